@@ -1,0 +1,7 @@
+//! Fathom measures what a machine and its operating system cost.
+//!
+//! Data flows one way, and the modules below stand in that order: a module may use only those before it
+//! (`tests/architecture.rs` holds us to it).
+
+pub mod machine;
+pub mod statistics;

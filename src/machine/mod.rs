@@ -1,0 +1,1 @@
+//! What this computer is, and what may disturb it: read, never written.

@@ -1,0 +1,2 @@
+//! Parse, run, print, exit.
+fn main() {}
