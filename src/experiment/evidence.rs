@@ -1,0 +1,121 @@
+//! Evidence: what shows that the operation was the one named.
+
+use super::{TRACED_CALLS, TRACED_OPERATIONS};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What the kernel and, where it can be opened, the processor counted around the observations of one trial, for the
+/// measuring process with its threads and reaped children.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Counters {
+    /// Page faults that needed no device.
+    pub minor_faults: u64,
+    /// Page faults that waited for a device.
+    pub major_faults: u64,
+    /// Switches because the process waited.
+    pub voluntary_switches: u64,
+    /// Switches because the scheduler took the CPU away.
+    pub involuntary_switches: u64,
+    /// Time in user mode, nanoseconds.
+    pub user_ns: u64,
+    /// Time in the kernel, nanoseconds.
+    pub system_ns: u64,
+    /// Instructions retired, from a hardware counter; absent where none can be opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<u64>,
+    /// Core cycles, from a hardware counter; absent where none can be opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<u64>,
+}
+
+/// What was seen around all observations of a point, summed over its trials.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Observed {
+    /// Operations performed while the counters ran.
+    pub operations: u64,
+    /// Iterations of the baseline performed while the counters ran.
+    pub baseline_iterations: u64,
+    /// The kernel's and the processor's counts.
+    pub counters: Counters,
+    /// What the work itself counted, by name.
+    pub witnessed: BTreeMap<String, f64>,
+    /// Trials that the sums are over.
+    pub trials: u64,
+}
+
+impl Observed {
+    /// A count divided by the operations.
+    pub fn per_operation(&self, count: u64) -> f64 {
+        count as f64 / self.operations.max(1) as f64
+    }
+
+    /// Switches of either kind. On one CPU a process sleeps in `read` (voluntary) or is preempted by the partner that
+    /// its own `write` woke (involuntary); which of the two is the scheduler's choice, the sum is not.
+    pub fn switches(&self) -> u64 {
+        self.counters.voluntary_switches + self.counters.involuntary_switches
+    }
+
+    /// What the work itself counted under this name; `None` where it did not.
+    pub fn witness(&self, name: &str) -> Option<f64> {
+        self.witnessed.get(name).copied()
+    }
+}
+
+/// One claim about a measurement, judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Check {
+    /// What must be so if the operation was the one named.
+    pub claim: String,
+    /// Whether it was so.
+    pub holds: bool,
+    /// What was seen.
+    pub seen: String,
+}
+
+impl Check {
+    /// A quantity that must lie between two values.
+    pub fn within(claim: impl Into<String>, seen: f64, low: f64, high: f64) -> Self {
+        let holds = (low..=high).contains(&seen);
+        Check { claim: claim.into(), holds, seen: format!("{seen:.4} (between {low} and {high})") }
+    }
+
+    /// A quantity that must be exactly this.
+    pub fn equal(claim: impl Into<String>, seen: f64, expected: f64) -> Self {
+        let holds = (seen - expected).abs() < 1e-9 * expected.abs().max(1.0);
+        Check { claim: claim.into(), holds, seen: format!("{seen} (expected {expected})") }
+    }
+
+    /// A claim about something that should have been counted and was not: it does not hold.
+    pub fn missing(claim: impl Into<String>) -> Self {
+        Check { claim: claim.into(), holds: false, seen: "not counted".to_owned() }
+    }
+
+    /// The system calls of one operation, as a tracer counted them.
+    pub fn system_calls(observed: &Observed, expected: f64) -> Self {
+        let claim = format!("system calls per operation, counted by a tracer: {expected}");
+        match (observed.witness(TRACED_CALLS), observed.witness(TRACED_OPERATIONS)) {
+            (Some(calls), Some(operations)) if operations > 0.0 => Check::equal(claim, calls / operations, expected),
+            _ => Check::missing(claim),
+        }
+    }
+
+    /// A witnessed quantity per operation that must lie between two values.
+    pub fn witnessed(claim: &str, observed: &Observed, name: &str, low: f64, high: f64) -> Self {
+        match observed.witness(name) {
+            Some(count) => Check::within(claim, count / observed.operations.max(1) as f64, low, high),
+            None => Check::missing(claim),
+        }
+    }
+}
+
+/// What a result cannot be below (costs) or above (rates) if it is what its name says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Bound {
+    /// The limit, in the point's unit.
+    pub limit: f64,
+    /// The physics or the logic behind it.
+    pub because: String,
+}

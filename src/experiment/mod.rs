@@ -1,0 +1,119 @@
+//! The words an experiment is written in.
+//!
+//! An experiment knows its work and no clock; the sampler knows a clock and no experiment. They meet in
+//! [`Workload`]. Each file in `experiments/` reads like the method section of a paper, in these words.
+
+mod evidence;
+mod point;
+mod prediction;
+mod requirement;
+mod workload;
+
+pub use evidence::{Bound, Check, Counters, Observed};
+pub use point::{AXIS_PLACEMENT, Parameter, Placement, Point, Scale, Value};
+pub use prediction::{Basis, Known, Part, Prediction, Source, Term};
+pub use requirement::Requirement;
+pub use workload::{
+    Failure, Operation, Site, Spin, Stopwatch, TRACED_CALLS, TRACED_OPERATIONS, Work, Workload, ensure, errno,
+};
+
+use crate::machine::Machine;
+use crate::quantity::Unit;
+use std::time::Duration;
+
+/// The header of an experiment: facts, no behaviour.
+#[derive(Debug)]
+pub struct About {
+    /// Family and name, `cpu/system_call`: also where its file is.
+    pub name: &'static str,
+    /// What is asked: one sentence that ends in a question mark.
+    pub question: &'static str,
+    /// What one operation is.
+    pub operation: &'static str,
+    /// How it is done and why so: the method section, in paragraphs separated by blank lines.
+    pub method: &'static str,
+    /// Which variants are naive and what is wrong with them; empty where none is.
+    pub caveats: &'static str,
+    /// Grows whenever the method changes such that figures move; figures of different versions are not compared.
+    pub version: u32,
+    /// Every parameter that a point may carry besides the placement, in the order of the tables.
+    pub parameters: &'static [Parameter],
+    /// The fits that the sweep is made for.
+    pub trends: &'static [Trend],
+}
+
+/// A straight line expected along one parameter, all others held: what one more argument, page or iteration costs.
+#[derive(Debug)]
+pub struct Trend {
+    /// The parameter on the horizontal axis.
+    pub along: &'static str,
+    /// What the slope is, with its unit: "per argument".
+    pub slope: &'static str,
+}
+
+/// How much is asked of a run; explicit settings win over what it implies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Effort {
+    /// A complete table in about a minute.
+    Quick,
+    /// The default.
+    Standard,
+    /// As precise as patience allows.
+    Thorough,
+}
+
+/// One question put to the machine. One experiment is one file in `experiments/`.
+pub trait Experiment: Sync {
+    /// The abstract: what is asked, what one operation is, how it is timed.
+    fn about(&self) -> &'static About;
+
+    /// The points to visit, in terms of this machine and in the order of the report's table.
+    fn sweep(&self, machine: &Machine) -> Vec<Point>;
+
+    /// The CPUs of the work and of its other side, where the point itself names them instead of its placement.
+    fn cpus(&self, _point: &Point) -> Option<(usize, usize)> {
+        None
+    }
+
+    /// What must hold for this point. Where it does not, the point is skipped and the record says why.
+    fn requires(&self, _point: &Point) -> Vec<Requirement> {
+        vec![]
+    }
+
+    /// The least effort at which this point is worth its time; below it, it is skipped with that reason.
+    fn effort(&self, _point: &Point) -> Effort {
+        Effort::Quick
+    }
+
+    /// What the numbers of this point count.
+    fn unit(&self, _point: &Point) -> Unit {
+        Unit::Nanoseconds
+    }
+
+    /// What we expect to find, said before measuring, term by term; or why nothing can be said.
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String>;
+
+    /// What this point cannot be below (or above, for rates) on any machine, and why.
+    fn bound(&self, _point: &Point, _known: &Known) -> Option<Bound> {
+        None
+    }
+
+    /// Builds the thing to be measured, inside the trial's process. Untimed. Dropping the workload cleans up, also
+    /// after a failure.
+    fn prepare(&self, point: &Point, site: &Site) -> Result<Workload, Failure>;
+
+    /// Did we measure what we say we measured? A pure judgement on what was seen around the samples.
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check>;
+
+    /// What the results say, in sentences with their numbers; computed from results alone, after the run.
+    fn findings(&self, _known: &Known) -> Vec<String> {
+        vec![]
+    }
+
+    /// How long one visit may take before it is given up.
+    fn time_limit(&self, _point: &Point) -> Duration {
+        Duration::from_secs(10)
+    }
+}

@@ -1,0 +1,169 @@
+//! Points: one setting of an experiment's swept parameters.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How a parameter's value is written for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// A name: the variant of the operation.
+    Name,
+    /// A plain number.
+    Count,
+    /// A size in bytes, written with binary prefixes.
+    Bytes,
+    /// A time in nanoseconds.
+    Nanoseconds,
+}
+
+/// Something that an experiment varies. Declared once as a constant, used in `sweep` and in `prepare`.
+#[derive(Debug)]
+pub struct Parameter {
+    /// The key in the run file.
+    pub name: &'static str,
+    /// What it means, in a few words.
+    pub meaning: &'static str,
+    /// How its values are written.
+    pub scale: Scale,
+}
+
+/// A parameter's value.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Value {
+    /// A count, a size in bytes or a time in nanoseconds, as the parameter's scale says.
+    Number(u64),
+    /// The name of a variant.
+    Name(String),
+}
+
+/// Where the work runs: part of the operation, for it can move a figure by a factor of four.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Placement {
+    /// Everything pinned to one CPU.
+    OneCpu,
+    /// The two sides pinned to two CPUs.
+    AcrossCpus,
+    /// Wherever the scheduler puts it.
+    Free,
+}
+
+/// The parameter that every point carries.
+pub const AXIS_PLACEMENT: Parameter = Parameter {
+    name: "placement",
+    meaning: "where the work runs: all of it on one CPU, its two sides on two, or wherever the scheduler likes",
+    scale: Scale::Name,
+};
+
+impl Placement {
+    /// Every placement.
+    pub const ALL: [Placement; 3] = [Placement::OneCpu, Placement::AcrossCpus, Placement::Free];
+
+    /// The name in run files and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Placement::OneCpu => "one-cpu",
+            Placement::AcrossCpus => "across-cpus",
+            Placement::Free => "free",
+        }
+    }
+}
+
+/// One setting of an experiment's parameters. Every point names its placement.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Point(BTreeMap<String, Value>);
+
+impl Point {
+    /// A point that has only its placement yet.
+    pub fn at(placement: Placement) -> Self {
+        Point(BTreeMap::new()).named(&AXIS_PLACEMENT, placement.name())
+    }
+
+    /// A point on one CPU: the common case.
+    pub fn new() -> Self {
+        Point::at(Placement::OneCpu)
+    }
+
+    /// The same point with a number set.
+    #[must_use]
+    pub fn with(mut self, parameter: &Parameter, value: u64) -> Self {
+        self.0.insert(parameter.name.to_owned(), Value::Number(value));
+        self
+    }
+
+    /// The same point with a variant set.
+    #[must_use]
+    pub fn named(mut self, parameter: &Parameter, name: &str) -> Self {
+        self.0.insert(parameter.name.to_owned(), Value::Name(name.to_owned()));
+        self
+    }
+
+    /// A number that `sweep` has set; 0 where it has not, which `tests/registry.rs` excludes.
+    pub fn number(&self, parameter: &Parameter) -> u64 {
+        match self.0.get(parameter.name) {
+            Some(Value::Number(number)) => *number,
+            _ => 0,
+        }
+    }
+
+    /// A variant that `sweep` has set; empty where it has not.
+    pub fn name(&self, parameter: &Parameter) -> &str {
+        match self.0.get(parameter.name) {
+            Some(Value::Name(name)) => name,
+            _ => "",
+        }
+    }
+
+    /// Where the work runs.
+    pub fn placement(&self) -> Placement {
+        let name = self.name(&AXIS_PLACEMENT);
+        Placement::ALL.into_iter().find(|placement| placement.name() == name).unwrap_or(Placement::OneCpu)
+    }
+
+    /// Every parameter with its value, by name.
+    pub fn parameters(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// The value of the parameter of this name.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
+    /// The same point without one parameter: the group that a curve along it belongs to.
+    #[must_use]
+    pub fn without(&self, name: &str) -> Self {
+        let mut rest = self.clone();
+        rest.0.remove(name);
+        rest
+    }
+}
+
+impl Default for Point {
+    fn default() -> Self {
+        Point::new()
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Number(number) => number.fmt(f),
+            Value::Name(name) => name.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (name, value)) in self.0.iter().enumerate() {
+            let space = if index == 0 { "" } else { " " };
+            write!(f, "{space}{name}={value}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,204 @@
+//! Predictions: said before measuring, term by term, and kept when they were wrong.
+
+use super::{Parameter, Point};
+use crate::machine::Machine;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Which column of the summary table a term belongs to (R-PRE-10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// What the bare machine needs.
+    Hardware,
+    /// What the operating system and the libraries add.
+    Software,
+}
+
+/// Where a term's value comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub enum Source {
+    /// A fact of this machine.
+    Machine {
+        /// Which fact, in words.
+        fact: String,
+    },
+    /// A published figure.
+    Published {
+        /// Where it was published.
+        citation: String,
+    },
+    /// An earlier measurement of the same run.
+    Measured {
+        /// The experiment that found it.
+        experiment: String,
+        /// Its point.
+        point: Point,
+    },
+}
+
+/// A value to predict from, with its source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Basis {
+    /// The value, in the unit of the prediction (nanoseconds for times).
+    pub value: f64,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+impl Basis {
+    /// A published figure.
+    pub fn published(value: f64, citation: &str) -> Self {
+        Basis { value, source: Source::Published { citation: citation.to_owned() } }
+    }
+
+    /// A fact of this machine.
+    pub fn fact(value: f64, fact: &str) -> Self {
+        Basis { value, source: Source::Machine { fact: fact.to_owned() } }
+    }
+}
+
+/// One term of a prediction: `times` × `each`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Term {
+    /// Hardware or software.
+    pub part: Part,
+    /// What the term stands for.
+    pub what: String,
+    /// How often it enters.
+    pub times: f64,
+    /// Its value each time, in the point's unit.
+    pub each: f64,
+    /// Where the value comes from.
+    pub source: Source,
+}
+
+impl Term {
+    /// What the term contributes, in the point's unit.
+    pub fn value(&self) -> f64 {
+        self.times * self.each
+    }
+}
+
+/// What is expected of a point, as a sum of terms.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Prediction {
+    /// The derivation.
+    pub terms: Vec<Term>,
+}
+
+impl Prediction {
+    /// Nothing predicted yet.
+    pub fn new() -> Self {
+        Prediction::default()
+    }
+
+    fn term(mut self, part: Part, what: &str, times: f64, each: Basis) -> Self {
+        self.terms.push(Term { part, what: what.to_owned(), times, each: each.value, source: each.source });
+        self
+    }
+
+    /// Adds what the bare machine needs.
+    #[must_use]
+    pub fn hardware(self, what: &str, times: f64, each: Basis) -> Self {
+        self.term(Part::Hardware, what, times, each)
+    }
+
+    /// Adds what the operating system and the libraries need.
+    #[must_use]
+    pub fn software(self, what: &str, times: f64, each: Basis) -> Self {
+        self.term(Part::Software, what, times, each)
+    }
+
+    /// The sum of one part; `None` where the part has no term.
+    pub fn part(&self, part: Part) -> Option<f64> {
+        let terms: Vec<f64> = self.terms.iter().filter(|term| term.part == part).map(Term::value).collect();
+        (!terms.is_empty()).then(|| terms.iter().sum())
+    }
+
+    /// The sum of all terms.
+    pub fn total(&self) -> f64 {
+        self.terms.iter().map(Term::value).sum()
+    }
+}
+
+/// What is known when a point is predicted: the machine, and what this run has found before.
+pub struct Known<'run> {
+    /// The machine's description.
+    pub machine: &'run Machine,
+    /// The core frequency that the run's calibrated instruction chains have shown, in hertz.
+    pub core_hz: Option<f64>,
+    medians: BTreeMap<(String, Point), f64>,
+}
+
+impl<'run> Known<'run> {
+    /// Nothing but the machine.
+    pub fn new(machine: &'run Machine, core_hz: Option<f64>) -> Self {
+        Known { machine, core_hz, medians: BTreeMap::new() }
+    }
+
+    /// Learns the median of a point, in its unit.
+    pub fn learn(&mut self, experiment: &str, point: &Point, median: f64) {
+        self.medians.insert((experiment.to_owned(), point.clone()), median);
+    }
+
+    /// The median that this run has found, in the point's unit.
+    pub fn median(&self, experiment: &str, point: &Point) -> Option<f64> {
+        self.medians.get(&(experiment.to_owned(), point.clone())).copied()
+    }
+
+    /// The points of an experiment along one parameter, all others as in `group`: for findings over a sweep.
+    pub fn along(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Vec<(u64, f64)> {
+        let mine = self.medians.iter().filter(|((name, point), _)| {
+            name == experiment && point.without(parameter.name) == group.without(parameter.name)
+        });
+        mine.map(|((_, point), median)| (point.number(parameter), *median)).collect()
+    }
+
+    /// The run's own finding, or else a published figure.
+    pub fn measured_or(&self, experiment: &str, point: &Point, value: f64, citation: &str) -> Basis {
+        match self.median(experiment, point) {
+            Some(value) => Basis {
+                value,
+                source: Source::Measured { experiment: experiment.to_owned(), point: point.clone() },
+            },
+            None => Basis::published(value, citation),
+        }
+    }
+
+    /// The length of one core cycle in nanoseconds: observed, else declared, else assumed at 3 GHz.
+    pub fn cycle(&self) -> Basis {
+        match (self.core_hz, self.machine.nominal_hz()) {
+            (Some(hz), _) => Basis::fact(1e9 / hz, "core cycle at the frequency that calibrated chains showed"),
+            (None, Some(hz)) => Basis::fact(1e9 / hz, "core cycle at the declared nominal frequency"),
+            (None, None) => Basis::published(1.0 / 3.0, "a core cycle at 3 GHz, assumed: no frequency is known"),
+        }
+    }
+
+    /// So many cycles as time, on the word of a publication.
+    pub fn cycles(&self, cycles: f64, citation: &str) -> Basis {
+        let cycle = self.cycle();
+        Basis::published(cycles * cycle.value, &format!("{cycles} cycles of {:.4} ns: {citation}", cycle.value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_add_up_and_a_part_without_terms_is_none() {
+        let prediction = Prediction::new()
+            .software("two mode switches", 2.0, Basis::published(50.0, "a paper"))
+            .software("a call", 1.0, Basis::published(1.5, "a paper"));
+        assert_eq!(prediction.part(Part::Hardware), None);
+        assert_eq!(prediction.part(Part::Software), Some(101.5));
+        assert!((prediction.total() - 101.5).abs() < 1e-12);
+    }
+}

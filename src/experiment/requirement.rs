@@ -1,0 +1,59 @@
+//! Requirements: what a point needs of the machine, as data, so that the plan can say in words what is missing.
+
+use crate::machine::Machine;
+
+/// Something that must hold before a point is attempted.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Requirement {
+    /// So many CPUs that this process may use.
+    Cpus(usize),
+    /// So many bytes of memory, of which never more than half of what is available is taken.
+    MemoryBytes(u64),
+    /// An instruction set architecture, as Rust names it.
+    Architecture(&'static str),
+    /// A program or device file that must exist.
+    File(&'static str),
+}
+
+impl Requirement {
+    /// Why this machine does not meet the requirement; `None` where it does.
+    pub fn lacking(&self, machine: &Machine) -> Option<String> {
+        match self {
+            Requirement::Cpus(needed) => lacking_cpus(*needed, machine.allowed_cpus().len()),
+            Requirement::MemoryBytes(needed) => lacking_memory(*needed, machine.available_bytes()),
+            Requirement::Architecture(needed) => (std::env::consts::ARCH != *needed)
+                .then(|| format!("an operation of {needed}; this program runs on {}", std::env::consts::ARCH)),
+            Requirement::File(path) => {
+                (!std::path::Path::new(path).exists()).then(|| format!("needs {path}, which is not there"))
+            }
+        }
+    }
+}
+
+fn lacking_cpus(needed: usize, allowed: usize) -> Option<String> {
+    (allowed < needed).then(|| format!("needs {needed} CPUs; this process may use {allowed} (see taskset, cpuset)"))
+}
+
+fn lacking_memory(needed: u64, available: Option<u64>) -> Option<String> {
+    let mib = |bytes: u64| bytes >> 20;
+    match available {
+        Some(available) if needed > available / 2 => Some(format!(
+            "needs {} MiB, more than half of the {} MiB available to this process",
+            mib(needed),
+            mib(available)
+        )),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_available_memory_may_be_taken_and_no_more() {
+        assert_eq!(lacking_memory(256 << 20, Some(512 << 20)), None);
+        let reason = lacking_memory(257 << 20, Some(512 << 20)).unwrap_or_default();
+        assert!(reason.contains("257 MiB") && reason.contains("512 MiB"), "{reason}");
+    }
+}

@@ -1,0 +1,199 @@
+//! What is measured: work that the sampler times, made by an experiment inside a trial's fresh process.
+
+use std::path::PathBuf;
+
+/// Why work could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// This machine or user cannot do it; found out only while preparing. The point is skipped with this reason.
+    #[error("{0}")]
+    Unsupported(String),
+    /// It was attempted and broke. The trial fails with this reason.
+    #[error("{0}")]
+    Broke(String),
+}
+
+impl Failure {
+    /// The last system error, with what was attempted.
+    pub fn last(attempt: &str) -> Self {
+        Failure::Broke(format!("{attempt}: {}", std::io::Error::last_os_error()))
+    }
+}
+
+/// Passes the return value of a system call on, or names the call with its error. Failing calls are fast, so every
+/// return value inside a timed loop goes through here.
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "stands inside timed loops: a call here would be measured")]
+pub fn errno<T: PartialOrd + Default>(attempt: &'static str, returned: T) -> Result<T, Failure> {
+    if returned < T::default() { Err(Failure::last(attempt)) } else { Ok(returned) }
+}
+
+/// Fails the trial with `complaint` unless the condition holds.
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "stands inside timed loops: a call here would be measured")]
+pub fn ensure(holds: bool, complaint: &'static str) -> Result<(), Failure> {
+    if holds { Ok(()) } else { Err(Failure::Broke(complaint.to_owned())) }
+}
+
+/// Work that can be repeated.
+pub trait Operation {
+    /// Performs exactly `n` iterations. The clock is read just before and just after this call; nothing else is
+    /// timed. An `Err` discards the observation and fails the trial.
+    fn run(&mut self, n: u64) -> Result<(), Failure>;
+}
+
+impl<F: FnMut(u64) -> Result<(), Failure>> Operation for F {
+    fn run(&mut self, n: u64) -> Result<(), Failure> {
+        self(n)
+    }
+}
+
+/// What the sampler does with its clock at the work's request, so that the work needs none.
+pub trait Stopwatch: Sync {
+    /// Reads the clock, here and now: an operation that ends in another thread or process ends. Safe in a freshly
+    /// forked child.
+    fn stamp(&self);
+
+    /// Reads the clock as often as it can for so many nanoseconds and tells what came between.
+    fn spin(&self, duration_ns: f64) -> Spin;
+}
+
+/// What a loop that does nothing but read the clock has seen.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Spin {
+    /// How long it spun, nanoseconds.
+    pub lasted_ns: f64,
+    /// Every gap between two readings above the threshold, less the cost of a reading, nanoseconds.
+    pub gaps_ns: Vec<f64>,
+    /// The longest distance between two readings, also below the threshold, nanoseconds.
+    pub longest_ns: f64,
+}
+
+impl Spin {
+    /// Time lost in gaps, nanoseconds.
+    pub fn lost_ns(&self) -> f64 {
+        self.gaps_ns.iter().sum()
+    }
+}
+
+/// How the work yields observations.
+pub enum Work<'site> {
+    /// The sampler reads its clock around `n` iterations; the baseline, of the same shape without the operation, is
+    /// interleaved in the same trial.
+    Timed {
+        /// What is asked for.
+        operation: Box<dyn Operation + 'site>,
+        /// The same without it.
+        baseline: Option<Box<dyn Operation + 'site>>,
+    },
+    /// The sampler reads its clock before one iteration; the work stamps [`Site::stopwatch`] where the operation ends.
+    Marked(Box<dyn Operation + 'site>),
+    /// The numbers are the result themselves, in the point's unit, such as a clock's resolution. Called until the
+    /// trial's time is over; `None` is a call that observed nothing.
+    Recorded(Box<dyn FnMut() -> Result<Option<f64>, Failure> + 'site>),
+}
+
+/// Witness: system calls that a tracer saw in a forked copy of the work.
+pub const TRACED_CALLS: &str = "system_calls_traced";
+
+/// Witness: the operations that it saw them in.
+pub const TRACED_OPERATIONS: &str = "operations_traced";
+
+/// The prepared work of one trial.
+pub struct Workload<'site> {
+    /// The work itself.
+    pub work: Work<'site>,
+    /// Whether every iteration is an observation of its own, so that there is a distribution.
+    pub each: bool,
+    /// How many operations one iteration performs: 2 switches in a round trip, 64 adds in an unrolled loop.
+    pub per_iteration: u64,
+    /// Time in every iteration that is not asked for, nanoseconds; subtracted exactly.
+    pub beyond_ns: f64,
+    /// Whether the system calls of some untimed iterations are counted by tracing a forked copy.
+    pub traced: bool,
+    /// Called once after the last observation: counts that only the work knows, summed over trials.
+    pub witness: Option<Box<dyn FnMut() -> Vec<(String, f64)> + 'site>>,
+}
+
+impl<'site> Workload<'site> {
+    fn new(work: Work<'site>, each: bool) -> Self {
+        Workload { work, each, per_iteration: 1, beyond_ns: 0.0, traced: false, witness: None }
+    }
+
+    /// Small operations: many between two clock readings.
+    pub fn batched(operation: impl Operation + 'site) -> Self {
+        Workload::new(Work::Timed { operation: Box::new(operation), baseline: None }, false)
+    }
+
+    /// Large operations (20 times the clock's cost and more): one between two clock readings.
+    pub fn each(operation: impl Operation + 'site) -> Self {
+        Workload::new(Work::Timed { operation: Box::new(operation), baseline: None }, true)
+    }
+
+    /// Operations that end elsewhere, at the site's stopwatch.
+    pub fn until_marked(operation: impl Operation + 'site) -> Self {
+        Workload::new(Work::Marked(Box::new(operation)), true)
+    }
+
+    /// Numbers that are the result themselves.
+    pub fn recorded(observe: impl FnMut() -> Result<Option<f64>, Failure> + 'site) -> Self {
+        Workload::new(Work::Recorded(Box::new(observe)), true)
+    }
+
+    /// Subtracts the cost of this work, of the same shape without the operation.
+    #[must_use]
+    pub fn against(mut self, same_without: impl Operation + 'site) -> Self {
+        if let Work::Timed { baseline, .. } = &mut self.work {
+            *baseline = Some(Box::new(same_without));
+        }
+        self
+    }
+
+    /// One iteration performs `operations` operations; the result is per operation.
+    #[must_use]
+    pub fn per_iteration(mut self, operations: u64) -> Self {
+        self.per_iteration = operations;
+        self
+    }
+
+    /// Only the time beyond `nanoseconds` is the result: how late, not how long.
+    #[must_use]
+    pub fn beyond(mut self, nanoseconds: f64) -> Self {
+        self.beyond_ns = nanoseconds;
+        self
+    }
+
+    /// Has the system calls counted, under the names of [`TRACED_CALLS`] and [`TRACED_OPERATIONS`].
+    #[must_use]
+    pub fn traced(mut self) -> Self {
+        self.traced = true;
+        self
+    }
+
+    /// Counts for the evidence that only the work itself knows.
+    #[must_use]
+    pub fn witnessed(mut self, witness: impl FnMut() -> Vec<(String, f64)> + 'site) -> Self {
+        self.witness = Some(Box::new(witness));
+        self
+    }
+}
+
+/// The place where a trial happens.
+pub struct Site<'run> {
+    /// The CPU that this process is pinned to; `None` where the placement is free.
+    pub home: Option<usize>,
+    /// The CPU for the other side: the same, another, or `None` where the placement is free.
+    pub partner: Option<usize>,
+    /// Where in a page buffers begin, in bytes: drawn anew for every trial (Mytkowicz et al., ASPLOS 2009).
+    pub buffer_offset: usize,
+    /// Seeds whatever the work draws at random.
+    pub seed: u64,
+    /// How long the trial observes, in nanoseconds.
+    pub duration_ns: u64,
+    /// The clock's frequency, for work that reads the counter as its operation.
+    pub ticks_per_second: f64,
+    /// The sampler's clock, for work that ends elsewhere or that is about time itself.
+    pub stopwatch: &'run dyn Stopwatch,
+    /// The folder where files may be made.
+    pub folder: PathBuf,
+}

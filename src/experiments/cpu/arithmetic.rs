@@ -1,0 +1,328 @@
+//! What does an arithmetic instruction cost, alone and with others in flight?
+
+use crate::experiment::{
+    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement, Scale, Site,
+    Workload,
+};
+use crate::machine::Machine;
+
+/// The instruction.
+const INSTRUCTION: Parameter = Parameter { name: "instruction", meaning: "what is computed", scale: Scale::Name };
+/// Independent chains.
+const CHAINS: Parameter =
+    Parameter { name: "chains", meaning: "independent chains of dependent instructions in flight", scale: Scale::Count };
+
+/// What is timed.
+pub struct Arithmetic;
+
+static ABOUT: About = About {
+    name: "cpu/arithmetic",
+    question: "What does an arithmetic instruction cost, alone and with others in flight?",
+    operation: "one instruction; for the branch, one misprediction",
+    method: "Unrolled chains of dependent instructions on registers: with one chain the time of an instruction is its \
+             latency, with more chains in flight it falls to the reciprocal of the throughput. The ratio of the two \
+             is the parallelism that the core finds (lmbench's par_ops). The loop around 256 instructions is under one \
+             percent of the time.\n\nThe integer division is a 64-bit one by 1, whose quotient keeps all its bits: the \
+             slow case. Floating point is scalar double precision.\n\nThe mispredicted branch follows bits of a \
+             pseudo-random number that is computed as it goes, so that no predictor can learn them: half of its \
+             branches are mispredicted. The same loop with a branch that always goes one way is the baseline.",
+    caveats: "An immediate operand (`add rax, 1`) may be folded away at rename and would seem to cost nothing; all \
+              operands are registers.",
+    version: 1,
+    parameters: &[INSTRUCTION, CHAINS],
+    trends: &[],
+};
+
+/// An instruction: its name, its expected latency and parallelism on a current core.
+struct Expected {
+    name: &'static str,
+    latency: f64,
+    parallelism: f64,
+}
+
+const EXPECTED: [Expected; 6] = [
+    Expected { name: "integer-add", latency: 1.0, parallelism: 4.0 },
+    Expected { name: "integer-multiply", latency: 3.0, parallelism: 3.0 },
+    Expected { name: "integer-divide", latency: 18.0, parallelism: 1.6 },
+    Expected { name: "double-add", latency: 4.0, parallelism: 8.0 },
+    Expected { name: "double-multiply", latency: 4.0, parallelism: 8.0 },
+    Expected { name: "double-divide", latency: 13.0, parallelism: 3.0 },
+];
+const BRANCH: &str = "mispredicted-branch";
+const FOG: &str = "Fog, Instruction tables, 2022, typical of current x86-64 cores";
+
+impl Experiment for Arithmetic {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let chains = EXPECTED.iter().flat_map(|expected| {
+            [1, 2, 4, 8].map(|chains| Point::new().named(&INSTRUCTION, expected.name).with(&CHAINS, chains))
+        });
+        // A division's operands are fixed registers: one chain, or instructions that do not wait for each other.
+        let divides = |point: &Point| point.name(&INSTRUCTION) == "integer-divide";
+        chains
+            .filter(|point| !divides(point) || [1, 8].contains(&point.number(&CHAINS)))
+            .chain([Point::new().named(&INSTRUCTION, BRANCH).with(&CHAINS, 1)])
+            .collect()
+    }
+
+    fn requires(&self, _: &Point) -> Vec<Requirement> {
+        vec![Requirement::Architecture("x86_64")]
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let name = point.name(&INSTRUCTION);
+        if name == BRANCH {
+            let citation = "Fog, Microarchitecture manual, 2022: 15 to 20 cycles on current x86-64 cores";
+            return Ok(Prediction::new().hardware("refilling the pipeline", 1.0, known.cycles(17.0, citation)));
+        }
+        let expected = EXPECTED.iter().find(|expected| expected.name == name).ok_or("an unknown instruction")?;
+        let in_flight = (point.number(&CHAINS) as f64).min(expected.parallelism);
+        let basis = known.cycles(expected.latency, FOG);
+        Ok(Prediction::new().hardware("latency shared by the chains in flight", 1.0 / in_flight, basis))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let latency_bound = point.number(&CHAINS) == 1;
+        let (cycles, because) = if latency_bound {
+            (0.9, "a dependent instruction takes a whole cycle at least")
+        } else {
+            (0.1, "no core retires ten instructions in a cycle")
+        };
+        Some(Bound { limit: cycles * known.cycle().value, because: because.to_owned() })
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn prepare(&self, point: &Point, site: &Site) -> Result<Workload, Failure> {
+        if point.name(&INSTRUCTION) == BRANCH {
+            return Ok(branch_workload(site.seed));
+        }
+        let kernel = kernel::find(point.name(&INSTRUCTION), point.number(&CHAINS))
+            .ok_or_else(|| Failure::Broke("there is no such kernel".to_owned()))?;
+        let run = move |n| {
+            kernel(n);
+            Ok(())
+        };
+        Ok(Workload::batched(run).per_iteration(kernel::UNROLLED))
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn prepare(&self, _: &Point, _: &Site) -> Result<Workload, Failure> {
+        Err(Failure::Unsupported("the chains are written in x86-64 assembly".to_owned()))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        if point.name(&INSTRUCTION) == BRANCH {
+            let claim = "share of the random branches that were taken: 0.5, so that half are mispredicted";
+            let share = seen.witness("taken_share").map(|sum| sum / seen.trials.max(1) as f64);
+            return vec![share.map_or_else(|| Check::missing(claim), |share| Check::within(claim, share, 0.48, 0.52))];
+        }
+        match seen.counters.instructions {
+            Some(instructions) => {
+                let claim = "instructions retired per instruction claimed";
+                let most = if point.name(&INSTRUCTION) == "integer-divide" { 3.2 } else { 1.05 };
+                vec![Check::within(claim, seen.per_operation(instructions), 1.0, most)]
+            }
+            None => vec![],
+        }
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let cost = |name, chains| {
+            known.median(ABOUT.name, &Point::new().named(&INSTRUCTION, name).with(&CHAINS, chains))
+        };
+        let cycle = known.core_hz.map(|hz| 1e9 / hz);
+        let describe = |expected: &Expected| {
+            let (latency, throughput) = (cost(expected.name, 1)?, cost(expected.name, 8)?);
+            let cycles = latency / cycle?;
+            let parallelism = latency / throughput;
+            Some(format!("{} {cycles:.1} cycles, {parallelism:.1} in flight", expected.name))
+        };
+        let described: Vec<String> = EXPECTED.iter().filter_map(describe).collect();
+        if described.is_empty() {
+            return vec![];
+        }
+        vec![format!("Latency and parallelism at the observed core frequency: {}.", described.join("; "))]
+    }
+}
+
+/// Branches of the random loop in one iteration.
+#[cfg(target_arch = "x86_64")]
+const BRANCHES: u64 = 64;
+
+#[cfg(target_arch = "x86_64")]
+fn branch_workload<'site>(seed: u64) -> Workload<'site> {
+    let taken = std::rc::Rc::new(std::cell::Cell::new((0_u64, 0_u64)));
+    let counted = taken.clone();
+    let mut state = seed | 1;
+    let mut idle_state = seed | 1;
+    let random = move |n| {
+        let (hits, all) = taken.get();
+        taken.set((hits + kernel::branches(n * BRANCHES, &mut state, 1 << 40), all + n * BRANCHES));
+        Ok(())
+    };
+    let never = move |n| {
+        kernel::branches(n * BRANCHES, &mut idle_state, 0);
+        Ok(())
+    };
+    // Of two random branches one is mispredicted.
+    Workload::batched(random).against(never).per_iteration(BRANCHES / 2).witnessed(move || {
+        let (hits, all) = counted.get();
+        vec![("taken_share".to_owned(), hits as f64 / all.max(1) as f64)]
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+mod kernel {
+    use core::arch::asm;
+
+    /// Instructions between two times round the loop.
+    pub const UNROLLED: u64 = 256;
+
+    /// The kernel for an instruction with so many chains in flight.
+    pub fn find(name: &str, chains: u64) -> Option<fn(u64)> {
+        TABLE.iter().find(|(known, count, _)| *known == name && *count == chains).map(|(.., kernel)| *kernel)
+    }
+
+    const TABLE: &[(&str, u64, fn(u64))] = &[
+        ("integer-add", 1, add_1),
+        ("integer-add", 2, add_2),
+        ("integer-add", 4, add_4),
+        ("integer-add", 8, add_8),
+        ("integer-multiply", 1, multiply_1),
+        ("integer-multiply", 2, multiply_2),
+        ("integer-multiply", 4, multiply_4),
+        ("integer-multiply", 8, multiply_8),
+        ("integer-divide", 1, divide_dependent),
+        ("integer-divide", 8, divide_independent),
+        ("double-add", 1, double_add_1),
+        ("double-add", 2, double_add_2),
+        ("double-add", 4, double_add_4),
+        ("double-add", 8, double_add_8),
+        ("double-multiply", 1, double_multiply_1),
+        ("double-multiply", 2, double_multiply_2),
+        ("double-multiply", 4, double_multiply_4),
+        ("double-multiply", 8, double_multiply_8),
+        ("double-divide", 1, double_divide_1),
+        ("double-divide", 2, double_divide_2),
+        ("double-divide", 4, double_divide_4),
+        ("double-divide", 8, double_divide_8),
+    ];
+
+    /// `n` times 256 instructions, dealt out to the chains that are named.
+    macro_rules! integer {
+        ($name:ident, $times:literal, $($link:literal),*) => {
+            fn $name(n: u64) {
+                // SAFETY: registers only.
+                unsafe {
+                    asm!(
+                        ".p2align 6", "2:", concat!(".rept ", $times), $($link,)* ".endr", "dec {n}", "jnz 2b",
+                        n = inout(reg) n.max(1) => _, in("rdx") 3_u64,
+                        inout("rax") 1_u64 => _, inout("rcx") 1_u64 => _, inout("rsi") 1_u64 => _,
+                        inout("rdi") 1_u64 => _, inout("r8") 1_u64 => _, inout("r9") 1_u64 => _,
+                        inout("r10") 1_u64 => _, inout("r11") 1_u64 => _, options(nostack, nomem)
+                    );
+                }
+            }
+        };
+    }
+    integer!(add_1, 256, "add rax, rdx");
+    integer!(add_2, 128, "add rax, rdx", "add rcx, rdx");
+    integer!(add_4, 64, "add rax, rdx", "add rcx, rdx", "add rsi, rdx", "add rdi, rdx");
+    integer!(
+        add_8, 32, "add rax, rdx", "add rcx, rdx", "add rsi, rdx", "add rdi, rdx", "add r8, rdx", "add r9, rdx",
+        "add r10, rdx", "add r11, rdx"
+    );
+    integer!(multiply_1, 256, "imul rax, rdx");
+    integer!(multiply_2, 128, "imul rax, rdx", "imul rcx, rdx");
+    integer!(multiply_4, 64, "imul rax, rdx", "imul rcx, rdx", "imul rsi, rdx", "imul rdi, rdx");
+    integer!(
+        multiply_8, 32, "imul rax, rdx", "imul rcx, rdx", "imul rsi, rdx", "imul rdi, rdx", "imul r8, rdx",
+        "imul r9, rdx", "imul r10, rdx", "imul r11, rdx"
+    );
+
+    macro_rules! divide {
+        ($name:ident, $($link:literal),*) => {
+            fn $name(n: u64) {
+                let dividend = 0x3fff_ffff_ffff_fff1_u64;
+                // SAFETY: registers only; the divisor is 1 and the upper half of the dividend 0, so nothing traps.
+                unsafe {
+                    asm!(
+                        ".p2align 6", "2:", ".rept 256", $($link,)* ".endr", "dec {n}", "jnz 2b",
+                        n = inout(reg) n.max(1) => _, one = in(reg) 1_u64, number = in(reg) dividend,
+                        inout("rax") dividend => _, out("rdx") _, options(nostack, nomem)
+                    );
+                }
+            }
+        };
+    }
+    divide!(divide_dependent, "xor edx, edx /* {number} */", "div {one}");
+    divide!(divide_independent, "mov rax, {number}", "xor edx, edx", "div {one}");
+
+    macro_rules! double {
+        ($name:ident, $times:literal, $operand:literal, $($link:literal),*) => {
+            fn $name(n: u64) {
+                // SAFETY: registers only. The operand keeps every chain finite and normal for ever.
+                unsafe {
+                    asm!(
+                        ".p2align 6", "2:", concat!(".rept ", $times), $($link,)* ".endr", "dec {n}", "jnz 2b",
+                        n = inout(reg) n.max(1) => _, in("xmm15") $operand,
+                        inout("xmm0") 1.5_f64 => _, inout("xmm1") 1.5_f64 => _, inout("xmm2") 1.5_f64 => _,
+                        inout("xmm3") 1.5_f64 => _, inout("xmm4") 1.5_f64 => _, inout("xmm5") 1.5_f64 => _,
+                        inout("xmm6") 1.5_f64 => _, inout("xmm7") 1.5_f64 => _, options(nostack, nomem)
+                    );
+                }
+            }
+        };
+    }
+    double!(double_add_1, 256, 0.25_f64, "addsd xmm0, xmm15");
+    double!(double_add_2, 128, 0.25_f64, "addsd xmm0, xmm15", "addsd xmm1, xmm15");
+    double!(double_add_4, 64, 0.25_f64, "addsd xmm0, xmm15", "addsd xmm1, xmm15", "addsd xmm2, xmm15", "addsd xmm3, xmm15");
+    double!(
+        double_add_8, 32, 0.25_f64, "addsd xmm0, xmm15", "addsd xmm1, xmm15", "addsd xmm2, xmm15", "addsd xmm3, xmm15",
+        "addsd xmm4, xmm15", "addsd xmm5, xmm15", "addsd xmm6, xmm15", "addsd xmm7, xmm15"
+    );
+    double!(double_multiply_1, 256, 1.0_f64, "mulsd xmm0, xmm15");
+    double!(double_multiply_2, 128, 1.0_f64, "mulsd xmm0, xmm15", "mulsd xmm1, xmm15");
+    double!(
+        double_multiply_4, 64, 1.0_f64, "mulsd xmm0, xmm15", "mulsd xmm1, xmm15", "mulsd xmm2, xmm15", "mulsd xmm3, xmm15"
+    );
+    double!(
+        double_multiply_8, 32, 1.0_f64, "mulsd xmm0, xmm15", "mulsd xmm1, xmm15", "mulsd xmm2, xmm15",
+        "mulsd xmm3, xmm15", "mulsd xmm4, xmm15", "mulsd xmm5, xmm15", "mulsd xmm6, xmm15", "mulsd xmm7, xmm15"
+    );
+    double!(double_divide_1, 256, 1.000_000_1_f64, "divsd xmm0, xmm15");
+    double!(double_divide_2, 128, 1.000_000_1_f64, "divsd xmm0, xmm15", "divsd xmm1, xmm15");
+    double!(
+        double_divide_4, 64, 1.000_000_1_f64, "divsd xmm0, xmm15", "divsd xmm1, xmm15", "divsd xmm2, xmm15",
+        "divsd xmm3, xmm15"
+    );
+    double!(
+        double_divide_8, 32, 1.000_000_1_f64, "divsd xmm0, xmm15", "divsd xmm1, xmm15", "divsd xmm2, xmm15",
+        "divsd xmm3, xmm15", "divsd xmm4, xmm15", "divsd xmm5, xmm15", "divsd xmm6, xmm15", "divsd xmm7, xmm15"
+    );
+
+    /// `n` branches, each taken when the next pseudo-random number (xorshift64, Marsaglia 2003) has the bit of `mask`;
+    /// returns how many were.
+    pub fn branches(n: u64, state: &mut u64, mask: u64) -> u64 {
+        let mut taken = 0_u64;
+        let mut number = *state;
+        // SAFETY: registers only.
+        unsafe {
+            asm!(
+                ".p2align 6", "2:",
+                "mov {t}, {x}", "shl {t}, 13", "xor {x}, {t}",
+                "mov {t}, {x}", "shr {t}, 7", "xor {x}, {t}",
+                "mov {t}, {x}", "shl {t}, 17", "xor {x}, {t}",
+                "test {x}, {mask}", "jz 3f", "inc {taken}", "3:",
+                "dec {n}", "jnz 2b",
+                n = inout(reg) n.max(1) => _, x = inout(reg) number, t = out(reg) _, mask = in(reg) mask,
+                taken = inout(reg) taken, options(nostack, nomem)
+            );
+        }
+        *state = number;
+        taken
+    }
+}

@@ -1,0 +1,175 @@
+//! What does a loop cost by itself?
+
+use crate::experiment::{
+    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement, Scale, Site,
+    Trend, Workload,
+};
+use crate::machine::Machine;
+
+/// How the loop counts.
+const FORM: Parameter = Parameter { name: "form", meaning: "where the counter lives", scale: Scale::Name };
+/// How often it goes round.
+const COUNT: Parameter = Parameter { name: "iterations", meaning: "times round the loop", scale: Scale::Count };
+
+/// What is timed.
+pub struct LoopOverhead;
+
+static ABOUT: About = About {
+    name: "cpu/loop_overhead",
+    question: "What does going once round a loop cost, and what does entering it cost?",
+    operation: "one whole loop of the given number of iterations, entered and left",
+    method: "Whole loops of 0 to 8192 iterations are timed, many in a batch, against the same outer loop without the \
+             inner one. The slope over the count is the cost of one time round, the intercept that of entering and \
+             leaving.\n\nThree forms: a counter in a register; a counter in memory, loaded, increased, stored and \
+             compared each time, as a compiler writes it without optimisation; and the same with a store through a \
+             pointer in the body (report 000).",
+    caveats: "The memory forms measure the forwarding of a store to the next load, not the loop: they are what the \
+              reports measured at -O0 (R-FIX-17). A loop in a register overlaps with whatever surrounds it.",
+    version: 1,
+    parameters: &[FORM, COUNT],
+    trends: &[Trend { along: "iterations", slope: "per iteration" }],
+};
+
+const FORMS: [&str; 3] = ["register", "memory", "memory-and-pointer"];
+
+impl Experiment for LoopOverhead {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let counts = || std::iter::once(0).chain((0..14).map(|power| 1 << power));
+        let points = FORMS.iter().flat_map(|form| counts().map(|count| (*form, count)));
+        points.map(|(form, count)| Point::new().named(&FORM, form).with(&COUNT, count)).collect()
+    }
+
+    fn requires(&self, _: &Point) -> Vec<Requirement> {
+        vec![Requirement::Architecture("x86_64")]
+    }
+
+    fn effort(&self, point: &Point) -> crate::experiment::Effort {
+        // The odd powers of two only sharpen the line.
+        let count = point.number(&COUNT);
+        let odd_power = count > 1 && count.trailing_zeros() % 2 == 1 && count < 8192;
+        if odd_power { crate::experiment::Effort::Standard } else { crate::experiment::Effort::Quick }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let count = point.number(&COUNT) as f64;
+        let fog = "Fog, Microarchitecture manual, 2022";
+        let (what, cycles) = match point.name(&FORM) {
+            "register" => ("a taken branch each time round", 1.0),
+            _ => ("a store forwarded to the next load each time round", 5.0),
+        };
+        Ok(Prediction::new()
+            .hardware(what, count, known.cycles(cycles, fog))
+            .software("setting up and leaving the loop", 1.0, known.cycles(3.0, "three instructions, assumed a cycle each")))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        // Small loops hide behind their neighbours; a long one cannot beat two iterations a cycle.
+        let count = point.number(&COUNT) as f64;
+        (count >= 64.0).then(|| Bound {
+            limit: count * known.cycle().value * 0.3,
+            because: "no core takes more than two branches in a cycle".to_owned(),
+        })
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn prepare(&self, point: &Point, _: &Site) -> Result<Workload, Failure> {
+        let count = point.number(&COUNT);
+        let run = match point.name(&FORM) {
+            "register" => kernel::register,
+            "memory" => kernel::memory,
+            _ => kernel::memory_and_pointer,
+        };
+        let repeated = move |n| {
+            run(n, count);
+            Ok(())
+        };
+        let empty = |n| {
+            kernel::outer(n, 0);
+            Ok(())
+        };
+        Ok(Workload::batched(repeated).against(empty))
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn prepare(&self, _: &Point, _: &Site) -> Result<Workload, Failure> {
+        Err(Failure::Unsupported("the loops are written in x86-64 assembly".to_owned()))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let count = point.number(&COUNT);
+        let per_round = match point.name(&FORM) {
+            "register" => 2.0,
+            "memory" => 5.0,
+            _ => 7.0,
+        };
+        let expected = count as f64 * per_round;
+        match seen.counters.instructions {
+            Some(instructions) if count >= 64 => {
+                let claim = format!("instructions retired per loop, at least {per_round} for each time round");
+                vec![Check::within(claim, seen.per_operation(instructions), expected, expected * 1.2 + 60.0)]
+            }
+            _ => vec![],
+        }
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let most = |form: &str| {
+            let group = Point::new().named(&FORM, form);
+            known.along(ABOUT.name, &group, &COUNT).into_iter().max_by_key(|(count, _)| *count)
+        };
+        let (Some((count, register)), Some((_, memory))) = (most("register"), most("memory")) else { return vec![] };
+        let each = |total: f64| total / count as f64;
+        vec![format!(
+            "A loop that keeps its counter in memory costs {:.2} ns a time round, one with a register {:.2} ns: {:.1} \
+             times as much is what unoptimised code adds to every loop of the reports.",
+            each(memory),
+            each(register),
+            memory / register
+        )]
+    }
+}
+
+/// `n` loops of `count` iterations.
+#[cfg(target_arch = "x86_64")]
+mod kernel {
+    use core::arch::asm;
+
+    macro_rules! nested {
+        ($name:ident, $($inner:literal),*) => {
+            pub fn $name(n: u64, count: u64) {
+                if n == 0 {
+                    return;
+                }
+                let mut counter = [0_u64; 2];
+                let pointer = counter.as_mut_ptr();
+                // SAFETY: touches registers and the local `counter` alone.
+                unsafe {
+                    asm!(
+                        ".p2align 6", "3:", $($inner,)* "dec {n}", "jnz 3b",
+                        n = inout(reg) n => _, count = in(reg) count, inner = out(reg) _,
+                        counter = in(reg) pointer, out("rax") _, options(nostack)
+                    );
+                }
+                std::hint::black_box(&counter);
+            }
+        };
+    }
+    nested!(outer, "/* {inner} {count} {counter} */");
+    nested!(register, "mov {inner}, {count} /* {counter} */", "test {inner}, {inner}", "jz 4f", "2:", "dec {inner}", "jnz 2b", "4:");
+    nested!(
+        memory,
+        "mov qword ptr [{counter}], 0 /* {inner} */", "jmp 4f",
+        "2:", "add qword ptr [{counter}], 1",
+        "4:", "mov rax, [{counter}]", "cmp rax, {count}", "jb 2b"
+    );
+    nested!(
+        memory_and_pointer,
+        "lea {inner}, [{counter} + 8]", "mov qword ptr [{counter}], 0", "jmp 4f",
+        "2:", "mov rax, {inner}", "mov qword ptr [rax], 1", "add qword ptr [{counter}], 1",
+        "4:", "mov rax, [{counter}]", "cmp rax, {count}", "jb 2b"
+    );
+}

@@ -1,0 +1,162 @@
+//! What does calling a procedure cost, and what does one more argument add?
+
+use crate::experiment::{
+    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement, Scale, Site,
+    Trend, Workload, ensure,
+};
+#[cfg(target_arch = "x86_64")]
+use super::call_kernel;
+use crate::machine::Machine;
+
+/// How the call is made.
+const FORM: Parameter = Parameter { name: "form", meaning: "how arguments travel and what depends on what", scale: Scale::Name };
+/// Integer arguments.
+const ARGUMENTS: Parameter = Parameter { name: "arguments", meaning: "integer arguments", scale: Scale::Count };
+
+/// What is timed.
+pub struct ProcedureCall;
+
+static ABOUT: About = About {
+    name: "cpu/procedure_call",
+    question: "What does calling a procedure cost, and what does one more argument add?",
+    operation: "placing the arguments, calling a procedure that returns their sum, and returning",
+    method: "Eight procedures of 0 to 7 integer arguments add their arguments up, so that none is without use. Six \
+             arguments travel in registers and the seventh on the stack, as the System V ABI says. Calls stand in a \
+             loop whose cost, measured by the same loop without the call, is subtracted.\n\nForms: `abi`, as a good \
+             compiler writes it; `chained`, the same with each result the first argument of the next call, so that \
+             calls cannot overlap (latency, where `abi` is throughput); `indirect`, through a pointer; and `spilled`, \
+             as a compiler writes it without optimisation: arguments are stored to the stack and loaded again on both \
+             sides, which is what the reports measured at -O0. The instructions are counted by disassembling these \
+             loops in the running binary, and the sums are checked.",
+    caveats: "`spilled` is naive: it measures stores and loads more than calls (R-FIX-17). `abi` calls overlap with \
+              each other: a cost below a handful of cycles is a throughput, not a latency (R-FIX-18).",
+    version: 1,
+    parameters: &[FORM, ARGUMENTS],
+    trends: &[Trend { along: "arguments", slope: "per argument" }],
+};
+
+/// In the order of the kernels' table.
+const FORMS: [&str; 4] = ["abi", "chained", "indirect", "spilled"];
+#[cfg(target_arch = "x86_64")]
+const CHAINED: usize = 1;
+
+impl Experiment for ProcedureCall {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let points = FORMS.iter().flat_map(|form| (0..8).map(move |arguments| (*form, arguments)));
+        points
+            // A call without arguments has nothing to be chained by.
+            .filter(|(form, arguments)| *form != "chained" || *arguments > 0)
+            .map(|(form, arguments)| Point::new().named(&FORM, form).with(&ARGUMENTS, arguments))
+            .collect()
+    }
+
+    fn requires(&self, _: &Point) -> Vec<Requirement> {
+        vec![Requirement::Architecture("x86_64")]
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let fog = "Fog, Microarchitecture manual, 2022";
+        let arguments = point.number(&ARGUMENTS) as f64;
+        let branches = Prediction::new().hardware("a taken call and a taken return", 2.0, known.cycles(1.0, fog));
+        Ok(match point.name(&FORM) {
+            "chained" => branches
+                .hardware("a chain of dependent additions", (arguments - 1.0).max(0.0), known.cycles(1.0, fog))
+                .hardware("the result moved to the first argument", 1.0, known.cycles(1.0, fog)),
+            "spilled" => branches
+                .hardware("the frame pointer saved and restored through the stack", 1.0, known.cycles(2.0, fog))
+                .software("each argument stored and loaded once on either side", arguments, known.cycles(1.0, fog)),
+            _ => branches.software(
+                "placing and adding each argument, at four instructions a cycle",
+                arguments,
+                known.cycles(0.5, fog),
+            ),
+        })
+    }
+
+    fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
+        Some(Bound {
+            limit: 0.45 * known.cycle().value,
+            because: "a call and a return are two taken branches, of which no core takes more than two in half a cycle"
+                .to_owned(),
+        })
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn prepare(&self, point: &Point, _: &Site) -> Result<Workload, Failure> {
+        let arguments = point.number(&ARGUMENTS);
+        let form = FORMS.iter().position(|form| *form == point.name(&FORM)).unwrap_or(0);
+        let kernel = call_kernel::kernel(form, arguments as usize);
+        let once = arguments * (arguments + 1) / 2;
+        // A chained call adds the constants 2, 3, … to the last result, in 32 bits; it begins at zero.
+        let expected = move |n: u64| if form == CHAINED { u64::from((once - 1).wrapping_mul(n) as u32) } else { once };
+        let call = move |n| ensure(kernel.run(n) == expected(n), "a procedure returned a wrong sum");
+        let empty = |n| {
+            call_kernel::empty(n);
+            Ok(())
+        };
+        let listed = kernel.instructions();
+        Ok(Workload::batched(call).against(empty).witnessed(move || {
+            listed.map(|count| ("instructions_listed".to_owned(), count as f64)).into_iter().collect()
+        }))
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn prepare(&self, _: &Point, _: &Site) -> Result<Workload, Failure> {
+        Err(Failure::Unsupported("the calls are written in x86-64 assembly".to_owned()))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let expected = expected_instructions(point.name(&FORM), point.number(&ARGUMENTS));
+        let claim = format!("instructions of one call in the running binary, by disassembly: {expected}");
+        let listed = seen.witness("instructions_listed").map(|sum| sum / seen.trials.max(1) as f64);
+        let mut checks = vec![match listed {
+            Some(listed) => Check::equal(claim, listed, expected as f64),
+            None => Check::missing(claim),
+        }];
+        if let Some(instructions) = seen.counters.instructions {
+            // The baseline's two instructions an iteration and the loop's own two are in the count.
+            let own = instructions as f64 - 2.0 * seen.baseline_iterations as f64 - 2.0 * seen.operations as f64;
+            let claim = "instructions retired per call, by the processor's counter";
+            let expected = expected as f64;
+            checks.push(Check::within(claim, own / seen.operations.max(1) as f64, expected * 0.98, expected * 1.1 + 1.0));
+        }
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let cost = |form, arguments| known.median(ABOUT.name, &Point::new().named(&FORM, form).with(&ARGUMENTS, arguments));
+        let (Some(none), Some(six), Some(seven)) = (cost("abi", 0), cost("abi", 6), cost("abi", 7)) else { return vec![] };
+        let mut said = vec![format!(
+            "An argument in a register adds {:.2} ns on average (0 to 6 arguments); the seventh, on the stack, adds \
+             {:.2} ns.",
+            (six - none) / 6.0,
+            seven - six
+        )];
+        if let (Some(spilled_none), Some(spilled)) = (cost("spilled", 0), cost("spilled", 7)) {
+            said.push(format!(
+                "Unoptimised code pays {:.2} ns for each argument, and {:.1} times as much for a call with seven.",
+                (spilled - spilled_none) / 7.0,
+                spilled / seven
+            ));
+        }
+        said
+    }
+}
+
+/// The instructions of one call as the ABI makes it: placing the arguments, call, body, return, and clearing the stack.
+fn expected_instructions(form: &str, arguments: u64) -> u64 {
+    let on_stack = u64::from(arguments == 7);
+    let in_registers = arguments - on_stack;
+    let body = arguments.max(1); // the first is a move, the others are added; none is a zero made
+    let call_and_return = 2;
+    match form {
+        // `chained` moves the last result instead of a constant to the first argument.
+        "abi" | "chained" | "indirect" => in_registers + 2 * on_stack + body + call_and_return,
+        // The caller loads each argument from its frame; push, mov, and pop for the frame; each spilled and added.
+        _ => in_registers + 2 * on_stack + 3 + in_registers + body + call_and_return,
+    }
+}

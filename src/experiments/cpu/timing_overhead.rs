@@ -1,0 +1,349 @@
+//! What does it cost to read a clock, and how finely does it tell time?
+
+use crate::experiment::{
+    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement, Scale, Site,
+    Workload, errno,
+};
+use crate::machine::Machine;
+use crate::sampling::clock::kernel_clock;
+use std::cell::Cell;
+use std::hint::black_box;
+
+/// How the clock is read.
+const READING: Parameter = Parameter { name: "reading", meaning: "the instructions or the call", scale: Scale::Name };
+/// What is asked about it.
+const ASPECT: Parameter = Parameter {
+    name: "aspect",
+    meaning: "cost: a reading, many back to back; pair: what two readings with nothing between show; resolution: the \
+              smallest step other than zero",
+    scale: Scale::Name,
+};
+
+/// What is timed.
+pub struct TimingOverhead;
+
+static ABOUT: About = About {
+    name: "cpu/timing_overhead",
+    question: "What does reading a clock cost, and how finely does it tell time?",
+    operation: "one reading of the clock (cost), two with nothing between (pair), or the smallest step that successive \
+                readings show (resolution)",
+    method: "Every form of reading is repeated back to back between two readings of the measuring clock: that is its \
+             cost. What enters a measurement is the pair: the difference that the form itself shows between two \
+             consecutive readings. The resolution is the smallest difference other than zero.\n\nThe forms are those \
+             of the reports: a bare `rdtsc`; `rdtscp`, which waits for earlier instructions; `lfence; rdtsc; lfence` \
+             with `rdtscp; lfence`, which keeps the work in its place on both sides and is what Fathom itself uses; \
+             `mfence; lfence; rdtsc`; the two CPUID forms (Paoloni 2010, with and without the trailing CPUID); and \
+             `clock_gettime` on each clock, through the library (which may answer in user space, from the vDSO) and \
+             as a real system call.",
+    caveats: "The bare `rdtsc` pair is naive: the processor reorders it against the work. The CPUID forms exit to the \
+              hypervisor in a virtual machine and cost thousands of ticks there. Ticks of the time-stamp counter count \
+              time, not core cycles.",
+    version: 1,
+    parameters: &[READING, ASPECT],
+    trends: &[],
+};
+
+/// A pair of readings with nothing between; its difference in ticks.
+type Pair = fn() -> i64;
+
+const COST: &str = "cost";
+const PAIR: &str = "pair";
+const RESOLUTION: &str = "resolution";
+
+/// The kernel's clocks by name.
+const KERNEL_CLOCKS: [(&str, libc::clockid_t); 7] = [
+    ("monotonic", libc::CLOCK_MONOTONIC),
+    ("monotonic-raw", libc::CLOCK_MONOTONIC_RAW),
+    ("monotonic-coarse", libc::CLOCK_MONOTONIC_COARSE),
+    ("realtime", libc::CLOCK_REALTIME),
+    ("boottime", libc::CLOCK_BOOTTIME),
+    ("process-cputime", libc::CLOCK_PROCESS_CPUTIME_ID),
+    ("thread-cputime", libc::CLOCK_THREAD_CPUTIME_ID),
+];
+
+impl Experiment for TimingOverhead {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let counter = forms::ALL.iter().flat_map(|(name, _)| {
+            [COST, PAIR, RESOLUTION].map(|aspect| Point::new().named(&READING, name).named(&ASPECT, aspect))
+        });
+        let kernel = KERNEL_CLOCKS.iter().flat_map(|(name, _)| {
+            [("library", COST), ("syscall", COST), ("library", RESOLUTION)].map(|(way, aspect)| {
+                Point::new().named(&READING, &format!("{name} by {way}")).named(&ASPECT, aspect)
+            })
+        });
+        counter.chain(kernel).collect()
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        let form = forms::ALL.iter().any(|(name, _)| *name == point.name(&READING));
+        if form { vec![Requirement::Architecture(std::env::consts::ARCH)] } else { vec![] }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let reading = point.name(&READING);
+        if point.name(&ASPECT) == RESOLUTION {
+            return predicted_resolution(reading);
+        }
+        Ok(match KERNEL_CLOCKS.iter().find(|(name, _)| reading.starts_with(&format!("{name} by"))) {
+            Some((clock, _)) => predicted_kernel_clock(clock, reading.ends_with("syscall"), known),
+            None => predicted_form(reading, known),
+        })
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        // A form that serialises twice cannot take less than a cycle an instruction (R-FIX-03: 15.4 cycles for
+        // CPUID + RDTSC + RDTSCP + CPUID were believed because they equalled the instruction count).
+        let serialising = point.name(&READING).contains("cpuid") && point.name(&ASPECT) != RESOLUTION;
+        serialising.then(|| Bound {
+            limit: 20.0 * known.cycle().value,
+            because: "a serialising CPUID empties the pipeline, which takes tens of cycles on every core".to_owned(),
+        })
+    }
+
+    fn prepare(&self, point: &Point, site: &Site) -> Result<Workload, Failure> {
+        let reading = point.name(&READING);
+        let aspect = point.name(&ASPECT);
+        if let Some((_, pair)) = forms::ALL.iter().find(|(name, _)| *name == reading) {
+            let ns_per_tick = 1e9 / site.ticks_per_second;
+            return Ok(form_workload(*pair, aspect, ns_per_tick));
+        }
+        let (name, way) = reading.split_once(" by ").unwrap_or((reading, "library"));
+        let clock = KERNEL_CLOCKS.iter().find(|(clock, _)| *clock == name).map(|(_, id)| *id);
+        let clock = clock.ok_or_else(|| Failure::Unsupported(format!("there is no clock {name}")))?;
+        Ok(match (aspect, way) {
+            (RESOLUTION, _) => Workload::recorded(move || Ok(Some(smallest_step(clock)))),
+            (_, "syscall") => kernel_workload(clock, read_by_system_call),
+            _ => kernel_workload(clock, read_by_library),
+        })
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        if let Some(advance) = seen.witness("clock_advanced_ns") {
+            let claim = "the clock advanced as CLOCK_MONOTONIC_RAW did: ratio";
+            let elapsed = seen.witness("raw_advanced_ns").unwrap_or(f64::NAN);
+            // CPU-time clocks stand still while something else runs; NTP slews the others by at most 500 ppm.
+            let cpu_time = point.name(&READING).contains("cputime");
+            let low = if cpu_time { 0.3 } else { 0.999 };
+            return vec![
+                Check::within(claim, advance / elapsed, low, 1.001),
+                system_calls_of(point, seen),
+            ];
+        }
+        match seen.witness("negative") {
+            Some(negative) => vec![Check::equal("readings that ran backwards", negative, 0.0)],
+            None => vec![],
+        }
+    }
+}
+
+fn system_calls_of(point: &Point, seen: &Observed) -> Check {
+    let calls = if point.name(&READING).ends_with("syscall") { 1.0 } else { seen.witness("library_calls").unwrap_or(0.0) };
+    Check::system_calls(seen, calls.min(1.0))
+}
+
+fn predicted_form(reading: &str, known: &Known) -> Prediction {
+    let fog = "Fog, Instruction tables, 2022: RDTSC 20 to 40 cycles on current x86-64 cores";
+    let fences = reading.matches("fence").count() as f64;
+    let mut prediction = Prediction::new().hardware("reading the counter", 1.0, known.cycles(36.0, fog));
+    if fences > 0.0 {
+        let cost = known.cycles(6.0, "Fog, Instruction tables, 2022: LFENCE 4 to 8 cycles with nothing in flight");
+        prediction = prediction.hardware("fences", fences, cost);
+    }
+    let cpuids = reading.matches("cpuid").count() as f64 / 2.0;
+    if cpuids > 0.0 {
+        let cost = if known.machine.is_virtual() {
+            crate::experiment::Basis::published(
+                900.0,
+                "design of this project: an exit to the hypervisor, about 2,300 ticks where a fence pair costs 50",
+            )
+        } else {
+            known.cycles(100.0, "Paoloni 2010: CPUID of the order of 100 cycles")
+        };
+        prediction = prediction.hardware("serialising CPUID", cpuids, cost);
+    }
+    prediction
+}
+
+fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> Prediction {
+    let counter = Point::new().named(&READING, "rdtscp").named(&ASPECT, COST);
+    let reading = known.measured_or(ABOUT.name, &counter, 12.0, "a counter reading of 36 cycles at 3 GHz");
+    let prediction = Prediction::new();
+    let coarse = clock.ends_with("coarse");
+    let prediction = if coarse { prediction } else { prediction.hardware("reading the counter", 1.0, reading) };
+    let work = known.cycles(25.0, "assumed: some 25 dependent instructions to scale and check the sequence counter");
+    let prediction = prediction.software("scaling to nanoseconds", 1.0, work);
+    if by_system_call || clock.ends_with("cputime") {
+        let entry = crate::experiment::Basis::published(74.2, "report 000, table 5: a null write takes 74.2 ns");
+        return prediction.software("entering and leaving the kernel", 1.0, entry);
+    }
+    prediction
+}
+
+fn predicted_resolution(reading: &str) -> Result<Prediction, String> {
+    let basis = match reading.split(' ').next().unwrap_or_default() {
+        "monotonic-coarse" => crate::experiment::Basis::published(
+            4e6,
+            "clock_getres(2): the coarse clocks advance at the timer tick, 4 ms at the usual 250 Hz",
+        ),
+        _ if reading.contains(" by ") => {
+            crate::experiment::Basis::published(20.0, "a step cannot be seen below the cost of a reading, 20 ns")
+        }
+        _ => crate::experiment::Basis::published(10.0, "a step cannot be seen below the cost of a reading, 10 ns"),
+    };
+    Ok(Prediction::new().hardware("smallest visible step", 1.0, basis))
+}
+
+fn form_workload<'site>(pair: Pair, aspect: &str, ns_per_tick: f64) -> Workload<'site> {
+    match aspect {
+        PAIR => {
+            let negative = std::rc::Rc::new(Cell::new(0_u32));
+            let counted = negative.clone();
+            let observe = move || {
+                let difference = pair();
+                negative.set(negative.get() + u32::from(difference < 0));
+                Ok(Some(difference as f64 * ns_per_tick))
+            };
+            Workload::recorded(observe).witnessed(move || vec![("negative".to_owned(), f64::from(counted.get()))])
+        }
+        RESOLUTION => Workload::recorded(move || {
+            let smallest = (0..200).map(|_| pair()).filter(|difference| *difference > 0).min();
+            Ok(smallest.map(|ticks| ticks as f64 * ns_per_tick))
+        }),
+        _ => Workload::batched(move |n| {
+            for _ in 0..n {
+                black_box(pair());
+            }
+            Ok(())
+        })
+        .per_iteration(2),
+    }
+}
+
+fn kernel_workload<'site>(clock: libc::clockid_t, read: fn(libc::clockid_t) -> libc::c_int) -> Workload<'site> {
+    let (began, raw_began) = (kernel_clock(clock), kernel_clock(libc::CLOCK_MONOTONIC_RAW));
+    let operation = move |n| {
+        for _ in 0..n {
+            errno("clock_gettime", read(clock))?;
+        }
+        Ok(())
+    };
+    Workload::batched(operation).traced().witnessed(move || {
+        let advanced = kernel_clock(clock) - began;
+        let raw_advanced = kernel_clock(libc::CLOCK_MONOTONIC_RAW) - raw_began;
+        let from_the_kernel = f64::from(matches!(clock, libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID));
+        vec![
+            ("clock_advanced_ns".to_owned(), advanced as f64),
+            ("raw_advanced_ns".to_owned(), raw_advanced as f64),
+            ("library_calls".to_owned(), from_the_kernel),
+        ]
+    })
+}
+
+fn read_by_library(clock: libc::clockid_t) -> libc::c_int {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid timespec.
+    unsafe { libc::clock_gettime(clock, &raw mut time) }
+}
+
+fn read_by_system_call(clock: libc::clockid_t) -> libc::c_int {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid timespec.
+    unsafe { libc::syscall(libc::SYS_clock_gettime, clock, &raw mut time) as libc::c_int }
+}
+
+/// The smallest step of a kernel clock, nanoseconds: of two hundred readings, and until one differs.
+fn smallest_step(clock: libc::clockid_t) -> f64 {
+    let mut smallest = u64::MAX;
+    let mut last = kernel_clock(clock);
+    for reading in 0.. {
+        let now = kernel_clock(clock);
+        if now > last {
+            smallest = smallest.min(now - last);
+        }
+        last = now;
+        if reading >= 200 && smallest < u64::MAX {
+            break;
+        }
+    }
+    smallest as f64
+}
+
+/// The forms of reading the counter: each a pair with nothing between.
+#[cfg(target_arch = "x86_64")]
+mod forms {
+    use super::Pair;
+    use core::arch::asm;
+
+    /// Every form, by the name of its instructions before and after.
+    pub const ALL: &[(&str, Pair)] = &[
+        ("rdtsc", bare),
+        ("rdtscp", rdtscp),
+        ("lfence-rdtsc-lfence rdtscp-lfence", fenced),
+        ("mfence-lfence-rdtsc", mfence),
+        ("cpuid-rdtsc rdtscp-cpuid", paoloni),
+        ("cpuid-rdtsc rdtscp", paoloni_without_trailing),
+    ];
+
+    macro_rules! form {
+        ($name:ident, [$($before:literal),*], [$($after:literal),*]) => {
+            /// Two readings with nothing between; the difference in ticks.
+            fn $name() -> i64 {
+                let (start, stop): (u64, u64);
+                // SAFETY: registers only; rbx, which the compiler reserves, is saved around CPUID.
+                unsafe {
+                    asm!(
+                        "mov {saved}, rbx",
+                        $($before,)*
+                        "shl rdx, 32", "or rdx, rax", "mov {start}, rdx",
+                        $($after,)*
+                        "mov rbx, {saved}",
+                        saved = out(reg) _, start = out(reg) start, stop = out(reg) stop,
+                        out("rax") _, out("rcx") _, out("rdx") _, options(nostack)
+                    );
+                }
+                stop.wrapping_sub(start) as i64
+            }
+        };
+    }
+    form!(bare, ["rdtsc"], ["rdtsc", "shl rdx, 32", "or rdx, rax", "mov {stop}, rdx"]);
+    form!(rdtscp, ["rdtscp"], ["rdtscp", "shl rdx, 32", "or rdx, rax", "mov {stop}, rdx"]);
+    form!(
+        fenced,
+        ["lfence", "rdtsc", "lfence"],
+        ["rdtscp", "lfence", "shl rdx, 32", "or rdx, rax", "mov {stop}, rdx"]
+    );
+    form!(
+        mfence,
+        ["mfence", "lfence", "rdtsc"],
+        ["mfence", "lfence", "rdtsc", "shl rdx, 32", "or rdx, rax", "mov {stop}, rdx"]
+    );
+    form!(
+        paoloni,
+        ["xor eax, eax", "cpuid", "rdtsc"],
+        ["rdtscp", "shl rdx, 32", "or rdx, rax", "mov {stop}, rdx", "xor eax, eax", "cpuid"]
+    );
+    form!(
+        paoloni_without_trailing,
+        ["xor eax, eax", "cpuid", "rdtsc"],
+        ["rdtscp", "shl rdx, 32", "or rdx, rax", "mov {stop}, rdx"]
+    );
+}
+
+/// Elsewhere there is the counter as the sampler reads it.
+#[cfg(not(target_arch = "x86_64"))]
+mod forms {
+    use super::Pair;
+    use crate::sampling::clock::{Clock, Counter};
+
+    /// The one form.
+    pub const ALL: &[(&str, Pair)] = &[("counter", pair)];
+
+    fn pair() -> i64 {
+        let start = Counter.start();
+        Counter.stop().since(start).0
+    }
+}

@@ -1,0 +1,17 @@
+//! The questions, one file each; the registry of the families, in the order of every report.
+//!
+//! Adding an experiment is one file and two lines in its family's `mod.rs`.
+
+pub mod cpu;
+
+use crate::experiment::Experiment;
+
+/// Every experiment, in the order of the report.
+pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
+    cpu::EXPERIMENTS.iter().copied()
+}
+
+/// The experiment of this name.
+pub fn find(name: &str) -> Option<&'static dyn Experiment> {
+    all().find(|experiment| experiment.about().name == name)
+}

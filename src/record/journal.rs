@@ -1,0 +1,51 @@
+//! Writing a run file: each line is whole on the disk's way before the next trial begins.
+
+use super::Line;
+use anyhow::{Context, Result};
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// A run file that is being written.
+pub struct Journal {
+    file: File,
+}
+
+impl Journal {
+    /// Makes a new run file, before anything is measured, so that an unwritable folder is found out first. A file
+    /// that exists is never overwritten.
+    pub fn create(path: &Path) -> Result<Self> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).with_context(|| unwritable(folder))?;
+        }
+        let file = OpenOptions::new().write(true).create_new(true).open(path).with_context(|| unwritable(path))?;
+        Ok(Journal { file })
+    }
+
+    /// Opens a run file to go on after `whole` bytes; what a kill has torn behind them is cut off.
+    pub fn resume(path: &Path, whole: u64) -> Result<Self> {
+        let mut file = OpenOptions::new().write(true).open(path).with_context(|| unwritable(path))?;
+        file.set_len(whole).with_context(|| unwritable(path))?;
+        file.seek(SeekFrom::End(0)).with_context(|| unwritable(path))?;
+        Ok(Journal { file })
+    }
+
+    /// Appends one line in one write, so that a kill leaves it whole or torn but never mixed.
+    pub fn append(&mut self, line: &Line) -> Result<()> {
+        let mut text = serde_json::to_string(line).context("a line of the run file could not be put into JSON")?;
+        text.push('\n');
+        self.file.write_all(text.as_bytes()).context(
+            "the run file could not be written: what was found so far is in it; free some disk space and go on with \
+             `fathom run --resume`",
+        )
+    }
+
+    /// Hands the whole file to the device.
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync_data().context("the run file could not be flushed to its device")
+    }
+}
+
+fn unwritable(path: &Path) -> String {
+    format!("cannot write {}: choose another place with `--output FILE`", path.display())
+}

@@ -1,0 +1,225 @@
+//! What was found: the run file.
+//!
+//! One file a run, JSON Lines, appended as the run goes: a header, the predictions, one line a trial, a closing line.
+//! It is journal and store at once. Every field and its unit stands in `docs/run-file.md`; the published JSON Schema
+//! is made from these types. The schema only grows: fields are added, never renamed, and readers ignore what they do
+//! not know.
+
+mod journal;
+mod read;
+#[cfg(test)]
+mod schema;
+
+pub use journal::Journal;
+pub use read::{ReadError, Run};
+
+use crate::experiment::{Bound, Effort, Point, Prediction};
+use crate::machine::Machine;
+use crate::quantity::Unit;
+use crate::sampling::{Conditions, Qualification, Sample};
+use serde::{Deserialize, Serialize};
+
+/// The version of the run file's schema that this program writes, and the newest that it reads.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// One line of a run file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "line", rename_all = "snake_case")]
+pub enum Line {
+    /// The first line: everything known before the first trial.
+    Header(Box<Header>),
+    /// What is expected of a point, written before its first trial.
+    Prediction(PredictionLine),
+    /// One visit of one point.
+    Trial(Box<Trial>),
+    /// The run was taken up again by `--resume`; later lines are under these settings.
+    Resumed(Resumed),
+    /// The run ended in an orderly way.
+    Closing(Closing),
+}
+
+/// Everything known before the first trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Header {
+    /// The schema's version; see [`SCHEMA_VERSION`].
+    pub schema: u32,
+    /// The program that measured.
+    pub tool: Tool,
+    /// When the run began, RFC 3339, UTC.
+    pub started: String,
+    /// What was asked for.
+    pub settings: Settings,
+    /// The clock that all times are read from, and how it was qualified.
+    pub clock: Qualification,
+    /// The machine, with where each fact was read.
+    pub machine: Machine,
+    /// Every point of the selected experiments, in the order of the report; also those that are skipped.
+    pub plan: Vec<PlannedPoint>,
+}
+
+/// The program that measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Tool {
+    /// `fathom`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// SHA-256 of the running binary, in hexadecimal.
+    pub binary_sha256: String,
+    /// Architecture and operating system it was built for.
+    pub target: String,
+    /// `release` or `debug`: a debug build measures its own slowness.
+    pub build: String,
+}
+
+/// What was asked for; the explicit and the implied alike.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Settings {
+    /// Names or globs of experiments, as given.
+    pub selection: Vec<String>,
+    /// Quick, standard or thorough.
+    pub effort: Effort,
+    /// The time that the run may take, seconds.
+    pub budget_s: f64,
+    /// The wished relative half-width of the intervals.
+    pub precision: f64,
+    /// The seed that all randomness of the run comes from.
+    pub seed: u64,
+    /// How long one trial observes, nanoseconds.
+    pub trial_ns: u64,
+    /// The CPU that pinned work runs on.
+    pub home: usize,
+    /// The CPU for the other side of work across CPUs; absent where there is only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partner: Option<usize>,
+    /// The folder in which experiments may make files.
+    pub folder: String,
+}
+
+/// A point of the plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PlannedPoint {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Version of its method.
+    pub method_version: u32,
+    /// The setting of its parameters.
+    pub point: Point,
+    /// What its numbers count.
+    pub unit: Unit,
+    /// Why it is not measured; absent where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip: Option<String>,
+}
+
+/// What is expected of a point, written before its first trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PredictionLine {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// The setting of its parameters.
+    pub point: Point,
+    /// The derivation, term by term, in the point's unit; absent where nothing can be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prediction: Option<Prediction>,
+    /// Why nothing can be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unpredicted: Option<String>,
+    /// What the result cannot be below (above, for rates).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Bound>,
+}
+
+/// One visit of one point in a fresh process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Trial {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// The setting of its parameters.
+    pub point: Point,
+    /// The round of the run it belongs to, from 1.
+    pub round: u32,
+    /// The seed of this trial's own randomness (environment size, stack and buffer offset, work).
+    pub seed: u64,
+    /// Seconds from the start of the run to the start of the trial.
+    pub began_s: f64,
+    /// Seconds the trial took, from starting its process to reaping it.
+    pub took_s: f64,
+    /// What became of it.
+    pub outcome: TrialOutcome,
+}
+
+/// What became of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum TrialOutcome {
+    /// It observed something.
+    Measured {
+        /// The raw observations, with what was counted around them.
+        sample: Box<Sample>,
+    },
+    /// This machine or user cannot do it, as was found out while preparing.
+    Skipped {
+        /// What is missing.
+        reason: String,
+    },
+    /// It was attempted and broke.
+    Failed {
+        /// How.
+        reason: String,
+    },
+    /// It did not end in time and was killed.
+    TimedOut {
+        /// The limit, seconds.
+        after_s: f64,
+    },
+}
+
+/// A run taken up again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Resumed {
+    /// When, RFC 3339, UTC.
+    pub at: String,
+    /// The program that went on.
+    pub tool: Tool,
+    /// The time that the added part may take, seconds.
+    pub budget_s: f64,
+}
+
+/// The orderly end of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Closing {
+    /// When, RFC 3339, UTC.
+    pub at: String,
+    /// Seconds that the run took in all, as a person waited.
+    pub took_s: f64,
+    /// Rounds that every point was visited in.
+    pub rounds: u32,
+    /// Why it ended.
+    pub ended: Ending,
+    /// What disturbed the whole run: counters of the machine from start to end.
+    pub conditions: Conditions,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// Every interval is as narrow as wished.
+    Precision,
+    /// The time was up.
+    Budget,
+    /// Somebody stopped it; what was found until then is valid.
+    Interrupted,
+}

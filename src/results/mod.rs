@@ -1,0 +1,88 @@
+//! From a run file to results: estimates, outcomes, evidence, fits and findings. Pure functions of the run file; the
+//! reports only show what stands here.
+
+mod point;
+mod trend;
+
+pub use point::{Disturbance, Outcome, PointResult, judge};
+pub use trend::TrendResult;
+
+use crate::experiment::{Experiment, Known};
+use crate::experiments;
+use crate::record::Run;
+use crate::statistics;
+
+/// Everything that follows from a run file.
+pub struct Results<'run> {
+    /// The run file.
+    pub run: &'run Run,
+    /// One result a point, in the order of the plan.
+    pub points: Vec<PointResult>,
+    /// The straight lines that sweeps were made for.
+    pub trends: Vec<TrendResult>,
+    /// What the results say, by experiment.
+    pub findings: Vec<(String, Vec<String>)>,
+    /// The observed core frequency, median over trials, hertz.
+    pub core_hz: Option<f64>,
+}
+
+impl<'run> Results<'run> {
+    /// Computes everything; the same run file gives the same results.
+    pub fn of(run: &'run Run) -> Self {
+        let points: Vec<PointResult> = run.header.plan.iter().map(|planned| point::result(run, planned)).collect();
+        let core_hz = core_hz(run);
+        let known = known(run, &points, core_hz);
+        let findings = experiments_of(&points)
+            .filter_map(|experiment| {
+                let said = experiment.findings(&known);
+                (!said.is_empty()).then(|| (experiment.about().name.to_owned(), said))
+            })
+            .collect();
+        let trends = trend::trends(&points);
+        Results { run, points, trends, findings, core_hz }
+    }
+
+    /// The names of the experiments in the plan, in its order.
+    pub fn experiments(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.points.iter().map(|point| point.experiment.as_str()).collect();
+        names.dedup();
+        names
+    }
+
+    /// The results of one experiment.
+    pub fn of_experiment<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a PointResult> {
+        self.points.iter().filter(move |point| point.experiment == name)
+    }
+
+    /// What the results of one experiment say.
+    pub fn findings_of(&self, name: &str) -> &[String] {
+        let found = self.findings.iter().find(|(experiment, _)| experiment == name);
+        found.map_or(&[], |(_, said)| said)
+    }
+
+    /// Points whose outcome is a failure of some kind: these make the exit status.
+    pub fn failures(&self) -> usize {
+        self.points.iter().filter(|point| point.outcome.is_failure()).count()
+    }
+}
+
+fn experiments_of(points: &[PointResult]) -> impl Iterator<Item = &'static dyn Experiment> {
+    let mut names: Vec<String> = points.iter().map(|point| point.experiment.clone()).collect();
+    names.dedup();
+    names.into_iter().filter_map(|name| experiments::find(&name))
+}
+
+fn known<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
+    let mut known = Known::new(&run.header.machine, core_hz);
+    for point in points {
+        if let (Outcome::Value, Some(estimate)) = (&point.outcome, &point.estimate) {
+            known.learn(&point.experiment, &point.point, estimate.value);
+        }
+    }
+    known
+}
+
+fn core_hz(run: &Run) -> Option<f64> {
+    let seen: Vec<f64> = run.samples().filter_map(|sample| sample.conditions.core_hz()).collect();
+    statistics::median(&seen)
+}

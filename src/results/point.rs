@@ -1,0 +1,315 @@
+//! The result of one point: its outcome, its estimate, its evidence.
+
+use crate::experiment::{Bound, Check, Observed, Point, Prediction};
+use crate::experiments;
+use crate::quantity::{Kind, Unit};
+use crate::record::{PlannedPoint, PredictionLine, Run, Trial, TrialOutcome};
+use crate::sampling::{Observations, Sample};
+use crate::statistics::{self, Estimate, Mode, Outliers};
+
+/// What became of a point. Nothing is clamped, nothing is silently dropped, no zero stands for "not measured".
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// The estimate stands.
+    Value,
+    /// The cost cannot be told from nothing; at 95 % it is below this, in the point's unit.
+    BelowResolution {
+        /// The upper end of the interval.
+        below: f64,
+    },
+    /// It was not attempted.
+    Skipped {
+        /// What is missing, and what to do about it.
+        reason: String,
+    },
+    /// It was attempted and broke.
+    Failed {
+        /// How.
+        reason: String,
+    },
+    /// It did not end in time.
+    TimedOut {
+        /// The limit, seconds.
+        after_s: f64,
+    },
+    /// It was measured and cannot be what its name says.
+    Implausible {
+        /// The bound that it breaks.
+        bound: Bound,
+    },
+}
+
+impl Outcome {
+    /// The word in JSON and tables.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Outcome::Value => "value",
+            Outcome::BelowResolution { .. } => "below_resolution",
+            Outcome::Skipped { .. } => "skipped",
+            Outcome::Failed { .. } => "failed",
+            Outcome::TimedOut { .. } => "timed_out",
+            Outcome::Implausible { .. } => "implausible",
+        }
+    }
+
+    /// Why it is not a value, in words; `None` for a value.
+    pub fn reason(&self) -> Option<String> {
+        match self {
+            Outcome::Value => None,
+            Outcome::BelowResolution { .. } => Some("cannot be told from zero in this run".to_owned()),
+            Outcome::Skipped { reason } | Outcome::Failed { reason } => Some(reason.clone()),
+            Outcome::TimedOut { after_s } => Some(format!("did not end within {after_s} s")),
+            Outcome::Implausible { bound } => Some(format!("breaks a bound: {}", bound.because)),
+        }
+    }
+
+    /// Whether something went wrong, as against something that was not there.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Outcome::Failed { .. } | Outcome::TimedOut { .. } | Outcome::Implausible { .. })
+    }
+}
+
+/// What disturbed the trials of a point, summed over them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Disturbance {
+    /// Trials in which the hypervisor took time.
+    pub trials_with_steal: usize,
+    /// Trials in which a CPU quota held the process back.
+    pub trials_throttled: usize,
+    /// Observations that ended on another CPU than the one before.
+    pub migrations: u64,
+    /// Times the scheduler took the CPU away.
+    pub involuntary_switches: u64,
+    /// Share of a spinning loop's time that was lost just before the observations.
+    pub lost_share: Option<f64>,
+    /// The lowest and the highest core frequency seen, hertz.
+    pub core_hz: Option<(f64, f64)>,
+}
+
+/// The result of one point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PointResult {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Version of its method.
+    pub method_version: u32,
+    /// The setting of its parameters.
+    pub point: Point,
+    /// What its numbers count.
+    pub unit: Unit,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The median with its interval; also kept where the outcome says that it must not be used.
+    pub estimate: Option<Estimate>,
+    /// The baseline's own median, where one was subtracted.
+    pub baseline: Option<Estimate>,
+    /// The observations of each trial, per operation; with a baseline, before its subtraction.
+    pub samples: Vec<Vec<f64>>,
+    /// Whether every operation was an observation of its own.
+    pub each: bool,
+    /// Percentiles that the sample can support, as (level, value); only where each operation was observed.
+    pub percentiles: Vec<(f64, f64)>,
+    /// More than one where the observations gather around several values.
+    pub modes: Vec<Mode>,
+    /// Observations outside Tukey's fences: counted, never removed.
+    pub outliers: Option<Outliers>,
+    /// What was expected, and why.
+    pub prediction: Option<Prediction>,
+    /// Why nothing was expected.
+    pub unpredicted: Option<String>,
+    /// What shows that the operation was the one named.
+    pub evidence: Vec<Check>,
+    /// Trials that observed something, and all trials.
+    pub trials: (usize, usize),
+    /// What disturbed them.
+    pub disturbance: Disturbance,
+}
+
+impl PointResult {
+    /// The median over the prediction; `None` unless both stand.
+    pub fn factor(&self) -> Option<f64> {
+        let (estimate, prediction) = (self.estimate.as_ref()?, self.prediction.as_ref()?);
+        let predicted = prediction.total();
+        (self.outcome == Outcome::Value && predicted > 0.0).then(|| estimate.value / predicted)
+    }
+
+    /// Whether all evidence holds.
+    pub fn evidence_holds(&self) -> bool {
+        self.evidence.iter().all(|check| check.holds)
+    }
+}
+
+/// The result of one point of the plan.
+pub fn result(run: &Run, planned: &PlannedPoint) -> PointResult {
+    let trials: Vec<&Trial> =
+        run.trials.iter().filter(|trial| trial.experiment == planned.experiment && trial.point == planned.point).collect();
+    let expected = run
+        .predictions
+        .iter()
+        .find(|expected| expected.experiment == planned.experiment && expected.point == planned.point);
+    judge(run, planned, &trials, expected)
+}
+
+/// Judges the trials of one point.
+pub fn judge(run: &Run, planned: &PlannedPoint, trials: &[&Trial], expected: Option<&PredictionLine>) -> PointResult {
+    let hz = run.header.clock.ticks_per_second;
+    let measured: Vec<&Sample> = trials.iter().filter_map(|trial| sample(trial)).collect();
+    let samples: Vec<Vec<f64>> = measured.iter().map(|sample| sample.observations.operation(hz)).collect();
+    let baselines: Vec<Vec<f64>> = measured.iter().map(|sample| sample.observations.baseline(hz)).collect();
+    let each = measured.iter().any(|sample| is_each(&sample.observations));
+    let has_baseline = baselines.iter().any(|baseline| !baseline.is_empty());
+    let seed = run.header.settings.seed;
+    let (estimate, baseline) = if has_baseline {
+        (statistics::difference(&samples, &baselines, seed), statistics::estimate(&baselines, seed))
+    } else {
+        (statistics::estimate(&samples, seed), None)
+    };
+    let all: Vec<f64> = samples.iter().flatten().copied().collect();
+    let bound = expected.and_then(|expected| expected.bound.clone());
+    let resolution = resolution_ns(run, &measured);
+    let outcome = match &estimate {
+        Some(estimate) => measured_outcome(estimate, has_baseline, resolution, bound, planned.unit.kind()),
+        None => unmeasured_outcome(planned, trials),
+    };
+    PointResult {
+        experiment: planned.experiment.clone(),
+        method_version: planned.method_version,
+        point: planned.point.clone(),
+        unit: planned.unit,
+        outcome,
+        estimate,
+        baseline,
+        each,
+        percentiles: if each { statistics::supported_percentiles(&all) } else { vec![] },
+        modes: statistics::modes(&all),
+        outliers: statistics::outliers(&all),
+        prediction: expected.and_then(|expected| expected.prediction.clone()),
+        unpredicted: expected.and_then(|expected| expected.unpredicted.clone()),
+        evidence: evidence(planned, &measured),
+        trials: (measured.len(), trials.len()),
+        disturbance: disturbance(&measured),
+        samples,
+    }
+}
+
+fn sample(trial: &Trial) -> Option<&Sample> {
+    match &trial.outcome {
+        TrialOutcome::Measured { sample } => Some(sample),
+        _ => None,
+    }
+}
+
+fn is_each(observations: &Observations) -> bool {
+    match observations {
+        Observations::Ticks { each, .. } => *each,
+        Observations::Values { .. } => true,
+    }
+}
+
+/// The clock's resolution divided by the operations of an observation, nanoseconds; 0 for numbers that no clock made.
+fn resolution_ns(run: &Run, measured: &[&Sample]) -> f64 {
+    let operations = measured.iter().filter_map(|sample| match &sample.observations {
+        Observations::Ticks { operations, .. } => Some(*operations),
+        Observations::Values { .. } => None,
+    });
+    operations.min().map_or(0.0, |least| run.header.clock.resolution_ns() / least as f64)
+}
+
+fn measured_outcome(
+    estimate: &Estimate,
+    has_baseline: bool,
+    resolution: f64,
+    bound: Option<Bound>,
+    kind: Kind,
+) -> Outcome {
+    let high = estimate.interval.map_or(estimate.value, |interval| interval.high);
+    let low = estimate.interval.map_or(estimate.value, |interval| interval.low);
+    if has_baseline && high < 0.0 {
+        let because = "the operation took less time than the same work without it".to_owned();
+        return Outcome::Implausible { bound: Bound { limit: 0.0, because } };
+    }
+    if let Some(bound) = bound {
+        let broken = match kind {
+            Kind::Cost => high < bound.limit,
+            Kind::Rate => low > bound.limit,
+            Kind::Size => false,
+        };
+        if broken {
+            return Outcome::Implausible { bound };
+        }
+    }
+    if (has_baseline && low <= 0.0) || estimate.value.abs() < resolution {
+        return Outcome::BelowResolution { below: high.max(resolution) };
+    }
+    Outcome::Value
+}
+
+fn unmeasured_outcome(planned: &PlannedPoint, trials: &[&Trial]) -> Outcome {
+    if let Some(reason) = &planned.skip {
+        return Outcome::Skipped { reason: reason.clone() };
+    }
+    match trials.last().map(|trial| &trial.outcome) {
+        None => Outcome::Skipped { reason: "the run ended before its first visit: allow a larger --budget".to_owned() },
+        Some(TrialOutcome::Skipped { reason }) => Outcome::Skipped { reason: reason.clone() },
+        Some(TrialOutcome::Failed { reason }) => Outcome::Failed { reason: reason.clone() },
+        Some(TrialOutcome::TimedOut { after_s }) => Outcome::TimedOut { after_s: *after_s },
+        Some(TrialOutcome::Measured { .. }) => {
+            Outcome::Failed { reason: "it ended without a single observation".to_owned() }
+        }
+    }
+}
+
+fn evidence(planned: &PlannedPoint, measured: &[&Sample]) -> Vec<Check> {
+    if measured.is_empty() {
+        return vec![];
+    }
+    match experiments::find(&planned.experiment) {
+        Some(experiment) => experiment.evidence(&planned.point, &observed(measured)),
+        None => vec![Check::missing("this program does not know the experiment and cannot judge its evidence")],
+    }
+}
+
+/// The sums over trials of what was counted.
+fn observed(measured: &[&Sample]) -> Observed {
+    let mut seen = Observed { trials: measured.len() as u64, ..Observed::default() };
+    for sample in measured {
+        seen.operations += sample.operations;
+        seen.baseline_iterations += sample.baseline_iterations;
+        let (sum, counters) = (&mut seen.counters, &sample.counters);
+        sum.minor_faults += counters.minor_faults;
+        sum.major_faults += counters.major_faults;
+        sum.voluntary_switches += counters.voluntary_switches;
+        sum.involuntary_switches += counters.involuntary_switches;
+        sum.user_ns += counters.user_ns;
+        sum.system_ns += counters.system_ns;
+        sum.instructions = add(sum.instructions, counters.instructions);
+        sum.cycles = add(sum.cycles, counters.cycles);
+        for (name, count) in &sample.witnessed {
+            *seen.witnessed.entry(name.clone()).or_default() += count;
+        }
+    }
+    seen
+}
+
+fn add(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
+    match (sum, more) {
+        (Some(sum), Some(more)) => Some(sum + more),
+        (sum, more) => sum.or(more),
+    }
+}
+
+fn disturbance(measured: &[&Sample]) -> Disturbance {
+    let conditions = || measured.iter().map(|sample| &sample.conditions);
+    let spun: f64 = conditions().map(|seen| seen.spun_ns).sum();
+    let lost: f64 = conditions().map(|seen| seen.lost_ns).sum();
+    let frequencies: Vec<f64> = conditions().flat_map(|seen| [seen.core_hz_before, seen.core_hz_after]).flatten().collect();
+    let lowest = frequencies.iter().copied().reduce(f64::min);
+    Disturbance {
+        trials_with_steal: conditions().filter(|seen| seen.steal_ns > 0).count(),
+        trials_throttled: conditions().filter(|seen| seen.throttled_periods > 0).count(),
+        migrations: conditions().map(|seen| seen.migrations).sum(),
+        involuntary_switches: measured.iter().map(|sample| sample.counters.involuntary_switches).sum(),
+        lost_share: (spun > 0.0).then(|| lost / spun),
+        core_hz: lowest.zip(frequencies.iter().copied().reduce(f64::max)),
+    }
+}

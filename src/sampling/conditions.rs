@@ -1,0 +1,128 @@
+//! What disturbed a trial: read before and after it, never acted on.
+
+use crate::experiment::Spin;
+use serde::{Deserialize, Serialize};
+
+/// Disturbances seen around a trial, or around a whole run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Conditions {
+    /// Time that the hypervisor took from all CPUs of this machine, nanoseconds (the kernel counts in steps of 10 ms).
+    pub steal_ns: u64,
+    /// Interrupts served by all CPUs of this machine.
+    pub interrupts: u64,
+    /// Context switches on all CPUs of this machine.
+    pub switches: u64,
+    /// Periods in which the cgroup's CPU quota held this process back.
+    pub throttled_periods: u64,
+    /// How long it was held back, nanoseconds.
+    pub throttled_ns: u64,
+    /// Observations that ended on another CPU than the one before.
+    pub migrations: u64,
+    /// How long a loop spun before the observations to look for gaps, nanoseconds; 0 around a whole run.
+    pub spun_ns: f64,
+    /// Time it lost, nanoseconds.
+    pub lost_ns: f64,
+    /// The longest distance between two of its readings, nanoseconds.
+    pub longest_gap_ns: f64,
+    /// The core's frequency before the observations, hertz; absent where the calibrated chains disagreed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core_hz_before: Option<f64>,
+    /// The core's frequency after the observations, hertz.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core_hz_after: Option<f64>,
+}
+
+impl Conditions {
+    /// The mean of the frequencies that were seen.
+    pub fn core_hz(&self) -> Option<f64> {
+        match (self.core_hz_before, self.core_hz_after) {
+            (Some(before), Some(after)) => Some(f64::midpoint(before, after)),
+            (before, after) => before.or(after),
+        }
+    }
+
+    /// Adds what a spinning loop has seen.
+    pub fn spun(&mut self, spin: &Spin) {
+        self.spun_ns = spin.lasted_ns;
+        self.lost_ns = spin.lost_ns();
+        self.longest_gap_ns = spin.longest_ns;
+    }
+}
+
+/// A reading of the machine's counters, to be subtracted from a later one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Snapshot {
+    steal_ticks: u64,
+    interrupts: u64,
+    switches: u64,
+    throttled_periods: u64,
+    throttled_ns: u64,
+}
+
+impl Snapshot {
+    /// Reads the counters; those that cannot be read stay at zero. `cpu_stat` is the cgroup's file.
+    pub fn take(cpu_stat: Option<&str>) -> Self {
+        let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+        let cgroup = cpu_stat.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
+        Snapshot::parse(&stat, &cgroup)
+    }
+
+    fn parse(stat: &str, cgroup: &str) -> Self {
+        // proc(5): "cpu user nice system idle iowait irq softirq steal"; the ninth word of the first line.
+        let field = |text: &str, name: &str, position: usize| -> Option<u64> {
+            let line = text.lines().find(|line| line.split_whitespace().next() == Some(name))?;
+            line.split_whitespace().nth(position)?.parse().ok()
+        };
+        let throttled_ns = field(cgroup, "throttled_time", 1) // version 1, nanoseconds
+            .or_else(|| field(cgroup, "throttled_usec", 1).map(|microseconds| microseconds * 1000));
+        Snapshot {
+            steal_ticks: field(stat, "cpu", 8).unwrap_or(0),
+            interrupts: field(stat, "intr", 1).unwrap_or(0),
+            switches: field(stat, "ctxt", 1).unwrap_or(0),
+            throttled_periods: field(cgroup, "nr_throttled", 1).unwrap_or(0),
+            throttled_ns: throttled_ns.unwrap_or(0),
+        }
+    }
+
+    /// What has happened since an earlier reading.
+    pub fn since(&self, earlier: &Snapshot) -> Conditions {
+        Conditions {
+            steal_ns: (self.steal_ticks - earlier.steal_ticks.min(self.steal_ticks)) * tick_ns(),
+            interrupts: self.interrupts.saturating_sub(earlier.interrupts),
+            switches: self.switches.saturating_sub(earlier.switches),
+            throttled_periods: self.throttled_periods.saturating_sub(earlier.throttled_periods),
+            throttled_ns: self.throttled_ns.saturating_sub(earlier.throttled_ns),
+            ..Conditions::default()
+        }
+    }
+}
+
+/// Nanoseconds of one tick in /proc/stat.
+fn tick_ns() -> u64 {
+    // SAFETY: sysconf reads a constant.
+    let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    1_000_000_000 / per_second.max(1) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAT: &str = "cpu  10 0 20 300 4 0 1 7 0 0\ncpu0 5 0 10 150 2 0 1 3 0 0\nintr 1234 5 6\nctxt 999\n";
+
+    #[test]
+    fn steal_interrupts_and_throttling_of_both_cgroup_versions_are_read() {
+        let earlier = Snapshot::default();
+        let first = Snapshot::parse(STAT, "nr_periods 9\nnr_throttled 2\nthrottled_time 5000\n").since(&earlier);
+        assert_eq!((first.steal_ns, first.interrupts, first.switches), (7 * tick_ns(), 1234, 999));
+        assert_eq!((first.throttled_periods, first.throttled_ns), (2, 5000));
+        let second = Snapshot::parse(STAT, "usage_usec 4\nnr_throttled 3\nthrottled_usec 6\n").since(&earlier);
+        assert_eq!((second.throttled_periods, second.throttled_ns), (3, 6000));
+    }
+
+    #[test]
+    fn garbage_counts_nothing() {
+        assert_eq!(Snapshot::parse("cpu x\nintr\n", "nr_throttled -1"), Snapshot::default());
+    }
+}

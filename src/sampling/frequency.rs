@@ -1,0 +1,115 @@
+//! The observed core frequency, from chains of dependent instructions of known latency.
+//!
+//! Cores change frequency, so it is observed beside every sample. Newer cores fold `add rax, 1` away at rename and would
+//! seem to run at 14 GHz; therefore two different register-to-register chains (one cycle a step) and a multiply chain
+//! (three cycles a step) must agree, or there is no estimate.
+
+use super::clock::Clock;
+
+/// Links of a chain: some microseconds, short against a timer tick.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const ROUNDS: u64 = 64;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const LINKS: u64 = 64;
+
+/// The spread of the chains' estimates beyond which there is none.
+const AGREEMENT: f64 = 0.03;
+
+/// The core's frequency in hertz as this clock sees it; `None` where the chains disagree (the frequency was changing,
+/// something ran in between, or the processor folds one of the chains).
+pub fn observe<C: Clock>(clock: &C, ticks_per_second: f64) -> Option<f64> {
+    let estimates = chains(clock)?.map(|cycles_per_tick| cycles_per_tick * ticks_per_second);
+    agreed(&estimates)
+}
+
+/// The median of estimates that agree.
+fn agreed(estimates: &[f64; 3]) -> Option<f64> {
+    let mut sorted = *estimates;
+    sorted.sort_by(f64::total_cmp);
+    let [low, middle, high] = sorted;
+    (low > 0.0 && high / low - 1.0 <= AGREEMENT).then_some(middle)
+}
+
+/// Cycles per tick by each chain; the quickest of five passes each, for an interrupt only ever adds time.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn chains<C: Clock>(clock: &C) -> Option<[f64; 3]> {
+    let best = |chain: fn(u64), cycles_per_link: f64| {
+        let pass = |_| {
+            let start = clock.start();
+            chain(ROUNDS);
+            clock.stop().since(start).0
+        };
+        let ticks = (0..5).map(pass).min().unwrap_or(0);
+        (ROUNDS * LINKS) as f64 * cycles_per_link / ticks.max(1) as f64
+    };
+    Some([best(chain::add, 1.0), best(chain::exclusive_or, 1.0), best(chain::multiply, chain::MULTIPLY_CYCLES)])
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn chains<C: Clock>(_: &C) -> Option<[f64; 3]> {
+    None
+}
+
+#[cfg(target_arch = "x86_64")]
+mod chain {
+    use core::arch::asm;
+
+    /// `imul r64, r64` takes three cycles on every x86-64 core since Nehalem and Zen (Fog, Instruction tables).
+    pub const MULTIPLY_CYCLES: f64 = 3.0;
+
+    macro_rules! chain {
+        ($name:ident, $link:literal) => {
+            pub fn $name(rounds: u64) {
+                // SAFETY: registers only; the loop ends after `rounds`, which is at least one.
+                unsafe {
+                    asm!(
+                        ".p2align 6", "2:", ".rept 64", $link, ".endr", "dec {n}", "jnz 2b",
+                        n = inout(reg) rounds.max(1) => _, inout("rax") 3_u64 => _, in("rdx") 5_u64,
+                        options(nostack, nomem)
+                    );
+                }
+            }
+        };
+    }
+    chain!(add, "add rax, rdx");
+    chain!(exclusive_or, "xor rax, rdx");
+    chain!(multiply, "imul rax, rdx");
+}
+
+#[cfg(target_arch = "aarch64")]
+mod chain {
+    use core::arch::asm;
+
+    /// The third chain is a subtraction: the latency of a multiplication differs between Arm cores.
+    pub const MULTIPLY_CYCLES: f64 = 1.0;
+
+    macro_rules! chain {
+        ($name:ident, $link:literal) => {
+            pub fn $name(rounds: u64) {
+                // SAFETY: registers only; the loop ends after `rounds`, which is at least one.
+                unsafe {
+                    asm!(
+                        ".p2align 6", "2:", ".rept 64", $link, ".endr", "subs {n}, {n}, #1", "b.ne 2b",
+                        n = inout(reg) rounds.max(1) => _, inout("x9") 3_u64 => _, in("x10") 5_u64,
+                        options(nostack, nomem)
+                    );
+                }
+            }
+        };
+    }
+    chain!(add, "add x9, x9, x10");
+    chain!(exclusive_or, "eor x9, x9, x10");
+    chain!(multiply, "sub x9, x9, x10");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chains_that_disagree_give_no_estimate() {
+        assert_eq!(agreed(&[14.0e9, 2.4e9, 2.4e9]), None, "a chain folded at rename");
+        assert_eq!(agreed(&[2.41e9, 2.43e9, 2.42e9]), Some(2.42e9));
+        assert_eq!(agreed(&[0.0, 2.4e9, 2.4e9]), None);
+    }
+}

@@ -1,0 +1,23 @@
+//! The only code that reads a clock, forks, pins or counts in order to measure.
+
+pub mod affinity;
+pub mod child;
+pub mod clock;
+mod conditions;
+mod counters;
+mod frequency;
+pub mod gaps;
+mod observe;
+pub mod partner;
+mod qualify;
+mod stopwatch;
+mod tracer;
+mod trial;
+
+pub use clock::ClockKind;
+pub use conditions::{Conditions, Snapshot};
+pub use counters::rusage;
+pub use observe::{Found, Observations, Sampler};
+pub use qualify::Qualification;
+pub use stopwatch::SharedStopwatch;
+pub use trial::{Answer, Request, Sample, visit};

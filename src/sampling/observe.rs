@@ -1,0 +1,276 @@
+//! The sampler: calibrate, warm up, observe, stop. It knows a clock and no experiment.
+
+use super::clock::{Clock, Reading, overhead};
+use super::stopwatch::SharedStopwatch;
+use crate::experiment::{Failure, Operation, Work, Workload};
+use serde::{Deserialize, Serialize};
+
+/// A batch is this many times longer than the clock's cost, which is then under one percent of it.
+const BATCH_OVER_CLOCK: f64 = 200.0;
+
+/// And lasts at least this long; still short against a timer tick, so that most batches meet no interrupt.
+const BATCH_NS: f64 = 20_000.0;
+
+/// The share of a trial's time that warming up may take.
+const WARM_UP_SHARE: f64 = 0.1;
+
+/// Observations after which a trial ends early: more of one process teach less than another process.
+const MOST_BATCHES: usize = 200;
+const MOST_SINGLES: usize = 600;
+
+/// The raw observations of one trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "form", rename_all = "snake_case")]
+pub enum Observations {
+    /// Times between two clock readings.
+    Ticks {
+        /// Operations between the two readings.
+        operations: u64,
+        /// Whether every iteration is an observation of its own, so that percentiles are those of operations.
+        each: bool,
+        /// Ticks between two readings with nothing between them, in this process: part of every observation.
+        overhead_ticks: f64,
+        /// Time in each observation that was not asked for, nanoseconds: how long a sleeper had asked to sleep.
+        beyond_ns: f64,
+        /// Elapsed ticks, observation by observation.
+        operation: Vec<i64>,
+        /// Elapsed ticks of as many iterations of the baseline, interleaved; empty where there is none.
+        baseline: Vec<i64>,
+    },
+    /// Numbers that are the result themselves, in the point's unit.
+    Values {
+        /// Observation by observation.
+        values: Vec<f64>,
+    },
+}
+
+impl Observations {
+    /// The operation's observations per operation, in nanoseconds (or the point's unit): what was read, less the
+    /// clock's cost and less what was not asked for. Nothing is clamped.
+    pub fn operation(&self, ticks_per_second: f64) -> Vec<f64> {
+        match self {
+            Observations::Ticks { operation, beyond_ns, .. } => self.per_operation(operation, *beyond_ns, ticks_per_second),
+            Observations::Values { values } => values.clone(),
+        }
+    }
+
+    /// The baseline's observations per operation, in nanoseconds; empty where there is none.
+    pub fn baseline(&self, ticks_per_second: f64) -> Vec<f64> {
+        match self {
+            Observations::Ticks { baseline, .. } => self.per_operation(baseline, 0.0, ticks_per_second),
+            Observations::Values { .. } => vec![],
+        }
+    }
+
+    fn per_operation(&self, elapsed: &[i64], beyond_ns: f64, ticks_per_second: f64) -> Vec<f64> {
+        let Observations::Ticks { operations, overhead_ticks, .. } = self else { return vec![] };
+        let one = |ticks: &i64| {
+            let ns = (*ticks as f64 - overhead_ticks) / ticks_per_second * 1e9;
+            (ns - beyond_ns) / *operations as f64
+        };
+        elapsed.iter().map(one).collect()
+    }
+
+    /// How many observations there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Observations::Ticks { operation, .. } => operation.len(),
+            Observations::Values { values } => values.len(),
+        }
+    }
+
+    /// Whether nothing was observed.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What a trial's sampler found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The raw observations.
+    pub observations: Observations,
+    /// Operations that were timed.
+    pub operations: u64,
+    /// Iterations of the baseline that were timed.
+    pub baseline_iterations: u64,
+    /// Observations that ended on another CPU than the one before.
+    pub migrations: u64,
+}
+
+/// A sampler: a clock, and how long it may observe.
+pub struct Sampler<'trial, C: Clock> {
+    /// What it reads.
+    pub clock: &'trial C,
+    /// The clock's frequency.
+    pub ticks_per_second: f64,
+    /// How long it observes, nanoseconds.
+    pub duration_ns: u64,
+    /// Where operations end that end elsewhere.
+    pub stopwatch: &'trial SharedStopwatch,
+}
+
+impl<C: Clock> Sampler<'_, C> {
+    /// Warms up, finds the batch, calls `begin` and observes until the time is over.
+    pub fn observe<T>(&self, workload: &mut Workload, begin: impl FnOnce() -> T) -> Result<(Found, T), Failure> {
+        let per_iteration = workload.per_iteration;
+        let beyond_ns = workload.beyond_ns;
+        match &mut workload.work {
+            Work::Recorded(observe) => self.record(observe, begin),
+            Work::Marked(operation) => self.marked(operation.as_mut(), beyond_ns, begin),
+            Work::Timed { operation, baseline } => {
+                let batch = self.batch(operation.as_mut(), workload.each)?;
+                let most = if workload.each { MOST_SINGLES } else { MOST_BATCHES };
+                let baseline = baseline.as_deref_mut();
+                let begun = self.warmed(begin);
+                let timed = self.timed(operation.as_mut(), baseline, batch, most)?;
+                Ok((self.found(timed, batch, per_iteration, beyond_ns, workload.each), begun))
+            }
+        }
+    }
+
+    /// Calls `begin` last before the observations.
+    fn warmed<T>(&self, begin: impl FnOnce() -> T) -> T {
+        overhead(self.clock);
+        begin()
+    }
+
+    fn ticks(&self, ns: f64) -> i64 {
+        (ns / 1e9 * self.ticks_per_second) as i64
+    }
+
+    /// One observation of `n` iterations.
+    #[inline]
+    fn time(&self, operation: &mut (dyn Operation + '_), n: u64) -> Result<(i64, Reading), Failure> {
+        let start = self.clock.start();
+        operation.run(n)?;
+        let stop = self.clock.stop();
+        Ok((stop.since(start).0, stop))
+    }
+
+    /// Iterations between two clock readings: doubled until they last long enough, which warms up as well.
+    fn batch(&self, operation: &mut (dyn Operation + '_), each: bool) -> Result<u64, Failure> {
+        let warm_up = self.ticks(self.duration_ns as f64 * WARM_UP_SHARE);
+        let long = ((overhead(self.clock) * BATCH_OVER_CLOCK) as i64).max(self.ticks(BATCH_NS));
+        let began = self.clock.stop();
+        let mut n = 1;
+        loop {
+            let (elapsed, now) = self.time(operation, n)?;
+            let warm = now.since(began).0 >= warm_up;
+            if each {
+                if warm { return Ok(1) }
+            } else if elapsed >= long {
+                return Ok((n as f64 * long as f64 / elapsed as f64).ceil().max(1.0) as u64);
+            } else {
+                n *= 2;
+            }
+        }
+    }
+
+    fn timed(
+        &self,
+        operation: &mut (dyn Operation + '_),
+        mut baseline: Option<&mut (dyn Operation + '_)>,
+        batch: u64,
+        most: usize,
+    ) -> Result<Timed, Failure> {
+        let mut timed = Timed::with_capacity(most);
+        if let Some(baseline) = baseline.as_deref_mut() {
+            baseline.run(batch)?;
+        }
+        let began = self.clock.stop();
+        let mut cpu = began.cpu;
+        while timed.operation.len() < most {
+            let (elapsed, mut now) = self.time(operation, batch)?;
+            timed.operation.push(elapsed);
+            timed.migrations += u64::from(now.cpu != cpu);
+            cpu = now.cpu;
+            if let Some(baseline) = baseline.as_deref_mut() {
+                let elapsed;
+                (elapsed, now) = self.time(baseline, batch)?;
+                timed.baseline.push(elapsed);
+                cpu = now.cpu;
+            }
+            if now.since(began).0 >= self.ticks(self.duration_ns as f64) {
+                break;
+            }
+        }
+        Ok(timed)
+    }
+
+    fn found(&self, timed: Timed, batch: u64, per_iteration: u64, beyond_ns: f64, each: bool) -> Found {
+        Found {
+            operations: timed.operation.len() as u64 * batch * per_iteration,
+            baseline_iterations: timed.baseline.len() as u64 * batch,
+            migrations: timed.migrations,
+            observations: Observations::Ticks {
+                operations: batch * per_iteration,
+                each,
+                overhead_ticks: overhead(self.clock),
+                beyond_ns,
+                operation: timed.operation,
+                baseline: timed.baseline,
+            },
+        }
+    }
+
+    /// Observations that end where the work stamps the mark.
+    fn marked<T>(
+        &self,
+        operation: &mut (dyn Operation + '_),
+        beyond_ns: f64,
+        begin: impl FnOnce() -> T,
+    ) -> Result<(Found, T), Failure> {
+        operation.run(1)?;
+        let begun = self.warmed(begin);
+        let mut timed = Timed::with_capacity(MOST_SINGLES);
+        let began = self.clock.stop();
+        while timed.operation.len() < MOST_SINGLES {
+            self.stopwatch.clear();
+            let start = self.clock.start();
+            operation.run(1)?;
+            let stamp = self.stopwatch.ticks().ok_or_else(|| Failure::Broke("the operation never reached its end".into()))?;
+            timed.operation.push(stamp.wrapping_sub(start.ticks) as i64);
+            if self.clock.stop().since(began).0 >= self.ticks(self.duration_ns as f64) {
+                break;
+            }
+        }
+        Ok((self.found(timed, 1, 1, beyond_ns, true), begun))
+    }
+
+    /// Numbers that the work itself yields.
+    fn record<T>(
+        &self,
+        observe: &mut (dyn FnMut() -> Result<Option<f64>, Failure> + '_),
+        begin: impl FnOnce() -> T,
+    ) -> Result<(Found, T), Failure> {
+        observe()?;
+        let begun = self.warmed(begin);
+        let mut values = Vec::with_capacity(MOST_SINGLES);
+        let began = self.clock.stop();
+        while values.len() < MOST_SINGLES {
+            values.extend(observe()?);
+            if self.clock.stop().since(began).0 >= self.ticks(self.duration_ns as f64) {
+                break;
+            }
+        }
+        let operations = values.len() as u64;
+        let observations = Observations::Values { values };
+        Ok((Found { observations, operations, baseline_iterations: 0, migrations: 0 }, begun))
+    }
+}
+
+/// Elapsed ticks, as they come.
+struct Timed {
+    operation: Vec<i64>,
+    baseline: Vec<i64>,
+    migrations: u64,
+}
+
+impl Timed {
+    /// Reserved beforehand: nothing is allocated between observations.
+    fn with_capacity(most: usize) -> Self {
+        Timed { operation: Vec::with_capacity(most), baseline: Vec::with_capacity(most), migrations: 0 }
+    }
+}

@@ -1,0 +1,90 @@
+//! The other side of an operation: helper processes and threads, pinned, and gone when they are dropped.
+
+use super::affinity;
+use crate::experiment::Failure;
+use std::os::fd::{FromRawFd, OwnedFd};
+
+/// A forked process that does the other half of an operation until it is dropped.
+#[derive(Debug)]
+pub struct Process {
+    pid: libc::pid_t,
+}
+
+impl Process {
+    /// Forks a process that runs `work` on `cpu` (anywhere where it is `None`) and exits. What `work` owns, such as the
+    /// far ends of pipes, is closed on this side. The process dies with this one.
+    pub fn start(cpu: Option<usize>, work: impl FnOnce() -> Result<(), Failure>) -> Result<Self, Failure> {
+        let parent = std::process::id();
+        // SAFETY: a trial is single-threaded when its work is prepared; the child only runs `work` and `_exit`.
+        match unsafe { libc::fork() } {
+            -1 => Err(Failure::last("fork of a partner process")),
+            0 => {
+                let outcome = die_with(parent).and_then(|()| run_on(cpu, work));
+                // SAFETY: ends the child without running the parent's destructors.
+                unsafe { libc::_exit(i32::from(outcome.is_err())) }
+            }
+            pid => Ok(Process { pid }),
+        }
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> libc::pid_t {
+        self.pid
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // SAFETY: the child is ours and not reaped yet, so the id still names it.
+        unsafe {
+            libc::kill(self.pid, libc::SIGKILL);
+            libc::waitpid(self.pid, std::ptr::null_mut(), 0);
+        }
+    }
+}
+
+/// Has the kernel kill this process when its parent dies; also when it has died already.
+pub fn die_with(parent: u32) -> Result<(), Failure> {
+    // SAFETY: prctl and getppid touch no memory of ours.
+    let alive = unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
+        libc::getppid() as u32 == parent
+    };
+    if alive { Ok(()) } else { Err(Failure::Broke("the measuring process is gone".to_owned())) }
+}
+
+/// Starts a kernel thread that runs `work` on `cpu`. It is not joined: it ends with the trial's process, or when the
+/// ends that it works with are closed.
+pub fn thread(
+    cpu: Option<usize>,
+    work: impl FnOnce() -> Result<(), Failure> + Send + 'static,
+) -> Result<(), Failure> {
+    let run = move || {
+        // An error of the other side shows on this side as an end of file or a missing answer.
+        let _ = run_on(cpu, work);
+    };
+    std::thread::Builder::new()
+        .stack_size(64 << 10)
+        .spawn(run)
+        .map(drop)
+        .map_err(|error| Failure::Broke(format!("a partner thread could not be made: {error}")))
+}
+
+fn run_on(cpu: Option<usize>, work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    if let Some(cpu) = cpu {
+        affinity::pin(cpu)?;
+    }
+    work()
+}
+
+/// A pipe: its reading and its writing end.
+pub fn pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
+    let mut ends = [0; 2];
+    // SAFETY: `ends` has room for the two descriptors, which are then owned here alone.
+    unsafe {
+        if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
+            return Err(Failure::last("pipe"));
+        }
+        Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
+    }
+}

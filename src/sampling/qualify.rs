@@ -1,0 +1,141 @@
+//! Qualifying the clock before it is used: cost, resolution, monotonicity on and across CPUs, invariance, and its
+//! frequency against the kernel's clock. A clock that fails is replaced by the next one, and the report says so.
+
+use super::affinity;
+use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, kernel_clock, overhead};
+use crate::machine::Machine;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// What is known of the clock that measures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Qualification {
+    /// The clock in use.
+    pub kind: ClockKind,
+    /// Its frequency, ticks per second, measured against `CLOCK_MONOTONIC_RAW`.
+    pub ticks_per_second: f64,
+    /// Half the spread of repeated measurements of that frequency, parts of a million.
+    pub frequency_spread_ppm: f64,
+    /// Ticks between two readings with nothing between, median.
+    pub overhead_ticks: f64,
+    /// The smallest difference other than zero between successive readings, ticks.
+    pub resolution_ticks: u64,
+    /// Differences below zero among all that were looked at, also from one CPU to another.
+    pub backward_steps: u64,
+    /// How many differences were looked at.
+    pub steps: u64,
+    /// Why a better clock is not in use; absent where the best is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rejected: Option<String>,
+}
+
+impl Qualification {
+    /// Qualifies the counter and falls back to the kernel's clock; `asked` overrides the choice, never the honesty:
+    /// a clock that is asked for and fails is used, with what is wrong with it in `rejected`.
+    pub fn run(machine: &Machine, asked: Option<ClockKind>) -> Self {
+        if asked == Some(ClockKind::MonotonicRaw) {
+            let reason = "the kernel's clock was asked for with `--clock`".to_owned();
+            return examine(ClockKind::MonotonicRaw, &MonotonicRaw, machine, Some(reason));
+        }
+        let counter = examine(ClockKind::Counter, &Counter, machine, None);
+        let fault = unusable(machine).or_else(|| fault(&counter));
+        match (fault, asked) {
+            (None, _) => counter,
+            (Some(fault), Some(ClockKind::Counter)) => Qualification { rejected: Some(fault), ..counter },
+            (Some(fault), _) => examine(ClockKind::MonotonicRaw, &MonotonicRaw, machine, Some(fault)),
+        }
+    }
+
+    /// The clock's cost in nanoseconds.
+    pub fn overhead_ns(&self) -> f64 {
+        self.overhead_ticks / self.ticks_per_second * 1e9
+    }
+
+    /// The clock's resolution in nanoseconds.
+    pub fn resolution_ns(&self) -> f64 {
+        self.resolution_ticks as f64 / self.ticks_per_second * 1e9
+    }
+}
+
+/// Why the counter cannot be used at all on this machine.
+fn unusable(machine: &Machine) -> Option<String> {
+    machine.counter_fault()
+}
+
+/// What the examination found wrong.
+fn fault(seen: &Qualification) -> Option<String> {
+    if seen.backward_steps > 0 {
+        return Some(format!("the counter ran backwards {} times in {} steps", seen.backward_steps, seen.steps));
+    }
+    // A tenth of a percent: ten times what a thermal drift of a crystal could explain, and less than we promise.
+    if seen.frequency_spread_ppm > 1000.0 {
+        return Some(format!(
+            "the counter's frequency against the kernel's clock spreads by {:.0} parts of a million",
+            seen.frequency_spread_ppm
+        ));
+    }
+    None
+}
+
+fn examine<C: Clock>(kind: ClockKind, clock: &C, machine: &Machine, rejected: Option<String>) -> Qualification {
+    let (ticks_per_second, frequency_spread_ppm) = match kind {
+        ClockKind::Counter => frequency(clock, Duration::from_millis(20)),
+        ClockKind::MonotonicRaw => (1e9, 0.0),
+    };
+    let steps = steps(clock, machine.allowed_cpus());
+    Qualification {
+        kind,
+        ticks_per_second,
+        frequency_spread_ppm,
+        overhead_ticks: overhead(clock),
+        resolution_ticks: steps.iter().filter(|step| **step > 0).min().copied().unwrap_or(0) as u64,
+        backward_steps: steps.iter().filter(|step| **step < 0).count() as u64,
+        steps: steps.len() as u64,
+        rejected,
+    }
+}
+
+/// Ticks per second over five windows: the median, and half the spread in parts of a million.
+fn frequency<C: Clock>(clock: &C, window: Duration) -> (f64, f64) {
+    let mut found: Vec<f64> = (0..5).map(|_| frequency_once(clock, window)).collect();
+    found.sort_by(f64::total_cmp);
+    let middle = found[2];
+    (middle, (found[4] - found[0]) / 2.0 / middle * 1e6)
+}
+
+fn frequency_once<C: Clock>(clock: &C, window: Duration) -> f64 {
+    let (ticks, time) = simultaneous(clock);
+    std::thread::sleep(window);
+    let (later_ticks, later_time) = simultaneous(clock);
+    later_ticks.wrapping_sub(ticks) as f64 / (later_time - time) as f64 * 1e9
+}
+
+/// A reading of both clocks at as nearly one moment as twenty attempts allow: the one whose bracket is narrowest.
+fn simultaneous<C: Clock>(clock: &C) -> (u64, u64) {
+    let attempt = |_| {
+        let before = clock.start();
+        let time = kernel_clock(libc::CLOCK_MONOTONIC_RAW);
+        let after = clock.stop();
+        (after.since(before).0, before.ticks + after.since(before).0.max(0) as u64 / 2, time)
+    };
+    let narrowest = (0..20).map(attempt).min_by_key(|(width, ..)| *width);
+    narrowest.map_or((0, 1), |(_, ticks, time)| (ticks, time))
+}
+
+/// Differences of successive readings: on one CPU many, and from each CPU to the next.
+fn steps<C: Clock>(clock: &C, cpus: &[usize]) -> Vec<i64> {
+    let free = affinity::current();
+    let mut steps = vec![];
+    let mut last = clock.stop();
+    for cpu in cpus.iter().take(64) {
+        let _ = affinity::pin(*cpu);
+        for _ in 0..2_000 {
+            let reading = clock.stop();
+            steps.push(reading.since(last).0);
+            last = reading;
+        }
+    }
+    affinity::set(&free);
+    steps
+}

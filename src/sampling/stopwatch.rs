@@ -1,0 +1,62 @@
+//! The clock at the work's request: a finishing line in shared memory for operations that end in another thread or
+//! process, and a loop that does nothing but read it.
+
+use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, overhead};
+use super::gaps;
+use crate::experiment::{Spin, Stopwatch};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A clock with a finishing line in memory that forked children share.
+pub struct SharedStopwatch {
+    finish: &'static AtomicU64,
+    kind: ClockKind,
+    ticks_per_second: f64,
+}
+
+impl SharedStopwatch {
+    /// Maps the shared memory; it stays mapped for as long as the process lives.
+    pub fn new(kind: ClockKind, ticks_per_second: f64) -> std::io::Result<Self> {
+        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+        // SAFETY: a new anonymous mapping; nothing else lives there.
+        let page = unsafe { libc::mmap(std::ptr::null_mut(), size_of::<AtomicU64>(), protection, flags, -1, 0) };
+        if page == libc::MAP_FAILED {
+            return Err(std::io::Error::last_os_error());
+        }
+        // SAFETY: the page is zeroed, aligned, shared, and never unmapped.
+        let finish = unsafe { &*page.cast::<AtomicU64>() };
+        Ok(SharedStopwatch { finish, kind, ticks_per_second })
+    }
+
+    /// Before an operation: nobody has arrived.
+    pub fn clear(&self) {
+        self.finish.store(0, Ordering::Release);
+    }
+
+    /// Where the clock stood when somebody arrived.
+    pub fn ticks(&self) -> Option<u64> {
+        let ticks = self.finish.load(Ordering::Acquire);
+        (ticks != 0).then_some(ticks)
+    }
+
+    fn spin_on<C: Clock>(&self, clock: &C, duration_ns: f64) -> Spin {
+        gaps::spin(clock, self.ticks_per_second, overhead(clock), duration_ns)
+    }
+}
+
+impl Stopwatch for SharedStopwatch {
+    #[inline]
+    fn stamp(&self) {
+        let ticks = match self.kind {
+            ClockKind::Counter => Counter.stop().ticks,
+            ClockKind::MonotonicRaw => MonotonicRaw.stop().ticks,
+        };
+        self.finish.store(ticks, Ordering::Release);
+    }
+
+    fn spin(&self, duration_ns: f64) -> Spin {
+        match self.kind {
+            ClockKind::Counter => self.spin_on(&Counter, duration_ns),
+            ClockKind::MonotonicRaw => self.spin_on(&MonotonicRaw, duration_ns),
+        }
+    }
+}
