@@ -1,1 +1,38 @@
 //! Numbers in, numbers out; chance comes from a seed.
+//!
+//! This module knows no file, no clock and no report. Three words are used throughout:
+//!
+//! - an **observation** is one timed batch, a plain `f64` in whatever unit the caller measures in;
+//! - a **sample** is the set of observations of one trial, that is of one fresh process;
+//! - an **estimate** is a value with an interval taken over trials.
+//!
+//! Nothing here removes an observation. An input with an observation that is not finite is refused (`None`)
+//! rather than repaired: such a number was never measured, and what to do about it is for the caller to say.
+
+mod bootstrap;
+mod chance;
+mod difference;
+mod dip;
+mod distribution;
+mod line;
+mod modes;
+mod outlier;
+mod pool;
+mod precision;
+mod quantile;
+mod rate;
+mod ratio;
+mod robust_line;
+mod segments;
+
+pub use bootstrap::{Bootstrap, Estimate, Interval, MINIMUM_TRIALS, estimate};
+pub use difference::difference;
+pub use line::{Line, fit_line, residuals};
+pub use modes::{Mode, modes};
+pub use outlier::{Outliers, Spread, outliers, spread};
+pub use precision::{further_trials, relative_half_width};
+pub use quantile::{median, minimum_sample, quantile, quantile_interval, supported_percentiles};
+pub use rate::rate;
+pub use ratio::{Ratio, ratio};
+pub use robust_line::{RobustLine, theil_sen};
+pub use segments::{Segments, two_segments};
