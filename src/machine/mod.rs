@@ -1,1 +1,142 @@
 //! What this computer is, and what may disturb it: read, never written.
+//!
+//! Every field is a [`Fact`]: a value with the file, instruction or call it was read from, or the reason why
+//! it is unknown. Files are read below a [`Root`] and everything else is asked of a [`Host`], so that a test
+//! can describe a machine it does not run on.
+
+mod caches;
+mod cgroup;
+pub mod conditions;
+mod cpu_set;
+mod cpuid;
+mod describe;
+mod ethtool;
+mod fact;
+mod host;
+mod kernel;
+mod kernel_config;
+mod live;
+mod lookups;
+mod memory;
+mod microarchitecture;
+mod modules;
+mod mounts;
+mod network;
+mod privileges;
+mod processor;
+mod quantities;
+mod smbios;
+mod source;
+mod storage;
+mod tlbs;
+mod topology;
+mod virtualization;
+mod warnings;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+pub use caches::{Cache, CacheKind};
+pub use cgroup::Limits;
+pub use conditions::{Conditions, IdleState};
+pub use cpu_set::CpuSet;
+pub use describe::{Row, Section};
+pub use fact::Fact;
+pub use host::{Event, Folder, Host, SystemNames};
+pub use kernel::Kernel;
+pub use live::Live;
+pub use memory::{ErrorCorrection, HugePagePool, Memory, TransparentHugePages};
+pub use modules::{Bandwidth, Channels, Module};
+pub use network::Adapter;
+pub use privileges::Privileges;
+pub use processor::{Processor, TickCounter};
+pub use source::Root;
+pub use storage::{Device, Storage};
+pub use tlbs::{Tlb, TlbKind};
+pub use topology::{CoreClass, NumaNode, Topology};
+pub use virtualization::Virtualization;
+pub use warnings::Warning;
+
+/// The whole machine, as it was when it was described.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Machine {
+    /// The processor.
+    pub processor: Processor,
+    /// How its CPUs belong together.
+    pub topology: Topology,
+    /// The caches of every CPU.
+    pub caches: Fact<Vec<Cache>>,
+    /// Main memory.
+    pub memory: Memory,
+    /// What is under the measured folder.
+    pub storage: Storage,
+    /// Network adapters.
+    pub network: Vec<Adapter>,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// What may disturb a run.
+    pub conditions: Conditions,
+    /// Hypervisor, container, board.
+    pub virtualization: Virtualization,
+    /// What this process may do.
+    pub privileges: Privileges,
+    /// How this program was built.
+    pub build: Build,
+}
+
+/// How this program was built: code for another target, or without optimisation, measures differently.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Build {
+    /// Architecture, system and C library.
+    pub target: String,
+    /// Whether the compiler optimised.
+    pub optimised: bool,
+    /// Version of this program.
+    pub version: String,
+}
+
+impl Machine {
+    /// Describes the machine we run on. `folder` is the one that file experiments would measure.
+    ///
+    /// Reads files and asks the kernel; writes nothing, and waits for nothing but a network file system if
+    /// the folder is on one.
+    pub fn describe(folder: &Path) -> Self {
+        Self::from_root(&Root::default(), &Live, folder)
+    }
+
+    /// Describes the machine that a tree of files and a host show.
+    pub fn from_root(root: &Root, host: &dyn Host, folder: &Path) -> Self {
+        let topology = topology::read(root, host);
+        let online: Vec<usize> =
+            topology.online.value().map(|set| set.as_slice().to_vec()).unwrap_or_default();
+        Self {
+            processor: processor::read(root, host),
+            caches: caches::read(root, host, &online),
+            memory: memory::read(root, host),
+            storage: storage::read(root, host, folder),
+            network: network::read(root, host),
+            kernel: kernel::read(root, host),
+            conditions: conditions::read(root, &online),
+            virtualization: virtualization::read(root, host),
+            privileges: privileges::read(root, host),
+            build: build(),
+            topology,
+        }
+    }
+}
+
+fn build() -> Build {
+    let libc = match () {
+        () if cfg!(target_env = "gnu") => "gnu",
+        () if cfg!(target_env = "musl") => "musl",
+        () => "other",
+    };
+    Build {
+        target: format!("{}-{}-{libc}", std::env::consts::ARCH, std::env::consts::OS),
+        optimised: !cfg!(debug_assertions),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}

@@ -1,0 +1,202 @@
+//! The limits that control groups put on this process, versions 1 and 2. A limit of any group above ours
+//! holds for us too, so we walk up.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::cpu_set::CpuSet;
+use super::fact::{Fact, MISSING};
+use super::mounts::{self, Mount};
+use super::source::Root;
+
+/// From here on a limit of version 1 means "none" (it is the largest number of pages that fits).
+const NO_LIMIT: u64 = 1 << 62;
+
+/// What the control groups allow. A known `null` is "no limit".
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Limits {
+    /// CPU time per time: 2.5 is two and a half CPUs' worth. It bounds time, not parallelism.
+    pub cpu_quota: Fact<Option<f64>>,
+    /// Enforcement periods in which our group was stopped for its quota, so far.
+    pub throttled_periods: Fact<u64>,
+    /// Limit on memory, bytes.
+    pub memory_bytes: Fact<Option<u64>>,
+    /// What is left of it, bytes; file cache that can be dropped counts as left.
+    pub memory_left_bytes: Fact<Option<u64>>,
+    /// CPUs the cpuset allows.
+    pub cpuset: Fact<CpuSet>,
+}
+
+/// Our group in one hierarchy: its folder and those above it, up to the mount.
+struct Group {
+    version: u8,
+    folders: Vec<String>,
+}
+
+/// Reads all limits.
+pub(super) fn read(root: &Root) -> Limits {
+    let groups = root.text("/proc/self/cgroup");
+    let mounts = root.text("/proc/self/mountinfo");
+    let find = |controller: &str| match (groups.value(), mounts.value()) {
+        (Some(groups), Some(table)) => group(root, groups, &mounts::parse(table), controller),
+        _ => Err("the kernel does not show control groups".to_owned()),
+    };
+    let memory = find("memory");
+    Limits {
+        cpu_quota: tightest(find("cpu"), "cpu.max, cpu.cfs_quota_us", |group, folder| {
+            quota(root, group.version, folder)
+        }),
+        throttled_periods: own(find("cpu"), |_, folder| throttled(root, folder)),
+        memory_bytes: tightest(as_ref(&memory), "memory.max, memory.limit_in_bytes", |group, folder| {
+            memory_limit(root, group.version, folder)
+        }),
+        memory_left_bytes: tightest(as_ref(&memory), "memory.max, memory.current", |group, folder| {
+            memory_left(root, group.version, folder)
+        }),
+        cpuset: own(find("cpuset"), |group, folder| {
+            let file = if group.version == 2 { "cpuset.cpus.effective" } else { "cpuset.cpus" };
+            super::topology::cpu_list(root, &format!("{folder}/{file}"))
+        }),
+    }
+}
+
+fn as_ref(group: &Result<Group, String>) -> Result<Group, String> {
+    match group {
+        Ok(group) => Ok(Group { version: group.version, folders: group.folders.clone() }),
+        Err(reason) => Err(reason.clone()),
+    }
+}
+
+/// The smallest limit of our group and all above; `null` when none has one.
+fn tightest<T: PartialOrd + Copy>(
+    group: Result<Group, String>,
+    files: &str,
+    limit: impl Fn(&Group, &str) -> Option<T>,
+) -> Fact<Option<T>> {
+    let group = match group {
+        Ok(group) => group,
+        Err(reason) => return Fact::unknown(reason, files),
+    };
+    let mut found: Option<(T, &String)> = None;
+    for folder in &group.folders {
+        if let Some(limit) = limit(&group, folder)
+            && found.is_none_or(|(smallest, _)| limit < smallest)
+        {
+            found = Some((limit, folder));
+        }
+    }
+    match found {
+        Some((limit, folder)) => Fact::known(Some(limit), format!("{folder} ({files})")),
+        None => Fact::known(
+            None,
+            format!("{} and above ({files})", group.folders.first().map_or("", String::as_str)),
+        ),
+    }
+}
+
+/// A fact of our own group alone.
+fn own<T>(group: Result<Group, String>, fact: impl Fn(&Group, &str) -> Fact<T>) -> Fact<T> {
+    match group {
+        Ok(group) => match group.folders.first() {
+            Some(folder) => fact(&group, folder),
+            None => Fact::unknown(MISSING, "/proc/self/cgroup"),
+        },
+        Err(reason) => Fact::unknown(reason, "/proc/self/cgroup"),
+    }
+}
+
+/// Where our group of one controller stands: version 1 if that controller is mounted so, else version 2.
+fn group(root: &Root, groups: &str, mounts: &[Mount], controller: &str) -> Result<Group, String> {
+    let lines =
+        || groups.lines().filter_map(|line| line.splitn(3, ':').skip(1).collect::<Vec<_>>().try_into().ok());
+    let first =
+        lines().find(|[controllers, _]: &[&str; 2]| controllers.split(',').any(|name| name == controller));
+    let mounted = mounts.iter().find(|mount| {
+        mount.file_system == "cgroup" && mount.super_options.split(',').any(|name| name == controller)
+    });
+    if let (Some([_, path]), Some(mount)) = (first, mounted) {
+        return Ok(Group { version: 1, folders: folders(root, mount, path) });
+    }
+    let second = lines().find(|[controllers, _]: &[&str; 2]| controllers.is_empty());
+    let mounted = mounts.iter().find(|mount| mount.file_system == "cgroup2");
+    match (second, mounted) {
+        (Some([_, path]), Some(mount)) => Ok(Group { version: 2, folders: folders(root, mount, path) }),
+        _ => Err(format!("no control group with the controller \"{controller}\" is mounted")),
+    }
+}
+
+/// Our folder below the mount, and every folder between. A container may see a path that is not below what
+/// is mounted; then the mount itself is our group.
+fn folders(root: &Root, mount: &Mount, path: &str) -> Vec<String> {
+    let below = Path::new(path).strip_prefix(&mount.root).unwrap_or(Path::new(""));
+    let escapes = below.components().any(|part| part.as_os_str() == "..");
+    let own: PathBuf = if escapes { mount.point.clone() } else { mount.point.join(below) };
+    let up = own.ancestors().take_while(|folder| folder.starts_with(&mount.point));
+    let folders: Vec<String> =
+        up.map(|folder| folder.to_string_lossy().trim_end_matches('/').to_owned()).collect();
+    folders.into_iter().filter(|folder| root.exists(folder)).collect()
+}
+
+fn quota(root: &Root, version: u8, folder: &str) -> Option<f64> {
+    if version == 2 {
+        let text = root.text(&format!("{folder}/cpu.max"));
+        return quota_of(text.value()?);
+    }
+    let quota: f64 = *root.number(&format!("{folder}/cpu.cfs_quota_us")).value()?;
+    let period: f64 = *root.number(&format!("{folder}/cpu.cfs_period_us")).value()?;
+    (quota > 0.0 && period > 0.0).then(|| quota / period)
+}
+
+/// `250000 100000` is 2.5; `max 100000` is none.
+fn quota_of(text: &str) -> Option<f64> {
+    let mut words = text.split_whitespace();
+    let quota: f64 = words.next()?.parse().ok()?;
+    let period: f64 = words.next().map_or(Some(100_000.0), |word| word.parse().ok())?;
+    (quota > 0.0 && period > 0.0).then(|| quota / period)
+}
+
+fn memory_limit(root: &Root, version: u8, folder: &str) -> Option<u64> {
+    let file = if version == 2 { "memory.max" } else { "memory.limit_in_bytes" };
+    root.number::<u64>(&format!("{folder}/{file}")).value().copied().filter(|limit| *limit < NO_LIMIT)
+}
+
+fn memory_left(root: &Root, version: u8, folder: &str) -> Option<u64> {
+    let limit = memory_limit(root, version, folder)?;
+    let (usage, cache) = if version == 2 {
+        ("memory.current", "inactive_file")
+    } else {
+        ("memory.usage_in_bytes", "total_inactive_file")
+    };
+    let used: u64 = *root.number(&format!("{folder}/{usage}")).value()?;
+    let droppable = counter(root, &format!("{folder}/memory.stat"), cache).unwrap_or_default();
+    Some(limit.saturating_sub(used.saturating_sub(droppable)))
+}
+
+fn throttled(root: &Root, folder: &str) -> Fact<u64> {
+    let path = format!("{folder}/cpu.stat");
+    match counter(root, &path, "nr_throttled") {
+        Some(count) => Fact::known(count, format!("{path} nr_throttled")),
+        None => Fact::unknown("our group counts no throttling (it has no quota of its own)", path),
+    }
+}
+
+/// One `name number` line.
+fn counter(root: &Root, path: &str, name: &str) -> Option<u64> {
+    let text = root.text(path);
+    text.value()?.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quota_of;
+
+    #[test]
+    fn the_quota_is_a_ratio() {
+        assert_eq!(quota_of("250000 100000"), Some(2.5));
+        assert_eq!(quota_of("max 100000"), None);
+        assert_eq!(quota_of("1000 0"), None);
+        assert_eq!(quota_of(""), None);
+    }
+}

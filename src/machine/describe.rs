@@ -1,0 +1,5 @@
+//! D.
+/// S
+pub struct Section;
+/// R
+pub struct Row;

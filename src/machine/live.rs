@@ -1,0 +1,152 @@
+//! The machine we run on, asked with instructions and system calls.
+
+#[cfg(target_env = "gnu")]
+use std::ffi::CStr;
+use std::ffi::{CString, c_char};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use perf_event::Builder;
+use perf_event::events::{Hardware, Software};
+
+use super::cpu_set::CpuSet;
+use super::ethtool;
+use super::host::{Event, Folder, Host, SystemNames};
+
+/// The machine this process runs on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Live;
+
+impl Host for Live {
+    #[cfg(target_arch = "x86_64")]
+    fn cpuid(&self, leaf: u32, subleaf: u32) -> Option<[u32; 4]> {
+        let answer = raw_cpuid::cpuid!(leaf, subleaf);
+        Some([answer.eax, answer.ebx, answer.ecx, answer.edx])
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    fn counter_frequency(&self) -> Option<u64> {
+        let frequency: u64;
+        // SAFETY: reads a register that Linux lets every process read; touches neither memory nor flags.
+        unsafe {
+            std::arch::asm!("mrs {}, cntfrq_el0", out(reg) frequency, options(nomem, nostack, preserves_flags));
+        }
+        (frequency > 0).then_some(frequency)
+    }
+
+    fn affinity(&self) -> Result<Vec<usize>, String> {
+        // The fixed cpu_set_t ends at 1024 CPUs; the kernel answers EINVAL when its own mask is longer.
+        [16, 128, 1024].into_iter().find_map(affinity_of_words).ok_or_else(last_error)
+    }
+
+    fn names(&self) -> Result<SystemNames, String> {
+        let mut names = MaybeUninit::<libc::utsname>::zeroed();
+        // SAFETY: uname writes one utsname, for which the pointer has room.
+        if unsafe { libc::uname(names.as_mut_ptr()) } != 0 {
+            return Err(last_error());
+        }
+        // SAFETY: all zeroes is a valid utsname, and uname has filled it.
+        let names = unsafe { names.assume_init() };
+        Ok(SystemNames {
+            release: text(&names.release),
+            version: text(&names.version),
+            machine: text(&names.machine),
+        })
+    }
+
+    fn page_bytes(&self) -> Result<u64, String> {
+        // SAFETY: sysconf takes and returns plain numbers.
+        u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).map_err(|_| last_error())
+    }
+
+    fn libc(&self) -> Result<String, String> {
+        libc_version()
+    }
+
+    fn folder(&self, folder: &Path) -> Result<Folder, String> {
+        let path = folder.canonicalize().map_err(|error| error.to_string())?;
+        let name = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
+        let mut space = MaybeUninit::<libc::statvfs64>::zeroed();
+        // SAFETY: the name ends with a zero byte, and there is room for one statvfs64.
+        if unsafe { libc::statvfs64(name.as_ptr(), space.as_mut_ptr()) } != 0 {
+            return Err(last_error());
+        }
+        // SAFETY: all zeroes is a valid statvfs64, and the call has filled it.
+        let space = unsafe { space.assume_init() };
+        let block_bytes = space.f_frsize;
+        Ok(Folder {
+            path,
+            total_bytes: space.f_blocks.saturating_mul(block_bytes),
+            free_bytes: space.f_bavail.saturating_mul(block_bytes),
+            block_bytes,
+        })
+    }
+
+    fn offloads(&self, adapter: &str) -> Result<Vec<(String, bool)>, String> {
+        ethtool::offloads(adapter).map_err(|error| error.to_string())
+    }
+
+    fn open_counter(&self, event: Event) -> Result<(), i32> {
+        let opened = match event {
+            Event::Cycles => Builder::new(Hardware::CPU_CYCLES).build(),
+            Event::Instructions => Builder::new(Hardware::INSTRUCTIONS).build(),
+            Event::BranchMisses => Builder::new(Hardware::BRANCH_MISSES).build(),
+            Event::CacheMisses => Builder::new(Hardware::CACHE_MISSES).build(),
+            Event::ContextSwitches => Builder::new(Software::CONTEXT_SWITCHES).build(),
+            Event::CpuMigrations => Builder::new(Software::CPU_MIGRATIONS).build(),
+            Event::PageFaults => Builder::new(Software::PAGE_FAULTS).build(),
+        };
+        opened.map(drop).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
+    }
+
+    fn effective_uid(&self) -> Result<u32, String> {
+        // SAFETY: geteuid has no arguments and cannot fail.
+        Ok(unsafe { libc::geteuid() })
+    }
+
+    fn locked_memory_limit(&self) -> Result<Option<u64>, String> {
+        let mut limit = libc::rlimit64 { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: the pointer is to one rlimit64 that we own.
+        if unsafe { libc::getrlimit64(libc::RLIMIT_MEMLOCK, &raw mut limit) } != 0 {
+            return Err(last_error());
+        }
+        Ok((limit.rlim_cur != libc::RLIM64_INFINITY).then_some(limit.rlim_cur))
+    }
+}
+
+/// Asks for a CPU mask of this many 64-bit words; `None` if that is too short for this kernel.
+fn affinity_of_words(words: usize) -> Option<Vec<usize>> {
+    let mut mask = vec![0u64; words];
+    let bytes = size_of_val(mask.as_slice());
+    // SAFETY: the mask has room for `bytes` bytes, and a mask of bits has no invalid value.
+    let status = unsafe { libc::sched_getaffinity(0, bytes, mask.as_mut_ptr().cast()) };
+    if status != 0 {
+        return None;
+    }
+    let cpus = (0..words * 64).filter(|cpu| mask[cpu / 64] >> (cpu % 64) & 1 == 1);
+    Some(CpuSet::new(cpus).as_slice().to_vec())
+}
+
+/// A fixed field of C characters as text.
+fn text(field: &[c_char]) -> String {
+    let bytes: Vec<u8> = field.iter().take_while(|c| **c != 0).map(|c| *c as u8).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn last_error() -> String {
+    io::Error::last_os_error().to_string()
+}
+
+#[cfg(target_env = "gnu")]
+fn libc_version() -> Result<String, String> {
+    // SAFETY: glibc returns a pointer to a static text that ends with a zero byte.
+    let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
+    Ok(format!("glibc {}", version.to_string_lossy()))
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn libc_version() -> Result<String, String> {
+    Err("a C library other than glibc does not tell its version at run time".to_owned())
+}

@@ -1,0 +1,144 @@
+//! Which design stands behind the numbers a processor gives for itself.
+//!
+//! Sources: Intel SDM volume 4 table 2-1 and the kernel's intel-family.h; AMD's revision guides; Arm's
+//! technical reference manuals (MIDR). A number that is not here stays unknown rather than guessed.
+
+use super::fact::Fact;
+
+/// The microarchitecture of a vendor's family and model (x86) or part (Arm).
+pub(super) fn of(vendor: &Fact<String>, family: &Fact<u32>, model: &Fact<u32>) -> Fact<String> {
+    let source = "family and model, or part number";
+    let Some(vendor) = vendor.value() else {
+        return Fact::unknown("the vendor is unknown", source);
+    };
+    let Some(model) = model.value().copied() else {
+        return Fact::unknown("the model number is unknown", source);
+    };
+    let family = family.value().copied().unwrap_or_default();
+    let name = match vendor.as_str() {
+        "GenuineIntel" if family == 6 => intel(model),
+        "AuthenticAMD" | "HygonGenuine" => amd(family, model),
+        _ => arm(vendor, model),
+    };
+    match name {
+        Some(name) => Fact::known(name.to_owned(), source),
+        None => Fact::unknown(
+            "the number is not in our table",
+            format!("{vendor} family {family:#x} model {model:#x}"),
+        ),
+    }
+}
+
+fn intel(model: u32) -> Option<&'static str> {
+    Some(match model {
+        0x1a | 0x1e | 0x1f | 0x2e => "Nehalem",
+        0x25 | 0x2c | 0x2f => "Westmere",
+        0x2a | 0x2d => "Sandy Bridge",
+        0x3a | 0x3e => "Ivy Bridge",
+        0x3c | 0x3f | 0x45 | 0x46 => "Haswell",
+        0x3d | 0x47 | 0x4f | 0x56 => "Broadwell",
+        0x4e | 0x5e => "Skylake",
+        0x55 => "Skylake, Cascade Lake or Cooper Lake (server)",
+        0x66 => "Cannon Lake",
+        0x8e | 0x9e => "Kaby Lake or Coffee Lake",
+        0xa5 | 0xa6 => "Comet Lake",
+        0x7d | 0x7e => "Ice Lake",
+        0x6a | 0x6c => "Ice Lake (server)",
+        0xa7 => "Rocket Lake",
+        0x8c | 0x8d => "Tiger Lake",
+        0x97 | 0x9a => "Alder Lake (Golden Cove and Gracemont)",
+        0xb7 | 0xba | 0xbf => "Raptor Lake (Raptor Cove and Gracemont)",
+        0xaa | 0xac => "Meteor Lake (Redwood Cove and Crestmont)",
+        0xbd => "Lunar Lake (Lion Cove and Skymont)",
+        0xb5 | 0xc5 | 0xc6 => "Arrow Lake (Lion Cove and Skymont)",
+        0x8f => "Sapphire Rapids",
+        0xcf => "Emerald Rapids",
+        0xad | 0xae => "Granite Rapids",
+        0xaf => "Sierra Forest",
+        0x37 | 0x4a | 0x4c | 0x4d | 0x5a => "Silvermont or Airmont",
+        0x5c | 0x5f => "Goldmont",
+        0x7a => "Goldmont Plus",
+        0x86 | 0x96 | 0x9c => "Tremont",
+        0xbe => "Gracemont",
+        0x57 | 0x85 => "Xeon Phi",
+        _ => return None,
+    })
+}
+
+fn amd(family: u32, model: u32) -> Option<&'static str> {
+    Some(match (family, model) {
+        (0x10, _) => "K10",
+        (0x15, 0x00..=0x01) => "Bulldozer",
+        (0x15, 0x02 | 0x10..=0x1f) => "Piledriver",
+        (0x15, 0x30..=0x3f) => "Steamroller",
+        (0x15, 0x60..=0x7f) => "Excavator",
+        (0x17, 0x08 | 0x18) => "Zen+",
+        (0x17, 0x00..=0x2f) | (0x18, _) => "Zen",
+        (0x17, 0x30..=0xaf) => "Zen 2",
+        (0x19, 0x00..=0x0f | 0x20..=0x5f) => "Zen 3",
+        (0x19, 0x10..=0x1f | 0x60..=0xaf) => "Zen 4",
+        (0x1a, 0x00..=0x4f | 0x60..=0x7f) => "Zen 5",
+        _ => return None,
+    })
+}
+
+/// The company behind an Arm implementer code.
+pub(super) fn implementer(code: u32) -> Option<&'static str> {
+    Some(match code {
+        0x41 => "Arm",
+        0x42 => "Broadcom",
+        0x43 => "Cavium",
+        0x46 => "Fujitsu",
+        0x48 => "HiSilicon",
+        0x4e => "NVIDIA",
+        0x50 => "Applied Micro",
+        0x51 => "Qualcomm",
+        0x53 => "Samsung",
+        0x61 => "Apple",
+        0x6d => "Microsoft",
+        0xc0 => "Ampere",
+        _ => return None,
+    })
+}
+
+/// The core behind an implementer's part number.
+pub(super) fn arm(vendor: &str, part: u32) -> Option<&'static str> {
+    Some(match (vendor, part) {
+        ("Arm", 0xd03) => "Cortex-A53",
+        ("Arm", 0xd04) => "Cortex-A35",
+        ("Arm", 0xd05) => "Cortex-A55",
+        ("Arm", 0xd07) => "Cortex-A57",
+        ("Arm", 0xd08) => "Cortex-A72",
+        ("Arm", 0xd09) => "Cortex-A73",
+        ("Arm", 0xd0a) => "Cortex-A75",
+        ("Arm", 0xd0b) => "Cortex-A76",
+        ("Arm", 0xd0c) => "Neoverse N1",
+        ("Arm", 0xd0d) => "Cortex-A77",
+        ("Arm", 0xd40) => "Neoverse V1",
+        ("Arm", 0xd41) => "Cortex-A78",
+        ("Arm", 0xd44) => "Cortex-X1",
+        ("Arm", 0xd46) => "Cortex-A510",
+        ("Arm", 0xd47) => "Cortex-A710",
+        ("Arm", 0xd48) => "Cortex-X2",
+        ("Arm", 0xd49) => "Neoverse N2",
+        ("Arm", 0xd4a) => "Neoverse E1",
+        ("Arm", 0xd4d) => "Cortex-A715",
+        ("Arm", 0xd4e) => "Cortex-X3",
+        ("Arm", 0xd4f) => "Neoverse V2",
+        ("Arm", 0xd80) => "Cortex-A520",
+        ("Arm", 0xd81) => "Cortex-A720",
+        ("Arm", 0xd84) => "Neoverse V3",
+        ("Arm", 0xd8e) => "Neoverse N3",
+        ("Cavium", 0x0af) => "ThunderX2",
+        ("Fujitsu", 0x001) => "A64FX",
+        ("HiSilicon", 0xd01) => "TaiShan v110",
+        ("NVIDIA", 0x004) => "Carmel",
+        ("Ampere", 0xac3) => "Ampere-1",
+        ("Ampere", 0xac4) => "Ampere-1A",
+        ("Apple", 0x022) => "Icestorm (M1)",
+        ("Apple", 0x023) => "Firestorm (M1)",
+        ("Apple", 0x032) => "Blizzard (M2)",
+        ("Apple", 0x033) => "Avalanche (M2)",
+        _ => return None,
+    })
+}

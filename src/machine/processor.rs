@@ -1,0 +1,304 @@
+//! The processor: who made it, what it is called, which clocks it has.
+
+use serde::{Deserialize, Serialize};
+
+use super::cpuid;
+use super::fact::Fact;
+use super::host::Host;
+use super::microarchitecture;
+use super::source::{Root, field, parse_hex};
+use super::tlbs::{self, Tlb};
+
+/// The processor, as the CPU with the lowest number shows it (`topology.classes` tells where CPUs differ).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Processor {
+    /// `GenuineIntel`, `AuthenticAMD`, `Arm`.
+    pub vendor: Fact<String>,
+    /// The marketing name.
+    pub model_name: Fact<String>,
+    /// The design behind the name (`Zen 4`, `Golden Cove`, `Neoverse N1`).
+    pub microarchitecture: Fact<String>,
+    /// Family number (x86).
+    pub family: Fact<u32>,
+    /// Model number (x86), or part number (Arm).
+    pub model: Fact<u32>,
+    /// Stepping (x86), or revision (Arm).
+    pub stepping: Fact<u32>,
+    /// Microcode revision.
+    pub microcode: Fact<String>,
+    /// Nominal (base) clock, Hz; the source says when it is assumed.
+    pub nominal_hz: Fact<f64>,
+    /// Highest clock the processor may take, Hz.
+    pub maximum_hz: Fact<f64>,
+    /// Lowest clock, Hz.
+    pub minimum_hz: Fact<f64>,
+    /// Clock at one moment, Hz. Not the clock of a measurement: that is observed beside each sample.
+    pub momentary_hz: Fact<f64>,
+    /// The counter that ticks at a constant rate.
+    pub tick_counter: TickCounter,
+    /// Bits of a physical address.
+    pub physical_address_bits: Fact<u32>,
+    /// Bits of a virtual address.
+    pub virtual_address_bits: Fact<u32>,
+    /// `little endian` or `big endian`.
+    pub byte_order: Fact<String>,
+    /// Instruction-set extensions that matter to what is measured here.
+    pub features: Fact<Vec<String>>,
+    /// Translation look-aside buffers.
+    pub tlbs: Fact<Vec<Tlb>>,
+}
+
+/// The time-stamp counter (x86), or the generic timer's virtual count (Arm).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TickCounter {
+    /// Rate as processor, hypervisor or kernel declare it, Hz. What it really is, the sampler measures.
+    pub declared_hz: Fact<f64>,
+    /// Whether it ticks alike in every frequency and idle state.
+    pub invariant: Fact<bool>,
+    /// Whether `rdtscp`, the reading that waits for earlier instructions, exists (x86).
+    pub rdtscp: Fact<bool>,
+}
+
+/// Extensions that change how memory is copied, fenced, read or timed.
+const FEATURES_OF_INTEREST: &[&str] = &[
+    "sse4_2",
+    "avx",
+    "avx2",
+    "avx512f",
+    "amx_tile",
+    "erms",
+    "fsrm",
+    "clflushopt",
+    "clwb",
+    "movdiri",
+    "movdir64b",
+    "rdtscp",
+    "constant_tsc",
+    "nonstop_tsc",
+    "tsc_reliable",
+    "pcid",
+    "invpcid",
+    "smep",
+    "smap",
+    "pdpe1gb",
+    "la57",
+    "waitpkg",
+    "hybrid_cpu",
+    "aperfmperf",
+    "atomics",
+    "sve",
+    "sve2",
+    "dcpop",
+    "lrcpc",
+    "asimd",
+    "paca",
+    "bti",
+];
+
+/// Reads everything about the processor.
+pub(super) fn read(root: &Root, host: &dyn Host) -> Processor {
+    let info = root.text("/proc/cpuinfo");
+    let tick_counter = tick_counter(&info, host);
+    let [family, model, stepping] = signature(root, &info, host);
+    let (specified_base, specified_maximum) = cpuid::specified_frequencies(host);
+    let vendor = vendor(root, &info, host);
+    Processor {
+        microarchitecture: microarchitecture::of(&vendor, &family, &model),
+        nominal_hz: nominal(root, &info, specified_base, &tick_counter.declared_hz),
+        maximum_hz: scaled(root, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")
+            .or_else(|| specified_maximum),
+        minimum_hz: scaled(root, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_min_freq"),
+        momentary_hz: momentary(root, &info),
+        model_name: model_name(root, &info),
+        microcode: line(&info, "microcode")
+            .or_else(|| root.word("/sys/devices/system/cpu/cpu0/microcode/version")),
+        physical_address_bits: address_bits(&info, host, 0, "physical"),
+        virtual_address_bits: address_bits(&info, host, 1, "virtual"),
+        byte_order: Fact::known(byte_order().to_owned(), "the build target"),
+        features: features(&info),
+        tlbs: tlbs::read(host),
+        vendor,
+        family,
+        model,
+        stepping,
+        tick_counter,
+    }
+}
+
+/// One `key : value` line of /proc/cpuinfo (of its first CPU).
+fn line(info: &Fact<String>, key: &str) -> Fact<String> {
+    match info {
+        Fact::Known { value, source } => match field(value, key).filter(|value| !value.is_empty()) {
+            Some(value) => Fact::known(value.to_owned(), format!("{source} \"{key}\"")),
+            None => {
+                Fact::unknown(format!("this architecture's cpuinfo has no line \"{key}\""), source.clone())
+            }
+        },
+        Fact::Unknown { unknown, source } => Fact::unknown(unknown.clone(), source.clone()),
+    }
+}
+
+fn number(info: &Fact<String>, key: &str) -> Fact<u32> {
+    line(info, key).parse("a number", |text| match text.strip_prefix("0x") {
+        Some(hex) => u32::from_str_radix(hex, 16).ok(),
+        None => text.parse().ok(),
+    })
+}
+
+fn vendor(root: &Root, info: &Fact<String>, host: &dyn Host) -> Fact<String> {
+    line(info, "vendor_id").or_else(|| cpuid::vendor(host)).or_else(|| {
+        midr(root, info).parse("an implementer known here", |midr| {
+            microarchitecture::implementer((midr >> 24 & 0xff) as u32).map(str::to_owned)
+        })
+    })
+}
+
+fn model_name(root: &Root, info: &Fact<String>) -> Fact<String> {
+    line(info, "model name")
+        .or_else(|| root.word("/sys/firmware/devicetree/base/model").map(|text| text.replace('\0', "")))
+        .because("neither kernel nor firmware name it")
+}
+
+/// Arm's main identification register, from its file or put together from cpuinfo.
+fn midr(root: &Root, info: &Fact<String>) -> Fact<u64> {
+    root.text("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1")
+        .parse("a hexadecimal number", |text| parse_hex(text))
+        .or_else(|| {
+            let implementer = number(info, "CPU implementer");
+            let part = number(info, "CPU part").value().copied().unwrap_or_default();
+            let revision = number(info, "CPU revision").value().copied().unwrap_or_default();
+            implementer
+                .map(|implementer| u64::from(implementer) << 24 | u64::from(part) << 4 | u64::from(revision))
+        })
+}
+
+/// Family, model, stepping; on Arm no family, the part number and the revision.
+fn signature(root: &Root, info: &Fact<String>, host: &dyn Host) -> [Fact<u32>; 3] {
+    let from_instruction = |index: usize| cpuid::signature(host).map(|signature| signature[index]);
+    let from_midr = |shift: u32, mask: u64| midr(root, info).map(|midr| (midr >> shift & mask) as u32);
+    [
+        number(info, "cpu family").or_else(|| from_instruction(0)),
+        number(info, "model").or_else(|| from_instruction(1)).or_else(|| from_midr(4, 0xfff)),
+        number(info, "stepping").or_else(|| from_instruction(2)).or_else(|| from_midr(0, 0xf)),
+    ]
+}
+
+/// A cpufreq file, which counts in kilohertz.
+fn scaled(root: &Root, path: &str) -> Fact<f64> {
+    root.number::<f64>(path)
+        .because("the kernel has no frequency driver here (usual in a virtual machine)")
+        .map(|kilohertz| kilohertz * 1e3)
+}
+
+/// The nominal clock, from the most to the least direct witness.
+fn nominal(root: &Root, info: &Fact<String>, specified: Fact<f64>, ticks: &Fact<f64>) -> Fact<f64> {
+    specified
+        .or_else(|| scaled(root, "/sys/devices/system/cpu/cpu0/cpufreq/base_frequency"))
+        .or_else(|| {
+            root.number::<f64>("/sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq")
+                .parse("a frequency", |megahertz| (*megahertz > 0.0).then_some(megahertz * 1e6))
+        })
+        .or_else(|| {
+            line(info, "model name").parse("a name that ends with the clock", |name| clock_in_name(name))
+        })
+        .or_else(|| {
+            if line(info, "flags").value().is_none() {
+                return Fact::unknown(
+                    "only on x86 does the tick counter run at the nominal clock",
+                    ticks.source(),
+                );
+            }
+            ticks.clone().via(" (assumed: an invariant time-stamp counter ticks at the nominal clock)")
+        })
+        .because("neither processor, kernel nor firmware tell it")
+}
+
+/// `Intel(R) Xeon(R) CPU @ 2.20GHz` → 2.2e9.
+fn clock_in_name(name: &str) -> Option<f64> {
+    let clock = name.rsplit_once('@')?.1.trim();
+    let (number, unit) = match (clock.strip_suffix("GHz"), clock.strip_suffix("MHz")) {
+        (Some(number), _) => (number, 1e9),
+        (_, Some(number)) => (number, 1e6),
+        _ => return None,
+    };
+    number.trim().parse::<f64>().ok().filter(|number| *number > 0.0).map(|number| number * unit)
+}
+
+fn momentary(root: &Root, info: &Fact<String>) -> Fact<f64> {
+    line(info, "cpu MHz")
+        .parse("a number", |text| text.parse::<f64>().ok())
+        .map(|megahertz| megahertz * 1e6)
+        .or_else(|| scaled(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"))
+}
+
+fn tick_counter(info: &Fact<String>, host: &dyn Host) -> TickCounter {
+    let flags = line(info, "flags");
+    let has = |flag: &str| flags.clone().map(|flags| flags.split_whitespace().any(|name| name == flag));
+    let arm = |source: &str| Fact::known(true, source);
+    TickCounter {
+        declared_hz: cpuid::tsc_frequency(host).or_else(|| arm_rate(host)).or_else(|| from_bogomips(info)),
+        invariant: cpuid::bit(host, 0x8000_0007, 3, 8)
+            .or_else(|| has("nonstop_tsc"))
+            .or_else(|| arm_rate(host).map(|_| true).or_else(|| Fact::unknown("not told", "")))
+            .or_else(|| match line(info, "CPU implementer") {
+                Fact::Known { .. } => arm("the Arm architecture: the generic timer has a fixed rate"),
+                Fact::Unknown { unknown, source } => Fact::unknown(unknown, source),
+            }),
+        rdtscp: cpuid::bit(host, 0x8000_0001, 3, 27).or_else(|| has("rdtscp")),
+    }
+}
+
+fn arm_rate(host: &dyn Host) -> Fact<f64> {
+    match host.counter_frequency() {
+        Some(rate) => Fact::known(rate as f64, "CNTFRQ_EL0"),
+        None => Fact::unknown("this architecture has no such register", "CNTFRQ_EL0"),
+    }
+}
+
+/// On x86 the kernel sets its delay loop from the TSC's frequency, and "bogomips" is twice that, in MHz.
+fn from_bogomips(info: &Fact<String>) -> Fact<f64> {
+    let constant = line(info, "flags").value().is_some_and(|flags| flags.contains("constant_tsc"));
+    if !constant {
+        return Fact::unknown("neither processor, hypervisor nor kernel declare it", "CPUID, /proc/cpuinfo");
+    }
+    line(info, "bogomips")
+        .parse("a number", |text| text.parse::<f64>().ok().filter(|number| *number > 0.0))
+        .map(|bogomips| bogomips * 1e6 / 2.0)
+        .via(" ÷ 2 (the kernel sets its delay loop from the counter; to 5 kHz)")
+}
+
+fn address_bits(info: &Fact<String>, host: &dyn Host, index: usize, kind: &str) -> Fact<u32> {
+    line(info, "address sizes")
+        .parse("two numbers of bits", |text| {
+            let part = text.split(',').find(|part| part.contains(kind))?;
+            part.split_whitespace().next()?.parse().ok()
+        })
+        .or_else(|| cpuid::address_bits(host).map(|bits| bits[index]))
+}
+
+fn byte_order() -> &'static str {
+    if cfg!(target_endian = "little") { "little endian" } else { "big endian" }
+}
+
+fn features(info: &Fact<String>) -> Fact<Vec<String>> {
+    line(info, "flags").or_else(|| line(info, "Features")).map(|flags| {
+        let present: Vec<&str> = flags.split_whitespace().collect();
+        let wanted = FEATURES_OF_INTEREST.iter().filter(|feature| present.contains(feature));
+        wanted.map(|feature| (*feature).to_owned()).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clock_in_name;
+
+    #[test]
+    fn the_clock_is_read_from_names_that_carry_it() {
+        assert_eq!(clock_in_name("Intel(R) Xeon(R) CPU @ 2.20GHz"), Some(2.2e9));
+        assert_eq!(clock_in_name("Intel(R) Atom(TM) CPU @ 800MHz"), Some(8e8));
+        assert_eq!(clock_in_name("AMD EPYC"), None);
+        assert_eq!(clock_in_name("strange @ GHz"), None);
+    }
+}

@@ -1,0 +1,226 @@
+//! The file system and the device under the folder that file experiments measure.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::fact::Fact;
+use super::host::Host;
+use super::mounts::{self, Mount};
+use super::source::Root;
+
+/// Where the measured folder lives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Storage {
+    /// The folder, without symbolic links.
+    pub folder: Fact<String>,
+    /// Kind of file system (`ext4`, `xfs`, `nfs4`, `overlay`).
+    pub file_system: Fact<String>,
+    /// Where it is mounted.
+    pub mount_point: Fact<String>,
+    /// What is mounted there: a device, or a server's export.
+    pub mount_source: Fact<String>,
+    /// Mount options, of the mount and of the file system.
+    pub mount_options: Fact<String>,
+    /// Size of the file system, bytes.
+    pub total_bytes: Fact<u64>,
+    /// Free for this user, bytes.
+    pub free_bytes: Fact<u64>,
+    /// Allocation unit of the file system, bytes.
+    pub block_bytes: Fact<u64>,
+    /// The disk under it.
+    pub device: Fact<Device>,
+}
+
+/// A disk, or what looks like one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Device {
+    /// The kernel's name (`nvme0n1`), of the whole disk.
+    pub name: String,
+    /// `NVMe solid state`, `SATA solid state`, `rotating disk`, `virtual disk (virtio)`, `loop device`, …
+    pub kind: String,
+    /// Maker's name.
+    pub model: Fact<String>,
+    /// Revision of its firmware.
+    pub firmware: Fact<String>,
+    /// Capacity, bytes.
+    pub capacity_bytes: Fact<u64>,
+    /// I/O scheduler in use.
+    pub scheduler: Fact<String>,
+    /// Requests the queue holds.
+    pub queue_depth: Fact<u32>,
+    /// Hardware queues.
+    pub hardware_queues: Fact<usize>,
+    /// Read-ahead, bytes.
+    pub read_ahead_bytes: Fact<u64>,
+    /// Smallest unit it addresses, bytes.
+    pub logical_block_bytes: Fact<u64>,
+    /// Smallest unit it writes without reading first, bytes.
+    pub physical_block_bytes: Fact<u64>,
+    /// `write back` (a flush costs) or `write through`.
+    pub write_cache: Fact<String>,
+    /// Devices this one is made of (device mapper, RAID).
+    pub parts: Vec<String>,
+    /// Current and highest rate of its PCIe link, in the kernel's words, for devices that sit on one.
+    pub link: Fact<String>,
+}
+
+/// Reads what lies under a folder.
+pub(super) fn read(root: &Root, host: &dyn Host, folder: &Path) -> Storage {
+    let space = Fact::from_call(host.folder(folder), "statvfs(3)");
+    let place = space.value().map_or(folder, |space| space.path.as_path());
+    let mount = mount_of(root, place);
+    Storage {
+        folder: space.clone().map(|space| space.path.to_string_lossy().into_owned()),
+        file_system: mount.clone().map(|mount| mount.file_system),
+        mount_point: mount.clone().map(|mount| mount.point.to_string_lossy().into_owned()),
+        mount_source: mount.clone().map(|mount| mount.source),
+        mount_options: mount.clone().map(|mount| options(&mount)),
+        total_bytes: space.clone().map(|space| space.total_bytes),
+        free_bytes: space.clone().map(|space| space.free_bytes),
+        block_bytes: space.map(|space| space.block_bytes),
+        device: device(root, &mount),
+    }
+}
+
+fn mount_of(root: &Root, folder: &Path) -> Fact<Mount> {
+    root.text("/proc/self/mountinfo").parse("a table with a mount above the folder", |table| {
+        mounts::holding(&mounts::parse(table), folder).cloned()
+    })
+}
+
+/// Options of the mount, then those of the file system that are not the same.
+fn options(mount: &Mount) -> String {
+    let own: Vec<&str> = mount.options.split(',').collect();
+    let more = mount.super_options.split(',').filter(|option| !option.is_empty() && !own.contains(option));
+    own.iter().copied().chain(more).collect::<Vec<_>>().join(",")
+}
+
+fn device(root: &Root, mount: &Fact<Mount>) -> Fact<Device> {
+    let mount = match mount {
+        Fact::Known { value, .. } => value,
+        Fact::Unknown { unknown, source } => return Fact::unknown(unknown.clone(), source.clone()),
+    };
+    match disk_name(root, mount) {
+        Some(name) => {
+            let folder = format!("/sys/class/block/{name}");
+            Fact::known(describe(root, name), folder)
+        }
+        None => Fact::unknown(no_device(&mount.file_system), format!("/sys/dev/block/{}", mount.device)),
+    }
+}
+
+fn no_device(file_system: &str) -> String {
+    match file_system {
+        "tmpfs" | "ramfs" | "devtmpfs" => "the file system lives in memory: there is no device".to_owned(),
+        "overlay" | "aufs" | "fuse-overlayfs" => {
+            "an overlay does not tell which disk is under its layers; measure a folder on a mounted volume"
+                .to_owned()
+        }
+        kind if kind.starts_with("nfs") || matches!(kind, "cifs" | "smb3" | "9p" | "virtiofs" | "ceph") => {
+            format!("the file system is another machine's ({kind}): its device is there")
+        }
+        kind => format!("the kernel names no block device for this {kind} file system"),
+    }
+}
+
+/// The whole disk behind a mount, by device number, or by name where file systems have numbers of their own (btrfs).
+fn disk_name(root: &Root, mount: &Mount) -> Option<String> {
+    let by_number = root.link(&format!("/sys/dev/block/{}", mount.device)).value().cloned();
+    let path = by_number.or_else(|| {
+        let name = mount.source.strip_prefix("/dev/")?;
+        let real = root.link_name(&mount.source).value().cloned();
+        let name = real.unwrap_or_else(|| name.to_owned());
+        root.link(&format!("/sys/class/block/{name}")).value().cloned()
+    })?;
+    let name = path.file_name()?.to_str()?.to_owned();
+    if root.exists(&format!("/sys/class/block/{name}/partition")) {
+        return Some(path.parent()?.file_name()?.to_str()?.to_owned());
+    }
+    root.exists(&format!("/sys/class/block/{name}")).then_some(name)
+}
+
+fn describe(root: &Root, name: String) -> Device {
+    let folder = format!("/sys/class/block/{name}");
+    let queue = |file: &str| format!("{folder}/queue/{file}");
+    Device {
+        kind: kind(root, &name),
+        model: root.word(&format!("{folder}/device/model")).because("the device does not name itself"),
+        firmware: root
+            .word(&format!("{folder}/device/firmware_rev"))
+            .or_else(|| root.word(&format!("{folder}/device/rev")))
+            .because("the device does not tell"),
+        // The kernel counts capacity in units of 512 bytes whatever the device's blocks are.
+        capacity_bytes: root
+            .number::<u64>(&format!("{folder}/size"))
+            .parse("a size", |sectors| sectors.checked_mul(512)),
+        scheduler: root.choice(&queue("scheduler")),
+        queue_depth: root.number(&queue("nr_requests")),
+        hardware_queues: hardware_queues(root, &folder),
+        read_ahead_bytes: root
+            .number::<u64>(&queue("read_ahead_kb"))
+            .parse("a size", |size| size.checked_mul(1024)),
+        logical_block_bytes: root.number(&queue("logical_block_size")),
+        physical_block_bytes: root.number(&queue("physical_block_size")),
+        write_cache: root.word(&queue("write_cache")),
+        parts: root.entries(&format!("{folder}/slaves")),
+        link: link(root, &folder),
+        name,
+    }
+}
+
+fn hardware_queues(root: &Root, folder: &str) -> Fact<usize> {
+    let path = format!("{folder}/mq");
+    match root.numbered(&path, "").len() {
+        0 => Fact::unknown("this device has no such queues", path),
+        queues => Fact::known(queues, path),
+    }
+}
+
+/// What kind of device a name and its queue tell. A virtual disk's "rotational" is the hypervisor's word and
+/// says nothing about the medium.
+fn kind(root: &Root, name: &str) -> String {
+    let rotates = root.switch(&format!("/sys/class/block/{name}/queue/rotational")).value().copied();
+    let model =
+        root.word(&format!("/sys/class/block/{name}/device/model")).value().cloned().unwrap_or_default();
+    let virtual_model = ["QEMU", "Virtual", "VBOX", "PersistentDisk", "Amazon Elastic"];
+    let kind = match name {
+        _ if virtual_model.iter().any(|word| model.contains(word)) => "virtual disk",
+        _ if name.starts_with("nvme") => "NVMe solid state",
+        _ if name.starts_with("vd") => "virtual disk (virtio)",
+        _ if name.starts_with("xvd") => "virtual disk (Xen)",
+        _ if name.starts_with("loop") => "loop device",
+        _ if name.starts_with("zram") => "compressed memory",
+        _ if name.starts_with("ram") => "memory",
+        _ if name.starts_with("pmem") => "persistent memory",
+        _ if name.starts_with("dm-") => "device mapper",
+        _ if name.starts_with("md") => "software RAID",
+        _ if name.starts_with("nbd") || name.starts_with("rbd") => "network block device",
+        _ if name.starts_with("mmcblk") => "flash card",
+        _ if name.starts_with("sd") && rotates == Some(true) => "rotating disk",
+        _ if name.starts_with("sd") && rotates == Some(false) => "solid state (SATA, SAS or USB)",
+        _ => "block device",
+    };
+    kind.to_owned()
+}
+
+fn link(root: &Root, folder: &str) -> Fact<String> {
+    // The disk's parent is a controller, whose parent is the PCI function.
+    let places = [format!("{folder}/device/device"), format!("{folder}/device")];
+    let place = places.iter().find(|place| root.exists(&format!("{place}/current_link_speed")));
+    let Some(place) = place else {
+        return Fact::unknown("the device does not sit directly on a PCIe link", format!("{folder}/device"));
+    };
+    let word =
+        |file: &str| root.word(&format!("{place}/{file}")).value().cloned().unwrap_or_else(|| "?".to_owned());
+    let text = format!(
+        "{} × {} of at most {} × {}",
+        word("current_link_speed"),
+        word("current_link_width"),
+        word("max_link_speed"),
+        word("max_link_width")
+    );
+    Fact::known(text, place.as_str())
+}

@@ -1,0 +1,3 @@
+//! Warnings.
+/// W.
+pub struct Warning;
