@@ -3,5 +3,11 @@
 //! Data flows one way, and the modules below stand in that order: a module may use only those before it
 //! (`tests/architecture.rs` holds us to it).
 
+pub mod quantity;
 pub mod machine;
 pub mod statistics;
+pub mod experiment;
+pub mod sampling;
+pub mod experiments;
+pub mod record;
+pub mod results;

@@ -96,7 +96,9 @@ impl Check {
     pub fn system_calls(observed: &Observed, expected: f64) -> Self {
         let claim = format!("system calls per operation, counted by a tracer: {expected}");
         match (observed.witness(TRACED_CALLS), observed.witness(TRACED_OPERATIONS)) {
-            (Some(calls), Some(operations)) if operations > 0.0 => Check::equal(claim, calls / operations, expected),
+            (Some(calls), Some(operations)) if operations > 0.0 => {
+                Check::equal(claim, calls / operations, expected)
+            }
             _ => Check::missing(claim),
         }
     }

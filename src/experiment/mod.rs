@@ -102,7 +102,7 @@ pub trait Experiment: Sync {
 
     /// Builds the thing to be measured, inside the trial's process. Untimed. Dropping the workload cleans up, also
     /// after a failure.
-    fn prepare(&self, point: &Point, site: &Site) -> Result<Workload, Failure>;
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure>;
 
     /// Did we measure what we say we measured? A pure judgement on what was seen around the samples.
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check>;

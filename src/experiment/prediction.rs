@@ -175,16 +175,23 @@ impl<'run> Known<'run> {
     /// The length of one core cycle in nanoseconds: observed, else declared, else assumed at 3 GHz.
     pub fn cycle(&self) -> Basis {
         match (self.core_hz, self.machine.nominal_hz()) {
-            (Some(hz), _) => Basis::fact(1e9 / hz, "core cycle at the frequency that calibrated chains showed"),
+            (Some(hz), _) => {
+                Basis::fact(1e9 / hz, "core cycle at the frequency that calibrated chains showed")
+            }
             (None, Some(hz)) => Basis::fact(1e9 / hz, "core cycle at the declared nominal frequency"),
-            (None, None) => Basis::published(1.0 / 3.0, "a core cycle at 3 GHz, assumed: no frequency is known"),
+            (None, None) => {
+                Basis::published(1.0 / 3.0, "a core cycle at 3 GHz, assumed: no frequency is known")
+            }
         }
     }
 
     /// So many cycles as time, on the word of a publication.
     pub fn cycles(&self, cycles: f64, citation: &str) -> Basis {
         let cycle = self.cycle();
-        Basis::published(cycles * cycle.value, &format!("{cycles} cycles of {:.4} ns: {citation}", cycle.value))
+        Basis::published(
+            cycles * cycle.value,
+            &format!("{cycles} cycles of {:.4} ns: {citation}", cycle.value),
+        )
     }
 }
 

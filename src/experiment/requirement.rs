@@ -21,8 +21,9 @@ impl Requirement {
         match self {
             Requirement::Cpus(needed) => lacking_cpus(*needed, machine.allowed_cpus().len()),
             Requirement::MemoryBytes(needed) => lacking_memory(*needed, machine.available_bytes()),
-            Requirement::Architecture(needed) => (std::env::consts::ARCH != *needed)
-                .then(|| format!("an operation of {needed}; this program runs on {}", std::env::consts::ARCH)),
+            Requirement::Architecture(needed) => (std::env::consts::ARCH != *needed).then(|| {
+                format!("an operation of {needed}; this program runs on {}", std::env::consts::ARCH)
+            }),
             Requirement::File(path) => {
                 (!std::path::Path::new(path).exists()).then(|| format!("needs {path}, which is not there"))
             }
@@ -31,7 +32,8 @@ impl Requirement {
 }
 
 fn lacking_cpus(needed: usize, allowed: usize) -> Option<String> {
-    (allowed < needed).then(|| format!("needs {needed} CPUs; this process may use {allowed} (see taskset, cpuset)"))
+    (allowed < needed)
+        .then(|| format!("needs {needed} CPUs; this process may use {allowed} (see taskset, cpuset)"))
 }
 
 fn lacking_memory(needed: u64, available: Option<u64>) -> Option<String> {

@@ -18,7 +18,8 @@ impl Journal {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).with_context(|| unwritable(folder))?;
         }
-        let file = OpenOptions::new().write(true).create_new(true).open(path).with_context(|| unwritable(path))?;
+        let file =
+            OpenOptions::new().write(true).create_new(true).open(path).with_context(|| unwritable(path))?;
         Ok(Journal { file })
     }
 
@@ -32,7 +33,8 @@ impl Journal {
 
     /// Appends one line in one write, so that a kill leaves it whole or torn but never mixed.
     pub fn append(&mut self, line: &Line) -> Result<()> {
-        let mut text = serde_json::to_string(line).context("a line of the run file could not be put into JSON")?;
+        let mut text =
+            serde_json::to_string(line).context("a line of the run file could not be put into JSON")?;
         text.push('\n');
         self.file.write_all(text.as_bytes()).context(
             "the run file could not be written: what was found so far is in it; free some disk space and go on with \

@@ -91,7 +91,9 @@ impl Run {
 
     fn add(&mut self, line: Line, number: usize) -> Result<(), ReadError> {
         match line {
-            Line::Header(_) => return Err(ReadError::Damaged { number, cause: "a second header".to_owned() }),
+            Line::Header(_) => {
+                return Err(ReadError::Damaged { number, cause: "a second header".to_owned() });
+            }
             Line::Prediction(prediction) => self.predictions.push(prediction),
             Line::Trial(trial) => self.trials.push(*trial),
             Line::Resumed(resumed) => {
@@ -106,8 +108,8 @@ impl Run {
 
 /// The header, after its schema version was looked at by itself: a newer header need not parse.
 fn header(line: &str) -> Result<Header, ReadError> {
-    let raw: serde_json::Value =
-        serde_json::from_str(line).map_err(|cause| ReadError::Damaged { number: 1, cause: cause.to_string() })?;
+    let raw: serde_json::Value = serde_json::from_str(line)
+        .map_err(|cause| ReadError::Damaged { number: 1, cause: cause.to_string() })?;
     match raw.get("schema").and_then(serde_json::Value::as_u64) {
         Some(found) if found > u64::from(SCHEMA_VERSION) => return Err(ReadError::Newer { found }),
         _ => {}

@@ -29,7 +29,8 @@ pub struct Results<'run> {
 impl<'run> Results<'run> {
     /// Computes everything; the same run file gives the same results.
     pub fn of(run: &'run Run) -> Self {
-        let points: Vec<PointResult> = run.header.plan.iter().map(|planned| point::result(run, planned)).collect();
+        let points: Vec<PointResult> =
+            run.header.plan.iter().map(|planned| point::result(run, planned)).collect();
         let core_hz = core_hz(run);
         let known = known(run, &points, core_hz);
         let findings = experiments_of(&points)

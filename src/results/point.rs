@@ -141,8 +141,11 @@ impl PointResult {
 
 /// The result of one point of the plan.
 pub fn result(run: &Run, planned: &PlannedPoint) -> PointResult {
-    let trials: Vec<&Trial> =
-        run.trials.iter().filter(|trial| trial.experiment == planned.experiment && trial.point == planned.point).collect();
+    let trials: Vec<&Trial> = run
+        .trials
+        .iter()
+        .filter(|trial| trial.experiment == planned.experiment && trial.point == planned.point)
+        .collect();
     let expected = run
         .predictions
         .iter()
@@ -151,7 +154,12 @@ pub fn result(run: &Run, planned: &PlannedPoint) -> PointResult {
 }
 
 /// Judges the trials of one point.
-pub fn judge(run: &Run, planned: &PlannedPoint, trials: &[&Trial], expected: Option<&PredictionLine>) -> PointResult {
+pub fn judge(
+    run: &Run,
+    planned: &PlannedPoint,
+    trials: &[&Trial],
+    expected: Option<&PredictionLine>,
+) -> PointResult {
     let hz = run.header.clock.ticks_per_second;
     let measured: Vec<&Sample> = trials.iter().filter_map(|trial| sample(trial)).collect();
     let samples: Vec<Vec<f64>> = measured.iter().map(|sample| sample.observations.operation(hz)).collect();
@@ -249,7 +257,9 @@ fn unmeasured_outcome(planned: &PlannedPoint, trials: &[&Trial]) -> Outcome {
         return Outcome::Skipped { reason: reason.clone() };
     }
     match trials.last().map(|trial| &trial.outcome) {
-        None => Outcome::Skipped { reason: "the run ended before its first visit: allow a larger --budget".to_owned() },
+        None => Outcome::Skipped {
+            reason: "the run ended before its first visit: allow a larger --budget".to_owned(),
+        },
         Some(TrialOutcome::Skipped { reason }) => Outcome::Skipped { reason: reason.clone() },
         Some(TrialOutcome::Failed { reason }) => Outcome::Failed { reason: reason.clone() },
         Some(TrialOutcome::TimedOut { after_s }) => Outcome::TimedOut { after_s: *after_s },
@@ -265,7 +275,9 @@ fn evidence(planned: &PlannedPoint, measured: &[&Sample]) -> Vec<Check> {
     }
     match experiments::find(&planned.experiment) {
         Some(experiment) => experiment.evidence(&planned.point, &observed(measured)),
-        None => vec![Check::missing("this program does not know the experiment and cannot judge its evidence")],
+        None => {
+            vec![Check::missing("this program does not know the experiment and cannot judge its evidence")]
+        }
     }
 }
 
@@ -302,7 +314,8 @@ fn disturbance(measured: &[&Sample]) -> Disturbance {
     let conditions = || measured.iter().map(|sample| &sample.conditions);
     let spun: f64 = conditions().map(|seen| seen.spun_ns).sum();
     let lost: f64 = conditions().map(|seen| seen.lost_ns).sum();
-    let frequencies: Vec<f64> = conditions().flat_map(|seen| [seen.core_hz_before, seen.core_hz_after]).flatten().collect();
+    let frequencies: Vec<f64> =
+        conditions().flat_map(|seen| [seen.core_hz_before, seen.core_hz_after]).flatten().collect();
     let lowest = frequencies.iter().copied().reduce(f64::min);
     Disturbance {
         trials_with_steal: conditions().filter(|seen| seen.steal_ns > 0).count(),

@@ -114,10 +114,12 @@ mod tests {
     #[test]
     fn steal_interrupts_and_throttling_of_both_cgroup_versions_are_read() {
         let earlier = Snapshot::default();
-        let first = Snapshot::parse(STAT, "nr_periods 9\nnr_throttled 2\nthrottled_time 5000\n").since(&earlier);
+        let first =
+            Snapshot::parse(STAT, "nr_periods 9\nnr_throttled 2\nthrottled_time 5000\n").since(&earlier);
         assert_eq!((first.steal_ns, first.interrupts, first.switches), (7 * tick_ns(), 1234, 999));
         assert_eq!((first.throttled_periods, first.throttled_ns), (2, 5000));
-        let second = Snapshot::parse(STAT, "usage_usec 4\nnr_throttled 3\nthrottled_usec 6\n").since(&earlier);
+        let second =
+            Snapshot::parse(STAT, "usage_usec 4\nnr_throttled 3\nthrottled_usec 6\n").since(&earlier);
         assert_eq!((second.throttled_periods, second.throttled_ns), (3, 6000));
     }
 

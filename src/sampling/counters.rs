@@ -14,7 +14,9 @@ pub struct Counting {
 impl Counting {
     /// Begins to count.
     pub fn begin() -> Self {
-        let open = |event| Builder::new(event).build().ok().and_then(|mut counter| counter.enable().ok().map(|()| counter));
+        let open = |event| {
+            Builder::new(event).build().ok().and_then(|mut counter| counter.enable().ok().map(|()| counter))
+        };
         let instructions = open(Hardware::INSTRUCTIONS);
         let cycles = open(Hardware::CPU_CYCLES);
         Counting { began: usage(), instructions, cycles }

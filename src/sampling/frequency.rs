@@ -42,7 +42,11 @@ fn chains<C: Clock>(clock: &C) -> Option<[f64; 3]> {
         let ticks = (0..5).map(pass).min().unwrap_or(0);
         (ROUNDS * LINKS) as f64 * cycles_per_link / ticks.max(1) as f64
     };
-    Some([best(chain::add, 1.0), best(chain::exclusive_or, 1.0), best(chain::multiply, chain::MULTIPLY_CYCLES)])
+    Some([
+        best(chain::add, 1.0),
+        best(chain::exclusive_or, 1.0),
+        best(chain::multiply, chain::MULTIPLY_CYCLES),
+    ])
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]

@@ -50,7 +50,9 @@ impl Observations {
     /// clock's cost and less what was not asked for. Nothing is clamped.
     pub fn operation(&self, ticks_per_second: f64) -> Vec<f64> {
         match self {
-            Observations::Ticks { operation, beyond_ns, .. } => self.per_operation(operation, *beyond_ns, ticks_per_second),
+            Observations::Ticks { operation, beyond_ns, .. } => {
+                self.per_operation(operation, *beyond_ns, ticks_per_second)
+            }
             Observations::Values { values } => values.clone(),
         }
     }
@@ -113,7 +115,11 @@ pub struct Sampler<'trial, C: Clock> {
 
 impl<C: Clock> Sampler<'_, C> {
     /// Warms up, finds the batch, calls `begin` and observes until the time is over.
-    pub fn observe<T>(&self, workload: &mut Workload, begin: impl FnOnce() -> T) -> Result<(Found, T), Failure> {
+    pub fn observe<T>(
+        &self,
+        workload: &mut Workload,
+        begin: impl FnOnce() -> T,
+    ) -> Result<(Found, T), Failure> {
         let per_iteration = workload.per_iteration;
         let beyond_ns = workload.beyond_ns;
         match &mut workload.work {
@@ -159,7 +165,9 @@ impl<C: Clock> Sampler<'_, C> {
             let (elapsed, now) = self.time(operation, n)?;
             let warm = now.since(began).0 >= warm_up;
             if each {
-                if warm { return Ok(1) }
+                if warm {
+                    return Ok(1);
+                }
             } else if elapsed >= long {
                 return Ok((n as f64 * long as f64 / elapsed as f64).ceil().max(1.0) as u64);
             } else {
@@ -230,7 +238,10 @@ impl<C: Clock> Sampler<'_, C> {
             self.stopwatch.clear();
             let start = self.clock.start();
             operation.run(1)?;
-            let stamp = self.stopwatch.ticks().ok_or_else(|| Failure::Broke("the operation never reached its end".into()))?;
+            let stamp = self
+                .stopwatch
+                .ticks()
+                .ok_or_else(|| Failure::Broke("the operation never reached its end".into()))?;
             timed.operation.push(stamp.wrapping_sub(start.ticks) as i64);
             if self.clock.stop().since(began).0 >= self.ticks(self.duration_ns as f64) {
                 break;

@@ -58,15 +58,26 @@ impl Qualification {
     }
 }
 
-/// Why the counter cannot be used at all on this machine.
+/// Why the counter cannot be used at all on this machine, whatever it shows now.
 fn unusable(machine: &Machine) -> Option<String> {
-    machine.counter_fault()
+    let counter = &machine.processor.tick_counter;
+    if counter.invariant.value() == Some(&false) {
+        return Some(
+            "the counter is not invariant: it changes its rate with the core or stops when it sleeps"
+                .to_owned(),
+        );
+    }
+    let readable = !cfg!(target_arch = "x86_64") || counter.rdtscp.value() != Some(&false);
+    (!readable).then(|| "the processor has no rdtscp".to_owned())
 }
 
 /// What the examination found wrong.
 fn fault(seen: &Qualification) -> Option<String> {
     if seen.backward_steps > 0 {
-        return Some(format!("the counter ran backwards {} times in {} steps", seen.backward_steps, seen.steps));
+        return Some(format!(
+            "the counter ran backwards {} times in {} steps",
+            seen.backward_steps, seen.steps
+        ));
     }
     // A tenth of a percent: ten times what a thermal drift of a crystal could explain, and less than we promise.
     if seen.frequency_spread_ppm > 1000.0 {
@@ -78,7 +89,12 @@ fn fault(seen: &Qualification) -> Option<String> {
     None
 }
 
-fn examine<C: Clock>(kind: ClockKind, clock: &C, machine: &Machine, rejected: Option<String>) -> Qualification {
+fn examine<C: Clock>(
+    kind: ClockKind,
+    clock: &C,
+    machine: &Machine,
+    rejected: Option<String>,
+) -> Qualification {
     let (ticks_per_second, frequency_spread_ppm) = match kind {
         ClockKind::Counter => frequency(clock, Duration::from_millis(20)),
         ClockKind::MonotonicRaw => (1e9, 0.0),

@@ -16,9 +16,11 @@ pub struct SharedStopwatch {
 impl SharedStopwatch {
     /// Maps the shared memory; it stays mapped for as long as the process lives.
     pub fn new(kind: ClockKind, ticks_per_second: f64) -> std::io::Result<Self> {
-        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+        let (protection, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
         // SAFETY: a new anonymous mapping; nothing else lives there.
-        let page = unsafe { libc::mmap(std::ptr::null_mut(), size_of::<AtomicU64>(), protection, flags, -1, 0) };
+        let page =
+            unsafe { libc::mmap(std::ptr::null_mut(), size_of::<AtomicU64>(), protection, flags, -1, 0) };
         if page == libc::MAP_FAILED {
             return Err(std::io::Error::last_os_error());
         }

@@ -98,7 +98,8 @@ fn prepare_process(request: &Request) -> Result<(), Failure> {
 #[inline(never)]
 fn shifted<T>(frames: usize, work: impl FnOnce() -> T) -> T {
     let frame = std::hint::black_box([0_u8; 64]);
-    let result = if frames == 0 { work() } else { shifted(frames - 1, Box::new(work) as Box<dyn FnOnce() -> T>) };
+    let result =
+        if frames == 0 { work() } else { shifted(frames - 1, Box::new(work) as Box<dyn FnOnce() -> T>) };
     std::hint::black_box(frame);
     result
 }
@@ -127,7 +128,8 @@ fn run<C: Clock>(experiment: &dyn Experiment, request: &Request, clock: &C) -> R
     let mut workload = experiment.prepare(&request.point, &site)?;
     let spin = gaps::spin(clock, hz, overhead(clock), SPIN_NS);
     let core_hz_before = frequency::observe(clock, hz);
-    let sampler = Sampler { clock, ticks_per_second: hz, duration_ns: request.duration_ns, stopwatch: &stopwatch };
+    let sampler =
+        Sampler { clock, ticks_per_second: hz, duration_ns: request.duration_ns, stopwatch: &stopwatch };
     let begin = || (Snapshot::take(request.cpu_stat.as_deref()), Counting::begin());
     let (found, (before, counting)) = sampler.observe(&mut workload, begin)?;
     let counters = counting.end();

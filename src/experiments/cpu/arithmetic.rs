@@ -1,16 +1,20 @@
 //! What does an arithmetic instruction cost, alone and with others in flight?
 
 use crate::experiment::{
-    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement, Scale, Site,
-    Workload,
+    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement,
+    Scale, Site, Workload,
 };
 use crate::machine::Machine;
 
 /// The instruction.
-const INSTRUCTION: Parameter = Parameter { name: "instruction", meaning: "what is computed", scale: Scale::Name };
+const INSTRUCTION: Parameter =
+    Parameter { name: "instruction", meaning: "what is computed", scale: Scale::Name };
 /// Independent chains.
-const CHAINS: Parameter =
-    Parameter { name: "chains", meaning: "independent chains of dependent instructions in flight", scale: Scale::Count };
+const CHAINS: Parameter = Parameter {
+    name: "chains",
+    meaning: "independent chains of dependent instructions in flight",
+    scale: Scale::Count,
+};
 
 /// What is timed.
 pub struct Arithmetic;
@@ -76,9 +80,14 @@ impl Experiment for Arithmetic {
         let name = point.name(&INSTRUCTION);
         if name == BRANCH {
             let citation = "Fog, Microarchitecture manual, 2022: 15 to 20 cycles on current x86-64 cores";
-            return Ok(Prediction::new().hardware("refilling the pipeline", 1.0, known.cycles(17.0, citation)));
+            return Ok(Prediction::new().hardware(
+                "refilling the pipeline",
+                1.0,
+                known.cycles(17.0, citation),
+            ));
         }
-        let expected = EXPECTED.iter().find(|expected| expected.name == name).ok_or("an unknown instruction")?;
+        let expected =
+            EXPECTED.iter().find(|expected| expected.name == name).ok_or("an unknown instruction")?;
         let in_flight = (point.number(&CHAINS) as f64).min(expected.parallelism);
         let basis = known.cycles(expected.latency, FOG);
         Ok(Prediction::new().hardware("latency shared by the chains in flight", 1.0 / in_flight, basis))
@@ -95,7 +104,7 @@ impl Experiment for Arithmetic {
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn prepare(&self, point: &Point, site: &Site) -> Result<Workload, Failure> {
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         if point.name(&INSTRUCTION) == BRANCH {
             return Ok(branch_workload(site.seed));
         }
@@ -109,7 +118,7 @@ impl Experiment for Arithmetic {
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn prepare(&self, _: &Point, _: &Site) -> Result<Workload, Failure> {
+    fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
         Err(Failure::Unsupported("the chains are written in x86-64 assembly".to_owned()))
     }
 
@@ -117,7 +126,9 @@ impl Experiment for Arithmetic {
         if point.name(&INSTRUCTION) == BRANCH {
             let claim = "share of the random branches that were taken: 0.5, so that half are mispredicted";
             let share = seen.witness("taken_share").map(|sum| sum / seen.trials.max(1) as f64);
-            return vec![share.map_or_else(|| Check::missing(claim), |share| Check::within(claim, share, 0.48, 0.52))];
+            return vec![
+                share.map_or_else(|| Check::missing(claim), |share| Check::within(claim, share, 0.48, 0.52)),
+            ];
         }
         match seen.counters.instructions {
             Some(instructions) => {
@@ -232,15 +243,31 @@ mod kernel {
     integer!(add_2, 128, "add rax, rdx", "add rcx, rdx");
     integer!(add_4, 64, "add rax, rdx", "add rcx, rdx", "add rsi, rdx", "add rdi, rdx");
     integer!(
-        add_8, 32, "add rax, rdx", "add rcx, rdx", "add rsi, rdx", "add rdi, rdx", "add r8, rdx", "add r9, rdx",
-        "add r10, rdx", "add r11, rdx"
+        add_8,
+        32,
+        "add rax, rdx",
+        "add rcx, rdx",
+        "add rsi, rdx",
+        "add rdi, rdx",
+        "add r8, rdx",
+        "add r9, rdx",
+        "add r10, rdx",
+        "add r11, rdx"
     );
     integer!(multiply_1, 256, "imul rax, rdx");
     integer!(multiply_2, 128, "imul rax, rdx", "imul rcx, rdx");
     integer!(multiply_4, 64, "imul rax, rdx", "imul rcx, rdx", "imul rsi, rdx", "imul rdi, rdx");
     integer!(
-        multiply_8, 32, "imul rax, rdx", "imul rcx, rdx", "imul rsi, rdx", "imul rdi, rdx", "imul r8, rdx",
-        "imul r9, rdx", "imul r10, rdx", "imul r11, rdx"
+        multiply_8,
+        32,
+        "imul rax, rdx",
+        "imul rcx, rdx",
+        "imul rsi, rdx",
+        "imul rdi, rdx",
+        "imul r8, rdx",
+        "imul r9, rdx",
+        "imul r10, rdx",
+        "imul r11, rdx"
     );
 
     macro_rules! divide {
@@ -279,29 +306,75 @@ mod kernel {
     }
     double!(double_add_1, 256, 0.25_f64, "addsd xmm0, xmm15");
     double!(double_add_2, 128, 0.25_f64, "addsd xmm0, xmm15", "addsd xmm1, xmm15");
-    double!(double_add_4, 64, 0.25_f64, "addsd xmm0, xmm15", "addsd xmm1, xmm15", "addsd xmm2, xmm15", "addsd xmm3, xmm15");
     double!(
-        double_add_8, 32, 0.25_f64, "addsd xmm0, xmm15", "addsd xmm1, xmm15", "addsd xmm2, xmm15", "addsd xmm3, xmm15",
-        "addsd xmm4, xmm15", "addsd xmm5, xmm15", "addsd xmm6, xmm15", "addsd xmm7, xmm15"
+        double_add_4,
+        64,
+        0.25_f64,
+        "addsd xmm0, xmm15",
+        "addsd xmm1, xmm15",
+        "addsd xmm2, xmm15",
+        "addsd xmm3, xmm15"
+    );
+    double!(
+        double_add_8,
+        32,
+        0.25_f64,
+        "addsd xmm0, xmm15",
+        "addsd xmm1, xmm15",
+        "addsd xmm2, xmm15",
+        "addsd xmm3, xmm15",
+        "addsd xmm4, xmm15",
+        "addsd xmm5, xmm15",
+        "addsd xmm6, xmm15",
+        "addsd xmm7, xmm15"
     );
     double!(double_multiply_1, 256, 1.0_f64, "mulsd xmm0, xmm15");
     double!(double_multiply_2, 128, 1.0_f64, "mulsd xmm0, xmm15", "mulsd xmm1, xmm15");
     double!(
-        double_multiply_4, 64, 1.0_f64, "mulsd xmm0, xmm15", "mulsd xmm1, xmm15", "mulsd xmm2, xmm15", "mulsd xmm3, xmm15"
+        double_multiply_4,
+        64,
+        1.0_f64,
+        "mulsd xmm0, xmm15",
+        "mulsd xmm1, xmm15",
+        "mulsd xmm2, xmm15",
+        "mulsd xmm3, xmm15"
     );
     double!(
-        double_multiply_8, 32, 1.0_f64, "mulsd xmm0, xmm15", "mulsd xmm1, xmm15", "mulsd xmm2, xmm15",
-        "mulsd xmm3, xmm15", "mulsd xmm4, xmm15", "mulsd xmm5, xmm15", "mulsd xmm6, xmm15", "mulsd xmm7, xmm15"
+        double_multiply_8,
+        32,
+        1.0_f64,
+        "mulsd xmm0, xmm15",
+        "mulsd xmm1, xmm15",
+        "mulsd xmm2, xmm15",
+        "mulsd xmm3, xmm15",
+        "mulsd xmm4, xmm15",
+        "mulsd xmm5, xmm15",
+        "mulsd xmm6, xmm15",
+        "mulsd xmm7, xmm15"
     );
     double!(double_divide_1, 256, 1.000_000_1_f64, "divsd xmm0, xmm15");
     double!(double_divide_2, 128, 1.000_000_1_f64, "divsd xmm0, xmm15", "divsd xmm1, xmm15");
     double!(
-        double_divide_4, 64, 1.000_000_1_f64, "divsd xmm0, xmm15", "divsd xmm1, xmm15", "divsd xmm2, xmm15",
+        double_divide_4,
+        64,
+        1.000_000_1_f64,
+        "divsd xmm0, xmm15",
+        "divsd xmm1, xmm15",
+        "divsd xmm2, xmm15",
         "divsd xmm3, xmm15"
     );
     double!(
-        double_divide_8, 32, 1.000_000_1_f64, "divsd xmm0, xmm15", "divsd xmm1, xmm15", "divsd xmm2, xmm15",
-        "divsd xmm3, xmm15", "divsd xmm4, xmm15", "divsd xmm5, xmm15", "divsd xmm6, xmm15", "divsd xmm7, xmm15"
+        double_divide_8,
+        32,
+        1.000_000_1_f64,
+        "divsd xmm0, xmm15",
+        "divsd xmm1, xmm15",
+        "divsd xmm2, xmm15",
+        "divsd xmm3, xmm15",
+        "divsd xmm4, xmm15",
+        "divsd xmm5, xmm15",
+        "divsd xmm6, xmm15",
+        "divsd xmm7, xmm15"
     );
 
     /// `n` branches, each taken when the next pseudo-random number (xorshift64, Marsaglia 2003) has the bit of `mask`;

@@ -1,15 +1,16 @@
 //! What does a loop cost by itself?
 
 use crate::experiment::{
-    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement, Scale, Site,
-    Trend, Workload,
+    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement,
+    Scale, Site, Trend, Workload,
 };
 use crate::machine::Machine;
 
 /// How the loop counts.
 const FORM: Parameter = Parameter { name: "form", meaning: "where the counter lives", scale: Scale::Name };
 /// How often it goes round.
-const COUNT: Parameter = Parameter { name: "iterations", meaning: "times round the loop", scale: Scale::Count };
+const COUNT: Parameter =
+    Parameter { name: "iterations", meaning: "times round the loop", scale: Scale::Count };
 
 /// What is timed.
 pub struct LoopOverhead;
@@ -61,9 +62,11 @@ impl Experiment for LoopOverhead {
             "register" => ("a taken branch each time round", 1.0),
             _ => ("a store forwarded to the next load each time round", 5.0),
         };
-        Ok(Prediction::new()
-            .hardware(what, count, known.cycles(cycles, fog))
-            .software("setting up and leaving the loop", 1.0, known.cycles(3.0, "three instructions, assumed a cycle each")))
+        Ok(Prediction::new().hardware(what, count, known.cycles(cycles, fog)).software(
+            "setting up and leaving the loop",
+            1.0,
+            known.cycles(3.0, "three instructions, assumed a cycle each"),
+        ))
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
@@ -76,7 +79,7 @@ impl Experiment for LoopOverhead {
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn prepare(&self, point: &Point, _: &Site) -> Result<Workload, Failure> {
+    fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
         let count = point.number(&COUNT);
         let run = match point.name(&FORM) {
             "register" => kernel::register,
@@ -95,7 +98,7 @@ impl Experiment for LoopOverhead {
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn prepare(&self, _: &Point, _: &Site) -> Result<Workload, Failure> {
+    fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
         Err(Failure::Unsupported("the loops are written in x86-64 assembly".to_owned()))
     }
 
@@ -109,7 +112,8 @@ impl Experiment for LoopOverhead {
         let expected = count as f64 * per_round;
         match seen.counters.instructions {
             Some(instructions) if count >= 64 => {
-                let claim = format!("instructions retired per loop, at least {per_round} for each time round");
+                let claim =
+                    format!("instructions retired per loop, at least {per_round} for each time round");
                 vec![Check::within(claim, seen.per_operation(instructions), expected, expected * 1.2 + 60.0)]
             }
             _ => vec![],
@@ -121,7 +125,9 @@ impl Experiment for LoopOverhead {
             let group = Point::new().named(&FORM, form);
             known.along(ABOUT.name, &group, &COUNT).into_iter().max_by_key(|(count, _)| *count)
         };
-        let (Some((count, register)), Some((_, memory))) = (most("register"), most("memory")) else { return vec![] };
+        let (Some((count, register)), Some((_, memory))) = (most("register"), most("memory")) else {
+            return vec![];
+        };
         let each = |total: f64| total / count as f64;
         vec![format!(
             "A loop that keeps its counter in memory costs {:.2} ns a time round, one with a register {:.2} ns: {:.1} \
@@ -159,17 +165,39 @@ mod kernel {
         };
     }
     nested!(outer, "/* {inner} {count} {counter} */");
-    nested!(register, "mov {inner}, {count} /* {counter} */", "test {inner}, {inner}", "jz 4f", "2:", "dec {inner}", "jnz 2b", "4:");
+    nested!(
+        register,
+        "mov {inner}, {count} /* {counter} */",
+        "test {inner}, {inner}",
+        "jz 4f",
+        "2:",
+        "dec {inner}",
+        "jnz 2b",
+        "4:"
+    );
     nested!(
         memory,
-        "mov qword ptr [{counter}], 0 /* {inner} */", "jmp 4f",
-        "2:", "add qword ptr [{counter}], 1",
-        "4:", "mov rax, [{counter}]", "cmp rax, {count}", "jb 2b"
+        "mov qword ptr [{counter}], 0 /* {inner} */",
+        "jmp 4f",
+        "2:",
+        "add qword ptr [{counter}], 1",
+        "4:",
+        "mov rax, [{counter}]",
+        "cmp rax, {count}",
+        "jb 2b"
     );
     nested!(
         memory_and_pointer,
-        "lea {inner}, [{counter} + 8]", "mov qword ptr [{counter}], 0", "jmp 4f",
-        "2:", "mov rax, {inner}", "mov qword ptr [rax], 1", "add qword ptr [{counter}], 1",
-        "4:", "mov rax, [{counter}]", "cmp rax, {count}", "jb 2b"
+        "lea {inner}, [{counter} + 8]",
+        "mov qword ptr [{counter}], 0",
+        "jmp 4f",
+        "2:",
+        "mov rax, {inner}",
+        "mov qword ptr [rax], 1",
+        "add qword ptr [{counter}], 1",
+        "4:",
+        "mov rax, [{counter}]",
+        "cmp rax, {count}",
+        "jb 2b"
     );
 }

@@ -1,17 +1,19 @@
 //! What does calling a procedure cost, and what does one more argument add?
 
-use crate::experiment::{
-    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement, Scale, Site,
-    Trend, Workload, ensure,
-};
 #[cfg(target_arch = "x86_64")]
 use super::call_kernel;
+use crate::experiment::{
+    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement,
+    Scale, Site, Trend, Workload, ensure,
+};
 use crate::machine::Machine;
 
 /// How the call is made.
-const FORM: Parameter = Parameter { name: "form", meaning: "how arguments travel and what depends on what", scale: Scale::Name };
+const FORM: Parameter =
+    Parameter { name: "form", meaning: "how arguments travel and what depends on what", scale: Scale::Name };
 /// Integer arguments.
-const ARGUMENTS: Parameter = Parameter { name: "arguments", meaning: "integer arguments", scale: Scale::Count };
+const ARGUMENTS: Parameter =
+    Parameter { name: "arguments", meaning: "integer arguments", scale: Scale::Count };
 
 /// What is timed.
 pub struct ProcedureCall;
@@ -61,14 +63,27 @@ impl Experiment for ProcedureCall {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let fog = "Fog, Microarchitecture manual, 2022";
         let arguments = point.number(&ARGUMENTS) as f64;
-        let branches = Prediction::new().hardware("a taken call and a taken return", 2.0, known.cycles(1.0, fog));
+        let branches =
+            Prediction::new().hardware("a taken call and a taken return", 2.0, known.cycles(1.0, fog));
         Ok(match point.name(&FORM) {
             "chained" => branches
-                .hardware("a chain of dependent additions", (arguments - 1.0).max(0.0), known.cycles(1.0, fog))
+                .hardware(
+                    "a chain of dependent additions",
+                    (arguments - 1.0).max(0.0),
+                    known.cycles(1.0, fog),
+                )
                 .hardware("the result moved to the first argument", 1.0, known.cycles(1.0, fog)),
             "spilled" => branches
-                .hardware("the frame pointer saved and restored through the stack", 1.0, known.cycles(2.0, fog))
-                .software("each argument stored and loaded once on either side", arguments, known.cycles(1.0, fog)),
+                .hardware(
+                    "the frame pointer saved and restored through the stack",
+                    1.0,
+                    known.cycles(2.0, fog),
+                )
+                .software(
+                    "each argument stored and loaded once on either side",
+                    arguments,
+                    known.cycles(1.0, fog),
+                ),
             _ => branches.software(
                 "placing and adding each argument, at four instructions a cycle",
                 arguments,
@@ -86,13 +101,14 @@ impl Experiment for ProcedureCall {
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn prepare(&self, point: &Point, _: &Site) -> Result<Workload, Failure> {
+    fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
         let arguments = point.number(&ARGUMENTS);
         let form = FORMS.iter().position(|form| *form == point.name(&FORM)).unwrap_or(0);
         let kernel = call_kernel::kernel(form, arguments as usize);
         let once = arguments * (arguments + 1) / 2;
         // A chained call adds the constants 2, 3, … to the last result, in 32 bits; it begins at zero.
-        let expected = move |n: u64| if form == CHAINED { u64::from((once - 1).wrapping_mul(n) as u32) } else { once };
+        let expected =
+            move |n: u64| if form == CHAINED { u64::from((once - 1).wrapping_mul(n) as u32) } else { once };
         let call = move |n| ensure(kernel.run(n) == expected(n), "a procedure returned a wrong sum");
         let empty = |n| {
             call_kernel::empty(n);
@@ -105,7 +121,7 @@ impl Experiment for ProcedureCall {
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn prepare(&self, _: &Point, _: &Site) -> Result<Workload, Failure> {
+    fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
         Err(Failure::Unsupported("the calls are written in x86-64 assembly".to_owned()))
     }
 
@@ -119,17 +135,27 @@ impl Experiment for ProcedureCall {
         }];
         if let Some(instructions) = seen.counters.instructions {
             // The baseline's two instructions an iteration and the loop's own two are in the count.
-            let own = instructions as f64 - 2.0 * seen.baseline_iterations as f64 - 2.0 * seen.operations as f64;
+            let own =
+                instructions as f64 - 2.0 * seen.baseline_iterations as f64 - 2.0 * seen.operations as f64;
             let claim = "instructions retired per call, by the processor's counter";
             let expected = expected as f64;
-            checks.push(Check::within(claim, own / seen.operations.max(1) as f64, expected * 0.98, expected * 1.1 + 1.0));
+            checks.push(Check::within(
+                claim,
+                own / seen.operations.max(1) as f64,
+                expected * 0.98,
+                expected * 1.1 + 1.0,
+            ));
         }
         checks
     }
 
     fn findings(&self, known: &Known) -> Vec<String> {
-        let cost = |form, arguments| known.median(ABOUT.name, &Point::new().named(&FORM, form).with(&ARGUMENTS, arguments));
-        let (Some(none), Some(six), Some(seven)) = (cost("abi", 0), cost("abi", 6), cost("abi", 7)) else { return vec![] };
+        let cost = |form, arguments| {
+            known.median(ABOUT.name, &Point::new().named(&FORM, form).with(&ARGUMENTS, arguments))
+        };
+        let (Some(none), Some(six), Some(seven)) = (cost("abi", 0), cost("abi", 6), cost("abi", 7)) else {
+            return vec![];
+        };
         let mut said = vec![format!(
             "An argument in a register adds {:.2} ns on average (0 to 6 arguments); the seventh, on the stack, adds \
              {:.2} ns.",

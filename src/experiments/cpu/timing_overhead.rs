@@ -1,8 +1,8 @@
 //! What does it cost to read a clock, and how finely does it tell time?
 
 use crate::experiment::{
-    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement, Scale, Site,
-    Workload, errno,
+    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement,
+    Scale, Site, Workload, errno,
 };
 use crate::machine::Machine;
 use crate::sampling::clock::kernel_clock;
@@ -10,7 +10,8 @@ use std::cell::Cell;
 use std::hint::black_box;
 
 /// How the clock is read.
-const READING: Parameter = Parameter { name: "reading", meaning: "the instructions or the call", scale: Scale::Name };
+const READING: Parameter =
+    Parameter { name: "reading", meaning: "the instructions or the call", scale: Scale::Name };
 /// What is asked about it.
 const ASPECT: Parameter = Parameter {
     name: "aspect",
@@ -100,11 +101,12 @@ impl Experiment for TimingOverhead {
         let serialising = point.name(&READING).contains("cpuid") && point.name(&ASPECT) != RESOLUTION;
         serialising.then(|| Bound {
             limit: 20.0 * known.cycle().value,
-            because: "a serialising CPUID empties the pipeline, which takes tens of cycles on every core".to_owned(),
+            because: "a serialising CPUID empties the pipeline, which takes tens of cycles on every core"
+                .to_owned(),
         })
     }
 
-    fn prepare(&self, point: &Point, site: &Site) -> Result<Workload, Failure> {
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let reading = point.name(&READING);
         let aspect = point.name(&ASPECT);
         if let Some((_, pair)) = forms::ALL.iter().find(|(name, _)| *name == reading) {
@@ -128,10 +130,7 @@ impl Experiment for TimingOverhead {
             // CPU-time clocks stand still while something else runs; NTP slews the others by at most 500 ppm.
             let cpu_time = point.name(&READING).contains("cputime");
             let low = if cpu_time { 0.3 } else { 0.999 };
-            return vec![
-                Check::within(claim, advance / elapsed, low, 1.001),
-                system_calls_of(point, seen),
-            ];
+            return vec![Check::within(claim, advance / elapsed, low, 1.001), system_calls_of(point, seen)];
         }
         match seen.witness("negative") {
             Some(negative) => vec![Check::equal("readings that ran backwards", negative, 0.0)],
@@ -141,7 +140,11 @@ impl Experiment for TimingOverhead {
 }
 
 fn system_calls_of(point: &Point, seen: &Observed) -> Check {
-    let calls = if point.name(&READING).ends_with("syscall") { 1.0 } else { seen.witness("library_calls").unwrap_or(0.0) };
+    let calls = if point.name(&READING).ends_with("syscall") {
+        1.0
+    } else {
+        seen.witness("library_calls").unwrap_or(0.0)
+    };
     Check::system_calls(seen, calls.min(1.0))
 }
 
@@ -150,7 +153,8 @@ fn predicted_form(reading: &str, known: &Known) -> Prediction {
     let fences = reading.matches("fence").count() as f64;
     let mut prediction = Prediction::new().hardware("reading the counter", 1.0, known.cycles(36.0, fog));
     if fences > 0.0 {
-        let cost = known.cycles(6.0, "Fog, Instruction tables, 2022: LFENCE 4 to 8 cycles with nothing in flight");
+        let cost =
+            known.cycles(6.0, "Fog, Instruction tables, 2022: LFENCE 4 to 8 cycles with nothing in flight");
         prediction = prediction.hardware("fences", fences, cost);
     }
     let cpuids = reading.matches("cpuid").count() as f64 / 2.0;
@@ -173,11 +177,14 @@ fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> P
     let reading = known.measured_or(ABOUT.name, &counter, 12.0, "a counter reading of 36 cycles at 3 GHz");
     let prediction = Prediction::new();
     let coarse = clock.ends_with("coarse");
-    let prediction = if coarse { prediction } else { prediction.hardware("reading the counter", 1.0, reading) };
-    let work = known.cycles(25.0, "assumed: some 25 dependent instructions to scale and check the sequence counter");
+    let prediction =
+        if coarse { prediction } else { prediction.hardware("reading the counter", 1.0, reading) };
+    let work =
+        known.cycles(25.0, "assumed: some 25 dependent instructions to scale and check the sequence counter");
     let prediction = prediction.software("scaling to nanoseconds", 1.0, work);
     if by_system_call || clock.ends_with("cputime") {
-        let entry = crate::experiment::Basis::published(74.2, "report 000, table 5: a null write takes 74.2 ns");
+        let entry =
+            crate::experiment::Basis::published(74.2, "report 000, table 5: a null write takes 74.2 ns");
         return prediction.software("entering and leaving the kernel", 1.0, entry);
     }
     prediction
@@ -189,10 +196,14 @@ fn predicted_resolution(reading: &str) -> Result<Prediction, String> {
             4e6,
             "clock_getres(2): the coarse clocks advance at the timer tick, 4 ms at the usual 250 Hz",
         ),
-        _ if reading.contains(" by ") => {
-            crate::experiment::Basis::published(20.0, "a step cannot be seen below the cost of a reading, 20 ns")
-        }
-        _ => crate::experiment::Basis::published(10.0, "a step cannot be seen below the cost of a reading, 10 ns"),
+        _ if reading.contains(" by ") => crate::experiment::Basis::published(
+            20.0,
+            "a step cannot be seen below the cost of a reading, 20 ns",
+        ),
+        _ => crate::experiment::Basis::published(
+            10.0,
+            "a step cannot be seen below the cost of a reading, 10 ns",
+        ),
     };
     Ok(Prediction::new().hardware("smallest visible step", 1.0, basis))
 }
@@ -207,7 +218,8 @@ fn form_workload<'site>(pair: Pair, aspect: &str, ns_per_tick: f64) -> Workload<
                 negative.set(negative.get() + u32::from(difference < 0));
                 Ok(Some(difference as f64 * ns_per_tick))
             };
-            Workload::recorded(observe).witnessed(move || vec![("negative".to_owned(), f64::from(counted.get()))])
+            Workload::recorded(observe)
+                .witnessed(move || vec![("negative".to_owned(), f64::from(counted.get()))])
         }
         RESOLUTION => Workload::recorded(move || {
             let smallest = (0..200).map(|_| pair()).filter(|difference| *difference > 0).min();
@@ -223,7 +235,10 @@ fn form_workload<'site>(pair: Pair, aspect: &str, ns_per_tick: f64) -> Workload<
     }
 }
 
-fn kernel_workload<'site>(clock: libc::clockid_t, read: fn(libc::clockid_t) -> libc::c_int) -> Workload<'site> {
+fn kernel_workload<'site>(
+    clock: libc::clockid_t,
+    read: fn(libc::clockid_t) -> libc::c_int,
+) -> Workload<'site> {
     let (began, raw_began) = (kernel_clock(clock), kernel_clock(libc::CLOCK_MONOTONIC_RAW));
     let operation = move |n| {
         for _ in 0..n {
@@ -234,7 +249,8 @@ fn kernel_workload<'site>(clock: libc::clockid_t, read: fn(libc::clockid_t) -> l
     Workload::batched(operation).traced().witnessed(move || {
         let advanced = kernel_clock(clock) - began;
         let raw_advanced = kernel_clock(libc::CLOCK_MONOTONIC_RAW) - raw_began;
-        let from_the_kernel = f64::from(matches!(clock, libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID));
+        let from_the_kernel =
+            f64::from(matches!(clock, libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID));
         vec![
             ("clock_advanced_ns".to_owned(), advanced as f64),
             ("raw_advanced_ns".to_owned(), raw_advanced as f64),
