@@ -285,6 +285,7 @@ fn evidence(planned: &PlannedPoint, measured: &[&Sample]) -> Vec<Check> {
 fn observed(measured: &[&Sample]) -> Observed {
     let mut seen = Observed { trials: measured.len() as u64, ..Observed::default() };
     for sample in measured {
+        seen.stated.extend(sample.stated.clone());
         seen.operations += sample.operations;
         seen.baseline_iterations += sample.baseline_iterations;
         let (sum, counters) = (&mut seen.counters, &sample.counters);
