@@ -61,8 +61,16 @@ impl Host for Live {
         u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).map_err(|_| last_error())
     }
 
+    #[cfg(target_env = "gnu")]
     fn libc(&self) -> Result<String, String> {
-        libc_version()
+        // SAFETY: glibc returns a pointer to a static text that ends with a zero byte.
+        let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
+        Ok(format!("glibc {}", version.to_string_lossy()))
+    }
+
+    #[cfg(not(target_env = "gnu"))]
+    fn libc(&self) -> Result<String, String> {
+        Err("a C library other than glibc does not tell its version at run time".to_owned())
     }
 
     fn folder(&self, folder: &Path) -> Result<Folder, String> {
@@ -137,16 +145,4 @@ fn text(field: &[c_char]) -> String {
 
 fn last_error() -> String {
     io::Error::last_os_error().to_string()
-}
-
-#[cfg(target_env = "gnu")]
-fn libc_version() -> Result<String, String> {
-    // SAFETY: glibc returns a pointer to a static text that ends with a zero byte.
-    let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
-    Ok(format!("glibc {}", version.to_string_lossy()))
-}
-
-#[cfg(not(target_env = "gnu"))]
-fn libc_version() -> Result<String, String> {
-    Err("a C library other than glibc does not tell its version at run time".to_owned())
 }

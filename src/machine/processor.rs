@@ -189,7 +189,7 @@ fn signature(root: &Root, info: &Fact<String>, host: &dyn Host) -> [Fact<u32>; 3
 fn scaled(root: &Root, path: &str) -> Fact<f64> {
     root.decimal(path)
         .because("the kernel has no frequency driver here (usual in a virtual machine)")
-        .map(|kilohertz| kilohertz * 1e3)
+        .parse("a frequency", |kilohertz| (*kilohertz > 0.0).then_some(kilohertz * 1e3))
 }
 
 /// The nominal clock, from the most to the least direct witness.

@@ -63,19 +63,19 @@ impl Machine {
     }
 }
 
-fn warning(id: &str, problem: impl Into<String>, remedy: impl Into<String>) -> Option<Warning> {
-    Some(Warning { id: id.to_owned(), problem: problem.into(), remedy: remedy.into() })
+fn warning(id: &str, problem: impl Into<String>, remedy: impl Into<String>) -> Warning {
+    Warning { id: id.to_owned(), problem: problem.into(), remedy: remedy.into() }
 }
 
 fn unoptimised(machine: &Machine) -> Option<Warning> {
     if machine.build.optimised {
         return None;
     }
-    warning(
+    Some(warning(
         "unoptimised-build",
         "This program was built without optimisation: everything it does around an operation costs more.",
         "Build it with `cargo build --release`.",
-    )
+    ))
 }
 
 fn governor(machine: &Machine) -> Option<Warning> {
@@ -85,14 +85,14 @@ fn governor(machine: &Machine) -> Option<Warning> {
     if slow.is_empty() {
         return None;
     }
-    warning(
+    Some(warning(
         "governor",
         format!(
             "The frequency governor is \"{}\": cores clock down when idle and take time to clock up.",
             slow.join(", ")
         ),
         "As root: `cpupower frequency-set -g performance` for the time of the run.",
-    )
+    ))
 }
 
 fn turbo(machine: &Machine) -> Option<Warning> {
@@ -105,20 +105,20 @@ fn turbo(machine: &Machine) -> Option<Warning> {
     } else {
         "Compare in core cycles, or as root: `echo 0 > /sys/devices/system/cpu/cpufreq/boost`."
     };
-    warning(
+    Some(warning(
         "turbo",
         format!(
             "Turbo is on: the clock rises above nominal{limit} as heat and the other cores allow, so times vary."
         ),
         remedy,
-    )
+    ))
 }
 
 fn battery(machine: &Machine) -> Option<Warning> {
     if machine.conditions.on_battery.value() != Some(&true) {
         return None;
     }
-    warning("battery", "The machine runs on battery, which lowers its clocks.", "Plug it in.")
+    Some(warning("battery", "The machine runs on battery, which lowers its clocks.", "Plug it in."))
 }
 
 fn hot(machine: &Machine) -> Option<Warning> {
@@ -126,36 +126,36 @@ fn hot(machine: &Machine) -> Option<Warning> {
     if degrees < HOT {
         return None;
     }
-    warning(
+    Some(warning(
         "temperature",
         format!("The processor is at {degrees:.0} °C before the run: it may slow itself down."),
         "Let it cool, and look at its fans.",
-    )
+    ))
 }
 
 fn idle_exit(machine: &Machine) -> Option<Warning> {
     let states = machine.conditions.idle_states.value()?;
     let slowest = states.iter().filter(|state| !state.disabled).max_by_key(|state| state.exit_latency_us)?;
     let latency = slowest.exit_latency_us.filter(|latency| *latency >= SLOW_EXIT_US)?;
-    warning(
+    Some(warning(
         "idle-states",
         format!(
             "Idle CPUs sleep as deep as {} and take up to {latency} µs to wake: round trips and wake-ups include it.",
             slowest.name
         ),
         "As root: `cpupower idle-set -D 10`, or keep it and know that it is in the numbers.",
-    )
+    ))
 }
 
 fn smt(machine: &Machine) -> Option<Warning> {
     if machine.topology.smt.value() != Some(&true) {
         return None;
     }
-    warning(
+    Some(warning(
         "smt",
         "Cores are shared by several CPUs (SMT): work on a sibling slows the measured one and fills its caches.",
         "Keep the siblings of the measured CPUs idle, or as root: `echo off > /sys/devices/system/cpu/smt/control`.",
-    )
+    ))
 }
 
 fn classes(machine: &Machine) -> Option<Warning> {
@@ -165,14 +165,14 @@ fn classes(machine: &Machine) -> Option<Warning> {
     }
     let named: Vec<String> =
         classes.iter().map(|class| format!("{} (CPUs {})", class.name, class.cpus)).collect();
-    warning(
+    Some(warning(
         "core-classes",
         format!(
             "The cores are not alike: {}. A result holds for the class it was measured on.",
             named.join(", ")
         ),
         "Compare results of one class only.",
-    )
+    ))
 }
 
 fn emulated(machine: &Machine) -> Option<Warning> {
@@ -180,11 +180,11 @@ fn emulated(machine: &Machine) -> Option<Warning> {
     if !hypervisor.contains("TCG") {
         return None;
     }
-    warning(
+    Some(warning(
         "emulated",
         "The processor is emulated in software: its costs are those of the emulator.",
         "Start the virtual machine with hardware virtualisation (`-accel kvm`).",
-    )
+    ))
 }
 
 fn steal(machine: &Machine) -> Option<Warning> {
@@ -192,11 +192,11 @@ fn steal(machine: &Machine) -> Option<Warning> {
     if steal < NOTABLE_STEAL {
         return None;
     }
-    warning(
+    Some(warning(
         "steal",
         format!("The hypervisor has given {} of the time since boot to others.", percent(steal)),
         "Use a machine with dedicated CPUs; samples with stolen time are marked.",
-    )
+    ))
 }
 
 fn quota(machine: &Machine) -> Option<Warning> {
@@ -208,13 +208,13 @@ fn quota(machine: &Machine) -> Option<Warning> {
     let stopped = machine.conditions.limits.throttled_periods.value().filter(|count| **count > 0);
     let so_far =
         stopped.map(|count| format!(" It has been stopped so {count} times already.")).unwrap_or_default();
-    warning(
+    Some(warning(
         "cpu-quota",
         format!(
             "A control group allows {quota} CPUs' worth of time on {cpus} CPUs: work beyond it is stopped for tens of milliseconds.{so_far}"
         ),
         "Raise the limit (`--cpus` of the container), or use fewer threads than that; throttled samples are marked.",
-    )
+    ))
 }
 
 fn load(machine: &Machine) -> Option<Warning> {
@@ -222,11 +222,11 @@ fn load(machine: &Machine) -> Option<Warning> {
     if load <= BUSY_LOAD {
         return None;
     }
-    warning(
+    Some(warning(
         "load",
         format!("The machine is busy: {load:.2} tasks on average ran or waited in the last minute."),
         "Stop other work (`top` shows it), or wait a minute if it was your own build.",
-    )
+    ))
 }
 
 fn pressure(machine: &Machine) -> Option<Warning> {
@@ -241,11 +241,11 @@ fn pressure(machine: &Machine) -> Option<Warning> {
     if stalled.is_empty() {
         return None;
     }
-    warning(
+    Some(warning(
         "pressure",
         format!("Tasks were stalled in the last 10 s, waiting for: {}.", stalled.join(", ")),
         "Wait until the other work is done.",
-    )
+    ))
 }
 
 fn swap(machine: &Machine) -> Option<Warning> {
@@ -253,11 +253,11 @@ fn swap(machine: &Machine) -> Option<Warning> {
     if used == 0 {
         return None;
     }
-    warning(
+    Some(warning(
         "swap",
         format!("{} of swap are in use: memory that was idle may be on disk.", size(used)),
         "Free memory, or as root: `swapoff -a && swapon -a` to bring it back before the run.",
-    )
+    ))
 }
 
 /// Clocks that every architecture reads without a system call and without the hypervisor's help.
@@ -282,22 +282,22 @@ fn clocksource(machine: &Machine) -> Option<Warning> {
     } else {
         "See in the kernel's log why it does not trust the time-stamp counter (`dmesg | grep -i tsc`)."
     };
-    warning(
+    Some(warning(
         "clocksource",
         format!("The kernel's clock is \"{source}\", not the processor's own counter: {cost}."),
         remedy,
-    )
+    ))
 }
 
 fn tick_counter(machine: &Machine) -> Option<Warning> {
     if machine.processor.tick_counter.invariant.value() != Some(&false) {
         return None;
     }
-    warning(
+    Some(warning(
         "tick-counter",
         "The time-stamp counter is not declared invariant: it may change its rate with the clock or stop in idle states.",
         "The clock is qualified before use and another is taken if it fails; in a virtual machine, ask for `invtsc`.",
-    )
+    ))
 }
 
 fn counters(machine: &Machine) -> Option<Warning> {
@@ -308,11 +308,11 @@ fn counters(machine: &Machine) -> Option<Warning> {
     let missing: Vec<(&str, String)> = Event::ALL.iter().filter_map(closed).collect();
     let (_, first_reason) = missing.first()?;
     let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
-    warning(
+    Some(warning(
         "counters",
         format!("These columns will be missing, their counters do not open: {}.", names.join(", ")),
         format!("Reason: {first_reason}."),
-    )
+    ))
 }
 
 fn unbalanced(machine: &Machine) -> Option<Warning> {
@@ -322,14 +322,14 @@ fn unbalanced(machine: &Machine) -> Option<Warning> {
     }
     let sizes: Vec<String> =
         channels.bytes.iter().map(|(name, bytes)| format!("{name}: {}", size(*bytes))).collect();
-    warning(
+    Some(warning(
         "memory-unbalanced",
         format!(
             "Memory channels carry different amounts ({}): bandwidth depends on where pages lie.",
             sizes.join(", ")
         ),
         "Put equal modules on all channels.",
-    )
+    ))
 }
 
 fn empty_channels(machine: &Machine) -> Option<Warning> {
@@ -337,14 +337,14 @@ fn empty_channels(machine: &Machine) -> Option<Warning> {
     if channels.empty.is_empty() {
         return None;
     }
-    warning(
+    Some(warning(
         "memory-channels-empty",
         format!(
             "Memory channels without a module: {}. Their share of the bandwidth is missing.",
             channels.empty.join(", ")
         ),
         "Put modules on all channels.",
-    )
+    ))
 }
 
 fn memory_errors(machine: &Machine) -> Option<Warning> {
@@ -352,14 +352,14 @@ fn memory_errors(machine: &Machine) -> Option<Warning> {
     if (errors.corrected_errors, errors.uncorrected_errors) == (0, 0) {
         return None;
     }
-    warning(
+    Some(warning(
         "memory-errors",
         format!(
             "Memory has had {} corrected and {} uncorrected errors since boot.",
             errors.corrected_errors, errors.uncorrected_errors
         ),
         "Find the module (`ras-mc-ctl --errors`) and replace it.",
-    )
+    ))
 }
 
 fn debug_kernel(machine: &Machine) -> Option<Warning> {
@@ -367,11 +367,11 @@ fn debug_kernel(machine: &Machine) -> Option<Warning> {
     if options.is_empty() {
         return None;
     }
-    warning(
+    Some(warning(
         "debug-kernel",
         format!("The kernel is built with checks that slow it down: {}.", options.join(", ")),
         "Measure a kernel without them.",
-    )
+    ))
 }
 
 fn folder_in_memory(machine: &Machine) -> Option<Warning> {
@@ -379,11 +379,11 @@ fn folder_in_memory(machine: &Machine) -> Option<Warning> {
     if !matches!(kind.as_str(), "tmpfs" | "ramfs") {
         return None;
     }
-    warning(
+    Some(warning(
         "folder-in-memory",
         format!("The measured folder is on {kind}: file experiments measure memory, not a disk."),
         "Choose a folder on a disk.",
-    )
+    ))
 }
 
 fn little_space(machine: &Machine) -> Option<Warning> {
@@ -391,9 +391,9 @@ fn little_space(machine: &Machine) -> Option<Warning> {
     if free >= LITTLE_SPACE {
         return None;
     }
-    warning(
+    Some(warning(
         "little-space",
         format!("The measured folder has {} free: files larger than the caches do not fit.", size(free)),
         "Make room, or choose another folder.",
-    )
+    ))
 }
