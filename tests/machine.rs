@@ -12,6 +12,11 @@ use fathom::machine::{Event, Folder, Host, Live, Machine, Root};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+/// An empty tree, in memory where there is such a place: thousands of small files take seconds on a disk.
+fn empty_tree() -> TempDir {
+    TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
+}
+
 /// Puts a tree where the table says: `path = content` (with `\n` for a new line) or `path -> link target`.
 fn plant(tree: &TempDir, table: &str) {
     for line in table.lines().filter(|line| line.starts_with('/')) {
@@ -63,7 +68,7 @@ impl Host for Described {
 }
 
 fn described(table: &str, host: &Described) -> Machine {
-    let tree = TempDir::new().unwrap();
+    let tree = empty_tree();
     plant(&tree, table);
     Machine::from_root(&Root::new(tree.path()), host, Path::new("/data"))
 }
@@ -421,7 +426,7 @@ proptest! {
         choice in proptest::collection::vec(0..GARBAGE.len(), 400),
         registers: [u32; 4],
     ) {
-        let tree = TempDir::new().unwrap();
+        let tree = empty_tree();
         for (index, path) in all_paths().iter().enumerate() {
             let place = place(&tree, path);
             if !place.is_dir() {
