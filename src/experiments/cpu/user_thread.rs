@@ -63,7 +63,10 @@ unsafe extern "sysv64" fn switch(_other: *mut usize) {
         "push r13",
         "push r14",
         "push r15",
-        "xchg rsp, [rdi]",
+        // Not `xchg` with memory, which locks the bus.
+        "mov rax, rsp",
+        "mov rsp, [rdi]",
+        "mov [rdi], rax",
         "pop r15",
         "pop r14",
         "pop r13",
