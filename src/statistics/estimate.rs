@@ -155,7 +155,9 @@ mod tests {
     fn the_order_of_trials_and_observations_does_not_matter() {
         let mut turned = trials(10);
         turned.reverse();
-        turned.iter_mut().for_each(|sample| sample.reverse());
+        for sample in &mut turned {
+            sample.reverse();
+        }
         assert_eq!(estimate(&trials(10)), estimate(&turned));
     }
 
