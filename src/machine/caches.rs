@@ -149,10 +149,11 @@ fn decode([eax, ebx, ecx, _]: [u32; 4], source: &str) -> Option<Cache> {
     let partitions = u64::from(ebx >> 12 & 0x3ff) + 1;
     let ways = (ebx >> 22 & 0x3ff) + 1;
     let sets = u64::from(ecx) + 1;
+    let size = (line * partitions * u64::from(ways)).checked_mul(sets)?;
     Some(Cache {
         level: (eax >> 5 & 7) as u8,
         kind,
-        size_bytes: Fact::known(line * partitions * u64::from(ways) * sets, source),
+        size_bytes: Fact::known(size, source),
         ways: Fact::known(ways, source),
         line_bytes: Fact::known(line, source),
         sets: Fact::known(sets, source),

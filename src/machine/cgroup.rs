@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::cpu_set::CpuSet;
 use super::fact::{Fact, MISSING};
 use super::mounts::{self, Mount};
-use super::source::Root;
+use super::source::{Root, decimal};
 
 /// From here on a limit of version 1 means "none" (it is the largest number of pages that fits).
 const NO_LIMIT: u64 = 1 << 62;
@@ -144,17 +144,22 @@ fn quota(root: &Root, version: u8, folder: &str) -> Option<f64> {
         let text = root.text(&format!("{folder}/cpu.max"));
         return quota_of(text.value()?);
     }
-    let quota: f64 = *root.number(&format!("{folder}/cpu.cfs_quota_us")).value()?;
-    let period: f64 = *root.number(&format!("{folder}/cpu.cfs_period_us")).value()?;
-    (quota > 0.0 && period > 0.0).then(|| quota / period)
+    let quota = *root.decimal(&format!("{folder}/cpu.cfs_quota_us")).value()?;
+    let period = *root.decimal(&format!("{folder}/cpu.cfs_period_us")).value()?;
+    ratio(quota, period)
+}
+
+/// A period under a microsecond is none the kernel has.
+fn ratio(quota: f64, period: f64) -> Option<f64> {
+    (quota > 0.0 && period >= 1.0).then(|| quota / period)
 }
 
 /// `250000 100000` is 2.5; `max 100000` is none.
 fn quota_of(text: &str) -> Option<f64> {
     let mut words = text.split_whitespace();
-    let quota: f64 = words.next()?.parse().ok()?;
-    let period: f64 = words.next().map_or(Some(100_000.0), |word| word.parse().ok())?;
-    (quota > 0.0 && period > 0.0).then(|| quota / period)
+    let quota = decimal(words.next()?)?;
+    let period: f64 = words.next().map_or(Some(100_000.0), decimal)?;
+    ratio(quota, period)
 }
 
 fn memory_limit(root: &Root, version: u8, folder: &str) -> Option<u64> {

@@ -9,7 +9,7 @@ use super::cgroup::{self, Limits};
 use super::cpu_set::CpuSet;
 use super::fact::Fact;
 use super::memory::amount;
-use super::source::Root;
+use super::source::{Root, decimal};
 use super::topology::cpu_list;
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -106,7 +106,7 @@ pub(super) fn read(root: &Root, online: &[usize]) -> Conditions {
         on_battery: on_battery(root),
         uptime_seconds: root
             .text("/proc/uptime")
-            .parse("a number of seconds", |text| text.split_whitespace().next()?.parse().ok()),
+            .parse("a number of seconds", |text| decimal(text.split_whitespace().next()?)),
         available_bytes: available(&memory, &limits),
         limits,
     }
@@ -162,7 +162,7 @@ fn tickless(root: &Root) -> Fact<CpuSet> {
 }
 
 fn load_of(text: &str) -> Option<[f64; 3]> {
-    let numbers: Option<Vec<f64>> = text.split_whitespace().take(3).map(|word| word.parse().ok()).collect();
+    let numbers: Option<Vec<f64>> = text.split_whitespace().take(3).map(decimal).collect();
     numbers?.try_into().ok()
 }
 
@@ -172,7 +172,7 @@ fn pressure(root: &Root, resource: &str) -> Fact<f64> {
         .because("this kernel does not account pressure (CONFIG_PSI, psi=1)")
         .parse("a pressure record", |text| {
             let some = text.lines().find(|line| line.starts_with("some"))?;
-            some.split_whitespace().find_map(|word| word.strip_prefix("avg10=")?.parse().ok())
+            some.split_whitespace().find_map(|word| decimal(word.strip_prefix("avg10=")?))
         })
         .via(" some avg10")
 }
@@ -180,8 +180,7 @@ fn pressure(root: &Root, resource: &str) -> Fact<f64> {
 /// Stolen time as a share of all, from the first line of /proc/stat (user nice system idle iowait irq softirq steal).
 fn steal_of(text: &str) -> Option<f64> {
     let line = text.lines().next()?.strip_prefix("cpu ")?;
-    let times: Vec<f64> =
-        line.split_whitespace().take(8).map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    let times: Vec<f64> = line.split_whitespace().take(8).map(decimal).collect::<Option<_>>()?;
     let (all, steal) = (times.iter().sum::<f64>(), *times.get(7)?);
     (all > 0.0).then(|| steal / all)
 }
@@ -209,7 +208,7 @@ fn temperature(root: &Root) -> Fact<f64> {
             continue;
         }
         for file in files {
-            let reading = root.number::<f64>(&file).value().map(|milli| milli / 1e3);
+            let reading = root.decimal(&file).value().map(|milli| milli / 1e3);
             if let Some(reading) =
                 reading.filter(|reading| hottest.as_ref().is_none_or(|(most, _)| reading > most))
             {

@@ -1,5 +1,83 @@
-//! D.
-/// S
-pub struct Section;
-/// R
-pub struct Row;
+//! The description as rows for display. Renderers use only this: names, formatted values, sources.
+
+mod hardware;
+mod system;
+
+use serde::Serialize;
+
+use super::{Fact, Machine};
+
+/// A part of the description under a title.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Section {
+    /// `Processor`, `Caches`, …
+    pub title: String,
+    /// In reading order.
+    pub rows: Vec<Row>,
+}
+
+/// One line: a name, and what is known under it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// What it is.
+    pub name: String,
+    /// The value with its unit; the reason if it is unknown.
+    pub value: String,
+    /// Where it was read, or where we looked.
+    pub source: String,
+    /// Whether `value` is a reason instead of a value.
+    pub unknown: bool,
+}
+
+impl Machine {
+    /// The whole description in reading order.
+    pub fn sections(&self) -> Vec<Section> {
+        vec![
+            section("Processor", hardware::processor(&self.processor)),
+            section("Cores", hardware::topology(self)),
+            section("Caches", hardware::caches(self)),
+            section("Memory", hardware::memory(&self.memory)),
+            section("Pages", hardware::pages(&self.memory)),
+            section("Storage of the measured folder", system::storage(&self.storage)),
+            section("Network", system::network(&self.network)),
+            section("Kernel", system::kernel(&self.kernel)),
+            section("Mitigations", system::mitigations(&self.kernel)),
+            section("Conditions", system::conditions(&self.conditions)),
+            section("Limits", system::limits(self)),
+            section("Virtualisation", system::virtualization(&self.virtualization)),
+            section("Privileges and counters", system::privileges(&self.privileges)),
+            section("This program", system::build(&self.build)),
+        ]
+    }
+}
+
+fn section(title: &str, rows: Vec<Row>) -> Section {
+    Section { title: title.to_owned(), rows }
+}
+
+/// A row of a fact, its value written by `form`.
+fn row<T>(name: impl Into<String>, fact: &Fact<T>, form: impl FnOnce(&T) -> String) -> Row {
+    let (value, unknown) = match fact {
+        Fact::Known { value, .. } => (form(value), false),
+        Fact::Unknown { unknown, .. } => (unknown.clone(), true),
+    };
+    Row { name: name.into(), value, source: fact.source().to_owned(), unknown }
+}
+
+/// A row of a fact that reads well as it is.
+fn plain<T: ToString>(name: impl Into<String>, fact: &Fact<T>) -> Row {
+    row(name, fact, ToString::to_string)
+}
+
+/// A row of a list.
+fn list<T: ToString>(name: impl Into<String>, fact: &Fact<Vec<T>>) -> Row {
+    row(name, fact, |items| match items.as_slice() {
+        [] => "none".to_owned(),
+        items => items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// A row whose value we have without a fact around it.
+fn stated(name: impl Into<String>, value: impl Into<String>, source: &str) -> Row {
+    Row { name: name.into(), value: value.into(), source: source.to_owned(), unknown: false }
+}

@@ -81,7 +81,7 @@ pub struct TransparentHugePages {
 pub(super) fn read(root: &Root, host: &dyn Host) -> Memory {
     let info = root.text("/proc/meminfo");
     let modules = modules::read(root);
-    let channels = modules::channels(&modules);
+    let channels = modules::channels(root, &modules);
     Memory {
         total_bytes: amount(&info, "MemTotal"),
         available_bytes: amount(&info, "MemAvailable"),
@@ -114,7 +114,7 @@ fn error_correction(root: &Root) -> Fact<ErrorCorrection> {
     }
     let sum = |file: &str| {
         let counts = controllers.iter().map(|mc| root.number::<u64>(&format!("{FOLDER}/mc{mc}/{file}")));
-        counts.filter_map(|count| count.value().copied()).sum()
+        counts.filter_map(|count| count.value().copied()).fold(0, u64::saturating_add)
     };
     let errors = ErrorCorrection {
         controllers: controllers.len(),

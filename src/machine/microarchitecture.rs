@@ -7,7 +7,7 @@ use super::fact::Fact;
 
 /// The microarchitecture of a vendor's family and model (x86) or part (Arm).
 pub(super) fn of(vendor: &Fact<String>, family: &Fact<u32>, model: &Fact<u32>) -> Fact<String> {
-    let source = "family and model, or part number";
+    let source = format!("our table of numbers, from {}", model.source());
     let Some(vendor) = vendor.value() else {
         return Fact::unknown("the vendor is unknown", source);
     };

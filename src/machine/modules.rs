@@ -158,8 +158,12 @@ fn edac_module(root: &Root, folder: &str, controller: usize) -> Module {
     }
 }
 
-/// The channels behind the slots' names, if the board writes them there.
-pub(super) fn channels(modules: &Fact<Vec<Module>>) -> Fact<Channels> {
+/// The channels, by the slots' names if the board writes them there, else by the memory controllers' driver.
+pub(super) fn channels(root: &Root, modules: &Fact<Vec<Module>>) -> Fact<Channels> {
+    named_channels(modules).or_else(|| named_channels(&edac(root)))
+}
+
+fn named_channels(modules: &Fact<Vec<Module>>) -> Fact<Channels> {
     modules.clone().parse("a list of slots whose names tell the channel", |modules| {
         let named: Option<Vec<(String, u64)>> =
             modules.iter().map(|module| Some((channel(module)?, module.size_bytes))).collect();

@@ -6,7 +6,7 @@ use super::cpuid;
 use super::fact::Fact;
 use super::host::Host;
 use super::microarchitecture;
-use super::source::{Root, field, parse_hex};
+use super::source::{Root, decimal, field, parse_hex};
 use super::tlbs::{self, Tlb};
 
 /// The processor, as the CPU with the lowest number shows it (`topology.classes` tells where CPUs differ).
@@ -187,7 +187,7 @@ fn signature(root: &Root, info: &Fact<String>, host: &dyn Host) -> [Fact<u32>; 3
 
 /// A cpufreq file, which counts in kilohertz.
 fn scaled(root: &Root, path: &str) -> Fact<f64> {
-    root.number::<f64>(path)
+    root.decimal(path)
         .because("the kernel has no frequency driver here (usual in a virtual machine)")
         .map(|kilohertz| kilohertz * 1e3)
 }
@@ -197,7 +197,7 @@ fn nominal(root: &Root, info: &Fact<String>, specified: Fact<f64>, ticks: &Fact<
     specified
         .or_else(|| scaled(root, "/sys/devices/system/cpu/cpu0/cpufreq/base_frequency"))
         .or_else(|| {
-            root.number::<f64>("/sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq")
+            root.decimal("/sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq")
                 .parse("a frequency", |megahertz| (*megahertz > 0.0).then_some(megahertz * 1e6))
         })
         .or_else(|| {
@@ -223,12 +223,12 @@ fn clock_in_name(name: &str) -> Option<f64> {
         (_, Some(number)) => (number, 1e6),
         _ => return None,
     };
-    number.trim().parse::<f64>().ok().filter(|number| *number > 0.0).map(|number| number * unit)
+    decimal(number).filter(|number| *number > 0.0).map(|number| number * unit)
 }
 
 fn momentary(root: &Root, info: &Fact<String>) -> Fact<f64> {
     line(info, "cpu MHz")
-        .parse("a number", |text| text.parse::<f64>().ok())
+        .parse("a number", |text| decimal(text))
         .map(|megahertz| megahertz * 1e6)
         .or_else(|| scaled(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"))
 }
@@ -264,7 +264,7 @@ fn from_bogomips(info: &Fact<String>) -> Fact<f64> {
         return Fact::unknown("neither processor, hypervisor nor kernel declare it", "CPUID, /proc/cpuinfo");
     }
     line(info, "bogomips")
-        .parse("a number", |text| text.parse::<f64>().ok().filter(|number| *number > 0.0))
+        .parse("a number", |text| decimal(text).filter(|number| *number > 0.0))
         .map(|bogomips| bogomips * 1e6 / 2.0)
         .via(" ÷ 2 (the kernel sets its delay loop from the counter; to 5 kHz)")
 }

@@ -56,6 +56,11 @@ impl Root {
         self.text(path).parse("a number", |text| text.parse().ok())
     }
 
+    /// The one decimal number in a file.
+    pub fn decimal(&self, path: &str) -> Fact<f64> {
+        self.text(path).parse("a number", |text| decimal(text))
+    }
+
     /// A switch that is written as 0 or 1 (larger numbers are "on" too), Y or N.
     pub fn switch(&self, path: &str) -> Fact<bool> {
         self.text(path).parse("a switch", |text| match text.as_str() {
@@ -156,6 +161,11 @@ pub(super) fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     })
 }
 
+/// A decimal number. Rust also reads `nan` and `inf`, and JSON writes neither; nothing described here is near 1e15.
+pub(super) fn decimal(text: &str) -> Option<f64> {
+    text.trim().parse::<f64>().ok().filter(|number| number.abs() < 1e15)
+}
+
 /// A number with or without `0x` before it.
 pub(super) fn parse_hex(text: &str) -> Option<u64> {
     u64::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok()
@@ -181,6 +191,12 @@ mod tests {
         assert_eq!(bracketed("always [madvise] never"), Some("madvise"));
         assert_eq!(bracketed("none"), None);
         assert_eq!(bracketed("]["), None);
+    }
+
+    #[test]
+    fn what_json_cannot_write_is_no_number() {
+        assert_eq!(decimal(" 2.5 "), Some(2.5));
+        assert_eq!((decimal("nan"), decimal("inf"), decimal("1e300")), (None, None, None));
     }
 
     #[test]

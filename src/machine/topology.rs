@@ -133,7 +133,7 @@ fn hertz(class: &CoreClass) -> f64 {
 fn class(root: &Root, name: String, cpus: CpuSet) -> CoreClass {
     let first = cpus.first().unwrap_or_default();
     let maximum_hz = root
-        .number::<f64>(&format!("{CPUS}/cpu{first}/cpufreq/cpuinfo_max_freq"))
+        .decimal(&format!("{CPUS}/cpu{first}/cpufreq/cpuinfo_max_freq"))
         .because("the kernel has no frequency driver here (usual in a virtual machine)")
         .map(|kilohertz| kilohertz * 1e3);
     CoreClass { name, cpus, maximum_hz }
