@@ -11,3 +11,4 @@ pub mod sampling;
 pub mod experiments;
 pub mod record;
 pub mod results;
+pub mod report;
