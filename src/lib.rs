@@ -11,4 +11,8 @@ pub mod sampling;
 pub mod experiments;
 pub mod record;
 pub mod results;
+pub mod plan;
+pub mod run;
 pub mod report;
+pub mod cli;
+pub mod commands;

@@ -40,6 +40,8 @@ pub struct Observed {
     pub counters: Counters,
     /// What the work itself counted, by name.
     pub witnessed: BTreeMap<String, f64>,
+    /// What the preparation has found, by name: the same in every trial, else the last.
+    pub stated: BTreeMap<String, f64>,
     /// Trials that the sums are over.
     pub trials: u64,
 }
@@ -56,9 +58,9 @@ impl Observed {
         self.counters.voluntary_switches + self.counters.involuntary_switches
     }
 
-    /// What the work itself counted under this name; `None` where it did not.
+    /// What the work itself counted under this name, or what its preparation has found; `None` where it did not.
     pub fn witness(&self, name: &str) -> Option<f64> {
-        self.witnessed.get(name).copied()
+        self.witnessed.get(name).or_else(|| self.stated.get(name)).copied()
     }
 }
 

@@ -111,13 +111,23 @@ pub struct Workload<'site> {
     pub beyond_ns: f64,
     /// Whether the system calls of some untimed iterations are counted by tracing a forked copy.
     pub traced: bool,
-    /// Called once after the last observation: counts that only the work knows, summed over trials.
-    pub witness: Option<Box<dyn FnMut() -> Vec<(String, f64)> + 'site>>,
+    /// Counts that only the work knows, ever growing: read before the first observation and after the last.
+    pub witness: Option<Box<dyn FnMut() -> Vec<(&'static str, f64)> + 'site>>,
+    /// What is known of the work from its preparation alone.
+    pub stated: Vec<(&'static str, f64)>,
 }
 
 impl<'site> Workload<'site> {
     fn new(work: Work<'site>, each: bool) -> Self {
-        Workload { work, each, per_iteration: 1, beyond_ns: 0.0, traced: false, witness: None }
+        Workload {
+            work,
+            each,
+            per_iteration: 1,
+            beyond_ns: 0.0,
+            traced: false,
+            witness: None,
+            stated: vec![],
+        }
     }
 
     /// Small operations: many between two clock readings.
@@ -170,10 +180,17 @@ impl<'site> Workload<'site> {
         self
     }
 
-    /// Counts for the evidence that only the work itself knows.
+    /// Counts for the evidence that only the work itself knows; what they grow by during the observations counts.
     #[must_use]
-    pub fn witnessed(mut self, witness: impl FnMut() -> Vec<(String, f64)> + 'site) -> Self {
+    pub fn witnessed(mut self, witness: impl FnMut() -> Vec<(&'static str, f64)> + 'site) -> Self {
         self.witness = Some(Box::new(witness));
+        self
+    }
+
+    /// A fact for the evidence that the preparation has found, the same in every trial.
+    #[must_use]
+    pub fn stating(mut self, name: &'static str, value: f64) -> Self {
+        self.stated.push((name, value));
         self
     }
 }

@@ -108,6 +108,13 @@ impl Machine {
         fastest.or_else(|| self.processor.maximum_hz.value().copied())
     }
 
+    /// The file in which our control group counts how often its CPU quota held us back; `None` where it has none.
+    pub fn cpu_stat_path(&self) -> Option<String> {
+        let throttled = &self.conditions.limits.throttled_periods;
+        throttled.value()?;
+        throttled.source().split_whitespace().next().map(str::to_owned)
+    }
+
     /// Whether a hypervisor is known to be below.
     pub fn is_virtual(&self) -> bool {
         matches!(self.virtualization.hypervisor.value(), Some(Some(_)))

@@ -7,6 +7,7 @@
 
 mod journal;
 mod read;
+pub mod store;
 #[cfg(test)]
 mod schema;
 
@@ -89,8 +90,10 @@ pub struct Settings {
     pub precision: f64,
     /// The seed that all randomness of the run comes from.
     pub seed: u64,
-    /// How long one trial observes, nanoseconds.
+    /// How long a trial of the first round observes, nanoseconds.
     pub trial_ns: u64,
+    /// Whether that was asked for, and so holds for later rounds too.
+    pub trial_fixed: bool,
     /// The CPU that pinned work runs on.
     pub home: usize,
     /// The CPU for the other side of work across CPUs; absent where there is only one.
@@ -154,6 +157,21 @@ pub struct Trial {
     pub took_s: f64,
     /// What became of it.
     pub outcome: TrialOutcome,
+}
+
+impl Trial {
+    /// What it has observed; `None` where it did not.
+    pub fn sample(&self) -> Option<&Sample> {
+        match &self.outcome {
+            TrialOutcome::Measured { sample } => Some(sample),
+            _ => None,
+        }
+    }
+
+    /// Whether it has observed anything.
+    pub fn observed(&self) -> bool {
+        self.sample().is_some_and(|sample| !sample.observations.is_empty())
+    }
 }
 
 /// What became of a trial.

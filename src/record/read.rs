@@ -1,6 +1,6 @@
 //! Reading a run file back, also one that a kill has torn.
 
-use super::{Closing, Header, Line, PredictionLine, Resumed, SCHEMA_VERSION, Trial, TrialOutcome};
+use super::{Closing, Header, Line, PredictionLine, Resumed, SCHEMA_VERSION, Trial};
 use crate::sampling::Sample;
 use std::path::{Path, PathBuf};
 
@@ -54,6 +54,11 @@ pub enum ReadError {
 }
 
 impl Run {
+    /// A run of which nothing but its header is known.
+    pub fn begun(header: Header) -> Self {
+        Run { header, predictions: vec![], trials: vec![], resumed: vec![], closing: None, whole_bytes: 0, torn: false }
+    }
+
     /// Reads a run file.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
         let text = std::fs::read_to_string(path)
@@ -66,15 +71,9 @@ impl Run {
         let whole_bytes = text.rfind('\n').map_or(0, |end| end + 1);
         let mut lines = text[..whole_bytes].lines().enumerate();
         let (_, first) = lines.next().ok_or(ReadError::Empty)?;
-        let mut run = Run {
-            header: header(first)?,
-            predictions: vec![],
-            trials: vec![],
-            resumed: vec![],
-            closing: None,
-            whole_bytes: whole_bytes as u64,
-            torn: whole_bytes < text.len(),
-        };
+        let mut run = Run::begun(header(first)?);
+        run.whole_bytes = whole_bytes as u64;
+        run.torn = whole_bytes < text.len();
         for (index, line) in lines {
             run.add(parse(line, index + 1)?, index + 1)?;
         }
@@ -83,10 +82,7 @@ impl Run {
 
     /// What every successful trial has found.
     pub fn samples(&self) -> impl Iterator<Item = &Sample> {
-        self.trials.iter().filter_map(|trial| match &trial.outcome {
-            TrialOutcome::Measured { sample } => Some(sample.as_ref()),
-            _ => None,
-        })
+        self.trials.iter().filter_map(Trial::sample)
     }
 
     fn add(&mut self, line: Line, number: usize) -> Result<(), ReadError> {

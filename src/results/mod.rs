@@ -1,10 +1,12 @@
 //! From a run file to results: estimates, outcomes, evidence, fits and findings. Pure functions of the run file; the
 //! reports only show what stands here.
 
+mod headline;
 mod point;
 mod trend;
 
-pub use point::{Disturbance, Outcome, PointResult, judge};
+pub use headline::Headline;
+pub use point::{Disturbance, Outcome, PointResult, trials_of};
 pub use trend::TrendResult;
 
 use crate::experiment::{Experiment, Known};
@@ -83,7 +85,8 @@ fn known<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> 
     known
 }
 
-fn core_hz(run: &Run) -> Option<f64> {
+/// The observed core frequency, median over the run's trials, hertz.
+pub fn core_hz(run: &Run) -> Option<f64> {
     let seen: Vec<f64> = run.samples().filter_map(|sample| sample.conditions.core_hz()).collect();
     statistics::median(&seen)
 }

@@ -1,5 +1,6 @@
 //! The result of one point: its outcome, its estimate, its evidence.
 
+use super::headline::{self, Headline};
 use crate::experiment::{Bound, Check, Observed, Point, Prediction};
 use crate::experiments;
 use crate::quantity::{Kind, Unit};
@@ -139,44 +140,28 @@ impl PointResult {
     }
 }
 
+/// The trials of a point, in the order in which they were visited.
+pub fn trials_of<'run>(run: &'run Run, planned: &PlannedPoint) -> Vec<&'run Trial> {
+    let mine = |trial: &&Trial| trial.experiment == planned.experiment && trial.point == planned.point;
+    run.trials.iter().filter(mine).collect()
+}
+
 /// The result of one point of the plan.
 pub fn result(run: &Run, planned: &PlannedPoint) -> PointResult {
-    let trials: Vec<&Trial> = run
-        .trials
-        .iter()
-        .filter(|trial| trial.experiment == planned.experiment && trial.point == planned.point)
-        .collect();
-    let expected = run
-        .predictions
-        .iter()
-        .find(|expected| expected.experiment == planned.experiment && expected.point == planned.point);
-    judge(run, planned, &trials, expected)
+    let said = |line: &&PredictionLine| line.experiment == planned.experiment && line.point == planned.point;
+    judge(run, planned, &trials_of(run, planned), run.predictions.iter().find(said))
 }
 
 /// Judges the trials of one point.
-pub fn judge(
-    run: &Run,
-    planned: &PlannedPoint,
-    trials: &[&Trial],
-    expected: Option<&PredictionLine>,
-) -> PointResult {
-    let hz = run.header.clock.ticks_per_second;
-    let measured: Vec<&Sample> = trials.iter().filter_map(|trial| sample(trial)).collect();
-    let samples: Vec<Vec<f64>> = measured.iter().map(|sample| sample.observations.operation(hz)).collect();
-    let baselines: Vec<Vec<f64>> = measured.iter().map(|sample| sample.observations.baseline(hz)).collect();
-    let each = measured.iter().any(|sample| is_each(&sample.observations));
-    let has_baseline = baselines.iter().any(|baseline| !baseline.is_empty());
-    let seed = run.header.settings.seed;
-    let (estimate, baseline) = if has_baseline {
-        (statistics::difference(&samples, &baselines, seed), statistics::estimate(&baselines, seed))
-    } else {
-        (statistics::estimate(&samples, seed), None)
-    };
+fn judge(run: &Run, planned: &PlannedPoint, trials: &[&Trial], expected: Option<&PredictionLine>) -> PointResult {
+    let measured: Vec<&Sample> = trials.iter().filter_map(|trial| trial.sample()).collect();
+    let headline = Headline::of(run, trials);
+    let samples: Vec<Vec<f64>> = headline::operations(run, &measured);
     let all: Vec<f64> = samples.iter().flatten().copied().collect();
+    let each = measured.iter().any(|sample| is_each(&sample.observations));
     let bound = expected.and_then(|expected| expected.bound.clone());
-    let resolution = resolution_ns(run, &measured);
-    let outcome = match &estimate {
-        Some(estimate) => measured_outcome(estimate, has_baseline, resolution, bound, planned.unit.kind()),
+    let outcome = match &headline {
+        Some(headline) => measured_outcome(headline, resolution_ns(run, &measured), bound, planned.unit.kind()),
         None => unmeasured_outcome(planned, trials),
     };
     PointResult {
@@ -185,8 +170,8 @@ pub fn judge(
         point: planned.point.clone(),
         unit: planned.unit,
         outcome,
-        estimate,
-        baseline,
+        estimate: headline.as_ref().map(|headline| headline.estimate.clone()),
+        baseline: headline.and_then(|headline| headline.baseline),
         each,
         percentiles: if each { statistics::supported_percentiles(&all) } else { vec![] },
         modes: statistics::modes(&all),
@@ -197,13 +182,6 @@ pub fn judge(
         trials: (measured.len(), trials.len()),
         disturbance: disturbance(&measured),
         samples,
-    }
-}
-
-fn sample(trial: &Trial) -> Option<&Sample> {
-    match &trial.outcome {
-        TrialOutcome::Measured { sample } => Some(sample),
-        _ => None,
     }
 }
 
@@ -223,13 +201,9 @@ fn resolution_ns(run: &Run, measured: &[&Sample]) -> f64 {
     operations.min().map_or(0.0, |least| run.header.clock.resolution_ns() / least as f64)
 }
 
-fn measured_outcome(
-    estimate: &Estimate,
-    has_baseline: bool,
-    resolution: f64,
-    bound: Option<Bound>,
-    kind: Kind,
-) -> Outcome {
+fn measured_outcome(headline: &Headline, resolution: f64, bound: Option<Bound>, kind: Kind) -> Outcome {
+    let estimate = &headline.estimate;
+    let has_baseline = headline.baseline.is_some();
     let high = estimate.interval.map_or(estimate.value, |interval| interval.high);
     let low = estimate.interval.map_or(estimate.value, |interval| interval.low);
     if has_baseline && high < 0.0 {
@@ -285,6 +259,7 @@ fn evidence(planned: &PlannedPoint, measured: &[&Sample]) -> Vec<Check> {
 fn observed(measured: &[&Sample]) -> Observed {
     let mut seen = Observed { trials: measured.len() as u64, ..Observed::default() };
     for sample in measured {
+        seen.stated.extend(sample.stated.clone());
         seen.operations += sample.operations;
         seen.baseline_iterations += sample.baseline_iterations;
         let (sum, counters) = (&mut seen.counters, &sample.counters);

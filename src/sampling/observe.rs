@@ -4,6 +4,7 @@ use super::clock::{Clock, Reading, overhead};
 use super::stopwatch::SharedStopwatch;
 use crate::experiment::{Failure, Operation, Work, Workload};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A batch is this many times longer than the clock's cost, which is then under one percent of it.
 const BATCH_OVER_CLOCK: f64 = 200.0;
@@ -17,6 +18,12 @@ const WARM_UP_SHARE: f64 = 0.1;
 /// Observations after which a trial ends early: more of one process teach less than another process.
 const MOST_BATCHES: usize = 200;
 const MOST_SINGLES: usize = 600;
+
+impl Default for Observations {
+    fn default() -> Self {
+        Observations::Values { values: vec![] }
+    }
+}
 
 /// The raw observations of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -89,7 +96,7 @@ impl Observations {
 }
 
 /// What a trial's sampler found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {
     /// The raw observations.
     pub observations: Observations,
@@ -99,6 +106,8 @@ pub struct Found {
     pub baseline_iterations: u64,
     /// Observations that ended on another CPU than the one before.
     pub migrations: u64,
+    /// What the work itself counted during the observations.
+    pub witnessed: BTreeMap<String, f64>,
 }
 
 /// A sampler: a clock, and how long it may observe.
@@ -120,20 +129,27 @@ impl<C: Clock> Sampler<'_, C> {
         workload: &mut Workload,
         begin: impl FnOnce() -> T,
     ) -> Result<(Found, T), Failure> {
-        let per_iteration = workload.per_iteration;
-        let beyond_ns = workload.beyond_ns;
-        match &mut workload.work {
+        let (per_iteration, beyond_ns, each) = (workload.per_iteration, workload.beyond_ns, workload.each);
+        let mut counts = || workload.witness.as_mut().map(|count| count()).unwrap_or_default();
+        let mut before = vec![];
+        let begin = || {
+            before = counts();
+            begin()
+        };
+        let (mut found, begun) = match &mut workload.work {
             Work::Recorded(observe) => self.record(observe, begin),
             Work::Marked(operation) => self.marked(operation.as_mut(), beyond_ns, begin),
             Work::Timed { operation, baseline } => {
-                let batch = self.batch(operation.as_mut(), workload.each)?;
-                let most = if workload.each { MOST_SINGLES } else { MOST_BATCHES };
-                let baseline = baseline.as_deref_mut();
+                let batch = self.batch(operation.as_mut(), each)?;
+                let most = if each { MOST_SINGLES } else { MOST_BATCHES };
                 let begun = self.warmed(begin);
-                let timed = self.timed(operation.as_mut(), baseline, batch, most)?;
-                Ok((self.found(timed, batch, per_iteration, beyond_ns, workload.each), begun))
+                let timed = self.timed(operation.as_mut(), baseline.as_deref_mut(), batch, most)?;
+                Ok((self.found(timed, batch, per_iteration, beyond_ns, each), begun))
             }
-        }
+        }?;
+        let grown = counts().into_iter().zip(before);
+        found.witnessed = grown.map(|((name, now), (_, then))| (name.to_owned(), now - then)).collect();
+        Ok((found, begun))
     }
 
     /// Calls `begin` last before the observations.
@@ -212,6 +228,7 @@ impl<C: Clock> Sampler<'_, C> {
             operations: timed.operation.len() as u64 * batch * per_iteration,
             baseline_iterations: timed.baseline.len() as u64 * batch,
             migrations: timed.migrations,
+            witnessed: BTreeMap::new(),
             observations: Observations::Ticks {
                 operations: batch * per_iteration,
                 each,
@@ -268,7 +285,7 @@ impl<C: Clock> Sampler<'_, C> {
         }
         let operations = values.len() as u64;
         let observations = Observations::Values { values };
-        Ok((Found { observations, operations, baseline_iterations: 0, migrations: 0 }, begun))
+        Ok((Found { observations, operations, ..Found::default() }, begun))
     }
 }
 

@@ -56,6 +56,9 @@ pub struct Sample {
     /// What the work itself counted, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub witnessed: BTreeMap<String, f64>,
+    /// What its preparation has found, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub stated: BTreeMap<String, f64>,
     /// What disturbed it.
     pub conditions: Conditions,
     /// The CPU the work was pinned to; absent where it was free.
@@ -138,8 +141,7 @@ fn run<C: Clock>(experiment: &dyn Experiment, request: &Request, clock: &C) -> R
     conditions.core_hz_after = frequency::observe(clock, hz);
     conditions.migrations = found.migrations;
     conditions.spun(&spin);
-    let mut witnessed: BTreeMap<String, f64> =
-        workload.witness.as_mut().map(|count| count().into_iter().collect()).unwrap_or_default();
+    let mut witnessed = found.witnessed;
     witnessed.extend(tracer::witness(&mut workload));
     Ok(Sample {
         observations: found.observations,
@@ -147,6 +149,7 @@ fn run<C: Clock>(experiment: &dyn Experiment, request: &Request, clock: &C) -> R
         baseline_iterations: found.baseline_iterations,
         counters,
         witnessed,
+        stated: workload.stated.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
         conditions,
         home: request.home,
         partner: request.partner,

@@ -51,11 +51,13 @@ pub(super) fn binomial_at_most(successes: usize, draws: usize, chance: f64) -> f
 
 /// Where a rising function crosses zero between `low` and `high`, by bisection to the last bit.
 fn root(mut low: f64, mut high: f64, rising: impl Fn(f64) -> f64) -> f64 {
-    for _ in 0..200 {
+    loop {
         let middle = f64::midpoint(low, high);
+        if middle <= low || middle >= high {
+            return middle;
+        }
         if rising(middle) < 0.0 { low = middle } else { high = middle }
     }
-    f64::midpoint(low, high)
 }
 
 /// The regularised incomplete beta function `I_x(a, b)`, by its continued fraction (DLMF 8.17.22), which converges

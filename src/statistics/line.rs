@@ -1,7 +1,7 @@
 //! A cost that grows with a parameter: the straight line, by least squares.
 
-use super::bootstrap::Interval;
 use super::distribution::student_quantile;
+use super::estimate::Interval;
 use super::quantile::LEVEL;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
-//! Numbers in, numbers out; chance comes from a seed.
+//! Numbers in, numbers out; the same numbers give the same result, bit for bit.
 //!
-//! This module knows no file, no clock and no report. Three words are used throughout:
+//! This module knows no file, no clock and no report, and uses no chance. Three words are used throughout:
 //!
 //! - an **observation** is one timed batch, a plain `f64` in whatever unit the caller measures in;
 //! - a **sample** is the set of observations of one trial, that is of one fresh process;
@@ -9,11 +9,10 @@
 //! Nothing here removes an observation. An input with an observation that is not finite is refused (`None`)
 //! rather than repaired: such a number was never measured, and what to do about it is for the caller to say.
 
-mod bootstrap;
-mod chance;
 mod difference;
 mod dip;
 mod distribution;
+mod estimate;
 mod line;
 mod modes;
 mod outlier;
@@ -25,8 +24,8 @@ mod ratio;
 mod robust_line;
 mod segments;
 
-pub use bootstrap::{Bootstrap, Estimate, Interval, MINIMUM_TRIALS, estimate};
 pub use difference::difference;
+pub use estimate::{Estimate, Interval, MINIMUM_TRIALS, estimate};
 pub use line::{Line, fit_line, residuals};
 pub use modes::{Mode, modes};
 pub use outlier::{Outliers, Spread, outliers, spread};

@@ -1,4 +1,4 @@
-//! The observations of all trials in one ascending row, in which the median of any choice of trials is found fast.
+//! The observations of all trials in one ascending row, which tells fast what share of each trial lies below a value.
 
 /// How many observations lie between two remembered places of the row.
 const STRIDE: usize = 16;
@@ -47,33 +47,58 @@ impl Pool {
         self.values[0]
     }
 
-    /// The median when each trial is taken as often as `times` says. With each taken once and equally many
-    /// observations in each, it is the plain median of all observations.
-    pub(super) fn median(&self, times: &[f64]) -> f64 {
-        let half = 0.5 * times.iter().sum::<f64>();
-        let (low, weight_up_to_low) = self.reaching(times, half - ROUNDING * half);
-        if weight_up_to_low > half + ROUNDING * half {
-            return self.values[low];
-        }
-        // Exactly half: the middle lies between this observation and the next that was taken at all.
-        let high = (low + 1..self.values.len()).find(|&place| times[self.trials[place]] > 0.0);
-        f64::midpoint(self.values[low], self.values[high.unwrap_or(low)])
+    /// The median, every trial weighing the same. With equally many observations in each it is the plain median of all.
+    pub(super) fn median(&self) -> f64 {
+        let half = 0.5 * self.trials() as f64;
+        let weight = |shares: &[f64]| shares.iter().sum::<f64>();
+        let low = self.first(|up_to, _| weight(up_to) >= half - ROUNDING);
+        let high = self.last(|_, before| weight(before) <= half + ROUNDING);
+        f64::midpoint(low, high)
     }
 
-    /// The first place at which the weight up to and including it reaches `wanted`, and that weight.
-    fn reaching(&self, times: &[f64], wanted: f64) -> (usize, f64) {
-        let before =
-            |shares: &Vec<f64>| shares.iter().zip(times).map(|(share, times)| share * times).sum::<f64>();
-        let block = self.shares.partition_point(|shares| before(shares) < wanted).saturating_sub(1);
-        let mut weight = before(&self.shares[block]);
-        for place in block * STRIDE..self.values.len() {
-            let trial = self.trials[place];
-            weight += self.weights[trial] * times[trial];
-            if weight >= wanted {
-                return (place, weight);
-            }
+    /// What share of each trial lies below a value, and half of what equals it.
+    pub(super) fn shares_below(&self, value: f64) -> Vec<f64> {
+        let before = self.shares_before(self.values.partition_point(|&other| other < value));
+        let up_to = self.shares_before(self.values.partition_point(|&other| other <= value));
+        before.iter().zip(&up_to).map(|(before, up_to)| f64::midpoint(*before, *up_to)).collect()
+    }
+
+    /// The first value that satisfies a condition which, once satisfied, stays so; the last if none does. The condition is
+    /// told what share of each trial lies at or below the value, and what share strictly below it.
+    pub(super) fn first(&self, condition: impl Fn(&[f64], &[f64]) -> bool) -> f64 {
+        let (mut low, mut high) = (0, self.values.len() - 1);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if self.satisfied(middle, &condition) { high = middle } else { low = middle + 1 }
         }
-        (self.values.len() - 1, weight)
+        self.values[low]
+    }
+
+    /// The last value that satisfies a condition which, once it fails, stays so; the first if none does.
+    pub(super) fn last(&self, condition: impl Fn(&[f64], &[f64]) -> bool) -> f64 {
+        let (mut low, mut high) = (0, self.values.len() - 1);
+        while low < high {
+            let middle = usize::midpoint(low, high) + (high - low) % 2;
+            if self.satisfied(middle, &condition) { low = middle } else { high = middle - 1 }
+        }
+        self.values[low]
+    }
+
+    fn satisfied(&self, place: usize, condition: impl Fn(&[f64], &[f64]) -> bool) -> bool {
+        let value = self.values[place];
+        let from = self.values.partition_point(|&other| other < value);
+        let to = self.values.partition_point(|&other| other <= value);
+        condition(&self.shares_before(to), &self.shares_before(from))
+    }
+
+    /// What share of each trial lies in the row before `place`.
+    fn shares_before(&self, place: usize) -> Vec<f64> {
+        let block = (place / STRIDE).min(self.shares.len() - 1);
+        let mut shares = self.shares[block].clone();
+        for &trial in &self.trials[block * STRIDE..place] {
+            shares[trial] += self.weights[trial];
+        }
+        shares
     }
 }
 
@@ -100,22 +125,23 @@ mod tests {
     #[test]
     fn a_trial_counts_once_however_many_observations_it_holds() {
         let pool = Pool::new(&[vec![1.0; 100], vec![2.0], vec![3.0]]).expect("sound");
-        assert!((pool.median(&[1.0; 3]) - 2.0).abs() < 1e-12);
+        assert!((pool.median() - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn shares_count_what_is_below_and_half_of_what_is_equal() {
+        let pool = Pool::new(&[vec![1.0, 2.0, 2.0, 3.0], vec![0.0, 2.0]]).expect("sound");
+        assert_eq!(pool.shares_below(2.0), [0.5, 0.75]);
     }
 
     proptest! {
         #[test]
-        fn taking_trials_repeatedly_is_the_median_of_the_repeated_observations(
-            samples in prop::collection::vec(prop::collection::vec(0_u8..40, 12), 1..9),
-            times in prop::collection::vec(0_u8..4, 9),
+        fn trials_of_equal_size_have_the_median_of_all_observations(
+            samples in (1_usize..40).prop_flat_map(|size| prop::collection::vec(prop::collection::vec(0_u8..40, size), 1..9)),
         ) {
             let samples: Vec<Vec<f64>> = samples.iter().map(|s| s.iter().map(|&x| f64::from(x)).collect()).collect();
-            let times: Vec<f64> = times[..samples.len()].iter().map(|&times| f64::from(times)).collect();
-            prop_assume!(times.iter().sum::<f64>() > 0.0);
-            let repeated: Vec<f64> =
-                samples.iter().zip(&times).flat_map(|(s, &times)| s.repeat(times as usize)).collect();
             let pool = Pool::new(&samples).expect("sound");
-            prop_assert_eq!(Some(pool.median(&times)), median(&repeated));
+            prop_assert_eq!(Some(pool.median()), median(&samples.concat()));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How precise an estimate is, and what it would take to make it more so.
 
-use super::bootstrap::{Estimate, Interval, MINIMUM_TRIALS};
 use super::distribution::student_quantile;
+use super::estimate::{Estimate, Interval, MINIMUM_TRIALS};
 
 /// More trials than anyone will wait for; a wish beyond it is not answered.
 const MOST_TRIALS: usize = 1_000_000;

@@ -1,6 +1,6 @@
 //! How many times one estimate is another.
 
-use super::bootstrap::{Estimate, Interval};
+use super::estimate::{Estimate, Interval};
 use serde::{Deserialize, Serialize};
 
 /// A quotient with its interval; it has no unit.

@@ -1,7 +1,7 @@
 //! The robust partner of least squares: the median of the slopes between all pairs of points.
 
-use super::bootstrap::Interval;
 use super::distribution::normal_quantile;
+use super::estimate::Interval;
 use super::quantile::{LEVEL, median, sorted};
 use serde::{Deserialize, Serialize};
 

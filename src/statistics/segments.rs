@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// The fewest different x on either side of the break, so that each slope rests on more than its own two ends.
 const SIDE: usize = 3;
 
+/// What two lines that meet are described by: a height, two slopes and a place.
+const PARAMETERS: f64 = 4.0;
+
 /// Residuals smaller than this share of the variation of y are rounding, not noise.
 const ROUNDING: f64 = 1e-20;
 
@@ -43,8 +46,9 @@ impl Segments {
 /// The break is the place with the least sum of squares; between two neighbouring x that place is where the lines through
 /// the points on either side cross, or else one of the two x (Hudson 1966, "Fitting segmented curves whose join points
 /// have to be estimated"). One line or two is decided by the Bayesian information criterion, the break place counted as
-/// two parameters because it is searched for (Liu, Wu & Zidek 1997 likewise ask more of a break than of a
-/// slope). `None` also with fewer than three different x on either side and with a number that is not finite.
+/// two parameters because it is searched for (Liu, Wu & Zidek 1997 likewise ask more of a break than of a slope), and the
+/// degrees of freedom that two lines leave taken in place of the number of points, without which six points would break
+/// eight times in 100 for nothing. `None` also with fewer than three different x on either side and with a number that is not finite.
 pub fn two_segments(points: &[(f64, f64)]) -> Option<Segments> {
     let line = fit_line(points)?;
     let knots = knots(points);
@@ -52,7 +56,7 @@ pub fn two_segments(points: &[(f64, f64)]) -> Option<Segments> {
     let best = fits.min_by(|a, b| a.squares.total_cmp(&b.squares))?;
     let level = points.iter().map(|point| point.1 * point.1).sum::<f64>() * ROUNDING;
     let n = points.len() as f64;
-    let evidence = n * ((line.squares + level) / (best.squares + level)).ln() - 3.0 * n.ln();
+    let evidence = (n - PARAMETERS) * ((line.squares + level) / (best.squares + level)).ln() - 3.0 * n.ln();
     (evidence > 0.0).then_some(Segments { evidence, ..best })
 }
 
@@ -75,9 +79,19 @@ fn knots(points: &[(f64, f64)]) -> Vec<f64> {
 
 /// Where the lines through the points on either side cross, if that is between `low` and `high`.
 fn crossing(before: &[(f64, f64)], after: &[(f64, f64)], low: f64, high: f64) -> Option<f64> {
-    let (before, after) = (fit_line(before)?, fit_line(after)?);
-    let place = (after.intercept - before.intercept) / (before.slope - after.slope);
+    let ((before, slope_before), (after, slope_after)) = (least_squares(before)?, least_squares(after)?);
+    let place = (after - before) / (slope_before - slope_after);
     (low..=high).contains(&place).then_some(place)
+}
+
+/// Intercept and slope of the line with the least squared residuals.
+fn least_squares(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let n = points.len() as f64;
+    let (x, y) = points.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0 / n, sum.1 + point.1 / n));
+    let (xx, xy) = points.iter().fold((0.0, 0.0), |sum, point| {
+        (sum.0 + (point.0 - x).powi(2), sum.1 + (point.0 - x) * (point.1 - y))
+    });
+    (xx > 0.0).then(|| (y - xy / xx * x, xy / xx))
 }
 
 /// Two lines that meet at a given place, by least squares: `y = value + before · min(x - knot, 0) + after · max(x - knot, 0)`.

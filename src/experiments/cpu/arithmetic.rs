@@ -181,7 +181,7 @@ fn branch_workload<'site>(seed: u64) -> Workload<'site> {
     // Of two random branches one is mispredicted.
     Workload::batched(random).against(never).per_iteration(BRANCHES / 2).witnessed(move || {
         let (hits, all) = counted.get();
-        vec![("taken_share".to_owned(), hits as f64 / all.max(1) as f64)]
+        vec![("taken", hits as f64), ("branches", all as f64)]
     })
 }
 

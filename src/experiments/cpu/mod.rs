@@ -3,10 +3,23 @@
 mod arithmetic;
 #[cfg(target_arch = "x86_64")]
 mod call_kernel;
+mod context_switch;
+mod core_to_core;
 mod listing;
 mod loop_overhead;
+mod noise;
 mod procedure_call;
+mod process_creation;
+mod program;
+mod ring;
+mod signal;
+mod synchronisation;
+mod system_call;
+mod thread_creation;
 mod timing_overhead;
+mod turn;
+mod user_thread;
+mod wake_up;
 
 use crate::experiment::Experiment;
 
@@ -16,4 +29,12 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &arithmetic::Arithmetic,
     &loop_overhead::LoopOverhead,
     &procedure_call::ProcedureCall,
+    &system_call::SystemCall,
+    &noise::Noise,
+    &core_to_core::CoreToCore,
+    &context_switch::ContextSwitch,
+    &synchronisation::Synchronisation,
+    &wake_up::WakeUp,
+    &thread_creation::ThreadCreation,
+    &process_creation::ProcessCreation,
 ];

@@ -1,0 +1,189 @@
+//! Every command and flag, with its help.
+
+use crate::experiment::Effort;
+use crate::sampling::ClockKind;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Measures what this machine and its operating system cost: predicts each figure first, proves what was measured, and
+/// writes a report.
+#[derive(Debug, Parser)]
+#[command(name = "fathom", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Exit status: 0 done, 1 regression found, 2 usage or could not run, 3 inconclusive, 4 some experiments \
+                        failed.")]
+pub struct Cli {
+    /// When to colour: the flag wins over NO_COLOR, and that over looking at the terminal.
+    #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    pub color: Colour,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// Where a person looks at a terminal.
+    Auto,
+    /// Also into pipes and files.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure: everything, or the experiments named.
+    Run(Run),
+    /// List the experiments with their questions.
+    List,
+    /// Explain an experiment: its method, its points on this machine, what it needs and what to beware of.
+    Explain {
+        /// Name or glob, such as `cpu/system_call`, `system_call` or `cpu/*`.
+        #[arg(required = true)]
+        experiment: Vec<String>,
+    },
+    /// Describe this machine, with where each fact was read.
+    Machine {
+        /// Text for people, or JSON.
+        #[arg(long, value_enum, default_value_t = MachineFormat::Text)]
+        format: MachineFormat,
+        /// The folder whose storage is described.
+        #[arg(long, value_name = "FOLDER", default_value = ".")]
+        dir: PathBuf,
+    },
+    /// Show a run again; without a file the latest one.
+    Report(Report),
+    /// Print the JSON Schema of run files.
+    Schema,
+    /// Print shell completions.
+    #[command(hide = true)]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page.
+    #[command(hide = true)]
+    Man,
+    /// Do one trial, as the process that `run` starts for it.
+    #[command(hide = true)]
+    Trial,
+}
+
+/// What and how to measure.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// Names or globs of experiments, such as `cpu`, `cpu/system_call` or `*_switch`; all of them without any.
+    pub experiments: Vec<String>,
+    /// A complete table soon: fewer points, wider intervals.
+    #[arg(long, conflicts_with = "thorough")]
+    pub quick: bool,
+    /// As precise as a quarter of an hour a chapter allows.
+    #[arg(long)]
+    pub thorough: bool,
+    /// The time the run may take, such as `90s` or `6m`.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub budget: Option<Duration>,
+    /// The wished half-width of the intervals, such as `2%` or `0.02`.
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub precision: Option<f64>,
+    /// The seed of all randomness, to repeat a run's order and layout.
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// The CPU that pinned work runs on.
+    #[arg(long, value_name = "NUMBER")]
+    pub cpu: Option<usize>,
+    /// The clock to measure with; without it the best that qualifies.
+    #[arg(long, value_enum, value_name = "CLOCK")]
+    pub clock: Option<ClockKind>,
+    /// How long each trial observes, such as `20ms`.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub trial: Option<Duration>,
+    /// The folder in which experiments may make files; without it the folder for temporary files.
+    #[arg(long, value_name = "FOLDER")]
+    pub dir: Option<PathBuf>,
+    /// The run file; the report stands beside it. Without it, one is made in the data folder.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Go on with a run that was interrupted, or add rounds to a complete one.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock"])]
+    pub resume: Option<PathBuf>,
+    /// Measure although another fathom is measuring on this machine.
+    #[arg(long)]
+    pub alongside: bool,
+    /// What to print at the end.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+impl Run {
+    /// Quick, standard or thorough.
+    pub fn effort(&self) -> Effort {
+        match (self.quick, self.thorough) {
+            (true, _) => Effort::Quick,
+            (_, true) => Effort::Thorough,
+            _ => Effort::Standard,
+        }
+    }
+}
+
+/// What to show of a run, and how.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The run file; without it the latest in the data folder.
+    pub run: Option<PathBuf>,
+    /// In which form.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Write to this file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// The forms of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// The summary table for a terminal.
+    Text,
+    /// One web page that needs no network.
+    Html,
+    /// The summary table for a document.
+    Markdown,
+    /// Everything, for programs; its shape is stable.
+    Json,
+}
+
+/// The forms of the machine's description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MachineFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    let share = number.trim().parse::<f64>().map_err(|error| error.to_string())? * scale;
+    if share > 0.0 && share < 1.0 { Ok(share) } else { Err("a share between 0 and 1, or a percentage, is wanted".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn shares_are_read_as_numbers_and_as_percentages() {
+        assert_eq!(parse_share("2%"), Ok(0.02));
+        assert_eq!(parse_share("0.05"), Ok(0.05));
+        assert!(parse_share("0").is_err() && parse_share("120%").is_err() && parse_share("x").is_err());
+    }
+}

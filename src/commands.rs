@@ -1,0 +1,177 @@
+//! What each command does: results on standard output, progress and warnings on standard error.
+
+use crate::cli::{self, Cli, Colour, Command, Format, MachineFormat};
+use crate::experiments;
+use crate::machine::Machine;
+use crate::plan;
+use crate::record::{Run, store};
+use crate::report::terminal::Style;
+use crate::report;
+use crate::results::Results;
+use crate::run::{self, Campaign, MeasuringLock, Options};
+use crate::sampling::{self, Answer, Request};
+use anyhow::{Context, Result, anyhow, bail};
+use clap::CommandFactory;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Exit status: usage, or it could not run.
+pub const COULD_NOT_RUN: u8 = 2;
+/// Exit status: some experiments failed.
+const SOME_FAILED: u8 = 4;
+
+/// Does what the command line asks.
+pub fn run(cli: Cli) -> Result<ExitCode> {
+    let style = style(cli.color);
+    match cli.command {
+        Command::Run(asked) => return measure(&asked, style),
+        Command::Trial => trial()?,
+        Command::List => print(&report::terminal::list(experiments::all(), &Machine::describe(Path::new(".")), style))?,
+        Command::Explain { experiment } => explain(&experiment, style)?,
+        Command::Machine { format, dir } => machine(format, &dir, style)?,
+        Command::Report(asked) => show(&asked, style)?,
+        Command::Schema => print(include_str!("../docs/run-file.schema.json"))?,
+        Command::Completions { shell } => completions(shell)?,
+        Command::Man => clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether whoever read our output has gone, as `head` does: no error of ours.
+pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let cause = error.downcast_ref::<std::io::Error>();
+    cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        out.write_all(b"\n")?;
+    }
+    Ok(out.flush()?)
+}
+
+fn style(asked: Colour) -> Style {
+    let choice = match asked {
+        Colour::Always => anstream::ColorChoice::Always,
+        Colour::Never => anstream::ColorChoice::Never,
+        Colour::Auto => anstream::AutoStream::choice(&std::io::stdout()),
+    };
+    Style { colour: choice != anstream::ColorChoice::Never, width: columns() }
+}
+
+/// The width of the terminal that results go to; a page's width where there is none.
+fn columns() -> usize {
+    // SAFETY: a winsize is plain integers, and the call fills it where standard output is a terminal.
+    let size = unsafe {
+        let mut size: libc::winsize = std::mem::zeroed();
+        libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size);
+        size
+    };
+    if size.ws_col == 0 { 120 } else { usize::from(size.ws_col) }
+}
+
+fn explain(patterns: &[String], style: Style) -> Result<()> {
+    let machine = Machine::describe(Path::new("."));
+    let texts = plan::select(patterns)?.into_iter().map(|experiment| report::terminal::explain(experiment, &machine, style));
+    print(&texts.collect::<Vec<_>>().join("\n"))
+}
+
+fn machine(format: MachineFormat, folder: &Path, style: Style) -> Result<()> {
+    let machine = Machine::describe(folder);
+    match format {
+        MachineFormat::Text => print(&report::terminal::machine(&machine, style)),
+        MachineFormat::Json => print(&serde_json::to_string_pretty(&machine)?),
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> Result<()> {
+    clap_complete::generate(shell, &mut Cli::command(), "fathom", &mut std::io::stdout());
+    Ok(())
+}
+
+/// One trial: a request on standard input, an answer on standard output.
+fn trial() -> Result<()> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    let request: Request = serde_json::from_str(&text)
+        .context("`fathom trial` is what `fathom run` starts for each trial; it wants a request on standard input")?;
+    let answer = match experiments::find(&request.experiment) {
+        Some(experiment) => sampling::visit(experiment, &request),
+        None => Answer::Broke(format!("there is no experiment {}", request.experiment)),
+    };
+    print(&serde_json::to_string(&answer)?)
+}
+
+fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
+    let _lock = if asked.alongside { None } else { Some(MeasuringLock::take()?) };
+    run::catch_signals();
+    let (campaign, path) = match &asked.resume {
+        Some(path) => (Campaign::resume(path, asked.budget)?, path.clone()),
+        None => begin(asked)?,
+    };
+    for warning in campaign.machine().warnings() {
+        eprintln!("note: {} {}", warning.problem, warning.remedy);
+    }
+    let mut live = report::live::Live::new();
+    let measured = campaign.measure(&mut live);
+    live.finish();
+    let measured = measured.with_context(|| format!("the run in {} has stopped", path.display()))?;
+    let results = Results::of(&measured);
+    let page = path.with_extension("html");
+    let written = std::fs::write(&page, report::html::render(&results));
+    if let Err(error) = &written {
+        eprintln!("fathom: the page could not be written to {}: {error}; the run file is complete", page.display());
+    }
+    let mut files = vec![("run file", path.as_path())];
+    files.extend(written.is_ok().then_some(("report", page.as_path())));
+    print(&rendered(&results, asked.format, &files, style))?;
+    Ok(if results.failures() > 0 { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })
+}
+
+fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
+    let options = Options {
+        selection: asked.experiments.clone(),
+        effort: asked.effort(),
+        budget: asked.budget,
+        precision: asked.precision,
+        seed: asked.seed,
+        cpu: asked.cpu,
+        clock: asked.clock,
+        trial: asked.trial,
+        folder: asked.dir.clone().unwrap_or_else(std::env::temp_dir),
+    };
+    let header = options.header()?;
+    let default = || store::new_path(&header.started, header.settings.seed);
+    let path = asked.output.clone().unwrap_or_else(default);
+    Ok((Campaign::begin(header, &path)?, path))
+}
+
+fn show(asked: &cli::Report, style: Style) -> Result<()> {
+    let latest = || {
+        let folder = store::folder();
+        store::latest(&folder).ok_or_else(|| anyhow!("there is no run in {} yet: `fathom run` makes one", folder.display()))
+    };
+    let path = asked.run.clone().map_or_else(latest, Ok)?;
+    let run = Run::read(&path)?;
+    if run.torn {
+        eprintln!("note: the last line of {} is torn, as after a kill, and left out", path.display());
+    }
+    let text = rendered(&Results::of(&run), asked.format, &[("run file", path.as_path())], style);
+    match &asked.output {
+        None => print(&text),
+        Some(output) if output == &path => bail!("the report would overwrite the run file"),
+        Some(output) => std::fs::write(output, text).with_context(|| format!("cannot write {}", output.display())),
+    }
+}
+
+fn rendered(results: &Results, format: Format, files: &[(&str, &Path)], style: Style) -> String {
+    match format {
+        Format::Text => report::terminal::summary(results, files, style),
+        Format::Html => report::html::render(results),
+        Format::Markdown => report::markdown::render(results),
+        Format::Json => report::json::render(results),
+    }
+}

@@ -1,0 +1,333 @@
+//! What does it cost to stop one process or thread and let another run?
+
+use super::ring::Ring;
+use super::turn::{self, Ends};
+use crate::experiment::{
+    About, Basis, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
+    Prediction, Requirement, Scale, Site, Workload, errno,
+};
+use crate::machine::Machine;
+use crate::sampling::partner;
+
+/// How the CPU is handed over.
+const BY: Parameter = Parameter { name: "by", meaning: "how the CPU is handed over", scale: Scale::Name };
+/// What it is handed between.
+const BETWEEN: Parameter =
+    Parameter { name: "between", meaning: "processes or threads of one process", scale: Scale::Name };
+/// Members of a ring.
+const MEMBERS: Parameter =
+    Parameter { name: "members", meaning: "processes that pass the turn round", scale: Scale::Count };
+/// What each touches.
+const WORKING_SET: Parameter = Parameter {
+    name: "working_set",
+    meaning: "memory that each member sums up at its turn",
+    scale: Scale::Bytes,
+};
+
+/// What is timed.
+pub struct ContextSwitch;
+
+static ABOUT: About = About {
+    name: "cpu/context_switch",
+    question: "What does it cost to stop one process or thread and let another run?",
+    operation: "one switch: a round trip, there and back, is two",
+    method: "Two sides hand a turn to each other: one byte through a pair of pipes, a number through event counters, a \
+             word with a futex. Pinned to one CPU, every hand-over forces a switch; the kernel's own count of switches \
+             proves it. With `pipe less its cost` the cost of writing and reading the same bytes without a switch, \
+             measured in the same process and interleaved, is subtracted (two writes and two reads a round trip); the \
+             others are whole hand-overs. `pipe alone` is that cost itself, per byte written and read.\n\nAcross CPUs \
+             no switch is forced: the figure is that of waking the other side on an idle CPU. `free` lets the \
+             scheduler choose. Rings of processes with working sets follow lmbench's lat_ctx: what the pipes and the \
+             summing cost without switches is subtracted. `yield` is `sched_yield` between two processes that do \
+             nothing else. `user-level` changes stacks inside one kernel thread and never enters the kernel.",
+    caveats: "`start of child` is report 003's: from before fork or pthread_create to the child's first instruction. It \
+              measures creation, not a switch, and is kept as what it is (R-FIX-23). `pipe` figures that are not \
+              reduced contain the pipe.",
+    version: 1,
+    parameters: &[BY, BETWEEN, MEMBERS, WORKING_SET],
+    trends: &[],
+};
+
+const PIPE: &str = "pipe";
+const PIPE_NET: &str = "pipe less its cost";
+const PIPE_ALONE: &str = "pipe alone";
+const RING: &str = "ring of pipes";
+const YIELD: &str = "yield";
+const USER_LEVEL: &str = "user-level";
+const START: &str = "start of child";
+const PROCESSES: &str = "processes";
+const THREADS: &str = "threads";
+
+impl Experiment for ContextSwitch {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let at = |placement, by, between| Point::at(placement).named(&BY, by).named(&BETWEEN, between);
+        let mut points = vec![at(Placement::OneCpu, PIPE_ALONE, "nobody")];
+        for between in [PROCESSES, THREADS] {
+            points.push(at(Placement::OneCpu, PIPE_NET, between));
+            for by in [PIPE, "eventfd", "futex"] {
+                points.extend(
+                    [Placement::OneCpu, Placement::AcrossCpus].map(|placement| at(placement, by, between)),
+                );
+            }
+            points.push(at(Placement::Free, PIPE, between));
+            points.push(at(Placement::OneCpu, START, between));
+        }
+        points.push(at(Placement::OneCpu, YIELD, PROCESSES));
+        points.push(at(Placement::OneCpu, USER_LEVEL, "stacks"));
+        for members in [2, 8, 16] {
+            let ring = |kib: u64| {
+                at(Placement::OneCpu, RING, PROCESSES).with(&MEMBERS, members).with(&WORKING_SET, kib << 10)
+            };
+            points.extend([0, 16, 64].map(ring));
+        }
+        points
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        match (point.placement(), point.name(&BY)) {
+            (Placement::AcrossCpus, _) => vec![Requirement::Cpus(2)],
+            (_, USER_LEVEL) => vec![Requirement::Architecture("x86_64")],
+            _ => vec![],
+        }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let entry = known.measured_or(
+            "cpu/system_call",
+            &super::system_call::point("getppid"),
+            74.2,
+            "report 000, table 5: a null write takes 74.2 ns",
+        );
+        let calls = |count: f64| {
+            Prediction::new().software("system calls, each a bare entry at least", count, entry.clone())
+        };
+        let literature = |ns, what| Basis::published(ns, what);
+        Ok(match (point.name(&BY), point.placement()) {
+            (USER_LEVEL, _) => Prediction::new().hardware(
+                "six registers and a stack pointer saved and restored",
+                1.0,
+                known.cycles(8.0, "fourteen memory instructions, two a cycle, and a return"),
+            ),
+            (PIPE_ALONE, _) => calls(2.0).software(
+                "a pipe's lock, copy and wake-up check, twice",
+                2.0,
+                literature(100.0, "estimate from the path in the kernel"),
+            ),
+            (PIPE_NET, _) => scheduler(Prediction::new(), point),
+            (START, _) => calls(1.0).software("a task made, queued and chosen", 1.0, created(point)),
+            (YIELD, _) => scheduler(calls(1.0), point),
+            (RING, _) => scheduler(Prediction::new(), point).hardware(
+                "the working set fetched again from the next cache",
+                point.number(&WORKING_SET) as f64 / 64.0,
+                known.cycles(4.0, "a line from the second-level cache in some 4 cycles when prefetched"),
+            ),
+            (_, Placement::OneCpu) => scheduler(calls(2.0), point).software(
+                "the mechanism's own work",
+                1.0,
+                literature(200.0, "estimate from the path in the kernel"),
+            ),
+            // Whether an idle CPU polls or sleeps decides; a virtual one must be woken by the hypervisor.
+            (_, _) if known.machine.is_virtual() => calls(2.0).software(
+                "an idle virtual CPU woken through the hypervisor",
+                1.0,
+                literature(
+                    5000.0,
+                    "peers' notes: 10.9 µs a round trip for perf bench sched pipe on an idle virtual machine",
+                ),
+            ),
+            _ => calls(2.0).software(
+                "an idle CPU woken by an interrupt",
+                1.0,
+                literature(2000.0, "order of an inter-processor interrupt and leaving a shallow sleep"),
+            ),
+        })
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let in_kernel = !matches!(point.name(&BY), USER_LEVEL | PIPE_NET | RING);
+        in_kernel.then(|| Bound {
+            limit: 40.0 * known.cycle().value,
+            because: "every hand-over enters the kernel, which takes some forty cycles on every core"
+                .to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        match point.name(&BY) {
+            PIPE => hand_over(turn::pipes()?, point, site),
+            PIPE_NET => Ok(hand_over(turn::pipes()?, point, site)?.against(pipe_round_trip()?)),
+            PIPE_ALONE => Ok(Workload::batched(pipe_round_trip()?).per_iteration(2)),
+            "eventfd" => hand_over(turn::eventfds()?, point, site),
+            "futex" => hand_over(turn::futexes()?, point, site),
+            RING => ring(point, site),
+            YIELD => yielding(site),
+            START => start_of_child(point, site),
+            _ => user_level(),
+        }
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let switches = seen.per_operation(seen.switches());
+        let by = point.name(&BY);
+        match (by, point.placement()) {
+            (PIPE_ALONE | USER_LEVEL, _) => {
+                vec![Check::within(
+                    "nothing was switched by the kernel: its switches per operation",
+                    switches,
+                    0.0,
+                    0.01,
+                )]
+            }
+            (START, _) => vec![],
+            // This side is switched away from once a round trip; the kernel counts both sides of threads here.
+            (_, Placement::OneCpu) => {
+                let claim = "the CPU went to the other side and back: switches counted by the kernel per switch claimed";
+                let (own, of) = match (by, point.name(&BETWEEN)) {
+                    (RING, _) => (1.0 / point.number(&MEMBERS) as f64, "this process's share"),
+                    (_, THREADS) => (1.0, "both threads"),
+                    _ => (0.5, "one side of two"),
+                };
+                vec![Check::within(format!("{claim} ({of}: {own:.4})"), switches, own * 0.97, own * 1.1)]
+            }
+            _ => vec![Check::within(
+                "sides slept and were woken: switches per hand-over, at most one",
+                switches,
+                0.0,
+                1.05,
+            )],
+        }
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let cost =
+            |by, between| known.median(ABOUT.name, &Point::new().named(&BY, by).named(&BETWEEN, between));
+        let (Some(process), Some(thread)) = (cost(PIPE_NET, PROCESSES), cost(PIPE_NET, THREADS)) else {
+            return vec![];
+        };
+        vec![format!(
+            "A switch between processes costs {process:.0} ns, between threads of one process {thread:.0} ns: {:.2} times \
+             as much, the price of another address space.",
+            process / thread
+        )]
+    }
+}
+
+/// Choosing the next task and changing to it.
+fn scheduler(prediction: Prediction, point: &Point) -> Prediction {
+    let citation = "order of magnitude on current processors: 0.5 to 1.5 µs a switch by pipe, of which half is scheduling";
+    let prediction =
+        prediction.software("the scheduler chooses and changes", 1.0, Basis::published(500.0, citation));
+    if point.name(&BETWEEN) == THREADS {
+        return prediction;
+    }
+    prediction.hardware(
+        "another address space",
+        1.0,
+        Basis::published(100.0, "a page-table base loaded, with tagged TLBs"),
+    )
+}
+
+fn created(point: &Point) -> Basis {
+    match point.name(&BETWEEN) {
+        PROCESSES => Basis::published(42_800.0, "report 000: fork, exit and wait take 42.8 µs"),
+        _ => Basis::published(8_500.0, "report 000: a thread made and joined takes 8.5 µs"),
+    }
+}
+
+/// Rounds of giving and waiting against a partner that echoes.
+fn hand_over<'site>(
+    (mut near, far): Ends,
+    point: &Point,
+    site: &'site Site,
+) -> Result<Workload<'site>, Failure> {
+    let process = match point.name(&BETWEEN) {
+        PROCESSES => Some(partner::Process::start(site.partner, move || turn::echo(far))?),
+        _ => {
+            partner::thread(site.partner, move || turn::echo(far))?;
+            None
+        }
+    };
+    let play = move |n| {
+        let _keep = &process;
+        for _ in 0..n {
+            near.give()?;
+            near.wait()?;
+        }
+        Ok(())
+    };
+    Ok(Workload::batched(play).per_iteration(2))
+}
+
+/// What the pipes of a round trip cost by themselves: two bytes written and read, with nobody waiting.
+fn pipe_round_trip() -> Result<impl FnMut(u64) -> Result<(), Failure>, Failure> {
+    let mut own = turn::pipe_to_self()?;
+    Ok(move |n| {
+        for _ in 0..2 * n {
+            own.give()?;
+            own.wait()?;
+        }
+        Ok(())
+    })
+}
+
+fn ring<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    let (members, bytes) = (point.number(&MEMBERS) as usize, point.number(&WORKING_SET) as usize);
+    let mut ring = Ring::start(members, bytes, site)?;
+    let mut alone = Ring::alone(members, bytes, site)?;
+    let pass = move |n| ring.pass(n);
+    let idle = move |n| alone.pass(n);
+    Ok(Workload::batched(pass).against(idle).per_iteration(members as u64))
+}
+
+/// Two processes that only yield; one yield of ours is one switch to the other, and its own brings us back.
+fn yielding<'site>(site: &'site Site) -> Result<Workload<'site>, Failure> {
+    let yield_once = || {
+        // SAFETY: takes no arguments.
+        errno("sched_yield", unsafe { libc::sched_yield() })
+    };
+    let other = partner::Process::start(site.partner, move || {
+        loop {
+            yield_once()?;
+        }
+    })?;
+    let play = move |n| {
+        let _keep = &other;
+        for _ in 0..n {
+            yield_once()?;
+        }
+        Ok(())
+    };
+    Ok(Workload::batched(play).per_iteration(2))
+}
+
+fn start_of_child<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    Ok(match point.name(&BETWEEN) {
+        PROCESSES => Workload::until_marked(super::process_creation::fork_to_first_instruction(site)),
+        _ => Workload::until_marked(super::thread_creation::create_to_first_instruction(site)),
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+fn user_level<'site>() -> Result<Workload<'site>, Failure> {
+    let mut thread = super::user_thread::UserThread::new();
+    let play = move |n| {
+        let before = thread.turns;
+        for _ in 0..n {
+            thread.round_trip();
+        }
+        crate::experiment::ensure(
+            thread.turns - before == n,
+            "the second stack did not run as often as asked",
+        )
+    };
+    Ok(Workload::batched(play).per_iteration(2))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn user_level<'site>() -> Result<Workload<'site>, Failure> {
+    Err(Failure::Unsupported("the change of stacks is written for x86-64".to_owned()))
+}

@@ -1,0 +1,155 @@
+//! What does it cost to hand a cache line from one core to another?
+
+use crate::experiment::{
+    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
+    Requirement, Scale, Site, Workload,
+};
+use crate::machine::Machine;
+use crate::sampling::partner;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The CPU that begins.
+const FROM: Parameter = Parameter { name: "from", meaning: "the CPU that begins", scale: Scale::Count };
+/// The CPU that answers.
+const TO: Parameter = Parameter { name: "to", meaning: "the CPU that answers", scale: Scale::Count };
+
+/// What is timed.
+pub struct CoreToCore;
+
+static ABOUT: About = About {
+    name: "cpu/core_to_core",
+    question: "What does it cost to hand a cache line from one core to another?",
+    operation: "one hand-over of the line; a round trip is two",
+    method: "Two threads, pinned to the two CPUs, take turns in writing the next number into one cache line; each spins \
+             until it sees its turn. The line is made anew for every trial, by the CPU that begins. Every pair of CPUs \
+             that this process may use is a point (a quick run takes the pairs of the first CPU).",
+    caveats: "On a virtual machine two CPUs may at times share a core of the host, or not run at once.",
+    version: 1,
+    parameters: &[FROM, TO],
+    trends: &[],
+};
+
+/// More CPUs than this make too many pairs for anything but a thorough run.
+const STANDARD_CPUS: usize = 16;
+
+impl Experiment for CoreToCore {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        let cpus = machine.allowed_cpus();
+        let pairs = cpus
+            .iter()
+            .enumerate()
+            .flat_map(|(index, from)| cpus[index + 1..].iter().map(|to| point(*from as u64, *to as u64)));
+        let found: Vec<Point> = pairs.collect();
+        // One CPU makes no pair: the point stays in the plan, and is skipped with its reason.
+        if found.is_empty() { vec![point(0, 1)] } else { found }
+    }
+
+    fn cpus(&self, point: &Point) -> Option<(usize, usize)> {
+        Some((point.number(&FROM) as usize, point.number(&TO) as usize))
+    }
+
+    fn requires(&self, _: &Point) -> Vec<Requirement> {
+        vec![Requirement::Cpus(2)]
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        match (point.number(&FROM), point.number(&TO) as usize) {
+            (0, to) if to < STANDARD_CPUS => Effort::Quick,
+            (_, to) if to < STANDARD_CPUS => Effort::Standard,
+            (0, _) => Effort::Standard,
+            _ => Effort::Thorough,
+        }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let (from, to) = (point.number(&FROM) as usize, point.number(&TO) as usize);
+        let siblings = known.machine.smt_siblings(from).contains(&to);
+        let basis = if siblings {
+            Basis::published(10.0, "threads of one core share its first-level cache: some tens of cycles")
+        } else {
+            Basis::published(
+                60.0,
+                "cores of one socket hand a line over in 40 to 100 ns (peers' figures: 98 ns here, quiet)",
+            )
+        };
+        Ok(Prediction::new().hardware("a modified line fetched from another core", 1.0, basis))
+    }
+
+    fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
+        Some(Bound {
+            limit: 5.0 * known.cycle().value,
+            because:
+                "a load that another core's store must reach first takes longer than one from the own cache"
+                    .to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+        let line = Arc::new(Line::default());
+        let theirs = Arc::clone(&line);
+        partner::thread(Some(point.number(&TO) as usize), move || {
+            theirs.answer();
+            Ok(())
+        })?;
+        let mut next = 0;
+        let counted = Arc::clone(&line);
+        let play = move |n| {
+            for _ in 0..n {
+                line.0.store(next + 1, Ordering::Release);
+                while line.0.load(Ordering::Acquire) != next + 2 {
+                    std::hint::spin_loop();
+                }
+                next += 2;
+            }
+            Ok(())
+        };
+        let hand_overs = move || vec![("numbers", counted.0.load(Ordering::Acquire) as f64)];
+        Ok(Workload::batched(play).per_iteration(2).witnessed(hand_overs))
+    }
+
+    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+        vec![
+            Check::witnessed(
+                "numbers written into the line per hand-over claimed",
+                seen,
+                "numbers",
+                1.0,
+                1.0,
+            ),
+            Check::within(
+                "neither side slept: voluntary switches per hand-over",
+                seen.per_operation(seen.counters.voluntary_switches),
+                0.0,
+                0.001,
+            ),
+        ]
+    }
+}
+
+fn point(from: u64, to: u64) -> Point {
+    Point::at(crate::experiment::Placement::AcrossCpus).with(&FROM, from).with(&TO, to)
+}
+
+/// One number in a line of its own; two lines wide, for processors that fetch lines in pairs.
+#[repr(align(128))]
+#[derive(Default)]
+struct Line(AtomicU64);
+
+impl Line {
+    /// The other side: answers every odd number with the next even one, for as long as the process lives.
+    fn answer(&self) {
+        let mut expected = 1;
+        loop {
+            while self.0.load(Ordering::Acquire) != expected {
+                std::hint::spin_loop();
+            }
+            self.0.store(expected + 1, Ordering::Release);
+            expected += 2;
+        }
+    }
+}

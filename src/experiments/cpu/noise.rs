@@ -1,0 +1,125 @@
+//! How much of its time does a CPU not give to the program that runs on it?
+
+use crate::experiment::{
+    About, Basis, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
+    Site, Workload,
+};
+use crate::machine::Machine;
+use crate::quantity::Unit;
+use std::collections::VecDeque;
+
+/// The CPU that is watched.
+const CPU: Parameter = Parameter { name: "cpu", meaning: "the CPU that spins", scale: Scale::Count };
+/// What is asked of the gaps.
+const ASPECT: Parameter = Parameter {
+    name: "aspect",
+    meaning: "lost: share of time; longest: the longest gap in 8 ms; gap: the length of every gap",
+    scale: Scale::Name,
+};
+
+/// What is timed.
+pub struct Noise;
+
+static ABOUT: About = About {
+    name: "cpu/noise",
+    question: "How much of its time does a CPU not give to the program that runs on it?",
+    operation: "8 ms of a loop that does nothing but read the clock",
+    method: "A loop pinned to a CPU reads the clock as often as it can. Two readings that stand further apart than ten \
+             times the cost of a reading (and 150 ns) enclose a gap: an interrupt, the scheduler, another process, or \
+             the hypervisor. The share of time lost, the longest gap of each 8 ms (two timer ticks at 250 Hz) and the \
+             lengths of all gaps are recorded; interrupts and the time that the hypervisor took stand beside them.",
+    caveats: "On a virtual machine a gap may be the host's. What happens within ten readings is not seen.",
+    version: 1,
+    parameters: &[CPU, ASPECT],
+    trends: &[],
+};
+
+const LOST: &str = "lost";
+const LONGEST: &str = "longest";
+const GAP: &str = "gap";
+const WINDOW_NS: f64 = 8e6;
+
+/// CPUs that a quick run watches: a sample of a large machine.
+const QUICK_CPUS: usize = 4;
+
+impl Experiment for Noise {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        let cpus = machine.allowed_cpus().iter();
+        let point = |cpu: &usize| {
+            [LOST, LONGEST, GAP].map(|aspect| Point::new().with(&CPU, *cpu as u64).named(&ASPECT, aspect))
+        };
+        cpus.flat_map(point).collect()
+    }
+
+    fn cpus(&self, point: &Point) -> Option<(usize, usize)> {
+        let cpu = point.number(&CPU) as usize;
+        Some((cpu, cpu))
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        if point.number(&CPU) < QUICK_CPUS as u64 { Effort::Quick } else { Effort::Standard }
+    }
+
+    fn unit(&self, point: &Point) -> Unit {
+        if point.name(&ASPECT) == LOST { Unit::PartsPerMillion } else { Unit::Nanoseconds }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let hertz = known.machine.kernel.tick_hz.value().map_or(250.0, |hz| f64::from(*hz));
+        let tick = "a timer interrupt of some 2 µs with its scheduler tick (order of magnitude, bare metal)";
+        let (virtual_exit, what) = if known.machine.is_virtual() {
+            (3.0, "a tick and its exits to the hypervisor")
+        } else {
+            (1.0, "a tick")
+        };
+        let each = Basis::published(2_000.0 * virtual_exit, tick);
+        Ok(match point.name(&ASPECT) {
+            LOST => {
+                let share = Basis { value: each.value * hertz / 1e9 * 1e6, source: each.source };
+                Prediction::new().software(&format!("{what}, {hertz:.0} times a second"), 1.0, share)
+            }
+            _ => Prediction::new().software(what, 1.0, each),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let watch = site.stopwatch;
+        Ok(match point.name(&ASPECT) {
+            LOST => Workload::recorded(move || {
+                let spin = watch.spin(WINDOW_NS);
+                Ok(Some(spin.lost_ns() / spin.lasted_ns * 1e6))
+            }),
+            LONGEST => Workload::recorded(move || Ok(Some(watch.spin(WINDOW_NS).longest_ns))),
+            _ => {
+                let mut gaps = VecDeque::new();
+                Workload::recorded(move || {
+                    if gaps.is_empty() {
+                        gaps.extend(watch.spin(WINDOW_NS).gaps_ns);
+                    }
+                    Ok(gaps.pop_front())
+                })
+            }
+        })
+    }
+
+    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+        let claim = "the loop never slept: voluntary switches per observation";
+        vec![Check::within(claim, seen.per_operation(seen.counters.voluntary_switches), 0.0, 0.5)]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let cpus = known.machine.allowed_cpus().iter();
+        let lost = cpus.filter_map(|cpu| {
+            let point = Point::new().with(&CPU, *cpu as u64).named(&ASPECT, LOST);
+            known.median(ABOUT.name, &point).map(|share| (*cpu, share))
+        });
+        let most = lost.max_by(|(_, one), (_, other)| one.total_cmp(other));
+        most.map(|(cpu, share)| format!("CPU {cpu} loses the most: {share:.0} millionths of its time."))
+            .into_iter()
+            .collect()
+    }
+}

@@ -1,0 +1,290 @@
+//! What does it cost to create a process?
+
+use super::program::{self, Program};
+use crate::experiment::{
+    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
+    Prediction, Requirement, Scale, Site, Trend, Workload, ensure,
+};
+use crate::machine::Machine;
+use crate::sampling::rusage;
+use std::ptr::null_mut;
+
+/// What is created and until when.
+const MEASURE: Parameter =
+    Parameter { name: "measure", meaning: "what is created, and until when", scale: Scale::Name };
+/// Memory of the parent.
+const RESIDENT: Parameter = Parameter {
+    name: "resident",
+    meaning: "memory of the parent that was written before",
+    scale: Scale::Bytes,
+};
+
+/// What is timed.
+pub struct ProcessCreation;
+
+static ABOUT: About = About {
+    name: "cpu/process_creation",
+    question: "What does it cost to create a process, with and without another program in it?",
+    operation: "one process created, up to the event named; every exit status is checked",
+    method: "From a small process, each creation an observation: `fork` whose child exits at once, until it was waited \
+             for; the same `fork` until it returned to the parent; until the child's first instruction, where the child \
+             itself reads the clock; `vfork` (clone with CLONE_VM and CLONE_VFORK, the child on a stack of its own); \
+             `posix_spawn` and `fork` and `exec` of a static program (an ELF file of one page, kept in memory, that \
+             exits with its first system call) and of a dynamic one (/bin/true); and a shell that runs a program \
+             (`/bin/sh -c /bin/true`), as lmbench does.\n\nA last series forks from parents of 1 MiB to 1 GiB of \
+             written memory in 4 KiB pages: fork copies the page tables, so the cost grows by the page.",
+    caveats: "`fork, as its parent sees it` leaves out starting and ending the child: two reports called it process \
+              creation (R-FIX-22).",
+    version: 1,
+    parameters: &[MEASURE, RESIDENT],
+    trends: &[Trend { along: "resident", slope: "per byte of the parent's memory" }],
+};
+
+const FORK: &str = "fork, exit, wait";
+const FORK_SEEN: &str = "fork, as its parent sees it";
+const FORK_FIRST: &str = "fork to first instruction";
+const VFORK: &str = "vfork, exit, wait";
+const SPAWN: &str = "posix_spawn of a static program";
+const EXEC_STATIC: &str = "fork and exec of a static program";
+const EXEC_DYNAMIC: &str = "fork and exec of a dynamic program";
+const SHELL: &str = "sh -c of a program";
+const FORK_LARGE: &str = "fork of a large parent";
+
+impl Experiment for ProcessCreation {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let measures = [FORK, FORK_SEEN, FORK_FIRST, VFORK, SPAWN, EXEC_STATIC, EXEC_DYNAMIC, SHELL];
+        let small = measures.map(point);
+        let free = [FORK, EXEC_DYNAMIC].map(|measure| Point::at(Placement::Free).named(&MEASURE, measure));
+        let large = [1, 4, 16, 64, 256, 1024].map(|mib: u64| point(FORK_LARGE).with(&RESIDENT, mib << 20));
+        small.into_iter().chain(free).chain(large).collect()
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        if point.number(&RESIDENT) > 64 << 20 { Effort::Standard } else { Effort::Quick }
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        let mut needs = match point.name(&MEASURE) {
+            EXEC_DYNAMIC => vec![Requirement::File("/bin/true")],
+            SHELL => vec![Requirement::File("/bin/sh"), Requirement::File("/bin/true")],
+            _ => vec![],
+        };
+        if point.placement() == Placement::Free {
+            needs.push(Requirement::Cpus(2));
+        }
+        needs.push(Requirement::MemoryBytes(point.number(&RESIDENT)));
+        needs
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let fork = known.measured_or(
+            ABOUT.name,
+            &self::point(FORK),
+            42_800.0,
+            "report 000: fork, exit and wait, 42.8 µs",
+        );
+        let share = |times, what| Prediction::new().software(what, times, fork.clone());
+        let literature = |ns, what: &str| Basis::published(ns, what);
+        Ok(match point.name(&MEASURE) {
+            FORK if point.placement() == Placement::OneCpu => {
+                let basis = literature(42_800.0, "report 000, table 6: fork, exit and wait take 42.8 µs");
+                Prediction::new().software("a process made, run, ended and reaped", 1.0, basis)
+            }
+            FORK_SEEN => share(0.6, "the parent's part of fork, exit and wait"),
+            FORK_FIRST => share(0.7, "fork, exit and wait, up to the child's start"),
+            VFORK => share(0.4, "fork, exit and wait without page tables to copy and faults to take"),
+            SPAWN => share(0.4, "vfork").software(
+                "a new address space and one page",
+                1.0,
+                literature(60_000.0, "order of an exec"),
+            ),
+            EXEC_STATIC => share(1.0, "fork, exit and wait").software(
+                "a new address space and one page",
+                1.0,
+                literature(60_000.0, "order of an exec"),
+            ),
+            EXEC_DYNAMIC => share(1.0, "fork, exit and wait").software(
+                "exec, the dynamic linker and the C library",
+                1.0,
+                literature(400_000.0, "order of a dynamic program's start"),
+            ),
+            SHELL => share(1.0, "fork, exit and wait").software(
+                "two dynamic programs, the shell and what it runs",
+                2.0,
+                literature(400_000.0, "order of a dynamic program's start"),
+            ),
+            FORK_LARGE => {
+                let pages = point.number(&RESIDENT) as f64 / 4096.0;
+                let entry = literature(
+                    12.0,
+                    "users' notes: fork of 1 GiB takes 30 to 45 ms here and there, some 100 ns a page; 3 ms at 100 MiB",
+                );
+                share(1.0, "fork, exit and wait").software(
+                    "a page-table entry copied, and freed again",
+                    2.0 * pages,
+                    entry,
+                )
+            }
+            _ => share(1.0, "the same on one CPU"),
+        })
+    }
+
+    fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
+        Some(Bound {
+            limit: 1_000.0 * known.cycle().value,
+            because: "copying a task takes thousands of instructions in the kernel".to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let reaped = || vec![("children_reaped", f64::from(REAPED.with(std::cell::Cell::get)))];
+        let workload = match point.name(&MEASURE) {
+            FORK_SEEN => Workload::until_marked(fork_as_seen(site)),
+            FORK_FIRST => Workload::until_marked(fork_to_first_instruction(site)),
+            VFORK => Workload::each(program::vfork_and_wait()),
+            SPAWN => Workload::each(spawn(Program::of_one_page()?)),
+            EXEC_STATIC => Workload::each(fork_and_exec(Program::of_one_page()?)),
+            EXEC_DYNAMIC => Workload::each(fork_and_exec(Program::installed(&["/bin/true"])?)),
+            SHELL => Workload::each(fork_and_exec(Program::installed(&["/bin/sh", "-c", "/bin/true"])?)),
+            FORK_LARGE => return fork_large(point.number(&RESIDENT) as usize),
+            _ => Workload::each(fork_and_wait),
+        };
+        Ok(workload.witnessed(reaped))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let claim = "children reaped with exit status 0, per process claimed";
+        let mut checks = vec![Check::witnessed(claim, seen, "children_reaped", 1.0, 1.0)];
+        let resident = point.number(&RESIDENT) as f64;
+        if resident > 0.0 {
+            let claim = "memory resident in the parent, as a share of what was claimed";
+            let share = seen.witness("resident_bytes").map(|bytes| bytes / resident);
+            checks.push(
+                share.map_or_else(|| Check::missing(claim), |share| Check::within(claim, share, 1.0, 20.0)),
+            );
+        }
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let mut said = vec![];
+        let thread = Point::new().named(&MEASURE, "create and join");
+        let thread = known.median("cpu/thread_creation", &thread);
+        if let (Some(process), Some(thread)) = (known.median(ABOUT.name, &point(FORK)), thread) {
+            said.push(format!(
+                "A process (fork, exit, wait: {:.1} µs) costs {:.1} times as much as a thread (create and join: {:.1} µs).",
+                process / 1e3,
+                process / thread,
+                thread / 1e3
+            ));
+        }
+        said
+    }
+}
+
+fn point(measure: &str) -> Point {
+    Point::new().named(&MEASURE, measure)
+}
+
+thread_local! {
+    /// Children that ended as they should; a trial has one thread.
+    static REAPED: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
+/// Waits for a child and checks how it ended.
+pub fn reap(child: libc::pid_t) -> Result<(), Failure> {
+    let mut status = 0;
+    // SAFETY: waits for our own child.
+    let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+    ensure(waited == child && status == 0, "a child did not end with exit status 0")?;
+    REAPED.set(REAPED.get() + 1);
+    Ok(())
+}
+
+/// Forks; the child does `first` and exits.
+fn fork(first: impl FnOnce()) -> Result<libc::pid_t, Failure> {
+    // SAFETY: this process has one thread; the child makes system calls and exits.
+    match unsafe { libc::fork() } {
+        -1 => Err(Failure::last("fork")),
+        0 => {
+            first();
+            // SAFETY: ends the child without running the parent's destructors.
+            unsafe { libc::_exit(0) }
+        }
+        child => Ok(child),
+    }
+}
+
+fn fork_and_wait(n: u64) -> Result<(), Failure> {
+    (0..n).try_for_each(|_| reap(fork(|| {})?))
+}
+
+fn fork_as_seen<'site>(site: &'site Site) -> impl FnMut(u64) -> Result<(), Failure> + 'site {
+    move |_| {
+        let child = fork(|| {})?;
+        site.stopwatch.stamp();
+        reap(child)
+    }
+}
+
+/// Forks children whose first instruction is the finishing line.
+pub fn fork_to_first_instruction<'site>(site: &'site Site) -> impl FnMut(u64) -> Result<(), Failure> + 'site {
+    move |_| reap(fork(|| site.stopwatch.stamp())?)
+}
+
+fn fork_and_exec(program: Program) -> impl FnMut(u64) -> Result<(), Failure> {
+    move |n| (0..n).try_for_each(|_| reap(fork(|| program.become_it())?))
+}
+
+fn spawn(program: Program) -> impl FnMut(u64) -> Result<(), Failure> {
+    move |n| (0..n).try_for_each(|_| reap(program.spawn()?))
+}
+
+fn fork_large<'site>(bytes: usize) -> Result<Workload<'site>, Failure> {
+    let memory = Written::new(bytes)?;
+    // Kilobytes (getrusage(2)).
+    let resident = rusage(libc::RUSAGE_SELF).ru_maxrss as f64 * 1024.0;
+    let reaped = || vec![("children_reaped", f64::from(REAPED.with(std::cell::Cell::get)))];
+    let run = move |n| {
+        let _keep = &memory;
+        fork_and_wait(n)
+    };
+    Ok(Workload::each(run).witnessed(reaped).stating("resident_bytes", resident))
+}
+
+/// Memory that was written, in pages of 4 KiB, so that each has its own page-table entry to copy.
+struct Written {
+    start: *mut libc::c_void,
+    bytes: usize,
+}
+
+impl Written {
+    fn new(bytes: usize) -> Result<Self, Failure> {
+        let (protection, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping, advised and written within its bounds.
+        unsafe {
+            let start = libc::mmap(null_mut(), bytes, protection, flags, -1, 0);
+            if start == libc::MAP_FAILED {
+                return Err(Failure::last("mmap of the parent's memory"));
+            }
+            // Refused where the kernel has no huge pages: then there is nothing to refuse.
+            libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE);
+            for offset in (0..bytes).step_by(4096) {
+                start.cast::<u8>().add(offset).write_volatile(1);
+            }
+            Ok(Written { start, bytes })
+        }
+    }
+}
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        // SAFETY: our own mapping.
+        unsafe { libc::munmap(self.start, self.bytes) };
+    }
+}

@@ -1,0 +1,69 @@
+//! Processes that pass a turn round through pipes, each summing a working set when it has it (lmbench's lat_ctx).
+
+use super::turn::{self, End};
+use crate::experiment::{Failure, Site, ensure};
+use crate::sampling::partner::Process;
+
+/// A ring in which this process is one member.
+pub struct Ring {
+    links: Vec<Box<dyn End + Send>>,
+    sets: Vec<WorkingSet>,
+    _others: Vec<Process>,
+}
+
+impl Ring {
+    /// Starts the other members, each a process on the same CPU.
+    pub fn start(members: usize, bytes: usize, site: &Site) -> Result<Self, Failure> {
+        let (mine, rest) = turn::ring_of_pipes(members)?;
+        let mut others = vec![];
+        for mut link in rest {
+            let mut set = WorkingSet::new(bytes, site);
+            others.push(Process::start(site.partner, move || {
+                set.touch()?;
+                loop {
+                    link.wait()?;
+                    set.touch()?;
+                    link.give()?;
+                }
+            })?);
+        }
+        Ok(Ring { links: vec![mine], sets: vec![WorkingSet::new(bytes, site)], _others: others })
+    }
+
+    /// The same work in this process alone: as many pipes and working sets, and no switch.
+    pub fn alone(members: usize, bytes: usize, site: &Site) -> Result<Self, Failure> {
+        let links = (0..members).map(|_| turn::pipe_to_self()).collect::<Result<Vec<_>, _>>()?;
+        let sets = (0..members).map(|_| WorkingSet::new(bytes, site)).collect();
+        Ok(Ring { links, sets, _others: vec![] })
+    }
+
+    /// Sends the turn round `n` times.
+    pub fn pass(&mut self, n: u64) -> Result<(), Failure> {
+        for _ in 0..n {
+            for (link, set) in self.links.iter_mut().zip(&mut self.sets) {
+                link.give()?;
+                link.wait()?;
+                set.touch()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Memory that is summed up at every turn; filled with ones, so that no page is the shared zero page (R-MEM-06).
+struct WorkingSet {
+    words: Vec<u64>,
+    from: usize,
+}
+
+impl WorkingSet {
+    fn new(bytes: usize, site: &Site) -> Self {
+        let from = if bytes == 0 { 0 } else { site.buffer_offset / 8 };
+        WorkingSet { words: vec![1; from + bytes / 8], from }
+    }
+
+    fn touch(&mut self) -> Result<(), Failure> {
+        let set = std::hint::black_box(&self.words[self.from..]);
+        ensure(set.iter().sum::<u64>() == set.len() as u64, "a working set lost its contents")
+    }
+}

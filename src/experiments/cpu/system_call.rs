@@ -1,0 +1,402 @@
+//! What does entering the kernel cost, for nothing and for small services?
+
+use super::signal;
+use crate::experiment::{
+    About, Basis, Bound, Check, Experiment, Failure, Known, Observed, Operation, Parameter, Point,
+    Prediction, Requirement, Scale, Site, Workload, ensure, errno,
+};
+use crate::machine::Machine;
+use crate::sampling::partner::pipe;
+use std::ffi::CStr;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// The service asked for.
+pub const CALL: Parameter = Parameter { name: "call", meaning: "the service asked for", scale: Scale::Name };
+
+/// What is timed.
+pub struct SystemCall;
+
+static ABOUT: About = About {
+    name: "cpu/system_call",
+    question: "What does entering the kernel cost, for nothing and for small services?",
+    operation: "the call or calls named, once, with their return values checked",
+    method: "Calls are repeated in batches; every return value is checked inside the timed loop, because failing calls \
+             are fast. `getppid` is the measure of a bare entry: no library caches it and the kernel does next to \
+             nothing for it. `getpid` is called raw and through the library, `clock_gettime` as a system call and \
+             through the library, which may answer from the vDSO without entering the kernel. `write` of no bytes to \
+             /dev/null is lmbench's entry with a little work in it, `read` of a byte of /dev/zero the same for \
+             reading.\n\nThe number of system calls of one operation is counted by tracing a forked copy of the work. \
+             The mitigations in force, which can double these figures, stand in the machine's description.",
+    caveats: "Loops keep caches and branch predictors warm: a program that does other work between its calls pays more.",
+    version: 1,
+    parameters: &[CALL],
+    trends: &[],
+};
+
+/// How a call is prepared.
+type Prepare = fn() -> Result<Box<dyn Operation>, Failure>;
+
+/// A service: its name, its system calls by count, what its work beyond the entry is expected to cost (nanoseconds,
+/// with the reason), and how it is prepared.
+struct Service {
+    name: &'static str,
+    system_calls: f64,
+    work_ns: f64,
+    why: &'static str,
+    prepare: Prepare,
+}
+
+macro_rules! service {
+    ($name:literal, $calls:literal, $work:literal, $why:literal, $prepare:expr) => {
+        Service { name: $name, system_calls: $calls, work_ns: $work, why: $why, prepare: $prepare }
+    };
+}
+
+const SERVICES: &[Service] = &[
+    service!("getppid", 1.0, 3.0, "the parent's id, read under RCU", getppid),
+    service!("getpid", 1.0, 3.0, "one id", getpid_raw),
+    service!("getpid by library", 1.0, 3.0, "one id; glibc has not cached it since 2.25", getpid_library),
+    service!("write nothing to /dev/null", 1.0, 40.0, "descriptor, permission and length checks", write_null),
+    service!(
+        "read a byte of /dev/zero",
+        1.0,
+        60.0,
+        "descriptor checks and a byte cleared in user memory",
+        read_zero
+    ),
+    service!("stat", 1.0, 450.0, "a path of two components looked up in the directory cache", stat),
+    service!("fstat", 1.0, 120.0, "attributes copied out", fstat),
+    service!("open and close", 2.0, 900.0, "path lookup, a file object made and freed", open_close),
+    service!("clock_gettime by syscall", 1.0, 40.0, "the counter read and scaled", clock_system_call),
+    service!(
+        "clock_gettime by library",
+        0.0,
+        25.0,
+        "the counter read and scaled in user space",
+        clock_library
+    ),
+    service!("select on 10", 1.0, 300.0, "10 descriptors at about 25 ns", select_10),
+    service!("select on 100", 1.0, 2500.0, "100 descriptors at about 25 ns", select_100),
+    service!("poll on 10", 1.0, 350.0, "10 descriptors at about 30 ns", poll_10),
+    service!("poll on 100", 1.0, 3000.0, "100 descriptors at about 30 ns", poll_100),
+    service!("epoll on 10", 1.0, 120.0, "one ready descriptor, whatever the number watched", epoll_10),
+    service!("epoll on 100", 1.0, 120.0, "one ready descriptor, whatever the number watched", epoll_100),
+    service!("install a signal handler", 1.0, 60.0, "two structures copied", signal::install),
+    service!(
+        "deliver a signal",
+        3.0,
+        700.0,
+        "a frame built on the stack, the handler, and the return from it",
+        signal::deliver
+    ),
+    service!(
+        "catch a protection fault",
+        0.0,
+        900.0,
+        "a fault instead of a call, then as a signal",
+        signal::fault
+    ),
+];
+
+impl Experiment for SystemCall {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        SERVICES.iter().map(|service| point(service.name)).collect()
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        match point.name(&CALL) {
+            name if name.contains("/dev/null") => vec![Requirement::File("/dev/null")],
+            name if name.contains("/dev/zero") => vec![Requirement::File("/dev/zero")],
+            _ => vec![],
+        }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let service = find(point).map_err(|error| error.to_string())?;
+        let entry = if service.name == "getppid" {
+            Basis::published(
+                74.2 - 40.0,
+                "report 000, table 5: a null write takes 74.2 ns, of which the write itself is assumed to be 40",
+            )
+        } else {
+            known.measured_or(
+                ABOUT.name,
+                &self::point("getppid"),
+                74.2,
+                "report 000, table 5: a null write, 74.2 ns",
+            )
+        };
+        let mut prediction = Prediction::new();
+        if service.system_calls > 0.0 {
+            let mut mitigations = entry;
+            // The two mode switches are the processor's; a mitigation such as page-table isolation is paid in them.
+            mitigations.value /= 2.0;
+            prediction =
+                prediction.hardware("mode switches, in and out", 2.0 * service.system_calls, mitigations);
+        }
+        Ok(prediction.software(
+            service.why,
+            1.0,
+            Basis::published(service.work_ns, "estimate from the path in the kernel"),
+        ))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let enters = find(point).is_ok_and(|service| service.system_calls > 0.0);
+        enters.then(|| Bound {
+            limit: 40.0 * known.cycle().value,
+            because: "SYSCALL and SYSRET alone take some forty cycles on every x86-64 core".to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+        let service = find(point)?;
+        let mut operation = (service.prepare)()?;
+        let workload = Workload::batched(move |n| operation.run(n));
+        // A tracer sees the signals of the last two first; what they are is witnessed by their handlers.
+        Ok(if service.name.contains("fault") {
+            workload.witnessed(signal::witness)
+        } else {
+            workload.traced()
+        })
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let Ok(service) = find(point) else { return vec![] };
+        if service.name.contains("fault") {
+            let claim = "protection faults that the handler caught, per operation claimed";
+            return vec![Check::witnessed(claim, seen, signal::CAUGHT, 1.0, 1.0)];
+        }
+        vec![Check::system_calls(seen, service.system_calls)]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let call = |name| known.median(ABOUT.name, &point(name));
+        let procedure = Point::new().named(&Parameter { name: "form", ..CALL }, "abi");
+        let procedure = procedure.with(&Parameter { name: "arguments", ..CALL }, 0);
+        let mut said = vec![];
+        if let (Some(entry), Some(procedure)) =
+            (call("getppid"), known.median("cpu/procedure_call", &procedure))
+        {
+            said.push(format!(
+                "Entering the kernel and leaving it ({entry:.1} ns) costs as much as {:.0} procedure calls without \
+                 arguments ({procedure:.2} ns each).",
+                entry / procedure
+            ));
+        }
+        if let (Some(kernel), Some(library)) =
+            (call("clock_gettime by syscall"), call("clock_gettime by library"))
+        {
+            said.push(format!(
+                "The time from the library takes {library:.1} ns, as a system call {kernel:.1} ns: {:.1} times as much.",
+                kernel / library
+            ));
+        }
+        said
+    }
+}
+
+/// The point of a service, also for those who build on it.
+pub fn point(name: &str) -> Point {
+    Point::new().named(&CALL, name)
+}
+
+fn find(point: &Point) -> Result<&'static Service, Failure> {
+    let service = SERVICES.iter().find(|service| service.name == point.name(&CALL));
+    service.ok_or_else(|| Failure::Broke(format!("there is no service {}", point.name(&CALL))))
+}
+
+/// An operation that repeats `once`.
+fn repeated<T>(
+    mut once: impl FnMut() -> Result<T, Failure> + 'static,
+) -> Result<Box<dyn Operation>, Failure> {
+    Ok(Box::new(move |n| {
+        for _ in 0..n {
+            once()?;
+        }
+        Ok(())
+    }))
+}
+
+fn getppid() -> Result<Box<dyn Operation>, Failure> {
+    // SAFETY: takes no arguments.
+    repeated(|| errno("getppid", unsafe { libc::syscall(libc::SYS_getppid) }))
+}
+
+fn getpid_raw() -> Result<Box<dyn Operation>, Failure> {
+    // SAFETY: takes no arguments.
+    repeated(|| errno("getpid", unsafe { libc::syscall(libc::SYS_getpid) }))
+}
+
+fn getpid_library() -> Result<Box<dyn Operation>, Failure> {
+    // SAFETY: takes no arguments.
+    repeated(|| errno("getpid", unsafe { libc::getpid() }))
+}
+
+fn open(path: &CStr, flags: libc::c_int) -> Result<OwnedFd, Failure> {
+    // SAFETY: a C string; the descriptor is owned here alone.
+    unsafe {
+        let descriptor = errno("open", libc::open(path.as_ptr(), flags | libc::O_CLOEXEC))?;
+        Ok(OwnedFd::from_raw_fd(descriptor))
+    }
+}
+
+fn write_null() -> Result<Box<dyn Operation>, Failure> {
+    let null = open(c"/dev/null", libc::O_WRONLY)?;
+    // SAFETY: nothing is read from the empty buffer.
+    repeated(move || errno("write", unsafe { libc::write(null.as_raw_fd(), c"".as_ptr().cast(), 0) }))
+}
+
+fn read_zero() -> Result<Box<dyn Operation>, Failure> {
+    let zero = open(c"/dev/zero", libc::O_RDONLY)?;
+    let mut byte = 0_u8;
+    repeated(move || {
+        // SAFETY: one byte of room.
+        let read = unsafe { libc::read(zero.as_raw_fd(), (&raw mut byte).cast(), 1) };
+        ensure(read == 1, "read of a byte of /dev/zero did not return it")
+    })
+}
+
+fn stat() -> Result<Box<dyn Operation>, Failure> {
+    // SAFETY: a stat is plain integers.
+    let mut found: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: a C string and a valid stat.
+    repeated(move || errno("stat", unsafe { libc::stat(c"/dev/null".as_ptr(), &raw mut found) }))
+}
+
+fn fstat() -> Result<Box<dyn Operation>, Failure> {
+    let null = open(c"/dev/null", libc::O_RDONLY)?;
+    // SAFETY: a stat is plain integers.
+    let mut found: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: an open descriptor and a valid stat.
+    repeated(move || errno("fstat", unsafe { libc::fstat(null.as_raw_fd(), &raw mut found) }))
+}
+
+fn open_close() -> Result<Box<dyn Operation>, Failure> {
+    repeated(|| {
+        // SAFETY: a C string; the descriptor is closed here and nowhere else.
+        unsafe {
+            let descriptor = errno("open", libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY))?;
+            errno("close", libc::close(descriptor))
+        }
+    })
+}
+
+fn clock_system_call() -> Result<Box<dyn Operation>, Failure> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    repeated(move || {
+        // SAFETY: a valid timespec.
+        let returned =
+            unsafe { libc::syscall(libc::SYS_clock_gettime, libc::CLOCK_MONOTONIC, &raw mut time) };
+        errno("clock_gettime", returned)
+    })
+}
+
+fn clock_library() -> Result<Box<dyn Operation>, Failure> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a valid timespec.
+    repeated(move || {
+        errno("clock_gettime", unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) })
+    })
+}
+
+/// Pipes of which only the last has something to read, so that every descriptor is looked at.
+struct Watched {
+    pipes: Vec<(OwnedFd, OwnedFd)>,
+}
+
+impl Watched {
+    fn new(count: usize) -> Result<Self, Failure> {
+        let pipes = (0..count).map(|_| pipe()).collect::<Result<Vec<_>, _>>()?;
+        if let Some((_, last)) = pipes.last() {
+            // SAFETY: one byte from a valid buffer.
+            errno("write", unsafe { libc::write(last.as_raw_fd(), c"x".as_ptr().cast(), 1) })?;
+        }
+        Ok(Watched { pipes })
+    }
+
+    fn readers(&self) -> impl Iterator<Item = libc::c_int> {
+        self.pipes.iter().map(|(reader, _)| reader.as_raw_fd())
+    }
+}
+
+fn select_10() -> Result<Box<dyn Operation>, Failure> {
+    select(10)
+}
+
+fn select_100() -> Result<Box<dyn Operation>, Failure> {
+    select(100)
+}
+
+fn select(count: usize) -> Result<Box<dyn Operation>, Failure> {
+    let watched = Watched::new(count)?;
+    // SAFETY: an fd_set is an array of integers; all zeros is the empty set.
+    let mut wanted: libc::fd_set = unsafe { std::mem::zeroed() };
+    let highest = watched.readers().max().unwrap_or(0);
+    for reader in watched.readers() {
+        // SAFETY: 200 descriptors stay below FD_SETSIZE.
+        unsafe { libc::FD_SET(reader, &raw mut wanted) };
+    }
+    repeated(move || {
+        let _keep = &watched;
+        let mut ready = wanted;
+        let mut now = libc::timeval { tv_sec: 0, tv_usec: 0 };
+        let none = std::ptr::null_mut();
+        // SAFETY: a valid set and time.
+        let returned = unsafe { libc::select(highest + 1, &raw mut ready, none, none, &raw mut now) };
+        ensure(returned == 1, "select did not find the one readable pipe")
+    })
+}
+
+fn poll_10() -> Result<Box<dyn Operation>, Failure> {
+    poll(10)
+}
+
+fn poll_100() -> Result<Box<dyn Operation>, Failure> {
+    poll(100)
+}
+
+fn poll(count: usize) -> Result<Box<dyn Operation>, Failure> {
+    let watched = Watched::new(count)?;
+    let wish = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    let mut wishes: Vec<libc::pollfd> = watched.readers().map(wish).collect();
+    repeated(move || {
+        let _keep = &watched;
+        // SAFETY: as many valid entries as said.
+        let returned = unsafe { libc::poll(wishes.as_mut_ptr(), wishes.len() as libc::nfds_t, 0) };
+        ensure(returned == 1, "poll did not find the one readable pipe")
+    })
+}
+
+fn epoll_10() -> Result<Box<dyn Operation>, Failure> {
+    epoll(10)
+}
+
+fn epoll_100() -> Result<Box<dyn Operation>, Failure> {
+    epoll(100)
+}
+
+fn epoll(count: usize) -> Result<Box<dyn Operation>, Failure> {
+    let watched = Watched::new(count)?;
+    // SAFETY: the new descriptor is owned here alone.
+    let set =
+        unsafe { OwnedFd::from_raw_fd(errno("epoll_create1", libc::epoll_create1(libc::EPOLL_CLOEXEC))?) };
+    for reader in watched.readers() {
+        let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: reader as u64 };
+        // SAFETY: open descriptors and a valid event.
+        let added = unsafe { libc::epoll_ctl(set.as_raw_fd(), libc::EPOLL_CTL_ADD, reader, &raw mut event) };
+        errno("epoll_ctl", added)?;
+    }
+    let mut ready = [libc::epoll_event { events: 0, u64: 0 }; 8];
+    repeated(move || {
+        let _keep = &watched;
+        // SAFETY: room for as many events as said.
+        let returned =
+            unsafe { libc::epoll_wait(set.as_raw_fd(), ready.as_mut_ptr(), ready.len() as i32, 0) };
+        ensure(returned == 1, "epoll_wait did not find the one readable pipe")
+    })
+}

@@ -1,0 +1,198 @@
+//! What does it cost to create a thread?
+
+use crate::experiment::{
+    About, Basis, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
+    Prediction, Requirement, Scale, Site, Stopwatch, Workload, ensure,
+};
+use crate::machine::Machine;
+use std::ptr::{null, null_mut};
+
+/// What is timed of it.
+const MEASURE: Parameter = Parameter {
+    name: "measure",
+    meaning: "create and join: the whole life; create: as its creator sees it; to first instruction: until it runs; \
+              user-level: a stack inside the same kernel thread",
+    scale: Scale::Name,
+};
+
+/// What is timed.
+pub struct ThreadCreation;
+
+static ABOUT: About = About {
+    name: "cpu/thread_creation",
+    question: "What does it cost to create a thread?",
+    operation: "pthread_create with default attributes, up to the event named",
+    method: "A kernel thread with an empty body is created through the C library as programs do it, with the library's \
+             default stack. Three intervals are timed apart, because reports that timed one of them called it by the \
+             name of another (R-FIX-22): until the thread was joined, until pthread_create returned to its creator, and \
+             until the thread's first instruction, where the thread itself reads the clock. Each creation is an \
+             observation.\n\nBeside it stands a thread of the user level: a stack prepared and entered and left once, \
+             without the kernel.",
+    caveats: "On one CPU the creator usually runs on until it waits; the thread's first instruction comes after that.",
+    version: 1,
+    parameters: &[MEASURE],
+    trends: &[],
+};
+
+const JOIN: &str = "create and join";
+const CREATE: &str = "create";
+const FIRST: &str = "to first instruction";
+const USER_LEVEL: &str = "user-level";
+
+impl Experiment for ThreadCreation {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let placed =
+            |placement| [JOIN, CREATE, FIRST].map(|measure| Point::at(placement).named(&MEASURE, measure));
+        let kernel = [Placement::OneCpu, Placement::Free].into_iter().flat_map(placed);
+        kernel.chain([Point::new().named(&MEASURE, USER_LEVEL)]).collect()
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        match (point.placement(), point.name(&MEASURE)) {
+            (Placement::Free, _) => vec![Requirement::Cpus(2)],
+            (_, USER_LEVEL) => vec![Requirement::Architecture("x86_64")],
+            _ => vec![],
+        }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        if point.name(&MEASURE) == USER_LEVEL {
+            let switches = known.measured_or(
+                "cpu/context_switch",
+                &Point::new().named(&by("by"), USER_LEVEL).named(&by("between"), "stacks"),
+                3.0,
+                "a stack switch of some ten instructions",
+            );
+            return Ok(Prediction::new().hardware(
+                "two changes of stacks and a frame written",
+                2.5,
+                switches,
+            ));
+        }
+        let whole = Basis::published(8_500.0, "report 000: a thread made and joined takes 8.5 µs");
+        let share = match point.name(&MEASURE) {
+            JOIN => 1.0,
+            CREATE => 0.6,
+            _ => 0.8,
+        };
+        Ok(Prediction::new().software("a kernel thread's life, up to this event", share, whole))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        (point.name(&MEASURE) != USER_LEVEL).then(|| Bound {
+            limit: 100.0 * known.cycle().value,
+            because: "clone enters the kernel and copies a task".to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        match point.name(&MEASURE) {
+            JOIN => Ok(Workload::each(create_and_join)),
+            CREATE => Ok(Workload::until_marked(create_as_seen(site))),
+            FIRST => Ok(Workload::until_marked(create_to_first_instruction(site))),
+            _ => user_level(),
+        }
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let switches = seen.per_operation(seen.switches());
+        match (point.name(&MEASURE), point.placement()) {
+            (USER_LEVEL, _) => {
+                vec![Check::within("the kernel switched nothing: switches per thread", switches, 0.0, 0.01)]
+            }
+            // The creator waits in join, the thread ends: one switch to it at least.
+            (_, Placement::OneCpu) => {
+                vec![Check::within(
+                    "the kernel switched to each thread: switches per thread",
+                    switches,
+                    0.9,
+                    3.0,
+                )]
+            }
+            _ => vec![],
+        }
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let cost = |measure| known.median(ABOUT.name, &Point::new().named(&MEASURE, measure));
+        let (Some(join), Some(create)) = (cost(JOIN), cost(CREATE)) else { return vec![] };
+        vec![format!(
+            "Creating a thread keeps its creator busy for {:.1} µs; until it has run and was joined {:.1} µs pass.",
+            create / 1e3,
+            join / 1e3
+        )]
+    }
+}
+
+fn by(name: &'static str) -> Parameter {
+    Parameter { name, ..MEASURE }
+}
+
+/// Creates a thread that runs `body` on `argument`; joins it with [`join`].
+fn create(
+    body: extern "C" fn(*mut libc::c_void) -> *mut libc::c_void,
+    argument: *mut libc::c_void,
+) -> Result<libc::pthread_t, Failure> {
+    let mut thread = 0;
+    // SAFETY: default attributes; the argument outlives the thread, which its creator joins.
+    let created = unsafe { libc::pthread_create(&raw mut thread, null(), body, argument) };
+    ensure(created == 0, "pthread_create failed: raise the limit of tasks (ulimit -u, pids cgroup)")?;
+    Ok(thread)
+}
+
+fn join(thread: libc::pthread_t) -> Result<(), Failure> {
+    // SAFETY: a thread that was created here and not joined yet.
+    ensure(unsafe { libc::pthread_join(thread, null_mut()) } == 0, "pthread_join failed")
+}
+
+extern "C" fn nothing(_: *mut libc::c_void) -> *mut libc::c_void {
+    null_mut()
+}
+
+extern "C" fn stamp(stopwatch: *mut libc::c_void) -> *mut libc::c_void {
+    // SAFETY: `create_to_first_instruction` passes its stopwatch, which outlives the thread.
+    unsafe { (*stopwatch.cast::<&dyn Stopwatch>()).stamp() };
+    null_mut()
+}
+
+fn create_and_join(n: u64) -> Result<(), Failure> {
+    (0..n).try_for_each(|_| join(create(nothing, null_mut())?))
+}
+
+fn create_as_seen<'site>(site: &'site Site) -> impl FnMut(u64) -> Result<(), Failure> + 'site {
+    move |_| {
+        let thread = create(nothing, null_mut())?;
+        site.stopwatch.stamp();
+        join(thread)
+    }
+}
+
+/// Creates threads whose first instruction is the finishing line.
+pub fn create_to_first_instruction<'site>(
+    site: &'site Site,
+) -> impl FnMut(u64) -> Result<(), Failure> + 'site {
+    let mut stopwatch = site.stopwatch;
+    move |_| join(create(stamp, (&raw mut stopwatch).cast())?)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn user_level<'site>() -> Result<Workload<'site>, Failure> {
+    let mut thread = super::user_thread::UserThread::new();
+    Ok(Workload::batched(move |n| {
+        let before = thread.turns;
+        for _ in 0..n {
+            thread.restart();
+            thread.round_trip();
+        }
+        ensure(thread.turns - before == n, "the second stack did not run as often as asked")
+    }))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn user_level<'site>() -> Result<Workload<'site>, Failure> {
+    Err(Failure::Unsupported("the change of stacks is written for x86-64".to_owned()))
+}

@@ -1,0 +1,106 @@
+//! Threads of the user level: two stacks in one kernel thread, and a few instructions that change from one to the other.
+//! The kernel knows nothing of them; pthreads, which a report called by this name, are kernel threads (R-FIX-26).
+
+/// Bytes of the second stack.
+#[cfg(target_arch = "x86_64")]
+const STACK_BYTES: usize = 16 << 10;
+
+/// A second stack with a function that runs on it and gives the processor back whenever it is given it.
+#[cfg(target_arch = "x86_64")]
+pub struct UserThread {
+    /// Keeps the stack alive.
+    _stack: Box<[u128]>,
+    /// The stack pointer of whoever does not run.
+    other: usize,
+    /// Times that the second stack has run.
+    pub turns: u64,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl UserThread {
+    /// Makes a stack as `switch` leaves one: six registers, and the address to return to.
+    pub fn new() -> Box<Self> {
+        let mut stack = vec![0_u128; STACK_BYTES / 16].into_boxed_slice();
+        let top = stack.as_mut_ptr_range().end as usize;
+        let mut thread = Box::new(UserThread { _stack: stack, other: 0, turns: 0 });
+        thread.begin(top);
+        thread
+    }
+
+    /// Starts the function afresh: the cost of creating such a thread, with `top` the end of its stack.
+    fn begin(&mut self, top: usize) {
+        let frame = (top - 16 - 7 * 8) as *mut usize;
+        let own: *mut Self = self;
+        // SAFETY: the frame lies inside the stack that this thread owns.
+        unsafe {
+            frame.add(5).write(own as usize); // popped into rbx: the thread itself
+            frame.add(6).write(entry as *const () as usize);
+        }
+        self.other = frame as usize;
+    }
+
+    /// Makes the function start anew at its next turn.
+    pub fn restart(&mut self) {
+        let top = self._stack.as_mut_ptr_range().end as usize;
+        self.begin(top);
+    }
+
+    /// Lets the second stack run until it gives back: two switches.
+    pub fn round_trip(&mut self) {
+        // SAFETY: `other` is a stack that `switch` or `begin` has left.
+        unsafe { switch(&raw mut self.other) }
+    }
+}
+
+/// Changes stacks: saves what the System V ABI lets a callee keep, exchanges the stack pointer with `*other`.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+unsafe extern "sysv64" fn switch(_other: *mut usize) {
+    core::arch::naked_asm!(
+        "push rbx",
+        "push rbp",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "xchg rsp, [rdi]",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbp",
+        "pop rbx",
+        "ret",
+    )
+}
+
+/// What runs on the second stack: counts its turns and gives back, for ever. Its thread is in rbx.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+unsafe extern "sysv64" fn entry() {
+    core::arch::naked_asm!(
+        "2:",
+        "add qword ptr [rbx + {turns}], 1",
+        "lea rdi, [rbx + {other}]",
+        "call {switch}",
+        "jmp 2b",
+        turns = const core::mem::offset_of!(UserThread, turns),
+        other = const core::mem::offset_of!(UserThread, other),
+        switch = sym switch,
+    )
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_stack_runs_once_a_round_trip_and_starts_anew() {
+        let mut thread = UserThread::new();
+        (0..5).for_each(|_| thread.round_trip());
+        assert_eq!(thread.turns, 5);
+        thread.restart();
+        thread.round_trip();
+        assert_eq!(thread.turns, 6);
+    }
+}

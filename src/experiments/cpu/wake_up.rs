@@ -1,0 +1,151 @@
+//! How late does a sleeping thread wake?
+
+use crate::experiment::{
+    About, Basis, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
+    Site, Workload, ensure, errno,
+};
+use crate::machine::Machine;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ptr::null_mut;
+
+/// What the thread sleeps on.
+const SLEEPER: Parameter =
+    Parameter { name: "sleeper", meaning: "what the thread sleeps on", scale: Scale::Name };
+/// How long.
+const ASKED: Parameter =
+    Parameter { name: "asked", meaning: "how long it asks to sleep", scale: Scale::Nanoseconds };
+/// Permission to be late.
+const SLACK: Parameter = Parameter {
+    name: "slack",
+    meaning: "how much later the kernel may wake it, to save power",
+    scale: Scale::Nanoseconds,
+};
+
+/// What is timed.
+pub struct WakeUp;
+
+static ABOUT: About = About {
+    name: "cpu/wake_up",
+    question: "How late does a sleeping thread wake?",
+    operation: "one sleep; the result is the time beyond what was asked for",
+    method: "A pinned thread asks to sleep for 100 µs or 1 ms, by `clock_nanosleep` or by reading a timerfd that was just \
+             armed; what it took beyond that is one observation, so that there is a distribution. The kernel may delay \
+             a sleeper by its timer slack, 50 µs unless told otherwise; each sleep is measured with that and with a \
+             slack of 1 ns.",
+    caveats: "The lateness includes the system calls themselves, on a CPU that had time to fall asleep.",
+    version: 1,
+    parameters: &[SLEEPER, ASKED, SLACK],
+    trends: &[],
+};
+
+/// The slack that the kernel gives a process by default, nanoseconds (prctl(2), PR_SET_TIMERSLACK).
+const DEFAULT_SLACK: u64 = 50_000;
+
+impl Experiment for WakeUp {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let sleeps = ["clock_nanosleep", "timerfd"].into_iter().flat_map(|sleeper| {
+            [100_000, 1_000_000].map(|asked| Point::new().named(&SLEEPER, sleeper).with(&ASKED, asked))
+        });
+        sleeps.flat_map(|point| [DEFAULT_SLACK, 1].map(|slack| point.clone().with(&SLACK, slack))).collect()
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        // A timerfd is exact whatever the slack (timerfd_create(2) knows none).
+        let slack = if point.name(&SLEEPER) == "timerfd" { 0.0 } else { point.number(&SLACK) as f64 };
+        let entry = known.measured_or(
+            "cpu/system_call",
+            &super::system_call::point("getppid"),
+            74.2,
+            "report 000, table 5: a null write takes 74.2 ns",
+        );
+        let woken = if known.machine.is_virtual() {
+            Basis::published(
+                8_000.0,
+                "order of a timer interrupt that a hypervisor must deliver to a sleeping virtual CPU",
+            )
+        } else {
+            Basis::published(3_000.0, "order of a timer interrupt, leaving a shallow sleep, and a switch")
+        };
+        Ok(Prediction::new()
+            .hardware("the timer's interrupt reaches a sleeping CPU", 1.0, woken)
+            .software("system calls", 2.0, entry)
+            .software(
+                "timer slack, used up when nothing else wakes the CPU",
+                1.0,
+                Basis::fact(slack, "the slack set with prctl"),
+            ))
+    }
+
+    fn bound(&self, _: &Point, _: &Known) -> Option<Bound> {
+        Some(Bound {
+            limit: 0.0,
+            because: "a sleeper is never woken before its time (clock_nanosleep(2))".to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+        let asked = point.number(&ASKED);
+        // SAFETY: sets a number of this thread's.
+        errno("prctl of the timer slack", unsafe {
+            libc::prctl(libc::PR_SET_TIMERSLACK, point.number(&SLACK))
+        })?;
+        let workload = match point.name(&SLEEPER) {
+            "timerfd" => Workload::each(timerfd(asked)?),
+            _ => Workload::each(nanosleep(asked)),
+        };
+        Ok(workload.beyond(asked as f64))
+    }
+
+    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+        let switches = seen.per_operation(seen.counters.voluntary_switches);
+        vec![Check::within("the thread slept: voluntary switches per sleep", switches, 0.98, 1.05)]
+    }
+}
+
+fn timespec(nanoseconds: u64) -> libc::timespec {
+    libc::timespec {
+        tv_sec: (nanoseconds / 1_000_000_000) as i64,
+        tv_nsec: (nanoseconds % 1_000_000_000) as i64,
+    }
+}
+
+fn nanosleep(asked: u64) -> impl FnMut(u64) -> Result<(), Failure> {
+    let asked = timespec(asked);
+    move |n| {
+        for _ in 0..n {
+            // SAFETY: a valid time; what is left of it after a signal is not wanted.
+            let slept =
+                unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const asked, null_mut()) };
+            ensure(slept == 0, "a sleep was interrupted")?;
+        }
+        Ok(())
+    }
+}
+
+fn timerfd(asked: u64) -> Result<impl FnMut(u64) -> Result<(), Failure>, Failure> {
+    // SAFETY: the new descriptor is owned here alone.
+    let timer = unsafe {
+        let descriptor = libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC);
+        OwnedFd::from_raw_fd(errno("timerfd_create", descriptor)?)
+    };
+    let once = libc::itimerspec { it_interval: timespec(0), it_value: timespec(asked) };
+    Ok(move |n| {
+        for _ in 0..n {
+            let mut expirations = 0_u64;
+            // SAFETY: a valid time, and room for the eight bytes that a timerfd returns.
+            let read = unsafe {
+                errno(
+                    "timerfd_settime",
+                    libc::timerfd_settime(timer.as_raw_fd(), 0, &raw const once, null_mut()),
+                )?;
+                libc::read(timer.as_raw_fd(), (&raw mut expirations).cast(), 8)
+            };
+            ensure(read == 8 && expirations == 1, "a timer did not expire exactly once")?;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,93 @@
+//! Which trials, in which order, within which budget; which points are skipped, and why.
+
+mod placement;
+mod schedule;
+mod selection;
+
+pub use placement::{Cpus, choose};
+pub use schedule::{Pace, Progress, Schedule, trial_seed};
+pub use selection::{UnknownExperiment, select};
+
+use crate::experiment::{Effort, Experiment, Point};
+use crate::machine::Machine;
+use crate::record::PlannedPoint;
+use std::time::Duration;
+
+/// Every point of the selected experiments, in the order of the report; those that are not measured with the reason.
+pub fn points(experiments: &[&'static dyn Experiment], machine: &Machine, effort: Effort) -> Vec<PlannedPoint> {
+    experiments
+        .iter()
+        .flat_map(|experiment| {
+            let planned = |point| planned(*experiment, point, machine, effort);
+            experiment.sweep(machine).into_iter().map(planned).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+fn planned(experiment: &dyn Experiment, point: Point, machine: &Machine, effort: Effort) -> PlannedPoint {
+    let about = experiment.about();
+    PlannedPoint {
+        experiment: about.name.to_owned(),
+        method_version: about.version,
+        unit: experiment.unit(&point),
+        skip: skip(experiment, &point, machine, effort),
+        point,
+    }
+}
+
+/// Why a point is not measured: what the machine lacks, or that it is not worth its time at this effort.
+fn skip(experiment: &dyn Experiment, point: &Point, machine: &Machine, effort: Effort) -> Option<String> {
+    let lacking = experiment.requires(point).iter().find_map(|requirement| requirement.lacking(machine));
+    lacking.or_else(|| cpus_lacking(experiment, point, machine)).or_else(|| {
+        let needed = experiment.effort(point);
+        (needed > effort).then(|| match needed {
+            Effort::Thorough => "left out unless --thorough is given: it would take long".to_owned(),
+            _ => "left out by --quick: the default run measures it".to_owned(),
+        })
+    })
+}
+
+fn cpus_lacking(experiment: &dyn Experiment, point: &Point, machine: &Machine) -> Option<String> {
+    let (one, other) = experiment.cpus(point)?;
+    let missing = [one, other].into_iter().find(|cpu| !machine.allowed_cpus().contains(cpu))?;
+    Some(format!("CPU {missing} is not among those that this process may use (see taskset, cpuset)"))
+}
+
+/// What a complete run of a family may take when no budget is given.
+fn family_budget(family: &str, effort: Effort) -> Duration {
+    let seconds = match (family, effort) {
+        ("memory", Effort::Quick) => 20,
+        ("memory", Effort::Standard) => 90,
+        ("network", Effort::Quick) => 15,
+        ("network", Effort::Standard) => 60,
+        ("filesystem", Effort::Quick) => 20,
+        ("filesystem", Effort::Standard) => 120,
+        (_, Effort::Quick) => 28,
+        (_, Effort::Standard) => 88,
+        (_, Effort::Thorough) => 900,
+    };
+    Duration::from_secs(seconds)
+}
+
+/// The budget of a selection: each family's, by the share of its experiments that are selected; three seconds at least.
+pub fn default_budget(selected: &[&'static dyn Experiment], effort: Effort) -> Duration {
+    let family = |experiment: &dyn Experiment| experiment.about().name.split('/').next().unwrap_or_default();
+    let mut of_family = std::collections::BTreeMap::<&str, (u32, u32)>::new();
+    for experiment in crate::experiments::all() {
+        of_family.entry(family(experiment)).or_default().1 += 1;
+    }
+    for experiment in selected {
+        of_family.entry(family(*experiment)).or_default().0 += 1;
+    }
+    let share = |(name, (some, all)): (&&str, &(u32, u32))| family_budget(name, effort) * *some / (*all).max(1);
+    of_family.iter().map(share).sum::<Duration>().max(Duration::from_secs(3))
+}
+
+/// The relative half-width that intervals are wished to have.
+pub fn default_precision(effort: Effort) -> f64 {
+    match effort {
+        Effort::Quick => 0.05,
+        Effort::Standard => 0.02,
+        Effort::Thorough => 0.01,
+    }
+}

@@ -1,0 +1,78 @@
+//! Choosing experiments by name.
+
+use crate::experiment::Experiment;
+use crate::experiments;
+
+/// A name that no experiment has.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no experiment `{pattern}`{}; `fathom list` shows them all", hint(.nearest.as_deref()))]
+pub struct UnknownExperiment {
+    /// What was asked for.
+    pub pattern: String,
+    /// The name that is most like it.
+    pub nearest: Option<String>,
+}
+
+fn hint(nearest: Option<&str>) -> String {
+    nearest.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+}
+
+/// The experiments that any of the patterns names, in the order of the report; all of them where there is no pattern.
+///
+/// A pattern is a whole name (`cpu/noise`), a family (`cpu`), a name without its family (`noise`), or either with `*`
+/// for any characters.
+pub fn select(patterns: &[String]) -> Result<Vec<&'static dyn Experiment>, UnknownExperiment> {
+    for pattern in patterns {
+        if !experiments::all().any(|experiment| names(pattern, experiment.about().name)) {
+            return Err(UnknownExperiment { pattern: pattern.clone(), nearest: nearest(pattern) });
+        }
+    }
+    let chosen = |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| names(pattern, name));
+    Ok(experiments::all().filter(|experiment| chosen(experiment.about().name)).collect())
+}
+
+fn names(pattern: &str, name: &str) -> bool {
+    let (family, short) = name.split_once('/').unwrap_or(("", name));
+    let pattern = pattern.trim_end_matches('/');
+    [name, family, short].into_iter().any(|candidate| matches(pattern, candidate))
+}
+
+/// Whether a text has the form of a pattern in which `*` stands for any characters.
+fn matches(pattern: &str, text: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == text,
+        Some((head, tail)) => text
+            .strip_prefix(head)
+            .is_some_and(|rest| (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| matches(tail, &rest[at..]))),
+    }
+}
+
+/// The name that shares the most pairs of letters with the pattern; none where nothing is alike.
+fn nearest(pattern: &str) -> Option<String> {
+    let alike = |name: &str| pairs(name).filter(|pair| pairs(pattern).any(|other| other == *pair)).count();
+    let best = experiments::all().map(|experiment| experiment.about().name).max_by_key(|name| alike(name))?;
+    (alike(best) >= 3).then(|| best.to_owned())
+}
+
+fn pairs(text: &str) -> impl Iterator<Item = &[u8]> {
+    text.as_bytes().windows(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_families_short_names_and_globs_choose() {
+        assert!(names("cpu/noise", "cpu/noise") && names("cpu", "cpu/noise") && names("noise", "cpu/noise"));
+        assert!(names("cpu/*", "cpu/noise") && names("*switch", "cpu/context_switch") && names("cpu/", "cpu/noise"));
+        assert!(!names("nois", "cpu/noise") && !names("memory", "cpu/noise"));
+    }
+
+    #[test]
+    fn an_unknown_name_is_told_with_the_one_most_like_it() {
+        let error = select(&["sistem_call".to_owned()]).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.contains("cpu/system_call"), "{error}");
+        assert!(select(&["zzz".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,26 @@
+//! Where run files are kept: plain files in the user's data folder, which can be copied, mailed and compared.
+
+use std::path::{Path, PathBuf};
+
+/// The ending of run files.
+pub const EXTENSION: &str = "jsonl";
+
+/// The folder of run files: `$XDG_DATA_HOME/fathom/runs`, `~/.local/share/fathom/runs`, or here where there is no home.
+pub fn folder() -> PathBuf {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
+    data.map_or_else(|| PathBuf::from("."), |data| data.join("fathom/runs"))
+}
+
+/// The path of a new run that began at this time (RFC 3339); the seed keeps two runs of one second apart.
+pub fn new_path(started: &str, seed: u64) -> PathBuf {
+    let time = started.replace(':', "-");
+    folder().join(format!("{time}-{:06x}.{EXTENSION}", seed & 0xff_ffff))
+}
+
+/// The newest run file of the folder; names begin with the time. `None` where there is none.
+pub fn latest(folder: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(folder).ok()?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    paths.filter(|path| path.extension().is_some_and(|ending| ending == EXTENSION)).max()
+}

@@ -1,0 +1,52 @@
+//! The headline of a point: its median over trials with its interval, with the baseline subtracted where there is one.
+
+use crate::record::{Run, Trial};
+use crate::sampling::Sample;
+use crate::statistics::{self, Estimate, MINIMUM_TRIALS};
+
+/// The headline of a point, and what it was made from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Headline {
+    /// The median with its interval, in the point's unit.
+    pub estimate: Estimate,
+    /// The baseline's own median, where one was subtracted.
+    pub baseline: Option<Estimate>,
+}
+
+impl Headline {
+    /// The headline of a point's trials; `None` where nothing was observed.
+    pub fn of(run: &Run, trials: &[&Trial]) -> Option<Self> {
+        let measured: Vec<&Sample> =
+            trials.iter().filter_map(|trial| trial.sample()).filter(|sample| !sample.observations.is_empty()).collect();
+        let (operations, baselines) = (operations(run, &measured), baselines(run, &measured));
+        if baselines.iter().all(Vec::is_empty) {
+            return Some(Headline { estimate: statistics::estimate(&operations)?, baseline: None });
+        }
+        let estimate = statistics::difference(&operations, &baselines)?;
+        Some(Headline { estimate, baseline: statistics::estimate(&baselines) })
+    }
+
+    /// The relative half-width of the interval; `None` where there is none.
+    pub fn half_width(&self) -> Option<f64> {
+        statistics::relative_half_width(&self.estimate)
+    }
+
+    /// Whether a difference is so small against its baseline that no affordable number of trials will resolve it: its
+    /// interval still holds zero, and is narrower than the wished share of the baseline.
+    pub fn is_lost(&self, precision: f64) -> bool {
+        let (Some(baseline), Some(interval)) = (&self.baseline, self.estimate.interval) else { return false };
+        let lost = interval.low <= 0.0 && interval.high - interval.low < precision * baseline.value.abs();
+        lost || (interval.low <= 0.0 && self.estimate.trials >= 2 * MINIMUM_TRIALS)
+    }
+}
+
+/// The observations of each trial per operation, with no baseline subtracted.
+pub fn operations(run: &Run, measured: &[&Sample]) -> Vec<Vec<f64>> {
+    let hz = run.header.clock.ticks_per_second;
+    measured.iter().map(|sample| sample.observations.operation(hz)).collect()
+}
+
+fn baselines(run: &Run, measured: &[&Sample]) -> Vec<Vec<f64>> {
+    let hz = run.header.clock.ticks_per_second;
+    measured.iter().map(|sample| sample.observations.baseline(hz)).collect()
+}

@@ -1,0 +1,87 @@
+//! What is known before the first trial.
+
+use crate::experiment::Effort;
+use crate::machine::Machine;
+use crate::plan::{self, Pace};
+use crate::record::{Header, SCHEMA_VERSION, Settings, Tool};
+use crate::sampling::{ClockKind, Qualification};
+use anyhow::{Context, Result, anyhow};
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+/// What a run is asked for; what is `None` follows from the effort and the machine.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Names or globs of experiments; all where there is none.
+    pub selection: Vec<String>,
+    /// Quick, standard or thorough.
+    pub effort: Effort,
+    /// The time that the run may take.
+    pub budget: Option<Duration>,
+    /// The wished relative half-width of the intervals.
+    pub precision: Option<f64>,
+    /// The seed of all randomness.
+    pub seed: Option<u64>,
+    /// The CPU for pinned work.
+    pub cpu: Option<usize>,
+    /// The clock to read.
+    pub clock: Option<ClockKind>,
+    /// How long a trial observes.
+    pub trial: Option<Duration>,
+    /// Where experiments may make files.
+    pub folder: PathBuf,
+}
+
+impl Options {
+    /// Describes the machine, qualifies the clock, plans, and says it all in a header.
+    pub fn header(&self) -> Result<Header> {
+        let selected = plan::select(&self.selection)?;
+        let machine = Machine::describe(&self.folder);
+        let cpus = plan::choose(&machine, self.cpu).map_err(|reason| anyhow!(reason))?;
+        let points = plan::points(&selected, &machine, self.effort);
+        let active = points.iter().filter(|point| point.skip.is_none()).count();
+        let budget = self.budget.unwrap_or_else(|| plan::default_budget(&selected, self.effort));
+        let trial = self.trial.unwrap_or_else(|| Pace::new(budget).first(active));
+        let settings = Settings {
+            selection: self.selection.clone(),
+            effort: self.effort,
+            budget_s: budget.as_secs_f64(),
+            precision: self.precision.unwrap_or_else(|| plan::default_precision(self.effort)),
+            seed: self.seed.unwrap_or_else(fresh_seed),
+            trial_ns: trial.as_nanos() as u64,
+            trial_fixed: self.trial.is_some(),
+            home: cpus.home,
+            partner: cpus.partner,
+            folder: self.folder.display().to_string(),
+        };
+        let clock = Qualification::run(&machine, self.clock);
+        Ok(Header { schema: SCHEMA_VERSION, tool: tool()?, started: now(), settings, clock, machine, plan: points })
+    }
+}
+
+/// This program, with the digest of its binary.
+pub fn tool() -> Result<Tool> {
+    let path = std::env::current_exe().context("this program does not find its own file")?;
+    let binary = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let digest: String = Sha256::digest(&binary).iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(Tool {
+        name: env!("CARGO_PKG_NAME").to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        binary_sha256: digest,
+        target: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+        build: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+    })
+}
+
+/// The time of day, RFC 3339, UTC, whole seconds.
+pub fn now() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
+}
+
+/// A seed nobody chose: it is recorded, so that the run can be repeated.
+fn fresh_seed() -> u64 {
+    let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    // Below 2^53, so that readers of JSON whose numbers are doubles keep it whole.
+    (time.as_nanos() as u64 ^ (u64::from(std::process::id()) << 32)) & ((1 << 53) - 1)
+}

@@ -1,0 +1,12 @@
+//! A run: all trials of a plan on one machine, written to its run file as they end.
+
+mod campaign;
+mod header;
+mod interrupt;
+mod leftovers;
+mod lock;
+
+pub use campaign::{Campaign, Tick, Watcher};
+pub use header::{Options, now, tool};
+pub use interrupt::catch_signals;
+pub use lock::MeasuringLock;

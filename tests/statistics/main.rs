@@ -1,0 +1,26 @@
+//! Known truths for the statistics: simulated samples whose median, difference, slope and modes are known, and which the
+//! intervals must hold 93 to 97 times in 100.
+//!
+//! An optimised build runs the whole of it with 4000 repetitions; a build without optimisation runs as much as fits in
+//! seconds, with 1000 repetitions and the same limits. To see the tables:
+//! `cargo test --release --test statistics -- --nocapture`.
+
+mod differences;
+mod lines;
+mod medians;
+mod modes;
+mod population;
+
+/// How often each simulation is repeated.
+const REPETITIONS: usize = if cfg!(debug_assertions) { 1000 } else { 2000 };
+
+/// How many times in 100 something happens.
+fn percentage(mut happens: impl FnMut() -> bool) -> f64 {
+    let count = (0..REPETITIONS).filter(|_| happens()).count();
+    100.0 * count as f64 / REPETITIONS as f64
+}
+
+/// Whether a 95 % interval holds the truth as often as it says.
+fn held(percentage: f64) -> bool {
+    (93.0..=97.0).contains(&percentage)
+}

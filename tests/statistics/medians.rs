@@ -1,0 +1,70 @@
+//! The headline: the median over trials.
+
+use crate::population::{Between, Chance, Shape, median, trials};
+use crate::{held, percentage};
+use fathom::statistics::estimate;
+
+/// Trials and observations in each.
+const DESIGNS: &[(usize, usize)] = if cfg!(debug_assertions) {
+    &[(6, 20)]
+} else {
+    &[(6, 20), (6, 100), (10, 20), (10, 100), (30, 20), (30, 100)]
+};
+
+fn coverage(shape: Shape, between: Between, (count, size): (usize, usize), truth: f64) -> f64 {
+    let mut chance = Chance::new((count * 1000 + size) as u64);
+    percentage(|| {
+        let samples = trials(shape, between, count, size, &mut chance);
+        estimate(&samples).and_then(|found| found.interval).is_some_and(|interval| interval.contains(truth))
+    })
+}
+
+/// The coverages of all designs, printed; those that are out of limits, returned.
+fn misses(shape: Shape, between: Between) -> Vec<(usize, usize, f64)> {
+    let truth = median(shape, between);
+    let found =
+        DESIGNS.iter().map(|&(count, size)| (count, size, coverage(shape, between, (count, size), truth)));
+    let found: Vec<(usize, usize, f64)> = found.collect();
+    println!("{shape:?} {between:?} {found:?}");
+    found.into_iter().filter(|&(_, _, percentage)| !held(percentage)).collect()
+}
+
+#[test]
+fn intervals_hold_the_median_whatever_the_shape_of_the_observations() {
+    for shape in Shape::ALL {
+        assert!(misses(shape, Between::None).is_empty(), "{shape:?}");
+    }
+}
+
+#[test]
+fn intervals_hold_the_median_when_trials_differ() {
+    for between in [Between::Small, Between::Equal] {
+        for shape in [Shape::Normal, Shape::Cauchy, Shape::Correlated] {
+            assert!(misses(shape, between).is_empty(), "{shape:?} {between:?}");
+        }
+    }
+    for shape in [Shape::Pareto, Shape::Lognormal, Shape::Correlated, Shape::CorrelatedSkewed] {
+        assert!(misses(shape, Between::Factor).is_empty(), "{shape:?}");
+    }
+}
+
+/// What is not reached, kept in sight. Lopsided observations in trials that differ make lopsided shares: most trials lie a
+/// little to one side, a few far to the other, and six trials may hold none of the few. Trials that
+/// differ far more than their observations are as good as single numbers, whose ranks come in steps.
+#[test]
+fn known_weaknesses_are_no_worse_than_documented() {
+    for (shape, between, least, most) in [
+        (Shape::Lognormal, Between::Equal, 90.0, 97.0),
+        (Shape::Pareto, Between::Equal, 90.0, 97.0),
+        (Shape::Bimodal, Between::Small, 86.5, 97.0),
+        (Shape::Edge, Between::Small, 85.0, 97.0),
+        (Shape::CorrelatedSkewed, Between::Equal, 92.0, 97.0),
+        (Shape::Lognormal, Between::Skewed, 84.5, 97.0),
+        (Shape::Normal, Between::Large, 93.0, 98.0),
+        (Shape::Interrupted, Between::Large, 93.0, 98.5),
+    ] {
+        let worse: Vec<_> =
+            misses(shape, between).into_iter().filter(|miss| !(least..=most).contains(&miss.2)).collect();
+        assert!(worse.is_empty(), "{shape:?} {between:?} {worse:?}");
+    }
+}
