@@ -10,8 +10,10 @@ use std::time::Duration;
 /// writes a report.
 #[derive(Debug, Parser)]
 #[command(name = "fathom", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "Exit status: 0 done, 1 regression found, 2 usage or could not run, 3 inconclusive, 4 some experiments \
-                        failed.")]
+#[command(
+    after_help = "Exit status: 0 done, 1 regression found, 2 usage or could not run, 3 inconclusive, 4 some experiments \
+                        failed."
+)]
 pub struct Cli {
     /// When to colour: the flag wins over NO_COLOR, and that over looking at the terminal.
     #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
@@ -167,7 +169,11 @@ pub enum MachineFormat {
 fn parse_share(text: &str) -> Result<f64, String> {
     let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
     let share = number.trim().parse::<f64>().map_err(|error| error.to_string())? * scale;
-    if share > 0.0 && share < 1.0 { Ok(share) } else { Err("a share between 0 and 1, or a percentage, is wanted".to_owned()) }
+    if share > 0.0 && share < 1.0 {
+        Ok(share)
+    } else {
+        Err("a share between 0 and 1, or a percentage, is wanted".to_owned())
+    }
 }
 
 #[cfg(test)]

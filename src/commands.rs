@@ -5,8 +5,8 @@ use crate::experiments;
 use crate::machine::Machine;
 use crate::plan;
 use crate::record::{Run, store};
-use crate::report::terminal::Style;
 use crate::report;
+use crate::report::terminal::Style;
 use crate::results::Results;
 use crate::run::{self, Campaign, MeasuringLock, Options};
 use crate::sampling::{self, Answer, Request};
@@ -27,7 +27,9 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Command::Run(asked) => return measure(&asked, style),
         Command::Trial => trial()?,
-        Command::List => print(&report::terminal::list(experiments::all(), &Machine::describe(Path::new(".")), style))?,
+        Command::List => {
+            print(&report::terminal::list(experiments::all(), &Machine::describe(Path::new(".")), style))?
+        }
         Command::Explain { experiment } => explain(&experiment, style)?,
         Command::Machine { format, dir } => machine(format, &dir, style)?,
         Command::Report(asked) => show(&asked, style)?,
@@ -75,7 +77,9 @@ fn columns() -> usize {
 
 fn explain(patterns: &[String], style: Style) -> Result<()> {
     let machine = Machine::describe(Path::new("."));
-    let texts = plan::select(patterns)?.into_iter().map(|experiment| report::terminal::explain(experiment, &machine, style));
+    let texts = plan::select(patterns)?
+        .into_iter()
+        .map(|experiment| report::terminal::explain(experiment, &machine, style));
     print(&texts.collect::<Vec<_>>().join("\n"))
 }
 
@@ -96,8 +100,9 @@ fn completions(shell: clap_complete::Shell) -> Result<()> {
 fn trial() -> Result<()> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
-    let request: Request = serde_json::from_str(&text)
-        .context("`fathom trial` is what `fathom run` starts for each trial; it wants a request on standard input")?;
+    let request: Request = serde_json::from_str(&text).context(
+        "`fathom trial` is what `fathom run` starts for each trial; it wants a request on standard input",
+    )?;
     let answer = match experiments::find(&request.experiment) {
         Some(experiment) => sampling::visit(experiment, &request),
         None => Answer::Broke(format!("there is no experiment {}", request.experiment)),
@@ -123,7 +128,10 @@ fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     let page = path.with_extension("html");
     let written = std::fs::write(&page, report::html::render(&results));
     if let Err(error) = &written {
-        eprintln!("fathom: the page could not be written to {}: {error}; the run file is complete", page.display());
+        eprintln!(
+            "fathom: the page could not be written to {}: {error}; the run file is complete",
+            page.display()
+        );
     }
     let mut files = vec![("run file", path.as_path())];
     files.extend(written.is_ok().then_some(("report", page.as_path())));
@@ -152,7 +160,8 @@ fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
 fn show(asked: &cli::Report, style: Style) -> Result<()> {
     let latest = || {
         let folder = store::folder();
-        store::latest(&folder).ok_or_else(|| anyhow!("there is no run in {} yet: `fathom run` makes one", folder.display()))
+        store::latest(&folder)
+            .ok_or_else(|| anyhow!("there is no run in {} yet: `fathom run` makes one", folder.display()))
     };
     let path = asked.run.clone().map_or_else(latest, Ok)?;
     let run = Run::read(&path)?;
@@ -163,7 +172,9 @@ fn show(asked: &cli::Report, style: Style) -> Result<()> {
     match &asked.output {
         None => print(&text),
         Some(output) if output == &path => bail!("the report would overwrite the run file"),
-        Some(output) => std::fs::write(output, text).with_context(|| format!("cannot write {}", output.display())),
+        Some(output) => {
+            std::fs::write(output, text).with_context(|| format!("cannot write {}", output.display()))
+        }
     }
 }
 

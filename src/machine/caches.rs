@@ -118,7 +118,7 @@ fn positive<T: Copy + PartialOrd + Default>(number: Fact<T>) -> Fact<T> {
     number.parse("above 0", |number| (*number > T::default()).then_some(*number))
 }
 
-/// The deterministic cache leaf: 4 on Intel, 0x8000_001D on AMD; who shares which instance it does not say.
+/// The deterministic cache leaf: 4 on Intel, `0x8000_001D` on AMD; who shares which instance it does not say.
 fn from_cpuid(host: &dyn Host) -> Fact<Vec<Cache>> {
     for (leaf, source) in [(4, "CPUID leaf 0x4"), (0x8000_001d, "CPUID leaf 0x8000001d")] {
         let highest = host.cpuid(leaf & 0xf000_0000, 0).map_or(0, |registers| registers[0]);

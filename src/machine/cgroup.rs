@@ -30,6 +30,7 @@ pub struct Limits {
 }
 
 /// Our group in one hierarchy: its folder and those above it, up to the mount.
+#[derive(Clone)]
 struct Group {
     version: u8,
     folders: Vec<String>,
@@ -49,23 +50,16 @@ pub(super) fn read(root: &Root) -> Limits {
             quota(root, group.version, folder)
         }),
         throttled_periods: own(find("cpu"), |_, folder| throttled(root, folder)),
-        memory_bytes: tightest(as_ref(&memory), "memory.max, memory.limit_in_bytes", |group, folder| {
+        memory_bytes: tightest(memory.clone(), "memory.max, memory.limit_in_bytes", |group, folder| {
             memory_limit(root, group.version, folder)
         }),
-        memory_left_bytes: tightest(as_ref(&memory), "memory.max, memory.current", |group, folder| {
+        memory_left_bytes: tightest(memory, "memory.max, memory.current", |group, folder| {
             memory_left(root, group.version, folder)
         }),
         cpuset: own(find("cpuset"), |group, folder| {
             let file = if group.version == 2 { "cpuset.cpus.effective" } else { "cpuset.cpus" };
             super::topology::cpu_list(root, &format!("{folder}/{file}"))
         }),
-    }
-}
-
-fn as_ref(group: &Result<Group, String>) -> Result<Group, String> {
-    match group {
-        Ok(group) => Ok(Group { version: group.version, folders: group.folders.clone() }),
-        Err(reason) => Err(reason.clone()),
     }
 }
 

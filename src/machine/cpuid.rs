@@ -1,5 +1,5 @@
 //! What the CPUID instruction tells about the CPU we happen to run on. Leaf numbers and bits: Intel SDM
-//! volume 2 (CPUID), AMD APM volume 3 appendix E, and the hypervisors' leaves from 0x4000_0000.
+//! volume 2 (CPUID), AMD APM volume 3 appendix E, and the hypervisors' leaves from `0x4000_0000`.
 
 use super::fact::Fact;
 use super::host::Host;
@@ -76,7 +76,7 @@ fn from_crystal(host: &dyn Host) -> Fact<f64> {
     )
 }
 
-/// Leaf 0x4000_0010: kilohertz, a convention that VMware began and others follow.
+/// Leaf `0x4000_0010`: kilohertz, a convention that `VMware` began and others follow.
 fn from_hypervisor(host: &dyn Host) -> Fact<f64> {
     if bit(host, 1, 2, 31).value() != Some(&true) {
         return Fact::unknown("no hypervisor declares it", "CPUID leaf 0x40000010");

@@ -29,7 +29,7 @@ pub struct Folder {
     pub block_bytes: u64,
 }
 
-/// An event that perf_event_open(2) may count.
+/// An event that `perf_event_open(2)` may count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -75,7 +75,8 @@ impl Config {
     pub fn sha256(&self) -> Fact<String> {
         self.text.clone().map(|text| {
             let digest = Sha256::digest(text.trim().as_bytes());
-            digest.iter().map(|byte| format!("{byte:02x}")).collect()
+            let nibbles = digest.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+            nibbles.filter_map(|nibble| char::from_digit(u32::from(nibble), 16)).collect()
         })
     }
 }

@@ -61,19 +61,27 @@ impl Host for Live {
         u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).map_err(|_| last_error())
     }
 
+    #[cfg(target_env = "gnu")]
     fn libc(&self) -> Result<String, String> {
-        libc_version()
+        // SAFETY: glibc returns a pointer to a static text that ends with a zero byte.
+        let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
+        Ok(format!("glibc {}", version.to_string_lossy()))
+    }
+
+    #[cfg(not(target_env = "gnu"))]
+    fn libc(&self) -> Result<String, String> {
+        Err("a C library other than glibc does not tell its version at run time".to_owned())
     }
 
     fn folder(&self, folder: &Path) -> Result<Folder, String> {
         let path = folder.canonicalize().map_err(|error| error.to_string())?;
         let name = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
-        let mut space = MaybeUninit::<libc::statvfs64>::zeroed();
-        // SAFETY: the name ends with a zero byte, and there is room for one statvfs64.
-        if unsafe { libc::statvfs64(name.as_ptr(), space.as_mut_ptr()) } != 0 {
+        let mut space = MaybeUninit::<libc::statvfs>::zeroed();
+        // SAFETY: the name ends with a zero byte, and there is room for one statvfs.
+        if unsafe { libc::statvfs(name.as_ptr(), space.as_mut_ptr()) } != 0 {
             return Err(last_error());
         }
-        // SAFETY: all zeroes is a valid statvfs64, and the call has filled it.
+        // SAFETY: all zeroes is a valid statvfs, and the call has filled it.
         let space = unsafe { space.assume_init() };
         let block_bytes = space.f_frsize;
         Ok(Folder {
@@ -107,12 +115,12 @@ impl Host for Live {
     }
 
     fn locked_memory_limit(&self) -> Result<Option<u64>, String> {
-        let mut limit = libc::rlimit64 { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: the pointer is to one rlimit64 that we own.
-        if unsafe { libc::getrlimit64(libc::RLIMIT_MEMLOCK, &raw mut limit) } != 0 {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: the pointer is to one rlimit that we own.
+        if unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) } != 0 {
             return Err(last_error());
         }
-        Ok((limit.rlim_cur != libc::RLIM64_INFINITY).then_some(limit.rlim_cur))
+        Ok((limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur))
     }
 }
 
@@ -137,16 +145,4 @@ fn text(field: &[c_char]) -> String {
 
 fn last_error() -> String {
     io::Error::last_os_error().to_string()
-}
-
-#[cfg(target_env = "gnu")]
-fn libc_version() -> Result<String, String> {
-    // SAFETY: glibc returns a pointer to a static text that ends with a zero byte.
-    let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
-    Ok(format!("glibc {}", version.to_string_lossy()))
-}
-
-#[cfg(not(target_env = "gnu"))]
-fn libc_version() -> Result<String, String> {
-    Err("a C library other than glibc does not tell its version at run time".to_owned())
 }

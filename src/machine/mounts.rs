@@ -1,4 +1,4 @@
-//! The mount table, `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
+//! The mount table, `/proc/self/mountinfo` (`proc_pid_mountinfo(5)`).
 
 use std::path::{Path, PathBuf};
 

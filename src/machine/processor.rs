@@ -189,7 +189,7 @@ fn signature(root: &Root, info: &Fact<String>, host: &dyn Host) -> [Fact<u32>; 3
 fn scaled(root: &Root, path: &str) -> Fact<f64> {
     root.decimal(path)
         .because("the kernel has no frequency driver here (usual in a virtual machine)")
-        .map(|kilohertz| kilohertz * 1e3)
+        .parse("a frequency", |kilohertz| (*kilohertz > 0.0).then_some(kilohertz * 1e3))
 }
 
 /// The nominal clock, from the most to the least direct witness.
@@ -236,16 +236,12 @@ fn momentary(root: &Root, info: &Fact<String>) -> Fact<f64> {
 fn tick_counter(info: &Fact<String>, host: &dyn Host) -> TickCounter {
     let flags = line(info, "flags");
     let has = |flag: &str| flags.clone().map(|flags| flags.split_whitespace().any(|name| name == flag));
-    let arm = |source: &str| Fact::known(true, source);
     TickCounter {
         declared_hz: cpuid::tsc_frequency(host).or_else(|| arm_rate(host)).or_else(|| from_bogomips(info)),
+        // The Arm architecture fixes the rate of its generic timer, so knowing that it is Arm is enough.
         invariant: cpuid::bit(host, 0x8000_0007, 3, 8)
             .or_else(|| has("nonstop_tsc"))
-            .or_else(|| arm_rate(host).map(|_| true).or_else(|| Fact::unknown("not told", "")))
-            .or_else(|| match line(info, "CPU implementer") {
-                Fact::Known { .. } => arm("the Arm architecture: the generic timer has a fixed rate"),
-                Fact::Unknown { unknown, source } => Fact::unknown(unknown, source),
-            }),
+            .or_else(|| line(info, "CPU implementer").map(|_| true).via(" (Arm: fixed by the architecture)")),
         rdtscp: cpuid::bit(host, 0x8000_0001, 3, 27).or_else(|| has("rdtscp")),
     }
 }

@@ -1,6 +1,6 @@
 //! How values of the description are written for people: binary prefixes for sizes, decimal ones for rates.
 
-/// A size: `32 KiB`, `1.5 MiB`, `24.3 GiB`.
+/// A size: `32 KiB`, `1.25 MiB`, `23.54 GiB`.
 pub(super) fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = bytes as f64;
@@ -9,7 +9,7 @@ pub(super) fn size(bytes: u64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    format!("{} {}", rounded(value), UNITS[unit])
+    format!("{} {}", trimmed(value, 2), UNITS[unit])
 }
 
 /// A frequency: `2.6 GHz`, `800 MHz`.
@@ -53,11 +53,6 @@ fn prefixed(value: f64, places: usize, unit: &str) -> String {
     format!("{} {prefix}{unit}", trimmed(value / factor, places))
 }
 
-/// Whole numbers without a point; others with one place, which sizes of memory deserve and no more.
-fn rounded(value: f64) -> String {
-    trimmed(value, 1)
-}
-
 /// At most so many places, without zeroes at the end.
 fn trimmed(value: f64, places: usize) -> String {
     let text = format!("{value:.places$}");
@@ -71,7 +66,7 @@ mod tests {
     #[test]
     fn sizes_are_binary_and_rates_decimal() {
         assert_eq!(size(48 << 10), "48 KiB");
-        assert_eq!(size(1280 << 10), "1.3 MiB");
+        assert_eq!(size(1280 << 10), "1.25 MiB");
         assert_eq!(size(0), "0 B");
         assert_eq!(size(u64::MAX), "16384 PiB");
         assert_eq!(frequency(2.596_134e9), "2.596 GHz");

@@ -63,7 +63,7 @@ pub struct Device {
     pub write_cache: Fact<String>,
     /// Devices this one is made of (device mapper, RAID).
     pub parts: Vec<String>,
-    /// Current and highest rate of its PCIe link, in the kernel's words, for devices that sit on one.
+    /// Current and highest rate of its PCI Express link, in the kernel's words, for devices that sit on one.
     pub link: Fact<String>,
 }
 

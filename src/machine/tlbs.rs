@@ -1,5 +1,5 @@
 //! Translation look-aside buffers, which only CPUID tells of (Intel leaves 0x18 and 2, AMD leaves
-//! 0x8000_0005, 0x8000_0006 and 0x8000_0019).
+//! `0x8000_0005`, `0x8000_0006` and `0x8000_0019`).
 
 use serde::{Deserialize, Serialize};
 
@@ -73,19 +73,26 @@ mod x86 {
     const MIB: u64 = 1 << 20;
     const GIB: u64 = 1 << 30;
 
+    /// The decoder walks as many subleaves as the first one announces; a hypervisor that announces four
+    /// thousand million would keep us for minutes. Real processors have fewer than ten.
+    const LAST_SUBLEAF: u32 = 31;
+
     fn identify(host: &dyn Host) -> CpuId<impl CpuIdReader> {
         CpuId::with_cpuid_reader(move |leaf, subleaf| {
-            let [eax, ebx, ecx, edx] = host.cpuid(leaf, subleaf).unwrap_or_default();
+            let [mut eax, ebx, ecx, edx] = host.cpuid(leaf, subleaf).unwrap_or_default();
+            if leaf == 0x18 && subleaf == 0 {
+                eax = eax.min(LAST_SUBLEAF);
+            }
             CpuIdResult { eax, ebx, ecx, edx }
         })
     }
 
-    /// Leaf 0x18: one subleaf per buffer. No processor has near a hundred.
+    /// Leaf 0x18: one subleaf per buffer.
     pub(super) fn translation_parameters(host: &dyn Host) -> Vec<Tlb> {
         let Some(parameters) = identify(host).get_deterministic_address_translation_info() else {
             return Vec::new();
         };
-        parameters.take(100).filter_map(|info| translation_parameter(&info)).collect()
+        parameters.filter_map(|info| translation_parameter(&info)).collect()
     }
 
     fn translation_parameter(info: &DatInfo) -> Option<Tlb> {
@@ -117,7 +124,7 @@ mod x86 {
         let mut add = |level, kind, page, entries: u16, ways: Associativity| {
             if entries > 0 && !matches!(ways, Associativity::Disabled) {
                 let entries = u32::from(entries);
-                tlbs.push(Tlb { level, kind, page_bytes: vec![page], entries, ways: number(ways, entries) });
+                tlbs.push(Tlb { level, kind, page_bytes: vec![page], entries, ways: number(&ways, entries) });
             }
         };
         if let Some(first) = cpu.get_l1_cache_and_tlb_info() {
@@ -141,10 +148,10 @@ mod x86 {
         tlbs
     }
 
-    fn number(ways: Associativity, entries: u32) -> u32 {
+    fn number(ways: &Associativity, entries: u32) -> u32 {
         match ways {
             Associativity::DirectMapped => 1,
-            Associativity::NWay(ways) => u32::from(ways),
+            Associativity::NWay(ways) => u32::from(*ways),
             Associativity::FullyAssociative => entries,
             Associativity::Disabled | Associativity::Unknown => 0,
         }

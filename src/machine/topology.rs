@@ -99,7 +99,7 @@ fn online(root: &Root) -> Fact<CpuSet> {
 fn groups(root: &Root, cpus: &[usize], file: &str) -> Fact<Vec<CpuSet>> {
     let source = format!("{CPUS}/cpu*/topology/{file}");
     let mut sets: Vec<CpuSet> = Vec::new();
-    for &cpu in cpus.iter() {
+    for &cpu in cpus {
         if sets.iter().any(|set| set.contains(cpu)) {
             continue;
         }
@@ -135,7 +135,7 @@ fn class(root: &Root, name: String, cpus: CpuSet) -> CoreClass {
     let maximum_hz = root
         .decimal(&format!("{CPUS}/cpu{first}/cpufreq/cpuinfo_max_freq"))
         .because("the kernel has no frequency driver here (usual in a virtual machine)")
-        .map(|kilohertz| kilohertz * 1e3);
+        .parse("a frequency", |kilohertz| (*kilohertz > 0.0).then_some(kilohertz * 1e3));
     CoreClass { name, cpus, maximum_hz }
 }
 

@@ -26,7 +26,7 @@ pub struct Virtualization {
     pub firmware_version: Fact<String>,
 }
 
-/// How hypervisors spell themselves in CPUID leaf 0x4000_0000.
+/// How hypervisors spell themselves in CPUID leaf `0x4000_0000`.
 const SIGNATURES: &[(&str, &str)] = &[
     ("KVMKVMKVM", "KVM"),
     ("Linux KVM Hv", "KVM (with Hyper-V interface)"),

@@ -14,7 +14,11 @@ use crate::record::PlannedPoint;
 use std::time::Duration;
 
 /// Every point of the selected experiments, in the order of the report; those that are not measured with the reason.
-pub fn points(experiments: &[&'static dyn Experiment], machine: &Machine, effort: Effort) -> Vec<PlannedPoint> {
+pub fn points(
+    experiments: &[&'static dyn Experiment],
+    machine: &Machine,
+    effort: Effort,
+) -> Vec<PlannedPoint> {
     experiments
         .iter()
         .flat_map(|experiment| {
@@ -79,7 +83,8 @@ pub fn default_budget(selected: &[&'static dyn Experiment], effort: Effort) -> D
     for experiment in selected {
         of_family.entry(family(*experiment)).or_default().0 += 1;
     }
-    let share = |(name, (some, all)): (&&str, &(u32, u32))| family_budget(name, effort) * *some / (*all).max(1);
+    let share =
+        |(name, (some, all)): (&&str, &(u32, u32))| family_budget(name, effort) * *some / (*all).max(1);
     of_family.iter().map(share).sum::<Duration>().max(Duration::from_secs(3))
 }
 

@@ -30,7 +30,9 @@ impl Cpus {
 pub fn choose(machine: &Machine, asked: Option<usize>) -> Result<Cpus, String> {
     let allowed = machine.allowed_cpus();
     if let Some(cpu) = asked.filter(|cpu| !allowed.contains(cpu)) {
-        return Err(format!("CPU {cpu} is not among those that this process may use: {allowed:?} (see taskset)"));
+        return Err(format!(
+            "CPU {cpu} is not among those that this process may use: {allowed:?} (see taskset)"
+        ));
     }
     let fastest = fastest_kind(machine);
     let home = asked.or_else(|| fastest.iter().copied().find(|cpu| *cpu != 0)).or(fastest.first().copied());
@@ -40,7 +42,9 @@ pub fn choose(machine: &Machine, asked: Option<usize>) -> Result<Cpus, String> {
 
 /// The allowed CPUs of the kind with the highest clock; all of them where kinds or clocks are not known.
 fn fastest_kind(machine: &Machine) -> Vec<usize> {
-    let clock = |cpu: usize| machine.core_class(cpu).and_then(|class| class.maximum_hz.value().copied()).unwrap_or(0.0);
+    let clock = |cpu: usize| {
+        machine.core_class(cpu).and_then(|class| class.maximum_hz.value().copied()).unwrap_or(0.0)
+    };
     let allowed = machine.allowed_cpus();
     let highest = allowed.iter().map(|cpu| clock(*cpu)).fold(0.0, f64::max);
     allowed.iter().copied().filter(|cpu| clock(*cpu) >= highest).collect()

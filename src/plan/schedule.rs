@@ -64,7 +64,8 @@ impl Schedule {
 
     /// The points of a round (from 1), as indices; empty when everything is as precise as wished.
     pub fn round(&self, round: u32, progress: &[Progress]) -> Vec<usize> {
-        let mut due: Vec<usize> = (0..progress.len()).filter(|index| self.is_due(round, &progress[*index])).collect();
+        let mut due: Vec<usize> =
+            (0..progress.len()).filter(|index| self.is_due(round, &progress[*index])).collect();
         if round as usize > MINIMUM_TRIALS {
             let profit = |index: &usize| progress[*index].profit(self.precision);
             due.sort_by(|one, other| profit(other).total_cmp(&profit(one)));
@@ -77,7 +78,8 @@ impl Schedule {
     }
 
     fn is_due(&self, round: u32, progress: &Progress) -> bool {
-        let first_rounds = progress.trials < MINIMUM_TRIALS && progress.trials < round as usize && !progress.given_up();
+        let first_rounds =
+            progress.trials < MINIMUM_TRIALS && progress.trials < round as usize && !progress.given_up();
         first_rounds || (round as usize > MINIMUM_TRIALS && progress.missing(self.precision))
     }
 }
@@ -94,7 +96,9 @@ fn shuffle(items: &mut [usize], chance: &mut SplitMix64) {
 pub fn trial_seed(seed: u64, experiment: &str, point: &Point, round: u32) -> u64 {
     // FNV-1a, a published hash that will not change with a library.
     let text = format!("{experiment} {point}");
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
     SplitMix64::seed_from_u64(seed ^ hash ^ u64::from(round).rotate_left(32)).next_u64()
 }
 
@@ -139,7 +143,12 @@ mod tests {
     use super::*;
 
     fn visited(trials: usize, half_width: f64) -> Progress {
-        Progress { trials, half_width: Some(half_width), seconds: trials as f64 * 0.02, ..Progress::default() }
+        Progress {
+            trials,
+            half_width: Some(half_width),
+            seconds: trials as f64 * 0.02,
+            ..Progress::default()
+        }
     }
 
     #[test]

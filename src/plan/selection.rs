@@ -41,9 +41,9 @@ fn names(pattern: &str, name: &str) -> bool {
 fn matches(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
-        Some((head, tail)) => text
-            .strip_prefix(head)
-            .is_some_and(|rest| (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| matches(tail, &rest[at..]))),
+        Some((head, tail)) => text.strip_prefix(head).is_some_and(|rest| {
+            (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| matches(tail, &rest[at..]))
+        }),
     }
 }
 
@@ -65,13 +65,18 @@ mod tests {
     #[test]
     fn names_families_short_names_and_globs_choose() {
         assert!(names("cpu/noise", "cpu/noise") && names("cpu", "cpu/noise") && names("noise", "cpu/noise"));
-        assert!(names("cpu/*", "cpu/noise") && names("*switch", "cpu/context_switch") && names("cpu/", "cpu/noise"));
+        assert!(
+            names("cpu/*", "cpu/noise")
+                && names("*switch", "cpu/context_switch")
+                && names("cpu/", "cpu/noise")
+        );
         assert!(!names("nois", "cpu/noise") && !names("memory", "cpu/noise"));
     }
 
     #[test]
     fn an_unknown_name_is_told_with_the_one_most_like_it() {
-        let error = select(&["sistem_call".to_owned()]).err().map(|error| error.to_string()).unwrap_or_default();
+        let error =
+            select(&["sistem_call".to_owned()]).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(error.contains("cpu/system_call"), "{error}");
         assert!(select(&["zzz".to_owned()]).is_err());
     }

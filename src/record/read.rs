@@ -56,7 +56,15 @@ pub enum ReadError {
 impl Run {
     /// A run of which nothing but its header is known.
     pub fn begun(header: Header) -> Self {
-        Run { header, predictions: vec![], trials: vec![], resumed: vec![], closing: None, whole_bytes: 0, torn: false }
+        Run {
+            header,
+            predictions: vec![],
+            trials: vec![],
+            resumed: vec![],
+            closing: None,
+            whole_bytes: 0,
+            torn: false,
+        }
     }
 
     /// Reads a run file.

@@ -16,8 +16,11 @@ pub struct Headline {
 impl Headline {
     /// The headline of a point's trials; `None` where nothing was observed.
     pub fn of(run: &Run, trials: &[&Trial]) -> Option<Self> {
-        let measured: Vec<&Sample> =
-            trials.iter().filter_map(|trial| trial.sample()).filter(|sample| !sample.observations.is_empty()).collect();
+        let measured: Vec<&Sample> = trials
+            .iter()
+            .filter_map(|trial| trial.sample())
+            .filter(|sample| !sample.observations.is_empty())
+            .collect();
         let (operations, baselines) = (operations(run, &measured), baselines(run, &measured));
         if baselines.iter().all(Vec::is_empty) {
             return Some(Headline { estimate: statistics::estimate(&operations)?, baseline: None });

@@ -153,7 +153,12 @@ pub fn result(run: &Run, planned: &PlannedPoint) -> PointResult {
 }
 
 /// Judges the trials of one point.
-fn judge(run: &Run, planned: &PlannedPoint, trials: &[&Trial], expected: Option<&PredictionLine>) -> PointResult {
+fn judge(
+    run: &Run,
+    planned: &PlannedPoint,
+    trials: &[&Trial],
+    expected: Option<&PredictionLine>,
+) -> PointResult {
     let measured: Vec<&Sample> = trials.iter().filter_map(|trial| trial.sample()).collect();
     let headline = Headline::of(run, trials);
     let samples: Vec<Vec<f64>> = headline::operations(run, &measured);
@@ -161,7 +166,9 @@ fn judge(run: &Run, planned: &PlannedPoint, trials: &[&Trial], expected: Option<
     let each = measured.iter().any(|sample| is_each(&sample.observations));
     let bound = expected.and_then(|expected| expected.bound.clone());
     let outcome = match &headline {
-        Some(headline) => measured_outcome(headline, resolution_ns(run, &measured), bound, planned.unit.kind()),
+        Some(headline) => {
+            measured_outcome(headline, resolution_ns(run, &measured), bound, planned.unit.kind())
+        }
         None => unmeasured_outcome(planned, trials),
     };
     PointResult {
@@ -192,13 +199,15 @@ fn is_each(observations: &Observations) -> bool {
     }
 }
 
-/// The clock's resolution divided by the operations of an observation, nanoseconds; 0 for numbers that no clock made.
+/// The clock's resolution divided by the operations of an observation (median over trials), nanoseconds; 0 for numbers
+/// that no clock made.
 fn resolution_ns(run: &Run, measured: &[&Sample]) -> f64 {
     let operations = measured.iter().filter_map(|sample| match &sample.observations {
-        Observations::Ticks { operations, .. } => Some(*operations),
+        Observations::Ticks { operations, .. } => Some(*operations as f64),
         Observations::Values { .. } => None,
     });
-    operations.min().map_or(0.0, |least| run.header.clock.resolution_ns() / least as f64)
+    let operations: Vec<f64> = operations.collect();
+    statistics::median(&operations).map_or(0.0, |usual| run.header.clock.resolution_ns() / usual)
 }
 
 fn measured_outcome(headline: &Headline, resolution: f64, bound: Option<Bound>, kind: Kind) -> Outcome {

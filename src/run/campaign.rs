@@ -70,7 +70,9 @@ impl Campaign {
         let tool = tool()?;
         same_machine(&run)?;
         if tool.binary_sha256 != run.header.tool.binary_sha256 {
-            bail!("the run was begun by another build of fathom; figures of two builds do not go into one run: start a new one");
+            bail!(
+                "the run was begun by another build of fathom; figures of two builds do not go into one run: start a new one"
+            );
         }
         let mut journal = Journal::resume(path, run.whole_bytes)?;
         let budget = budget.unwrap_or(Duration::from_secs_f64(run.header.settings.budget_s));
@@ -81,9 +83,12 @@ impl Campaign {
     fn new(run: Run, journal: Journal, budget: Duration) -> Result<Self> {
         let settings = &run.header.settings;
         leftovers::sweep(&PathBuf::from(&settings.folder));
-        let active: Vec<PlannedPoint> = run.header.plan.iter().filter(|point| point.skip.is_none()).cloned().collect();
+        let active: Vec<PlannedPoint> =
+            run.header.plan.iter().filter(|point| point.skip.is_none()).cloned().collect();
         if active.is_empty() {
-            bail!("nothing can be measured: every selected point is skipped (`fathom list` shows what each needs)");
+            bail!(
+                "nothing can be measured: every selected point is skipped (`fathom list` shows what each needs)"
+            );
         }
         let earlier = run.trials.iter().map(|trial| trial.began_s + trial.took_s).fold(0.0, f64::max);
         let mut campaign = Campaign {
@@ -220,7 +225,8 @@ impl Campaign {
 
     /// Says what is expected of a point, once, before its first trial, from the machine and earlier results alone.
     fn predict(&mut self, experiment: &dyn Experiment, planned: &PlannedPoint) -> Result<()> {
-        let said = |line: &PredictionLine| line.experiment == planned.experiment && line.point == planned.point;
+        let said =
+            |line: &PredictionLine| line.experiment == planned.experiment && line.point == planned.point;
         if self.run.predictions.iter().any(said) {
             return Ok(());
         }
@@ -288,5 +294,7 @@ fn same_machine(run: &Run) -> Result<()> {
     if same {
         return Ok(());
     }
-    bail!("the run was begun on another machine, kernel or set of CPUs, and cannot go on here: start a new one")
+    bail!(
+        "the run was begun on another machine, kernel or set of CPUs, and cannot go on here: start a new one"
+    )
 }

@@ -56,7 +56,15 @@ impl Options {
             folder: self.folder.display().to_string(),
         };
         let clock = Qualification::run(&machine, self.clock);
-        Ok(Header { schema: SCHEMA_VERSION, tool: tool()?, started: now(), settings, clock, machine, plan: points })
+        Ok(Header {
+            schema: SCHEMA_VERSION,
+            tool: tool()?,
+            started: now(),
+            settings,
+            clock,
+            machine,
+            plan: points,
+        })
     }
 }
 

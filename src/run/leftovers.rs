@@ -29,7 +29,10 @@ mod tests {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
         sweep(folder.path());
-        let mut left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let mut left: Vec<_> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         left.sort();
         let mut expected = vec![own, ".fathom-x".to_owned(), "somebody-elses".to_owned()];
         expected.sort();

@@ -171,24 +171,26 @@ impl<C: Clock> Sampler<'_, C> {
         Ok((stop.since(start).0, stop))
     }
 
-    /// Iterations between two clock readings: doubled until they last long enough, which warms up as well.
+    /// Iterations between two clock readings: doubled until they last long enough, which warms up as well. The quickest
+    /// of three decides, because an interruption would make a batch of one look long.
     fn batch(&self, operation: &mut (dyn Operation + '_), each: bool) -> Result<u64, Failure> {
         let warm_up = self.ticks(self.duration_ns as f64 * WARM_UP_SHARE);
         let long = ((overhead(self.clock) * BATCH_OVER_CLOCK) as i64).max(self.ticks(BATCH_NS));
         let began = self.clock.stop();
         let mut n = 1;
         loop {
-            let (elapsed, now) = self.time(operation, n)?;
-            let warm = now.since(began).0 >= warm_up;
-            if each {
-                if warm {
+            let mut quickest = i64::MAX;
+            for _ in 0..3 {
+                let (elapsed, now) = self.time(operation, n)?;
+                quickest = quickest.min(elapsed);
+                if each && now.since(began).0 >= warm_up {
                     return Ok(1);
                 }
-            } else if elapsed >= long {
-                return Ok((n as f64 * long as f64 / elapsed as f64).ceil().max(1.0) as u64);
-            } else {
-                n *= 2;
             }
+            if !each && quickest >= long {
+                return Ok((n as f64 * long as f64 / quickest as f64).ceil().max(1.0) as u64);
+            }
+            n *= if each { 1 } else { 2 };
         }
     }
 

@@ -53,6 +53,14 @@ pub fn die_with(parent: u32) -> Result<(), Failure> {
     if alive { Ok(()) } else { Err(Failure::Broke("the measuring process is gone".to_owned())) }
 }
 
+/// Has this process, and those that it forks from now on, not preempt whoever wakes them (SCHED_BATCH, sched(7)).
+pub fn without_preemption() -> Result<(), Failure> {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: valid parameters for this process.
+    let set = unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const parameters) };
+    if set == 0 { Ok(()) } else { Err(Failure::last("sched_setscheduler to SCHED_BATCH")) }
+}
+
 /// Starts a kernel thread that runs `work` on `cpu`. It is not joined: it ends with the trial's process, or when the
 /// ends that it works with are closed.
 pub fn thread(

@@ -42,7 +42,7 @@ pub struct Request {
 }
 
 /// What one trial has found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sample {
     /// The raw observations.

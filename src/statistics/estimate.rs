@@ -12,8 +12,13 @@
 //! with the variance taken at x itself as in Francisco & Fuller 1991, "Quantile estimation with a complex survey design"
 //! (Ann. Stat. 19). Shares lie between 0 and 1 whatever the tails of the observations do, and what the observations of a
 //! trial do to each other is in its share already: heavy tails, gaps between modes and correlation do not
-//! disturb it. Where trials differ, shares can be lopsided, and a t statistic is corrected for that by the cubic of Hall 1992,
-//! "On the removal of skewness by transformation" (J. R. Stat. Soc. B 54).
+//! disturb it.
+//!
+//! What does disturb it: lopsided observations in trials that differ about as much make lopsided shares (most a little
+//! above one half, a few far below), and six trials may hold none of the few. The worst populations tried were
+//! then held 82 times in 100 with six or ten trials, and 92 with thirty. Corrections for skewness were tried on the same
+//! statistic: Hall's cubic (1992) gained about one in 100 there, a weighted bootstrap-t (after Owen 2025) about two, and
+//! both made the intervals of trials that differ strongly too long, up to 99 in 100.
 //!
 //! Why not a hierarchical bootstrap, trials first and observations within them second? It was tried first, on the
 //! populations of `tests/statistics_coverage.rs`. Drawing the observations again counts the spread within trials twice (a
@@ -105,32 +110,18 @@ pub(super) fn interval(pool: &Pool) -> Option<Interval> {
     let low = pool.first(|up_to, _| excess(up_to) >= -limit);
     let high = pool.last(|_, before| excess(before) <= limit);
     let median = pool.median();
-    // Lopsided shares can make the corrected statistic turn back; the value itself is never disowned.
+    // The standard error changes from x to x and could turn the statistic back; the value itself is never disowned.
     Some(Interval { low: low.min(median), high: high.max(median) })
 }
 
-/// By how many standard errors the mean of the shares exceeds one half, corrected for lopsidedness.
-///
-/// Hall's transformation `W + γW²/3 + γ²W³/27 + γ/(6n)` of `W = (mean - 1/2) / deviation` takes the first-order effect of
-/// the skewness γ out of the t statistic; it rises with W whatever γ. The skewness is taken relative to the scatter around one
-/// half, the mean under the hypothesis that is being tested: shares that are all 0 but one would otherwise look
-/// lopsided merely because x is far out.
+/// By how many standard errors the mean of the shares exceeds one half: Student's t.
 fn excess(shares: &[f64]) -> f64 {
     let n = shares.len() as f64;
     let mean = shares.iter().sum::<f64>() / n;
-    let moment =
-        |centre: f64, power: i32| shares.iter().map(|share| (share - centre).powi(power)).sum::<f64>() / n;
-    let deviation = (moment(mean, 2) * n / (n - 1.0)).sqrt();
-    if deviation < 1e-12 {
-        return if (mean - 0.5).abs() < 1e-12 { 0.0 } else { (mean - 0.5).signum() * f64::INFINITY };
-    }
-    let skewness = moment(mean, 3) / moment(0.5, 2).powf(1.5);
-    let standard = (mean - 0.5) / deviation;
-    let corrected = standard
-        + skewness * standard.powi(2) / 3.0
-        + skewness.powi(2) * standard.powi(3) / 27.0
-        + skewness / (6.0 * n);
-    n.sqrt() * corrected
+    let squares = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>();
+    let error = (squares / (n - 1.0) / n).sqrt();
+    // Shares that agree to the last bit are all 0, all 1, or all the same half.
+    if error < 1e-12 { ((mean - 0.5) / 1e-12).clamp(-1e9, 1e9) } else { (mean - 0.5) / error }
 }
 
 #[cfg(test)]
@@ -155,7 +146,9 @@ mod tests {
     fn the_order_of_trials_and_observations_does_not_matter() {
         let mut turned = trials(10);
         turned.reverse();
-        turned.iter_mut().for_each(|sample| sample.reverse());
+        for sample in &mut turned {
+            sample.reverse();
+        }
         assert_eq!(estimate(&trials(10)), estimate(&turned));
     }
 

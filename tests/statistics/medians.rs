@@ -38,8 +38,8 @@ fn intervals_hold_the_median_whatever_the_shape_of_the_observations() {
 
 #[test]
 fn intervals_hold_the_median_when_trials_differ() {
-    for between in [Between::Small, Between::Equal] {
-        for shape in [Shape::Normal, Shape::Cauchy, Shape::Correlated] {
+    for between in [Between::Small, Between::Equal, Between::Large] {
+        for shape in [Shape::Normal, Shape::Cauchy, Shape::Interrupted, Shape::Correlated] {
             assert!(misses(shape, between).is_empty(), "{shape:?} {between:?}");
         }
     }
@@ -48,23 +48,20 @@ fn intervals_hold_the_median_when_trials_differ() {
     }
 }
 
-/// What is not reached, kept in sight. Lopsided observations in trials that differ make lopsided shares: most trials lie a
-/// little to one side, a few far to the other, and six trials may hold none of the few. Trials that
-/// differ far more than their observations are as good as single numbers, whose ranks come in steps.
+/// What is not reached, kept in sight. Lopsided observations in trials that differ about as much make lopsided shares:
+/// most trials lie a little to one side, a few far to the other, and six trials may hold none of the few.
 #[test]
 fn known_weaknesses_are_no_worse_than_documented() {
-    for (shape, between, least, most) in [
-        (Shape::Lognormal, Between::Equal, 90.0, 97.0),
-        (Shape::Pareto, Between::Equal, 90.0, 97.0),
-        (Shape::Bimodal, Between::Small, 86.5, 97.0),
-        (Shape::Edge, Between::Small, 85.0, 97.0),
-        (Shape::CorrelatedSkewed, Between::Equal, 92.0, 97.0),
-        (Shape::Lognormal, Between::Skewed, 84.5, 97.0),
-        (Shape::Normal, Between::Large, 93.0, 98.0),
-        (Shape::Interrupted, Between::Large, 93.0, 98.5),
+    for (shape, between, least) in [
+        (Shape::Lognormal, Between::Equal, 89.0),
+        (Shape::Pareto, Between::Equal, 89.0),
+        (Shape::CorrelatedSkewed, Between::Equal, 91.0),
+        (Shape::Bimodal, Between::Small, 86.0),
+        (Shape::Edge, Between::Small, 86.0),
+        (Shape::Lognormal, Between::Skewed, 84.0),
     ] {
         let worse: Vec<_> =
-            misses(shape, between).into_iter().filter(|miss| !(least..=most).contains(&miss.2)).collect();
+            misses(shape, between).into_iter().filter(|miss| !(least..=97.0).contains(&miss.2)).collect();
         assert!(worse.is_empty(), "{shape:?} {between:?} {worse:?}");
     }
 }

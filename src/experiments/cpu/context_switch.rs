@@ -38,7 +38,8 @@ static ABOUT: About = About {
              others are whole hand-overs. `pipe alone` is that cost itself, per byte written and read.\n\nAcross CPUs \
              no switch is forced: the figure is that of waking the other side on an idle CPU. `free` lets the \
              scheduler choose. Rings of processes with working sets follow lmbench's lat_ctx: what the pipes and the \
-             summing cost without switches is subtracted. `yield` is `sched_yield` between two processes that do \
+             summing cost without switches is subtracted; members run under SCHED_BATCH, so that \
+             none preempts the one that woke it and a hand-over is one switch. `yield` is `sched_yield` between two processes that do \
              nothing else. `user-level` changes stacks inside one kernel thread and never enters the kernel.",
     caveats: "`start of child` is report 003's: from before fork or pthread_create to the child's first instruction. It \
               measures creation, not a switch, and is kept as what it is (R-FIX-23). `pipe` figures that are not \

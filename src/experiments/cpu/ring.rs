@@ -2,7 +2,7 @@
 
 use super::turn::{self, End};
 use crate::experiment::{Failure, Site, ensure};
-use crate::sampling::partner::Process;
+use crate::sampling::partner::{self, Process};
 
 /// A ring in which this process is one member.
 pub struct Ring {
@@ -14,6 +14,9 @@ pub struct Ring {
 impl Ring {
     /// Starts the other members, each a process on the same CPU.
     pub fn start(members: usize, bytes: usize, site: &Site) -> Result<Self, Failure> {
+        // A member that is woken must wait its turn. Otherwise it preempts the one that woke it, which then runs once
+        // more only to fall asleep: a hand-over would cost more than one switch, as the kernel's counts show.
+        partner::without_preemption()?;
         let (mine, rest) = turn::ring_of_pipes(members)?;
         let mut others = vec![];
         for mut link in rest {

@@ -2,8 +2,8 @@
 
 use super::turn::{self, Ends};
 use crate::experiment::{
-    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Site, Workload,
+    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Placement, Point, Prediction,
+    Requirement, Scale, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::sampling::partner::Process;

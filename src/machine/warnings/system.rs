@@ -1,0 +1,225 @@
+//! Disturbances that come from other work, limits, clocks, memory and storage.
+
+use super::{Machine, Warning, warning};
+use crate::machine::Event;
+use crate::machine::quantities::{percent, size};
+
+/// Above this 1-minute load somebody else is computing too.
+const BUSY_LOAD: f64 = 0.5;
+/// Below this share of stolen time a virtual machine is as good as undisturbed.
+const NOTABLE_STEAL: f64 = 0.001;
+/// Percent of the last 10 s in which tasks stalled on memory or disk.
+const NOTABLE_PRESSURE: f64 = 5.0;
+/// File experiments need room for files larger than caches.
+const LITTLE_SPACE: u64 = 1 << 30;
+
+pub(super) fn steal(machine: &Machine) -> Option<Warning> {
+    let steal = *machine.conditions.steal.value()?;
+    if steal < NOTABLE_STEAL {
+        return None;
+    }
+    Some(warning(
+        "steal",
+        format!("The hypervisor has given {} of the time since boot to others.", percent(steal)),
+        "Use a machine with dedicated CPUs; samples with stolen time are marked.",
+    ))
+}
+
+pub(super) fn quota(machine: &Machine) -> Option<Warning> {
+    let quota = machine.cpu_quota()?;
+    let cpus = machine.allowed_cpus().len();
+    if cpus > 0 && quota >= cpus as f64 {
+        return None;
+    }
+    let stopped = machine.conditions.limits.throttled_periods.value().filter(|count| **count > 0);
+    let so_far =
+        stopped.map(|count| format!(" It has been stopped so {count} times already.")).unwrap_or_default();
+    Some(warning(
+        "cpu-quota",
+        format!(
+            "A control group allows {quota} CPUs' worth of time on {cpus} CPUs: work beyond it is stopped for tens of milliseconds.{so_far}"
+        ),
+        "Raise the limit (`--cpus` of the container), or use fewer threads than that; throttled samples are marked.",
+    ))
+}
+
+pub(super) fn load(machine: &Machine) -> Option<Warning> {
+    let [load, ..] = *machine.conditions.load_average.value()?;
+    if load <= BUSY_LOAD {
+        return None;
+    }
+    Some(warning(
+        "load",
+        format!("The machine is busy: {load:.2} tasks on average ran or waited in the last minute."),
+        "Stop other work (`top` shows it), or wait a minute if it was your own build.",
+    ))
+}
+
+pub(super) fn pressure(machine: &Machine) -> Option<Warning> {
+    let resources =
+        [("memory", &machine.conditions.memory_pressure), ("disk", &machine.conditions.io_pressure)];
+    let stalled: Vec<String> = resources
+        .iter()
+        .filter_map(|(name, pressure)| Some((name, *pressure.value()?)))
+        .filter(|(_, share)| *share >= NOTABLE_PRESSURE)
+        .map(|(name, share)| format!("{name} {share:.0} %"))
+        .collect();
+    if stalled.is_empty() {
+        return None;
+    }
+    Some(warning(
+        "pressure",
+        format!("Tasks were stalled in the last 10 s, waiting for: {}.", stalled.join(", ")),
+        "Wait until the other work is done.",
+    ))
+}
+
+pub(super) fn swap(machine: &Machine) -> Option<Warning> {
+    let used = *machine.conditions.swap_used_bytes.value()?;
+    if used == 0 {
+        return None;
+    }
+    Some(warning(
+        "swap",
+        format!("{} of swap are in use: memory that was idle may be on disk.", size(used)),
+        "Free memory, or as root: `swapoff -a && swapon -a` to bring it back before the run.",
+    ))
+}
+
+/// Clocks that every architecture reads without a system call and without the hypervisor's help.
+const DIRECT_CLOCKS: &[&str] = &["tsc", "arch_sys_counter", "riscv_clocksource", "timebase", "tod"];
+/// Clocks that still need no system call, with a page of the hypervisor's.
+const SHARED_PAGE_CLOCKS: &[&str] = &["kvm-clock", "hyperv_clocksource_tsc_page"];
+
+pub(super) fn clocksource(machine: &Machine) -> Option<Warning> {
+    let source = machine.kernel.clocksource.value()?;
+    if DIRECT_CLOCKS.contains(&source.as_str()) {
+        return None;
+    }
+    let cost = if SHARED_PAGE_CLOCKS.contains(&source.as_str()) {
+        "its reading is corrected with a page of the hypervisor's, which costs some nanoseconds"
+    } else {
+        "every reading of it is a system call and slow"
+    };
+    let can_change =
+        machine.kernel.clocksources.value().is_some_and(|others| others.iter().any(|name| name == "tsc"));
+    let remedy = if can_change {
+        "As root: `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`, if the counter is sound."
+    } else {
+        "See in the kernel's log why it does not trust the time-stamp counter (`dmesg | grep -i tsc`)."
+    };
+    Some(warning(
+        "clocksource",
+        format!("The kernel's clock is \"{source}\", not the processor's own counter: {cost}."),
+        remedy,
+    ))
+}
+
+pub(super) fn tick_counter(machine: &Machine) -> Option<Warning> {
+    if machine.processor.tick_counter.invariant.value() != Some(&false) {
+        return None;
+    }
+    Some(warning(
+        "tick-counter",
+        "The time-stamp counter is not declared invariant: it may change its rate with the clock or stop in idle states.",
+        "The clock is qualified before use and another is taken if it fails; in a virtual machine, ask for `invtsc`.",
+    ))
+}
+
+pub(super) fn counters(machine: &Machine) -> Option<Warning> {
+    let closed = |event: &Event| {
+        let fact = machine.privileges.counters.get(event)?;
+        fact.reason().map(|reason| (event.name(), reason.to_owned()))
+    };
+    let missing: Vec<(&str, String)> = Event::ALL.iter().filter_map(closed).collect();
+    let (_, first_reason) = missing.first()?;
+    let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
+    Some(warning(
+        "counters",
+        format!("These columns will be missing, their counters do not open: {}.", names.join(", ")),
+        format!("Reason: {first_reason}."),
+    ))
+}
+
+pub(super) fn unbalanced(machine: &Machine) -> Option<Warning> {
+    let channels = machine.memory.channels.value()?;
+    if channels.is_balanced() {
+        return None;
+    }
+    let sizes: Vec<String> =
+        channels.bytes.iter().map(|(name, bytes)| format!("{name}: {}", size(*bytes))).collect();
+    Some(warning(
+        "memory-unbalanced",
+        format!(
+            "Memory channels carry different amounts ({}): bandwidth depends on where pages lie.",
+            sizes.join(", ")
+        ),
+        "Put equal modules on all channels.",
+    ))
+}
+
+pub(super) fn empty_channels(machine: &Machine) -> Option<Warning> {
+    let channels = machine.memory.channels.value()?;
+    if channels.empty.is_empty() {
+        return None;
+    }
+    Some(warning(
+        "memory-channels-empty",
+        format!(
+            "Memory channels without a module: {}. Their share of the bandwidth is missing.",
+            channels.empty.join(", ")
+        ),
+        "Put modules on all channels.",
+    ))
+}
+
+pub(super) fn memory_errors(machine: &Machine) -> Option<Warning> {
+    let errors = machine.memory.error_correction.value()?;
+    if (errors.corrected_errors, errors.uncorrected_errors) == (0, 0) {
+        return None;
+    }
+    Some(warning(
+        "memory-errors",
+        format!(
+            "Memory has had {} corrected and {} uncorrected errors since boot.",
+            errors.corrected_errors, errors.uncorrected_errors
+        ),
+        "Find the module (`ras-mc-ctl --errors`) and replace it.",
+    ))
+}
+
+pub(super) fn debug_kernel(machine: &Machine) -> Option<Warning> {
+    let options = machine.kernel.debug_options.value()?;
+    if options.is_empty() {
+        return None;
+    }
+    Some(warning(
+        "debug-kernel",
+        format!("The kernel is built with checks that slow it down: {}.", options.join(", ")),
+        "Measure a kernel without them.",
+    ))
+}
+
+pub(super) fn folder_in_memory(machine: &Machine) -> Option<Warning> {
+    let kind = machine.storage.file_system.value()?;
+    if !matches!(kind.as_str(), "tmpfs" | "ramfs") {
+        return None;
+    }
+    Some(warning(
+        "folder-in-memory",
+        format!("The measured folder is on {kind}: file experiments measure memory, not a disk."),
+        "Choose a folder on a disk.",
+    ))
+}
+
+pub(super) fn little_space(machine: &Machine) -> Option<Warning> {
+    let free = *machine.storage.free_bytes.value()?;
+    if free >= LITTLE_SPACE {
+        return None;
+    }
+    Some(warning(
+        "little-space",
+        format!("The measured folder has {} free: files larger than the caches do not fit.", size(free)),
+        "Make room, or choose another folder.",
+    ))
+}

@@ -1,0 +1,97 @@
+//! A described machine and a run on it, for tests that must not depend on where they run.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use fathom::experiment::{Effort, Point};
+use fathom::machine::{Machine, Root};
+use fathom::quantity::Unit;
+use fathom::record::{Header, PlannedPoint, Run, SCHEMA_VERSION, Settings, Tool, Trial, TrialOutcome};
+use fathom::sampling::{ClockKind, Qualification};
+use std::path::Path;
+
+/// A machine of which nothing is known but four CPUs.
+pub fn machine() -> Machine {
+    struct FourCpus;
+    impl fathom::machine::Host for FourCpus {
+        fn affinity(&self) -> Result<Vec<usize>, String> {
+            Ok(vec![0, 1, 2, 3])
+        }
+    }
+    let empty = tempfile::tempdir().expect("a folder for temporary files");
+    Machine::from_root(&Root::new(empty.path()), &FourCpus, Path::new("/nowhere"))
+}
+
+/// A clock of one tick a nanosecond.
+pub fn clock() -> Qualification {
+    Qualification {
+        kind: ClockKind::MonotonicRaw,
+        ticks_per_second: 1e9,
+        frequency_spread_ppm: 0.0,
+        overhead_ticks: 20.0,
+        resolution_ticks: 1,
+        backward_steps: 0,
+        steps: 1000,
+        rejected: None,
+    }
+}
+
+/// The one point of [`fake_run`].
+pub fn planned() -> PlannedPoint {
+    let call =
+        fathom::experiment::Parameter { name: "call", meaning: "", scale: fathom::experiment::Scale::Name };
+    PlannedPoint {
+        experiment: "cpu/system_call".to_owned(),
+        method_version: 1,
+        point: Point::new().named(&call, "getppid"),
+        unit: Unit::Nanoseconds,
+        skip: None,
+    }
+}
+
+/// A trial of a point that has not ended yet.
+pub fn trial(planned: PlannedPoint, round: u32) -> Trial {
+    Trial {
+        experiment: planned.experiment,
+        point: planned.point,
+        round,
+        seed: u64::from(round),
+        began_s: f64::from(round),
+        took_s: 0.02,
+        outcome: TrialOutcome::Failed { reason: "nothing yet".to_owned() },
+    }
+}
+
+/// A header with this plan.
+pub fn header(plan: Vec<PlannedPoint>) -> Header {
+    Header {
+        schema: SCHEMA_VERSION,
+        tool: Tool {
+            name: "fathom".to_owned(),
+            version: "0.1.0".to_owned(),
+            binary_sha256: "0".repeat(64),
+            target: "x86_64-linux".to_owned(),
+            build: "release".to_owned(),
+        },
+        started: "2026-01-01T00:00:00Z".to_owned(),
+        settings: Settings {
+            selection: vec![],
+            effort: Effort::Quick,
+            budget_s: 30.0,
+            precision: 0.05,
+            seed: 1,
+            trial_ns: 5_000_000,
+            trial_fixed: false,
+            home: 1,
+            partner: Some(0),
+            folder: "/tmp".to_owned(),
+        },
+        clock: clock(),
+        machine: machine(),
+        plan,
+    }
+}
+
+/// A run of one point without trials.
+pub fn fake_run() -> Run {
+    Run::begun(header(vec![planned()]))
+}

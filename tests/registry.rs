@@ -1,0 +1,138 @@
+//! Rules over all experiments. A message names what to mend.
+
+mod described;
+
+use fathom::experiment::{AXIS_PLACEMENT, Effort, Experiment, Known, Point, Value};
+use fathom::experiments;
+use fathom::plan;
+use std::collections::BTreeSet;
+
+fn points(experiment: &dyn Experiment) -> Vec<Point> {
+    experiment.sweep(&described::machine())
+}
+
+#[test]
+fn names_are_those_of_the_files_and_unique() {
+    let mut seen = BTreeSet::new();
+    for experiment in experiments::all() {
+        let name = experiment.about().name;
+        assert!(seen.insert(name), "{name} is registered twice");
+        let file = format!("{}/src/experiments/{name}.rs", env!("CARGO_MANIFEST_DIR"));
+        assert!(std::path::Path::new(&file).exists(), "{name} should stand in {file}");
+        assert!(std::ptr::addr_eq(experiments::find(name).unwrap(), experiment));
+    }
+}
+
+#[test]
+fn every_file_of_a_family_that_asks_a_question_is_registered() {
+    let registered: BTreeSet<&str> = experiments::all().map(|experiment| experiment.about().name).collect();
+    let folder = format!("{}/src/experiments/cpu", env!("CARGO_MANIFEST_DIR"));
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let text = std::fs::read_to_string(entry.path()).unwrap();
+        let stem = entry.path().file_stem().unwrap().to_string_lossy().into_owned();
+        if text.contains("impl Experiment for") {
+            let name = format!("cpu/{stem}");
+            assert!(
+                registered.contains(name.as_str()),
+                "add `&{stem}::…` to EXPERIMENTS in src/experiments/cpu/mod.rs"
+            );
+        }
+    }
+}
+
+#[test]
+fn headers_say_what_is_asked_and_how() {
+    for experiment in experiments::all() {
+        let about = experiment.about();
+        assert!(about.question.ends_with('?'), "{}: the question is none", about.name);
+        assert!(
+            about.method.len() > 200,
+            "{}: the method section is too short to repeat the work",
+            about.name
+        );
+        assert!(!about.operation.is_empty() && about.version >= 1, "{}", about.name);
+    }
+}
+
+#[test]
+fn points_are_distinct_and_set_only_declared_parameters() {
+    for experiment in experiments::all() {
+        let about = experiment.about();
+        let declared: BTreeSet<&str> =
+            about.parameters.iter().map(|parameter| parameter.name).chain([AXIS_PLACEMENT.name]).collect();
+        let points = points(experiment);
+        let distinct: BTreeSet<&Point> = points.iter().collect();
+        assert_eq!(distinct.len(), points.len(), "{}: two points are the same", about.name);
+        assert!(!points.is_empty(), "{}: no points", about.name);
+        for point in &points {
+            assert!(point.get(AXIS_PLACEMENT.name).is_some(), "{} {point}: no placement", about.name);
+            for (name, _) in point.parameters() {
+                assert!(
+                    declared.contains(name),
+                    "{} {point}: {name} is not declared in `parameters`",
+                    about.name
+                );
+            }
+        }
+        for trend in about.trends {
+            let along = |point: &&Point| matches!(point.get(trend.along), Some(Value::Number(_)));
+            assert!(
+                points.iter().filter(along).count() >= 3,
+                "{}: nothing to fit along {}",
+                about.name,
+                trend.along
+            );
+        }
+    }
+}
+
+#[test]
+fn every_point_is_predicted_with_its_derivation_on_a_machine_of_which_nothing_is_known() {
+    let machine = described::machine();
+    let known = Known::new(&machine, None);
+    for experiment in experiments::all() {
+        for point in points(experiment) {
+            let name = experiment.about().name;
+            let prediction =
+                experiment.predict(&point, &known).unwrap_or_else(|why| panic!("{name} {point}: {why}"));
+            assert!(
+                prediction.total().is_finite() && prediction.total() > 0.0,
+                "{name} {point}: {prediction:?}"
+            );
+            if let Some(bound) = experiment.bound(&point, &known) {
+                assert!(
+                    bound.limit.is_finite() && bound.limit < prediction.total(),
+                    "{name} {point}: {bound:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn no_prediction_uses_its_own_result() {
+    let machine = described::machine();
+    for experiment in experiments::all() {
+        for point in points(experiment) {
+            let mut known = Known::new(&machine, Some(3e9));
+            let before = experiment.predict(&point, &known);
+            known.learn(experiment.about().name, &point, 123_456_789.0);
+            assert_eq!(experiment.predict(&point, &known), before, "{} {point}", experiment.about().name);
+        }
+    }
+}
+
+#[test]
+fn every_point_is_either_measured_or_skipped_with_a_reason() {
+    let machine = described::machine();
+    let all: Vec<_> = experiments::all().collect();
+    let expected: usize = all.iter().map(|experiment| points(*experiment).len()).sum();
+    for effort in [Effort::Quick, Effort::Standard, Effort::Thorough] {
+        let planned = plan::points(&all, &machine, effort);
+        assert_eq!(planned.len(), expected);
+        assert!(planned.iter().filter_map(|point| point.skip.as_ref()).all(|reason| reason.len() > 10));
+    }
+    let skipped =
+        |effort| plan::points(&all, &machine, effort).iter().filter(|point| point.skip.is_some()).count();
+    assert!(skipped(Effort::Quick) > skipped(Effort::Standard), "quick leaves something out, and says so");
+}
