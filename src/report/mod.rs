@@ -5,8 +5,10 @@
 //! run file gives the same bytes.
 
 mod catalogue;
+mod figure;
 pub mod html;
 pub mod json;
+pub mod live;
 mod machine;
 pub mod markdown;
 pub mod quantities;

@@ -152,6 +152,15 @@ pub fn with_interval(unit: Unit, found: &Estimate) -> String {
     }
 }
 
+/// A value that was chosen for an axis: `0.2 ns`, `50 µs`, without zeroes that say nothing.
+pub fn tick(unit: Unit, value: f64) -> String {
+    let measure = Measure::of(unit, value);
+    // Twelve digits clear what sums of steps leave behind the last one.
+    let number = format!("{:.*}", 12, value / measure.size);
+    let number = number.trim_end_matches('0').trim_end_matches('.').replace('-', "−");
+    if value == 0.0 { "0".to_owned() } else { format!("{number} {}", measure.symbol) }
+}
+
 /// The ends of an estimate's interval.
 pub fn ends(estimate: &Estimate) -> Option<(f64, f64)> {
     estimate.interval.map(|interval| (interval.low, interval.high))

@@ -73,6 +73,16 @@ pub(super) fn scale(experiment: &str, name: &str) -> Scale {
     parameter.map_or(Scale::Count, |parameter| parameter.scale)
 }
 
+/// A parameter with what it means, where that is more than its name.
+pub(super) fn parameter(experiment: &str, name: &str) -> String {
+    let declared =
+        about(experiment).and_then(|about| about.parameters.iter().find(|parameter| parameter.name == name));
+    match declared {
+        Some(parameter) if parameter.meaning != name => format!("{name} ({})", parameter.meaning),
+        _ => name.to_owned(),
+    }
+}
+
 /// The head of a column of measured values.
 pub(super) fn quantity(unit: Unit) -> &'static str {
     match unit {

@@ -6,10 +6,11 @@ use fathom::experiments;
 use fathom::machine::{Fact, Host, Machine, Root};
 use fathom::quantity::Unit;
 use fathom::record::{
-    Closing, Ending, Header, Line, PlannedPoint, PredictionLine, Run, SCHEMA_VERSION, Settings, Tool, Trial,
+    Closing, Ending, Header, Line, PlannedPoint, PredictionLine, Run, SCHEMA_VERSION, Tool, Trial,
     TrialOutcome,
 };
-use fathom::sampling::{ClockKind, Conditions, Observations, Qualification, Sample};
+use fathom::sampling::{ClockKind, Conditions, Observations, Sample};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -47,27 +48,14 @@ pub fn header(machine: Machine, plan: Vec<PlannedPoint>) -> Header {
             build: "release".to_owned(),
         },
         started: "2026-11-21T12:00:00Z".to_owned(),
-        settings: Settings {
-            selection: vec!["cpu/*".to_owned()],
-            effort: Effort::Quick,
-            budget_s: 90.0,
-            precision: 0.01,
-            seed: 42,
-            trial_ns: 5_000_000,
-            home: 0,
-            partner: Some(1),
-            folder: format!("/data/{HOSTILE}"),
-        },
-        clock: Qualification {
-            kind: ClockKind::Counter,
-            ticks_per_second: 1e9,
-            frequency_spread_ppm: 3.2,
-            overhead_ticks: 18.0,
-            resolution_ticks: 1,
-            backward_steps: 0,
-            steps: 4000,
-            rejected: None,
-        },
+        settings: from(json!({
+            "selection": ["cpu/*"], "effort": "quick", "budget_s": 90.0, "precision": 0.01, "seed": 42,
+            "trial_ns": 5_000_000, "trial_fixed": true, "home": 0, "partner": 1, "folder": format!("/data/{HOSTILE}"),
+        })),
+        clock: from(json!({
+            "kind": ClockKind::Counter, "ticks_per_second": 1e9, "frequency_spread_ppm": 3.2, "overhead_ticks": 18.0,
+            "resolution_ticks": 1, "backward_steps": 0, "steps": 4000,
+        })),
         machine,
         plan,
     }
@@ -109,23 +97,28 @@ pub fn sample(
         (cost * shifted * (1.0 + 0.02 * noise(index)) * tail * operations as f64).round() as i64
     };
     let count = if each { 60 } else { 20 };
-    Sample {
-        observations: Observations::Ticks {
-            operations,
-            each,
-            overhead_ticks: 0.0,
-            beyond_ns: 0.0,
-            operation: (0..count).map(|index| ticks(cost + base.unwrap_or(0.0), index)).collect(),
-            baseline: base.map_or(vec![], |base| (0..count).map(|index| ticks(base, index + 3)).collect()),
-        },
-        operations: operations * count as u64,
-        baseline_iterations: base.map_or(0, |_| operations * count as u64),
-        counters: Counters::default(),
-        witnessed,
-        conditions: conditions(round),
-        home: Some(0),
-        partner: None,
-    }
+    let observations = Observations::Ticks {
+        operations,
+        each,
+        overhead_ticks: 0.0,
+        beyond_ns: 0.0,
+        operation: (0..count).map(|index| ticks(cost + base.unwrap_or(0.0), index)).collect(),
+        baseline: base.map_or(vec![], |base| (0..count).map(|index| ticks(base, index + 3)).collect()),
+    };
+    from(json!({
+        "observations": observations,
+        "operations": operations * count as u64,
+        "baseline_iterations": base.map_or(0, |_| operations * count as u64),
+        "counters": Counters::default(),
+        "witnessed": witnessed,
+        "conditions": conditions(round),
+        "home": 0,
+    }))
+}
+
+/// Through JSON, as a run file has it: fields that are added later and may be absent need no change here.
+fn from<T: serde::de::DeserializeOwned>(value: serde_json::Value) -> T {
+    serde_json::from_value(value).expect("what a run file holds")
 }
 
 /// A run that is being made up.
