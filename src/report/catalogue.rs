@@ -1,0 +1,122 @@
+//! What can be measured: a line for each experiment, and the method section of one.
+
+use super::text::{Style, clean};
+use super::words::{self, plural};
+use crate::experiment::{AXIS_PLACEMENT, Effort, Experiment, Parameter, Point};
+use crate::machine::Machine;
+use std::collections::BTreeMap;
+
+/// More values of a parameter than this are shortened to the first and the last.
+const MOST_VALUES: usize = 12;
+
+/// One line for each experiment: name, number of points on this machine, question.
+pub(super) fn list(
+    experiments: impl Iterator<Item = &'static dyn Experiment>,
+    machine: &Machine,
+    style: Style,
+) -> String {
+    let experiments: Vec<_> = experiments.collect();
+    let width = experiments.iter().map(|experiment| experiment.about().name.len()).max().unwrap_or(0);
+    let line = |experiment: &&dyn Experiment| {
+        let about = experiment.about();
+        let points = plural(experiment.sweep(machine).len(), "point");
+        let lead = format!("{:width$}  {points:>11}  ", about.name);
+        style.wrapped(&lead, about.question).replacen(about.name, &style.title(about.name), 1)
+    };
+    experiments.iter().map(line).collect()
+}
+
+/// The method section of an experiment, with its points on this machine.
+pub(super) fn explain(experiment: &dyn Experiment, machine: &Machine, style: Style) -> String {
+    let about = experiment.about();
+    let points = experiment.sweep(machine);
+    let mut text = style.title(&format!("{} (method version {})", about.name, about.version)) + "\n";
+    text += &style.wrapped("", about.question);
+    let mut section = |title: &str, body: String| {
+        if !body.is_empty() {
+            text += &format!("\n{}\n{body}", style.title(title));
+        }
+    };
+    section("Operation", style.wrapped("  ", about.operation));
+    section("Method", paragraphs(about.method, style));
+    section("Parameters", parameters(about.parameters, about.name, &points, style));
+    section("Points on this machine", points_here(experiment, &points, style));
+    section("Lines fitted", trends(experiment, style));
+    section("Missing on this machine", missing(experiment, &points, machine, style));
+    section("Caveats", paragraphs(about.caveats, style));
+    text
+}
+
+fn paragraphs(text: &str, style: Style) -> String {
+    let wrapped: Vec<String> = text
+        .split("\n\n")
+        .filter(|part| !part.is_empty())
+        .map(|part| style.wrapped("  ", &part.replace('\n', " ")))
+        .collect();
+    wrapped.join("\n")
+}
+
+fn parameters(declared: &[Parameter], experiment: &str, points: &[Point], style: Style) -> String {
+    let all = declared.iter().chain([&AXIS_PLACEMENT]);
+    let row = |parameter: &Parameter| {
+        let here = values(parameter.name, experiment, points);
+        let values = if here.is_empty() { "not varied here".to_owned() } else { here };
+        style.wrapped(&format!("  {}: ", parameter.name), parameter.meaning)
+            + &style.wrapped("    here: ", &values)
+    };
+    all.map(row).collect()
+}
+
+/// The distinct values of a parameter, in the order of the sweep.
+fn values(name: &str, experiment: &str, points: &[Point]) -> String {
+    let mut values: Vec<String> = vec![];
+    for value in points.iter().filter_map(|point| point.get(name)) {
+        let text = words::value(experiment, name, value);
+        if !values.contains(&text) {
+            values.push(text);
+        }
+    }
+    if values.len() > MOST_VALUES {
+        let (first, last) = (values[..3].join(", "), &values[values.len() - 1]);
+        return format!("{first}, … {last} ({} values)", values.len());
+    }
+    values.join(", ")
+}
+
+fn points_here(experiment: &dyn Experiment, points: &[Point], style: Style) -> String {
+    let mut by_effort: BTreeMap<Effort, usize> = BTreeMap::new();
+    for point in points {
+        *by_effort.entry(experiment.effort(point)).or_default() += 1;
+    }
+    let mut said = plural(points.len(), "point");
+    for (effort, number) in by_effort.iter().filter(|(effort, _)| **effort > Effort::Quick) {
+        said += &format!("; {number} of them only from the {} effort on", words::effort(*effort));
+    }
+    style.wrapped("  ", &said)
+}
+
+fn trends(experiment: &dyn Experiment, style: Style) -> String {
+    let trends = experiment.about().trends.iter();
+    trends
+        .map(|trend| style.wrapped("  ", &format!("along {}: the cost {}", trend.along, trend.slope)))
+        .collect()
+}
+
+/// What the points require and this machine lacks.
+fn missing(experiment: &dyn Experiment, points: &[Point], machine: &Machine, style: Style) -> String {
+    let mut lacking: BTreeMap<String, usize> = BTreeMap::new();
+    for point in points {
+        for reason in experiment.requires(point).iter().filter_map(|needed| needed.lacking(machine)) {
+            *lacking.entry(reason).or_default() += 1;
+        }
+    }
+    if lacking.is_empty() {
+        return style.wrapped("  ", "nothing: every requirement of every point is met");
+    }
+    lacking
+        .iter()
+        .map(|(reason, points)| {
+            style.wrapped("  ", &format!("{}: {}", plural(*points, "point"), clean(reason)))
+        })
+        .collect()
+}

@@ -1,0 +1,154 @@
+//! From values to places on the page, and the values that are written at an axis.
+
+use super::WIDE;
+
+/// How values are spread over an axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Spread {
+    Linear,
+    /// Decades.
+    Decades,
+    /// Powers of two; zero has the place one step below this smallest value.
+    Doublings(f64),
+}
+
+/// A line of values on the page.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Axis {
+    spread: Spread,
+    /// The ends in terms of the spread (exponents where that is logarithmic).
+    low: f64,
+    high: f64,
+    /// Their places in pixels.
+    from: f64,
+    to: f64,
+}
+
+impl Axis {
+    /// For measured values: logarithmic where they are all positive and far apart, else linear from zero.
+    pub(super) fn of_values(values: &[f64], from: f64, to: f64) -> Self {
+        let (low, high) = ends(values);
+        if low > 0.0 && high > low * WIDE {
+            let (low, high) = (low.log10(), high.log10());
+            let room = (high - low) * 0.04;
+            return Axis { spread: Spread::Decades, low: low - room, high: high + room, from, to };
+        }
+        let room = (high - low.min(0.0)).abs().max(f64::MIN_POSITIVE) * 0.06;
+        Axis { spread: Spread::Linear, low: low.min(0.0), high: high + room, from, to }
+    }
+
+    /// For settings of a parameter: powers of two where they are, else as they lie.
+    pub(super) fn of_settings(values: &[f64], from: f64, to: f64) -> Self {
+        let positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
+        let (low, high) = ends(&positive);
+        let doublings = positive.len() > 3 && positive.iter().all(|value| value.log2().fract() == 0.0);
+        if !doublings && high <= low * WIDE {
+            let (low, high) = ends(values);
+            let room = (high - low).max(1.0) * 0.04;
+            return Axis { spread: Spread::Linear, low: low - room, high: high + room, from, to };
+        }
+        let zero = values.contains(&0.0);
+        let first = low.log2() - if zero { 1.0 } else { 0.0 };
+        let room = (high.log2() - first).max(1.0) * 0.03;
+        Axis { spread: Spread::Doublings(low), low: first - room, high: high.log2() + room, from, to }
+    }
+
+    /// The pixel of a value; those beyond the ends stand at the ends.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        let exact = match self.spread {
+            Spread::Linear => value,
+            Spread::Decades if value > 0.0 => value.log10(),
+            Spread::Doublings(_) if value > 0.0 => value.log2(),
+            Spread::Decades => self.low,
+            Spread::Doublings(smallest) => smallest.log2() - 1.0,
+        };
+        let share = ((exact - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
+        self.from + share * (self.to - self.from)
+    }
+
+    /// Values that a line may be drawn through, evenly over what the axis shows between two settings.
+    pub(super) fn steps(&self, low: f64, high: f64) -> Vec<f64> {
+        const STEPS: usize = 40;
+        let logarithmic = self.spread != Spread::Linear && low > 0.0;
+        let at = |share: f64| {
+            if logarithmic { low * (high / low).powf(share) } else { low + (high - low) * share }
+        };
+        (0..=STEPS).map(|step| at(step as f64 / STEPS as f64)).collect()
+    }
+
+    /// Whether the axis has a value.
+    pub(super) fn shows(&self, value: f64) -> bool {
+        self.spread == Spread::Linear || value > 0.0
+    }
+
+    /// The values to be written, at most about `most`.
+    pub(super) fn ticks(&self, most: usize) -> Vec<f64> {
+        match self.spread {
+            Spread::Linear => self.even(most),
+            Spread::Decades => self.decades(most),
+            Spread::Doublings(smallest) => self.doublings(smallest, most),
+        }
+    }
+
+    fn even(&self, most: usize) -> Vec<f64> {
+        let rough = (self.high - self.low) / most as f64;
+        let power = 10_f64.powf(rough.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|first| first * power).find(|step| *step >= rough);
+        let step = step.unwrap_or(rough);
+        let first = (self.low / step).ceil() as i64;
+        let last = (self.high / step).floor() as i64;
+        (first..=last).map(|index| index as f64 * step).collect()
+    }
+
+    fn decades(&self, most: usize) -> Vec<f64> {
+        let every = ((self.high - self.low) / most as f64).ceil().max(1.0) as i32;
+        let within: &[f64] = if self.high - self.low < 2.5 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let powers = (self.low.floor() as i32..=self.high.ceil() as i32).filter(|power| power % every == 0);
+        let values = powers.flat_map(|power| within.iter().map(move |first| first * 10_f64.powi(power)));
+        values.filter(|value| (self.low..=self.high).contains(&value.log10())).collect()
+    }
+
+    fn doublings(&self, smallest: f64, most: usize) -> Vec<f64> {
+        let (first, last) = (smallest.log2().ceil() as i32, self.high.floor() as i32);
+        let every = (usize::try_from(last - first).unwrap_or(0) / most + 1).max(1);
+        let zero = (self.low < smallest.log2() - 0.9).then_some(0.0);
+        zero.into_iter().chain((first..=last).step_by(every).map(|power| 2_f64.powi(power))).collect()
+    }
+}
+
+fn ends(values: &[f64]) -> (f64, f64) {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if low <= high { (low, high) } else { (0.0, 1.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_of_two_stand_evenly_and_zero_one_step_before_them() {
+        let axis = Axis::of_settings(&[0.0, 1.0, 2.0, 4.0, 8.0], 0.0, 100.0);
+        let places: Vec<f64> = axis.ticks(9).into_iter().map(|tick| axis.place(tick)).collect();
+        assert_eq!(axis.ticks(9), [0.0, 1.0, 2.0, 4.0, 8.0]);
+        let steps: Vec<f64> = places.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(steps.iter().all(|step| (step - steps[0]).abs() < 1e-9), "{steps:?}");
+    }
+
+    #[test]
+    fn values_far_apart_stand_on_decades_and_others_begin_at_zero() {
+        assert_eq!(Axis::of_values(&[2.0, 3000.0], 0.0, 1.0).ticks(6), [10.0, 100.0, 1000.0]);
+        assert_eq!(Axis::of_values(&[2.0, 9.0], 0.0, 1.0).ticks(5), [0.0, 2.0, 4.0, 6.0, 8.0]);
+        assert_eq!(Axis::of_values(&[-1.0, 9.0], 0.0, 1.0).place(-1.0), 0.0);
+    }
+
+    #[test]
+    fn nothing_at_all_does_not_break_an_axis() {
+        for values in [&[] as &[f64], &[0.0], &[5.0, 5.0]] {
+            let axis = Axis::of_values(values, 10.0, 20.0);
+            assert!((10.0..=20.0).contains(&axis.place(5.0)));
+            assert!(axis.ticks(5).len() < 30);
+            assert!(Axis::of_settings(values, 10.0, 20.0).ticks(5).len() < 30);
+        }
+    }
+}

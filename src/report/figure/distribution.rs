@@ -1,0 +1,129 @@
+//! Operations that were observed one by one: the share of them that ended by a time, which hides neither tails nor modes.
+
+use super::axis::Axis;
+use super::svg::{self, Drawing, SERIES, WIDTH};
+use super::{Figure, quantity};
+use crate::quantity::Unit;
+use crate::report::{quantities, summary, words};
+use crate::results::PointResult;
+
+/// Observations below this number are no distribution yet.
+const LEAST: usize = 30;
+
+/// Places of a curve: more cannot be seen.
+const PLACES: usize = 160;
+
+/// Figures of one experiment; with more curves, evenly chosen ones are drawn.
+const MOST_FIGURES: usize = 2;
+
+const PLOT_HEIGHT: f64 = 240.0;
+
+struct Curve {
+    name: String,
+    /// Ascending, from all trials.
+    observations: Vec<f64>,
+}
+
+/// The distributions among some points of one unit.
+pub(super) fn figures(points: &[&PointResult], first: usize) -> Vec<Figure> {
+    let said = summary::shared_placement(points.iter().copied()).is_some();
+    let curves: Vec<Curve> = points.iter().filter_map(|point| curve(point, said)).collect();
+    let most = MOST_FIGURES * SERIES;
+    let every = curves.len().div_ceil(most).max(1);
+    let drawn: Vec<&Curve> = curves.iter().step_by(every).collect();
+    let chosen =
+        (every > 1).then(|| format!(" Of {} distributions, {} are drawn.", curves.len(), drawn.len()));
+    let note = chosen.unwrap_or_default();
+    let chunks = drawn.chunks(SERIES).enumerate();
+    chunks.map(|(index, curves)| figure(points[0], curves, &note, first + index)).collect()
+}
+
+fn curve(point: &PointResult, placement_said: bool) -> Option<Curve> {
+    let mut observations: Vec<f64> =
+        point.samples.iter().flatten().copied().filter(|value| value.is_finite()).collect();
+    if !point.each || observations.len() < LEAST {
+        return None;
+    }
+    observations.sort_unstable_by(f64::total_cmp);
+    Some(Curve { name: summary::operation(point, placement_said), observations })
+}
+
+fn figure(point: &PointResult, curves: &[&Curve], note: &str, number: usize) -> Figure {
+    let (experiment, unit) = (&point.experiment, point.unit);
+    let names: Vec<String> = curves.iter().map(|curve| svg::shortened(&curve.name, 60)).collect();
+    let left = 62.0;
+    let top = svg::legend_height(left, &names) + 8.0;
+    let bottom = top + PLOT_HEIGHT;
+    let ends: Vec<f64> = curves
+        .iter()
+        .flat_map(|curve| [curve.observations.first(), curve.observations.last()])
+        .flatten()
+        .copied()
+        .collect();
+    let x = Axis::of_values(&ends, left, WIDTH - 24.0);
+    let y = |share: f64| bottom - share * PLOT_HEIGHT;
+    let mut drawing = Drawing::new(bottom + 46.0);
+    drawing.legend(left, 0.0, &names);
+    frame(&mut drawing, &x, (left, top, bottom), unit);
+    for (index, curve) in curves.iter().enumerate() {
+        drawing.told(&words_of(curve, unit), |drawing| {
+            let places: Vec<(f64, f64)> =
+                thinned(curve).map(|(value, share)| (x.place(value), y(share))).collect();
+            drawing.path(&format!("line l{index}"), &places);
+            for share in [0.1, 0.5, 0.9] {
+                let value = curve.observations[rank(share, curve.observations.len())];
+                drawing.mark(&format!("s{index}"), index, (x.place(value), y(share)));
+            }
+        });
+    }
+    let caption = format!(
+        "{} of single operations: the share of all observations at or below a value. Marks stand at 10 %, 50 % and \
+         90 %.{note}",
+        quantity(unit)
+    );
+    let name = format!("{experiment}: distribution of single operations");
+    let description: Vec<String> = curves.iter().map(|curve| words_of(curve, unit)).collect();
+    Figure { caption, svg: drawing.finish(number, &name, &description.join("; ")) }
+}
+
+fn frame(drawing: &mut Drawing, x: &Axis, (left, top, bottom): (f64, f64, f64), unit: Unit) {
+    for percent in [0_u8, 25, 50, 75, 100] {
+        let y = bottom - f64::from(percent) / 100.0 * PLOT_HEIGHT;
+        drawing.line("grid", (left, y), (WIDTH - 12.0, y));
+        drawing.text("tick", "end", (left - 6.0, y + 4.0), &format!("{percent} %"));
+    }
+    for tick in x.ticks(8) {
+        let place = x.place(tick);
+        drawing.line("axis", (place, bottom), (place, bottom + 4.0));
+        drawing.text("tick", "middle", (place, bottom + 17.0), &quantities::tick(unit, tick));
+    }
+    drawing.line("axis", (left, bottom), (WIDTH - 12.0, bottom));
+    drawing.text("name", "middle", (f64::midpoint(left, WIDTH), bottom + 38.0), words::quantity(unit));
+    drawing.upright((14.0, f64::midpoint(top, bottom)), "share of observations");
+}
+
+/// Evenly over the shares, with both ends.
+fn thinned(curve: &Curve) -> impl Iterator<Item = (f64, f64)> {
+    let places = curve.observations.len().min(PLACES);
+    (0..places).map(move |place| {
+        let share = place as f64 / (places - 1).max(1) as f64;
+        (curve.observations[rank(share, curve.observations.len())], share)
+    })
+}
+
+/// The place of a share in an ascending list of so many.
+fn rank(share: f64, length: usize) -> usize {
+    ((length - 1) as f64 * share).round() as usize
+}
+
+fn words_of(curve: &Curve, unit: Unit) -> String {
+    let at = |share: f64| quantities::value(unit, curve.observations[rank(share, curve.observations.len())]);
+    format!(
+        "{}: {} observations from {} to {}, half of them at or below {}",
+        curve.name,
+        quantities::count(curve.observations.len()),
+        at(0.0),
+        at(1.0),
+        at(0.5)
+    )
+}

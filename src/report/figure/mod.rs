@@ -1,0 +1,140 @@
+//! Which figure shows which data, and only data that stand in a table beside it (R-FIX-69).
+//!
+//! - A sweep along a number: medians with interval bars over it, the fitted line where the experiment asks for one,
+//!   and lines between points only here, where what lies between them exists (Hoefler & Belli 2015, rule 12).
+//! - Named variants: a row each, with interval bars; logarithmic where they span more than a factor of twenty.
+//! - Operations that were observed one by one: the share of them that ended by a time.
+//!
+//! Predictions are hollow marks beside the measured ones; an upper limit (below resolution) is an arrow.
+//!
+//! The SVG is written by hand. A plotting crate was tried for it: its colours stand in every element, so that no style
+//! sheet can turn them for a dark page; it has no axis of powers of two with a place for zero; and it adds a fifth to
+//! the clean build for three kinds of figure.
+
+mod axis;
+mod distribution;
+mod rows;
+mod svg;
+mod sweep;
+
+use super::quantities;
+use super::words;
+use crate::quantity::Unit;
+use crate::results::{Outcome, PointResult, Results};
+
+/// A figure with what is said below it.
+pub(super) struct Figure {
+    /// What is seen, without the number.
+    pub caption: String,
+    /// The drawing.
+    pub svg: String,
+}
+
+/// Values further apart than this factor stand on a logarithmic axis.
+const WIDE: f64 = 20.0;
+
+/// Every figure of an experiment. `first` is the number of the first, which makes the marks inside unique.
+pub(super) fn of_experiment(results: &Results, experiment: &str, first: usize) -> Vec<Figure> {
+    let points: Vec<&PointResult> =
+        results.of_experiment(experiment).filter(|point| is_drawn(point)).collect();
+    let mut units: Vec<Unit> = vec![];
+    for point in &points {
+        if !units.contains(&point.unit) {
+            units.push(point.unit);
+        }
+    }
+    let mut figures = vec![];
+    for unit in units {
+        let mine: Vec<&PointResult> = points.iter().filter(|point| point.unit == unit).copied().collect();
+        let (swept, rest) = sweep::split(&mine);
+        figures.extend(sweep::figures(results, &swept, first + figures.len()));
+        figures.extend(rows::figures(&rest, first + figures.len()));
+        figures.extend(distribution::figures(&mine, first + figures.len()));
+    }
+    figures
+}
+
+/// Points with a median or an upper limit.
+fn is_drawn(point: &PointResult) -> bool {
+    match point.outcome {
+        Outcome::Value => point.estimate.as_ref().is_some_and(|estimate| estimate.value.is_finite()),
+        Outcome::BelowResolution { below } => below.is_finite(),
+        _ => false,
+    }
+}
+
+/// What stands on the value axis.
+struct Mark {
+    /// The median, or the limit below which it lies.
+    value: f64,
+    /// The interval's ends.
+    ends: Option<(f64, f64)>,
+    /// What was expected.
+    predicted: Option<f64>,
+    /// Whether `value` is an upper limit.
+    limit: bool,
+    /// Everything in words, shown where the pointer rests.
+    words: String,
+}
+
+fn mark(point: &PointResult) -> Mark {
+    let predicted =
+        point.prediction.as_ref().map(|prediction| prediction.total()).filter(|value| *value > 0.0);
+    let expected = predicted
+        .map(|value| format!("; predicted {}", quantities::value(point.unit, value)))
+        .unwrap_or_default();
+    let label = words::label(&point.experiment, &point.point);
+    match (&point.outcome, &point.estimate) {
+        (Outcome::BelowResolution { below }, _) => Mark {
+            value: *below,
+            ends: None,
+            predicted,
+            limit: true,
+            words: format!("{label}: below {}{expected}", quantities::value(point.unit, *below)),
+        },
+        (_, estimate) => Mark {
+            value: estimate.as_ref().map_or(0.0, |estimate| estimate.value),
+            ends: estimate.as_ref().and_then(quantities::ends),
+            predicted,
+            limit: false,
+            words: format!(
+                "{label}: {}{expected}",
+                estimate
+                    .as_ref()
+                    .map(|found| quantities::with_interval(point.unit, found))
+                    .unwrap_or_default()
+            ),
+        },
+    }
+}
+
+/// Every number of some marks that must find a place on the axis.
+fn extent<'a>(marks: impl Iterator<Item = &'a Mark>) -> Vec<f64> {
+    let numbers = marks.flat_map(|mark| {
+        let (low, high) = mark.ends.unwrap_or((mark.value, mark.value));
+        [Some(mark.value), Some(low), Some(high), mark.predicted].into_iter().flatten()
+    });
+    numbers.collect()
+}
+
+/// `Time`, `Rate`: how a caption begins.
+fn quantity(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Nanoseconds => "Time",
+        Unit::BytesPerSecond => "Rate",
+        Unit::Bytes => "Size",
+        Unit::PartsPerMillion => "Share of time",
+    }
+}
+
+/// What the marks mean, for the end of a caption.
+fn key(marks: &[&Mark]) -> String {
+    let mut said = " Bars are 95 % intervals; where none is seen, it is smaller than the mark.".to_owned();
+    if marks.iter().any(|mark| mark.predicted.is_some()) {
+        said += " Hollow marks are predictions.";
+    }
+    if marks.iter().any(|mark| mark.limit) {
+        said += " Arrows are upper limits of what could not be told from zero.";
+    }
+    said
+}

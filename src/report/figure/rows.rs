@@ -1,0 +1,72 @@
+//! Named variants, a row each.
+
+use super::axis::Axis;
+use super::svg::{self, Drawing, WIDTH};
+use super::{Figure, Mark, extent, key, mark, quantity};
+use crate::report::{quantities, summary, words};
+use crate::results::PointResult;
+
+/// More rows than this make another figure.
+const MOST: usize = 40;
+
+/// Labels longer than this are cut; the pointer tells the rest, and so does the table.
+const LONGEST: usize = 44;
+
+const ROW: f64 = 21.0;
+
+/// A figure for every forty points; none for a single one, which is a number and no picture.
+pub(super) fn figures(points: &[&PointResult], first: usize) -> Vec<Figure> {
+    if points.len() < 2 {
+        return vec![];
+    }
+    points.chunks(MOST).enumerate().map(|(index, points)| figure(points, first + index)).collect()
+}
+
+fn figure(points: &[&PointResult], number: usize) -> Figure {
+    let marks: Vec<Mark> = points.iter().map(|point| mark(point)).collect();
+    let said = summary::shared_placement(points.iter().copied()).is_some();
+    let labels: Vec<String> =
+        points.iter().map(|point| svg::shortened(&summary::operation(point, said), LONGEST)).collect();
+    let unit = points[0].unit;
+    let left = labels.iter().map(|label| svg::width(label)).fold(40.0, f64::max) + 14.0;
+    let bottom = ROW * points.len() as f64 + 6.0;
+    let axis = Axis::of_values(&extent(marks.iter()), left, WIDTH - 30.0);
+    let mut drawing = Drawing::new(bottom + 44.0);
+    for tick in axis.ticks(6) {
+        let x = axis.place(tick);
+        drawing.line("grid", (x, 0.0), (x, bottom));
+        drawing.text("tick", "middle", (x, bottom + 16.0), &quantities::tick(unit, tick));
+    }
+    drawing.line("axis", (left, bottom), (WIDTH - 12.0, bottom));
+    let middle = f64::midpoint(left, WIDTH - 12.0);
+    drawing.text("name", "middle", (middle, bottom + 37.0), words::quantity(unit));
+    for (index, (mark, label)) in marks.iter().zip(&labels).enumerate() {
+        let y = ROW * (index as f64 + 0.5) + 3.0;
+        drawing.text("tick", "end", (left - 10.0, y + 4.0), label);
+        drawing.told(&mark.words, |drawing| row(drawing, &axis, (left, y), mark));
+    }
+    let experiment = &points[0].experiment;
+    let caption = format!("{} of each variant.{}", quantity(unit), key(&marks.iter().collect::<Vec<_>>()));
+    let name = format!("{experiment}: {} of each variant", quantity(unit).to_lowercase());
+    let description: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
+    Figure { caption, svg: drawing.finish(number, &name, &description.join("; ")) }
+}
+
+fn row(drawing: &mut Drawing, axis: &Axis, (left, y): (f64, f64), mark: &Mark) {
+    let x = axis.place(mark.value);
+    drawing.line("guide", (left, y), (x, y));
+    if let Some(predicted) = mark.predicted {
+        drawing.mark("s0 hollow", 0, (axis.place(predicted), y));
+    }
+    if mark.limit {
+        drawing.line("bar l0", (x, y - 5.0), (x, y + 5.0));
+        drawing.line("bar l0", (x - 18.0, y), (x, y));
+        drawing.path("bar l0", &[(x - 13.0, y - 4.0), (x - 18.0, y), (x - 13.0, y + 4.0)]);
+        return;
+    }
+    if let Some((low, high)) = mark.ends {
+        let (low, high) = (axis.place(low), axis.place(high));
+        drawing.line("bar l0", (low, y), (high, y));
+    }
+    drawing.mark("s0", 0, (x, y));
+}

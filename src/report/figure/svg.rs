@@ -1,0 +1,154 @@
+//! Marks, lines and words in SVG. Colours and line widths are classes, so that the page's style sheet turns them for
+//! light and dark; positions have a tenth of a pixel.
+
+use std::fmt::Write;
+
+/// Width of every figure, in its own pixels.
+pub(super) const WIDTH: f64 = 720.0;
+
+/// Width of a letter of the figures' text: somewhat generous, for no font is at hand to ask.
+pub(super) const LETTER: f64 = 6.7;
+
+/// How many series differ in colour and shape.
+pub(super) const SERIES: usize = 6;
+
+/// A drawing in the making.
+pub(super) struct Drawing {
+    height: f64,
+    body: String,
+}
+
+impl Drawing {
+    /// An empty one.
+    pub(super) fn new(height: f64) -> Self {
+        Drawing { height, body: String::new() }
+    }
+
+    /// A straight line.
+    pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        let ((x1, y1), (x2, y2)) = (from, to);
+        let _ = write!(
+            self.body,
+            r#"<line class="{class}" x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}"/>"#
+        );
+    }
+
+    /// A line through places.
+    pub(super) fn path(&mut self, class: &str, places: &[(f64, f64)]) {
+        let points: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        let _ = write!(self.body, r#"<polyline class="{class}" points="{}"/>"#, points.join(" "));
+    }
+
+    /// Words; `anchor` is start, middle or end.
+    pub(super) fn text(&mut self, class: &str, anchor: &str, at: (f64, f64), words: &str) {
+        let ((x, y), words) = (at, escape(words));
+        let _ = write!(
+            self.body,
+            r#"<text class="{class}" x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{words}</text>"#
+        );
+    }
+
+    /// Words along the left edge, read from below.
+    pub(super) fn upright(&mut self, at: (f64, f64), words: &str) {
+        let ((x, y), words) = (at, escape(words));
+        let _ = write!(
+            self.body,
+            r#"<text class="name" text-anchor="middle" transform="translate({x:.1} {y:.1}) rotate(-90)">{words}</text>"#
+        );
+    }
+
+    /// The mark of a series: each has a shape of its own, so that colour is not needed to tell them apart.
+    pub(super) fn mark(&mut self, class: &str, series: usize, at: (f64, f64)) {
+        let (x, y) = at;
+        let mut polygon = |corners: &[(f64, f64)]| {
+            let corners: Vec<String> =
+                corners.iter().map(|(dx, dy)| format!("{:.1},{:.1}", x + dx, y + dy)).collect();
+            let _ = write!(self.body, r#"<polygon class="{class}" points="{}"/>"#, corners.join(" "));
+        };
+        match series % SERIES {
+            1 => polygon(&[(-3.4, -3.4), (3.4, -3.4), (3.4, 3.4), (-3.4, 3.4)]),
+            2 => polygon(&[(0.0, -4.6), (4.3, 3.2), (-4.3, 3.2)]),
+            3 => polygon(&[(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)]),
+            4 => polygon(&[(0.0, 4.6), (4.3, -3.2), (-4.3, -3.2)]),
+            5 => polygon(&[(-2.2, -4.6), (2.2, -4.6), (4.6, 0.0), (2.2, 4.6), (-2.2, 4.6), (-4.6, 0.0)]),
+            _ => {
+                let _ = write!(self.body, r#"<circle class="{class}" cx="{x:.1}" cy="{y:.1}" r="3.8"/>"#);
+            }
+        }
+    }
+
+    /// What `draw` draws says these words where the pointer rests on it.
+    pub(super) fn told(&mut self, words: &str, draw: impl FnOnce(&mut Self)) {
+        let _ = write!(self.body, "<g><title>{}</title>", escape(words));
+        draw(self);
+        self.body.push_str("</g>");
+    }
+
+    /// The heads of the series in lines below `top`, as far as they fit.
+    pub(super) fn legend(&mut self, left: f64, top: f64, names: &[String]) {
+        for (series, (x, y)) in legend_places(left, names).0.into_iter().enumerate() {
+            self.mark(&format!("s{series}"), series, (x + 5.0, top + y - 4.0));
+            self.text("tick", "start", (x + 15.0, top + y), &names[series]);
+        }
+    }
+
+    /// The whole element. Its name and description are read out in place of the drawing.
+    pub(super) fn finish(self, number: usize, name: &str, description: &str) -> String {
+        format!(
+            r#"<svg class="figure" role="img" viewBox="0 0 {WIDTH:.0} {:.0}" aria-labelledby="fig{number}-n fig{number}-d"><title id="fig{number}-n">{}</title><desc id="fig{number}-d">{}</desc>{}</svg>"#,
+            self.height,
+            escape(name),
+            escape(description),
+            self.body
+        )
+    }
+}
+
+/// How high a legend is.
+pub(super) fn legend_height(left: f64, names: &[String]) -> f64 {
+    legend_places(left, names).1
+}
+
+fn legend_places(left: f64, names: &[String]) -> (Vec<(f64, f64)>, f64) {
+    let (mut x, mut y) = (left, 14.0);
+    let mut places = vec![];
+    for name in names {
+        let width = 30.0 + width(name);
+        if x > left && x + width > WIDTH {
+            (x, y) = (left, y + 18.0);
+        }
+        places.push((x, y));
+        x += width;
+    }
+    (places, y + 8.0)
+}
+
+/// The width of some words.
+pub(super) fn width(words: &str) -> f64 {
+    words.chars().count() as f64 * LETTER
+}
+
+/// No more than so many letters.
+pub(super) fn shortened(words: &str, most: usize) -> String {
+    if words.chars().count() <= most {
+        return words.to_owned();
+    }
+    words.chars().take(most - 1).chain(['…']).collect()
+}
+
+/// Text without meaning to XML.
+fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            letter if letter.is_control() => safe.push('\u{fffd}'),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}

@@ -1,0 +1,229 @@
+//! Medians over a parameter that is a number.
+
+use super::axis::Axis;
+use super::svg::{self, Drawing, SERIES, WIDTH};
+use super::{Figure, Mark, extent, key, mark, quantity};
+use crate::experiment::{Point, Scale, Value};
+use crate::quantity::Unit;
+use crate::report::{quantities, words};
+use crate::results::{PointResult, Results, TrendResult};
+
+/// Fewer settings than this are variants, not a sweep.
+const LEAST: usize = 3;
+
+const PLOT_HEIGHT: f64 = 300.0;
+
+/// Points that differ in one number alone.
+pub(super) struct Series<'run> {
+    along: String,
+    group: Point,
+    points: Vec<(f64, &'run PointResult)>,
+}
+
+/// The sweeps among some points of one unit, and the points that belong to none.
+pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<Series<'run>>, Vec<&'run PointResult>) {
+    let Some(along) = swept_parameter(points) else { return (vec![], points.to_vec()) };
+    let mut series: Vec<Series> = vec![];
+    let mut rest = vec![];
+    for point in points {
+        let Some(setting) = number(point, &along) else {
+            rest.push(*point);
+            continue;
+        };
+        let group = point.point.without(&along);
+        match series.iter_mut().find(|series| series.group == group) {
+            Some(series) => series.points.push((setting, point)),
+            None => series.push(Series { along: along.clone(), group, points: vec![(setting, point)] }),
+        }
+    }
+    let (mut swept, few): (Vec<_>, Vec<_>) =
+        series.into_iter().partition(|series| series.points.len() >= LEAST);
+    for series in &mut swept {
+        series.points.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    }
+    rest.extend(few.into_iter().flat_map(|series| series.points.into_iter().map(|(_, point)| point)));
+    (swept, rest)
+}
+
+/// The parameter on the horizontal axis: that of the experiment's first trend, else the number with most settings.
+fn swept_parameter(points: &[&PointResult]) -> Option<String> {
+    let about = words::about(&points.first()?.experiment);
+    let asked = about.and_then(|about| about.trends.first()).map(|trend| trend.along.to_owned());
+    if asked.as_ref().is_some_and(|name| settings(points, name) >= LEAST) {
+        return asked;
+    }
+    let mut names: Vec<&str> = points
+        .iter()
+        .flat_map(|point| point.point.parameters())
+        .filter(|(_, value)| matches!(value, Value::Number(_)))
+        .map(|(name, _)| name)
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let most = names.into_iter().rev().max_by_key(|name| settings(points, name))?;
+    (settings(points, most) >= LEAST).then(|| most.to_owned())
+}
+
+fn settings(points: &[&PointResult], name: &str) -> usize {
+    let mut values: Vec<u64> =
+        points.iter().filter_map(|point| number(point, name)).map(f64::to_bits).collect();
+    values.sort_unstable();
+    values.dedup();
+    values.len()
+}
+
+fn number(point: &PointResult, name: &str) -> Option<f64> {
+    match point.point.get(name) {
+        Some(Value::Number(number)) => Some(*number as f64),
+        _ => None,
+    }
+}
+
+/// As many series in a figure as can be told apart.
+pub(super) fn figures(results: &Results, series: &[Series], first: usize) -> Vec<Figure> {
+    series.chunks(SERIES).enumerate().map(|(index, series)| figure(results, series, first + index)).collect()
+}
+
+struct Plot {
+    x: Axis,
+    y: Axis,
+    left: f64,
+    bottom: f64,
+    unit: Unit,
+}
+
+fn figure(results: &Results, series: &[Series], number: usize) -> Figure {
+    let first = &series[0];
+    let (experiment, unit) = (&first.points[0].1.experiment, first.points[0].1.unit);
+    let marks: Vec<Vec<Mark>> =
+        series.iter().map(|series| series.points.iter().map(|(_, point)| mark(point)).collect()).collect();
+    let all: Vec<&Mark> = marks.iter().flatten().collect();
+    let names: Vec<String> =
+        series.iter().map(|series| words::short_label(experiment, &series.group)).collect();
+    let plot = plot(series, &all, unit, &names);
+    let mut drawing = Drawing::new(plot.bottom + 46.0);
+    drawing.legend(plot.left, 0.0, &names);
+    frame(&mut drawing, &plot, experiment, &first.along);
+    let mut fitted = false;
+    for (index, (series, marks)) in series.iter().zip(&marks).enumerate() {
+        let trend = trend(results, series);
+        fitted |= trend.is_some();
+        draw(&mut drawing, &plot, (index, series, marks), trend);
+    }
+    let along = words::parameter(experiment, &first.along);
+    let mut caption = format!("{} by {along}.", quantity(unit));
+    caption += &key(&all);
+    caption +=
+        if fitted { " Lines are least-squares fits." } else { " Lines only join neighbours of a sweep." };
+    let name = format!("{experiment}: {} by {along}", quantity(unit).to_lowercase());
+    let svg = drawing.finish(number, &name, &description(unit, &first.along, series, &names));
+    Figure { caption, svg }
+}
+
+fn plot(series: &[Series], marks: &[&Mark], unit: Unit, names: &[String]) -> Plot {
+    let values = extent(marks.iter().copied());
+    let widest = |axis: &Axis| {
+        axis.ticks(7).iter().map(|tick| svg::width(&quantities::tick(unit, *tick))).fold(20.0, f64::max)
+    };
+    let left = widest(&Axis::of_values(&values, 0.0, 1.0)) + 30.0;
+    let top = svg::legend_height(left, names) + 8.0;
+    let bottom = top + PLOT_HEIGHT;
+    let settings: Vec<f64> =
+        series.iter().flat_map(|series| series.points.iter().map(|(setting, _)| *setting)).collect();
+    Plot {
+        x: Axis::of_settings(&settings, left, WIDTH - 12.0),
+        y: Axis::of_values(&values, bottom, top),
+        left,
+        bottom,
+        unit,
+    }
+}
+
+fn frame(drawing: &mut Drawing, plot: &Plot, experiment: &str, along: &str) {
+    for tick in plot.y.ticks(7) {
+        let y = plot.y.place(tick);
+        drawing.line("grid", (plot.left, y), (WIDTH - 12.0, y));
+        drawing.text("tick", "end", (plot.left - 6.0, y + 4.0), &quantities::tick(plot.unit, tick));
+    }
+    for tick in plot.x.ticks(10) {
+        let x = plot.x.place(tick);
+        drawing.line("axis", (x, plot.bottom), (x, plot.bottom + 4.0));
+        drawing.text("tick", "middle", (x, plot.bottom + 17.0), &setting(experiment, along, tick));
+    }
+    drawing.line("axis", (plot.left, plot.bottom), (WIDTH - 12.0, plot.bottom));
+    let middle = f64::midpoint(plot.left, WIDTH - 12.0);
+    drawing.text("name", "middle", (middle, plot.bottom + 38.0), &words::parameter(experiment, along));
+    drawing.upright((14.0, plot.bottom - PLOT_HEIGHT / 2.0), words::quantity(plot.unit));
+}
+
+/// A setting at the axis: only sizes and times have a unit, and only whole numbers are settings.
+fn setting(experiment: &str, along: &str, tick: f64) -> String {
+    match words::scale(experiment, along) {
+        Scale::Bytes | Scale::Nanoseconds if tick >= 0.0 && tick.fract() == 0.0 => {
+            words::value(experiment, along, &Value::Number(tick as u64))
+        }
+        _ if tick.fract() == 0.0 => format!("{tick:.0}"),
+        _ => String::new(),
+    }
+}
+
+fn trend<'run>(results: &'run Results, series: &Series) -> Option<&'run TrendResult> {
+    let experiment = &series.points[0].1.experiment;
+    results.trends.iter().find(|trend| {
+        trend.experiment == *experiment && trend.along == series.along && trend.group == series.group
+    })
+}
+
+fn draw(drawing: &mut Drawing, plot: &Plot, line: (usize, &Series, &[Mark]), trend: Option<&TrendResult>) {
+    let (index, series, marks) = line;
+    let places: Vec<f64> = series.points.iter().map(|(setting, _)| plot.x.place(*setting)).collect();
+    match trend {
+        Some(trend) => drawing.path(&format!("line l{index}"), &fit(plot, trend)),
+        None => {
+            let joined: Vec<(f64, f64)> =
+                places.iter().zip(marks).map(|(x, mark)| (*x, plot.y.place(mark.value))).collect();
+            drawing.path(&format!("line thin l{index}"), &joined);
+        }
+    }
+    for (x, mark) in places.into_iter().zip(marks) {
+        drawing.told(&mark.words, |drawing| point(drawing, plot, index, x, mark));
+    }
+}
+
+/// The line where it has a place: on logarithmic axes not at or below zero.
+fn fit(plot: &Plot, trend: &TrendResult) -> Vec<(f64, f64)> {
+    let settings =
+        || trend.points.iter().map(|(setting, _)| *setting).filter(|setting| plot.x.shows(*setting));
+    let (low, high) = (settings().fold(f64::INFINITY, f64::min), settings().fold(0.0, f64::max));
+    let steps = plot.x.steps(low, high).into_iter();
+    let values =
+        steps.map(|setting| (setting, trend.line.at(setting))).filter(|(_, value)| plot.y.shows(*value));
+    values.map(|(setting, value)| (plot.x.place(setting), plot.y.place(value))).collect()
+}
+
+fn point(drawing: &mut Drawing, plot: &Plot, index: usize, x: f64, mark: &Mark) {
+    let place = |value: f64| plot.y.place(value);
+    if let Some(predicted) = mark.predicted {
+        drawing.mark(&format!("s{index} hollow"), index, (x, place(predicted)));
+    }
+    if let Some((low, high)) = mark.ends {
+        drawing.line(&format!("bar l{index}"), (x, place(low)), (x, place(high)));
+    }
+    if mark.limit {
+        let y = place(mark.value);
+        drawing.line(&format!("bar l{index}"), (x, y), (x, y + 16.0));
+        drawing.mark(&format!("s{index}"), 4, (x, y + 16.0));
+    } else {
+        drawing.mark(&format!("s{index}"), index, (x, place(mark.value)));
+    }
+}
+
+/// For those who do not see the figure: the ends of every series.
+fn description(unit: Unit, along: &str, series: &[Series], names: &[String]) -> String {
+    let ends = series.iter().zip(names).filter_map(|(series, name)| {
+        let ((first, start), (last, end)) = (series.points.first()?, series.points.last()?);
+        let value = |point: &PointResult| quantities::value(unit, mark(point).value);
+        Some(format!("{name}: {} at {along} {first}, {} at {last}", value(start), value(end)))
+    });
+    ends.collect::<Vec<_>>().join("; ") + "."
+}

@@ -1,0 +1,44 @@
+// Comfort only: the page is complete without it. Adds a filter to the summary table, opens what a link points into, and
+// opens everything that is folded before printing.
+(function () {
+  "use strict";
+  var table = document.querySelector("table.summary");
+  if (table) {
+    var label = document.createElement("label");
+    var input = document.createElement("input");
+    var status = document.createElement("span");
+    label.className = "tools";
+    label.textContent = "Show only rows with: ";
+    input.type = "search";
+    status.setAttribute("role", "status");
+    label.append(input, " ", status);
+    table.parentNode.before(label);
+    input.addEventListener("input", function () {
+      var words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      var shown = 0;
+      table.querySelectorAll("tbody").forEach(function (body) {
+        var group = body.rows[0].textContent.toLowerCase();
+        var any = false;
+        Array.prototype.slice.call(body.rows, 1).forEach(function (row) {
+          var text = group + " " + row.textContent.toLowerCase();
+          row.hidden = !words.every(function (word) { return text.indexOf(word) >= 0; });
+          if (!row.hidden) { any = true; shown += 1; }
+        });
+        body.hidden = !any;
+      });
+      status.textContent = words.length ? shown + " rows" : "";
+    });
+  }
+  function reveal() {
+    var target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+    for (var node = target; node; node = node.parentElement) {
+      if (node.tagName === "DETAILS") { node.open = true; }
+    }
+    if (target) { target.scrollIntoView(); }
+  }
+  window.addEventListener("hashchange", reveal);
+  reveal();
+  window.addEventListener("beforeprint", function () {
+    document.querySelectorAll("details").forEach(function (folded) { folded.open = true; });
+  });
+}());

@@ -1,0 +1,282 @@
+//! The report for programs. Its shape is typed here, described field by field in `docs/report-json.md`, and stays: fields
+//! are added, never renamed, and `schema` grows when a meaning changes.
+//!
+//! Numbers are not rounded. An absent number is `null`: it is never 0, never left out, and NaN cannot occur.
+
+use crate::experiment::{Bound, Check, Part, Point, Prediction, Term};
+use crate::machine::{Machine, Warning};
+use crate::quantity::{Kind, Unit};
+use crate::record::{Closing, Resumed, Settings, Tool};
+use crate::results::{Disturbance, Outcome, PointResult, Results, TrendResult};
+use crate::sampling::Qualification;
+use crate::statistics::{Estimate, Interval, Mode, Outliers};
+use serde::Serialize;
+
+/// The version of this shape.
+pub const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Report<'run> {
+    schema: u32,
+    started: &'run str,
+    tool: &'run Tool,
+    settings: &'run Settings,
+    clock: &'run Qualification,
+    machine: &'run Machine,
+    conditions: Conditions<'run>,
+    points: Vec<PointReport<'run>>,
+    trends: Vec<TrendReport<'run>>,
+    findings: Vec<Findings<'run>>,
+}
+
+#[derive(Serialize)]
+struct Conditions<'run> {
+    core_hz: Option<f64>,
+    warnings: Vec<Warning>,
+    resumed: &'run [Resumed],
+    closing: Option<&'run Closing>,
+}
+
+#[derive(Serialize)]
+struct PointReport<'run> {
+    experiment: &'run str,
+    parameters: &'run Point,
+    method: Method<'run>,
+    unit: Unit,
+    kind: Kind,
+    outcome: &'static str,
+    reason: Option<String>,
+    median: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    level: Option<f64>,
+    min: Option<f64>,
+    quantiles: Vec<Quantile>,
+    trials: usize,
+    trials_attempted: usize,
+    observations: usize,
+    below: Option<f64>,
+    bound: Option<&'run Bound>,
+    unusable: Option<Unusable>,
+    baseline: Option<Baseline>,
+    each: bool,
+    modes: &'run [Mode],
+    outliers: Option<Outliers>,
+    predicted: Option<Predicted<'run>>,
+    unpredicted: Option<&'run str>,
+    factor: Option<f64>,
+    evidence: &'run [Check],
+    disturbance: DisturbanceReport,
+}
+
+#[derive(Serialize)]
+struct Method<'run> {
+    id: &'run str,
+    version: u32,
+}
+
+#[derive(Serialize)]
+struct Quantile {
+    level: f64,
+    value: f64,
+}
+
+/// What was seen of a point whose outcome says that it must not be used.
+#[derive(Serialize)]
+struct Unusable {
+    median: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Baseline {
+    median: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Predicted<'run> {
+    hardware: Option<f64>,
+    software: Option<f64>,
+    total: f64,
+    derivation: &'run [Term],
+}
+
+#[derive(Serialize)]
+struct DisturbanceReport {
+    trials_with_steal: usize,
+    trials_throttled: usize,
+    migrations: u64,
+    involuntary_switches: u64,
+    lost_share: Option<f64>,
+    core_hz_low: Option<f64>,
+    core_hz_high: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct TrendReport<'run> {
+    experiment: &'run str,
+    held: &'run Point,
+    along: &'run str,
+    slope_of: &'run str,
+    unit: Unit,
+    slope: f64,
+    slope_low: Option<f64>,
+    slope_high: Option<f64>,
+    intercept: f64,
+    intercept_low: Option<f64>,
+    intercept_high: Option<f64>,
+    r_squared: Option<f64>,
+    points: usize,
+}
+
+#[derive(Serialize)]
+struct Findings<'run> {
+    experiment: &'run str,
+    sentences: &'run [String],
+}
+
+/// The whole report as JSON, ending in a line feed.
+pub fn render(results: &Results) -> String {
+    // Plain structures of numbers and texts with text keys: there is nothing in them that could fail.
+    serde_json::to_string_pretty(&report(results)).unwrap_or_default() + "\n"
+}
+
+/// The same on one line, to be put into a page.
+pub(super) fn compact(results: &Results) -> String {
+    serde_json::to_string(&report(results)).unwrap_or_default()
+}
+
+fn report<'run>(results: &'run Results) -> Report<'run> {
+    let run = results.run;
+    Report {
+        schema: SCHEMA,
+        started: &run.header.started,
+        tool: &run.header.tool,
+        settings: &run.header.settings,
+        clock: &run.header.clock,
+        machine: &run.header.machine,
+        conditions: Conditions {
+            core_hz: results.core_hz,
+            warnings: run.header.machine.warnings(),
+            resumed: &run.resumed,
+            closing: run.closing.as_ref(),
+        },
+        points: results.points.iter().map(point).collect(),
+        trends: results.trends.iter().map(trend).collect(),
+        findings: results
+            .findings
+            .iter()
+            .map(|(experiment, sentences)| Findings { experiment, sentences })
+            .collect(),
+    }
+}
+
+fn point(result: &PointResult) -> PointReport<'_> {
+    let seen = result.estimate.as_ref();
+    let usable = seen.filter(|_| result.outcome == Outcome::Value);
+    let below = match &result.outcome {
+        Outcome::BelowResolution { below } => Some(*below),
+        _ => None,
+    };
+    let bound = match &result.outcome {
+        Outcome::Implausible { bound } => Some(bound),
+        _ => None,
+    };
+    PointReport {
+        experiment: &result.experiment,
+        parameters: &result.point,
+        method: Method { id: &result.experiment, version: result.method_version },
+        unit: result.unit,
+        kind: result.unit.kind(),
+        outcome: result.outcome.name(),
+        reason: result.outcome.reason(),
+        median: usable.map(|estimate| estimate.value),
+        low: usable.and_then(low),
+        high: usable.and_then(high),
+        level: usable.filter(|estimate| estimate.interval.is_some()).map(|estimate| estimate.level),
+        min: usable.and_then(|estimate| estimate.min),
+        quantiles: quantiles(result, usable),
+        trials: result.trials.0,
+        trials_attempted: result.trials.1,
+        observations: seen.map_or(0, |estimate| estimate.observations),
+        below,
+        bound,
+        unusable: seen.filter(|_| usable.is_none()).map(unusable),
+        baseline: result.baseline.as_ref().map(baseline),
+        each: result.each,
+        modes: &result.modes,
+        outliers: result.outliers,
+        predicted: result.prediction.as_ref().map(predicted),
+        unpredicted: result.unpredicted.as_deref(),
+        factor: result.factor(),
+        evidence: &result.evidence,
+        disturbance: disturbance(&result.disturbance),
+    }
+}
+
+fn low(estimate: &Estimate) -> Option<f64> {
+    estimate.interval.map(|interval| interval.low)
+}
+
+fn high(estimate: &Estimate) -> Option<f64> {
+    estimate.interval.map(|interval| interval.high)
+}
+
+fn quantiles(result: &PointResult, usable: Option<&Estimate>) -> Vec<Quantile> {
+    let supported = result.percentiles.iter().filter(|_| usable.is_some());
+    supported.map(|(level, value)| Quantile { level: *level, value: *value }).collect()
+}
+
+fn unusable(estimate: &Estimate) -> Unusable {
+    Unusable { median: estimate.value, low: low(estimate), high: high(estimate) }
+}
+
+fn baseline(estimate: &Estimate) -> Baseline {
+    Baseline { median: estimate.value, low: low(estimate), high: high(estimate) }
+}
+
+fn predicted(prediction: &Prediction) -> Predicted<'_> {
+    Predicted {
+        hardware: prediction.part(Part::Hardware),
+        software: prediction.part(Part::Software),
+        total: prediction.total(),
+        derivation: &prediction.terms,
+    }
+}
+
+fn disturbance(seen: &Disturbance) -> DisturbanceReport {
+    DisturbanceReport {
+        trials_with_steal: seen.trials_with_steal,
+        trials_throttled: seen.trials_throttled,
+        migrations: seen.migrations,
+        involuntary_switches: seen.involuntary_switches,
+        lost_share: seen.lost_share,
+        core_hz_low: seen.core_hz.map(|(low, _)| low),
+        core_hz_high: seen.core_hz.map(|(_, high)| high),
+    }
+}
+
+fn trend(result: &TrendResult) -> TrendReport<'_> {
+    let line = &result.line;
+    let ends = |interval: Option<Interval>| interval.map(|interval| (interval.low, interval.high)).unzip();
+    let (slope_low, slope_high) = ends(line.slope_interval);
+    let (intercept_low, intercept_high) = ends(line.intercept_interval);
+    TrendReport {
+        experiment: &result.experiment,
+        held: &result.group,
+        along: &result.along,
+        slope_of: &result.slope_of,
+        unit: result.unit,
+        slope: line.slope,
+        slope_low,
+        slope_high,
+        intercept: line.intercept,
+        intercept_low,
+        intercept_high,
+        r_squared: line.r_squared,
+        points: line.points,
+    }
+}

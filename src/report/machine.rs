@@ -1,0 +1,56 @@
+//! The machine's description and its warnings as text.
+
+use super::text::{Style, clean};
+use crate::machine::{Machine, Section};
+
+/// Names of facts longer than this take a line of their own.
+const LONGEST_NAME: usize = 32;
+
+/// The description of a machine: every fact, where it was read, and what may disturb a run.
+pub(super) fn text(machine: &Machine, style: Style) -> String {
+    let sections = machine.sections();
+    let mut text: String = sections.iter().map(|section| of_section(section, style) + "\n").collect();
+    text += &warnings(machine, style);
+    text
+}
+
+fn of_section(section: &Section, style: Style) -> String {
+    let names = section.rows.iter().map(|row| row.name.chars().count());
+    let width = names.max().unwrap_or(0).min(LONGEST_NAME);
+    let mut text = style.title(&clean(&section.title)) + "\n";
+    for row in &section.rows {
+        let lead = format!("  {:width$}  ", clean(&row.name));
+        let value = if row.unknown { format!("unknown: {}", row.value) } else { row.value.clone() };
+        text += &with_source(&lead, &value, &row.source, style);
+    }
+    text
+}
+
+/// The value and, fainter, where it was read: behind it where there is room, else below.
+fn with_source(lead: &str, value: &str, source: &str, style: Style) -> String {
+    let (value, source) = (clean(value), format!("[{}]", clean(source)));
+    let used = lead.chars().count() + value.chars().count() + source.chars().count() + 2;
+    if used <= style.width {
+        return format!("{lead}{value}  {}\n", style.faint(&source));
+    }
+    let indent = " ".repeat(lead.chars().count());
+    let below: String =
+        style.wrapped(&indent, &source).lines().map(|line| style.faint(line) + "\n").collect();
+    style.wrapped(lead, &value) + &below
+}
+
+/// What may disturb a run, with what to do about it; nothing where nothing does.
+pub(super) fn warnings(machine: &Machine, style: Style) -> String {
+    let warnings = machine.warnings();
+    if warnings.is_empty() {
+        return String::new();
+    }
+    let mut text = style.title("What may disturb a run") + "\n";
+    for warning in &warnings {
+        text += &style.careful(&format!("  ! {}", clean(&warning.id)));
+        text.push('\n');
+        text += &style.wrapped("    ", &warning.problem);
+        text += &style.wrapped("    → ", &warning.remedy);
+    }
+    text
+}

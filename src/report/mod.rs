@@ -1,0 +1,19 @@
+//! What was found, for human eyes and for other programs. A report decides nothing: every figure in it stands in
+//! [`Results`](crate::results::Results) already, and is only rounded, given its unit, and put in its place.
+//!
+//! Everything here is a pure function of the run file: neither the present time nor the environment enters, so the same
+//! run file gives the same bytes.
+
+mod catalogue;
+mod figure;
+pub mod html;
+pub mod json;
+pub mod live;
+mod machine;
+pub mod markdown;
+pub mod quantities;
+mod run;
+mod summary;
+pub mod terminal;
+mod text;
+mod words;

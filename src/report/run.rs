@@ -1,0 +1,276 @@
+//! What is to be said of a run as a whole: the machine in a line, the clock, precision, and what disturbed it.
+
+use super::quantities;
+use super::words::{self, plural};
+use crate::experiment::Point;
+use crate::quantity::Unit;
+use crate::record::{Ending, Header};
+use crate::results::{Disturbance, Outcome, PointResult, Results, TrendResult};
+use crate::sampling::Qualification;
+use crate::sampling::clock::ClockKind;
+use crate::statistics;
+
+/// The machine in a line: processor, hypervisor, kernel.
+pub(super) fn machine(header: &Header) -> String {
+    let machine = &header.machine;
+    let processor = machine.processor.model_name.value().cloned();
+    let mut words = vec![processor.unwrap_or_else(|| "a machine of unknown processor".to_owned())];
+    let cpus = machine.allowed_cpus().len();
+    if cpus > 0 {
+        words.push(plural(cpus, "CPU"));
+    }
+    if let Some(Some(hypervisor)) = machine.virtualization.hypervisor.value() {
+        words.push(format!("under {hypervisor}"));
+    }
+    words.extend(machine.kernel.release.value().map(|release| format!("Linux {release}")));
+    words.join(", ")
+}
+
+/// How the run ended, and how long it took.
+pub(super) fn ending(results: &Results) -> String {
+    let Some(closing) = &results.run.closing else {
+        return "The run did not end in an orderly way; what stands in its file until then is whole."
+            .to_owned();
+    };
+    let why = match closing.ended {
+        Ending::Precision => "every interval was as narrow as wished",
+        Ending::Budget => "its time was up",
+        Ending::Interrupted => "it was interrupted; what was found until then is valid",
+    };
+    let took = quantities::duration(closing.took_s);
+    format!(
+        "The run took {took}, {}, and ended because {why}.",
+        plural(closing.rounds as usize, "whole round")
+    )
+}
+
+/// The clock and how it was qualified, in a sentence or two.
+pub(super) fn clock(clock: &Qualification) -> String {
+    let name = match clock.kind {
+        ClockKind::Counter => "the processor's tick counter",
+        ClockKind::MonotonicRaw => "clock_gettime(CLOCK_MONOTONIC_RAW)",
+    };
+    let steps = match clock.backward_steps {
+        0 => format!("never ran backwards in {} steps", quantities::count(clock.steps as usize)),
+        back => format!("ran backwards {back} times in {} steps", quantities::count(clock.steps as usize)),
+    };
+    let rejected =
+        clock.rejected.as_ref().map(|why| format!(" Not the best clock: {why}.")).unwrap_or_default();
+    format!(
+        "All times are read from {name}: {} (±{} ppm against the kernel's clock), resolution {}, {} between two \
+         readings; it {steps}.{rejected}",
+        quantities::frequency(clock.ticks_per_second),
+        quantities::significant(clock.frequency_spread_ppm, 2),
+        quantities::value(Unit::Nanoseconds, clock.resolution_ns()),
+        quantities::value(Unit::Nanoseconds, clock.overhead_ns()),
+    )
+}
+
+/// How precise the run has become.
+pub(super) struct Precision<'run> {
+    /// The wished relative half-width.
+    pub wished: f64,
+    /// Points whose interval is as narrow.
+    pub reached: usize,
+    /// Points with a value.
+    pub values: usize,
+    /// Points with a wider interval, the widest first.
+    pub missed: Vec<(&'run PointResult, f64)>,
+    /// Points with a value and without an interval.
+    pub without: usize,
+}
+
+impl<'run> Precision<'run> {
+    /// Of a run.
+    pub fn of(results: &'run Results) -> Self {
+        let wished = results.run.header.settings.precision;
+        let values = || results.points.iter().filter(|point| point.outcome == Outcome::Value);
+        let widths = values().filter_map(|point| Some((point, half_width(point)?)));
+        let (reached, mut missed): (Vec<_>, Vec<_>) = widths.partition(|(_, width)| *width <= wished);
+        missed.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        let without = values().count() - reached.len() - missed.len();
+        Precision { wished, reached: reached.len(), values: values().count(), missed, without }
+    }
+
+    /// In sentences.
+    pub fn sentence(&self) -> String {
+        let mut said = format!(
+            "{} of {} reached the wished {}",
+            self.reached,
+            plural(self.values, "value"),
+            quantities::plus_minus(self.wished)
+        );
+        if let Some((_, widest)) = self.missed.first() {
+            said += &format!(
+                "; {} missed it, the widest at {}",
+                self.missed.len(),
+                quantities::plus_minus(*widest)
+            );
+        }
+        if self.without > 0 {
+            said += &format!("; {} without an interval (fewer than six trials)", self.without);
+        }
+        said + "."
+    }
+}
+
+/// Half the interval of a point as a share of its value.
+pub(super) fn half_width(point: &PointResult) -> Option<f64> {
+    statistics::relative_half_width(point.estimate.as_ref()?)
+}
+
+/// What disturbed the run, in sentences; empty where nothing did.
+pub(super) fn disturbances(results: &Results) -> Vec<String> {
+    let trials: usize = results.points.iter().map(|point| point.trials.0).sum();
+    let sum = |of: fn(&Disturbance) -> u64| -> u64 {
+        results.points.iter().map(|point| of(&point.disturbance)).sum()
+    };
+    let mut said = vec![];
+    let mut tell = |count: u64, sentence: &dyn Fn(String) -> String| {
+        if count > 0 {
+            said.push(sentence(quantities::count(count as usize)));
+        }
+    };
+    tell(sum(|seen| seen.trials_with_steal as u64), &|n| {
+        format!("The hypervisor took CPU time in {n} of {} (steal).", plural(trials, "trial"))
+    });
+    tell(sum(|seen| seen.trials_throttled as u64), &|n| {
+        format!("A CPU quota held the process back in {n} of {}.", plural(trials, "trial"))
+    });
+    tell(sum(|seen| seen.migrations), &|n| {
+        format!("Observations that ended on another CPU than they began: {n}.")
+    });
+    tell(sum(|seen| seen.involuntary_switches), &|n| {
+        format!("The scheduler took the CPU away {n} times, where that is not the operation itself.")
+    });
+    said.extend(lost(results));
+    said.extend(frequencies(results));
+    said.extend(whole_run(results));
+    said
+}
+
+fn lost(results: &Results) -> Option<String> {
+    let shares = results.points.iter().filter_map(|point| Some((point.disturbance.lost_share?, point)));
+    let (worst, point) = shares.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    (worst > 0.0).then(|| {
+        format!(
+            "A loop that only spins lost up to {} of its time to others just before the observations (most at {}, {}).",
+            quantities::share(worst),
+            point.experiment,
+            words::label(&point.experiment, &point.point)
+        )
+    })
+}
+
+fn frequencies(results: &Results) -> Option<String> {
+    let seen = || results.points.iter().filter_map(|point| point.disturbance.core_hz);
+    let low = seen().map(|(low, _)| low).reduce(f64::min)?;
+    let high = seen().map(|(_, high)| high).reduce(f64::max)?;
+    Some(format!(
+        "The core ran at {} to {}, by calibrated chains of instructions beside the samples.",
+        quantities::frequency(low),
+        quantities::frequency(high)
+    ))
+}
+
+fn whole_run(results: &Results) -> Option<String> {
+    let closing = results.run.closing.as_ref()?;
+    let seen = &closing.conditions;
+    let taken = |time: u64, by: &str| {
+        if time == 0 {
+            String::new()
+        } else {
+            format!("; {by} {}", quantities::value(Unit::Nanoseconds, time as f64))
+        }
+    };
+    Some(format!(
+        "From start to end the whole machine served {} interrupts and {} context switches{}{}.",
+        quantities::count(seen.interrupts as usize),
+        quantities::count(seen.switches as usize),
+        taken(seen.steal_ns, "the hypervisor took"),
+        taken(seen.throttled_ns, "a CPU quota withheld")
+    ))
+}
+
+/// Evidence that does not hold: such a number may be of something else. Alike claims of an experiment stand once.
+pub(super) struct Doubt<'run> {
+    /// The experiment's name.
+    pub experiment: &'run str,
+    /// What should have been so.
+    pub claim: &'run str,
+    /// What was seen at the first of the points.
+    pub seen: &'run str,
+    /// Whose it is.
+    pub points: Vec<String>,
+}
+
+/// Every claim that does not hold.
+pub(super) fn doubts<'run>(results: &'run Results) -> Vec<Doubt<'run>> {
+    let mut doubts: Vec<Doubt> = vec![];
+    for point in &results.points {
+        for check in point.evidence.iter().filter(|check| !check.holds) {
+            let label = words::label(&point.experiment, &point.point);
+            let alike = doubts
+                .iter_mut()
+                .find(|doubt| doubt.experiment == point.experiment && doubt.claim == check.claim);
+            match alike {
+                Some(doubt) => doubt.points.push(label),
+                None => doubts.push(Doubt {
+                    experiment: &point.experiment,
+                    claim: &check.claim,
+                    seen: &check.seen,
+                    points: vec![label],
+                }),
+            }
+        }
+    }
+    doubts
+}
+
+impl Doubt<'_> {
+    /// The points in a word or two, and the claim with what was seen instead.
+    pub fn sentence(&self) -> String {
+        match self.points.as_slice() {
+            [one] => format!("{one}: {}; seen: {}", self.claim, self.seen),
+            many => format!(
+                "{}, the first {}: {}; seen there: {}",
+                plural(many.len(), "point"),
+                many[0],
+                self.claim,
+                self.seen
+            ),
+        }
+    }
+}
+
+/// The slope of a trend with its interval, and what is left at zero.
+pub(super) fn trend(trend: &TrendResult) -> String {
+    let line = &trend.line;
+    let said = |value: f64, interval: Option<statistics::Interval>| match interval {
+        Some(interval) => {
+            let measure = quantities::Measure::of(trend.unit, value);
+            let ends = Some((interval.low, interval.high));
+            format!(
+                "{} {} ({})",
+                measure.number(value, ends),
+                measure.symbol,
+                measure.range(value, interval.low, interval.high)
+            )
+        }
+        None => quantities::value(trend.unit, value),
+    };
+    let fit =
+        line.r_squared.map(|share| format!(", R² {}", quantities::significant(share, 4))).unwrap_or_default();
+    format!(
+        "{} {}, {} at zero{fit}, {}",
+        said(line.slope, line.slope_interval),
+        trend.slope_of,
+        said(line.intercept, line.intercept_interval),
+        plural(line.points, "point")
+    )
+}
+
+/// What a trend was fitted through.
+pub(super) fn trend_label(experiment: &str, group: &Point) -> String {
+    words::short_label(experiment, group)
+}

@@ -1,0 +1,247 @@
+//! The report on a terminal: the summary table, what has no value and why, trends, findings, disturbances, precision.
+
+use super::run::{self, Precision};
+use super::summary::{self, Group, Row, Unmeasured};
+use super::text::clean;
+use super::words::{self, plural};
+use super::{catalogue, machine as description, quantities};
+use crate::experiment::Experiment;
+use crate::machine::Machine;
+use crate::results::{Outcome, Results};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
+use std::path::Path;
+
+pub use super::text::Style;
+
+/// From this width on the table has all columns.
+const WIDE: usize = 110;
+
+/// From this width on it has the ends of the intervals.
+const MEDIUM: usize = 84;
+
+/// A line under the head and nothing else: a table of figures needs no cage.
+const LINES: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// Of intervals wider than wished so many are named.
+const MOST_MISSED: usize = 5;
+
+/// The summary of a run. `files` names what was written where: `("run file", path)`.
+pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
+    let parts = [
+        head(results, style),
+        table(&summary::groups(results), style),
+        unmeasured(&summary::unmeasured(results), style),
+        trends(results, style),
+        findings(results, style),
+        doubts(results, style),
+        disturbances(results, style),
+        description::warnings(&results.run.header.machine, style),
+        precision(results, style),
+        places(files, style),
+    ];
+    let said: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    said.join("\n")
+}
+
+/// The description of a machine, with where each fact was read, and warnings.
+pub fn machine(machine: &Machine, style: Style) -> String {
+    description::text(machine, style)
+}
+
+/// One line for each experiment: name, number of points on this machine, question.
+pub fn list(
+    experiments: impl Iterator<Item = &'static dyn Experiment>,
+    machine: &Machine,
+    style: Style,
+) -> String {
+    catalogue::list(experiments, machine, style)
+}
+
+/// The method section of an experiment: question, operation, method, parameters and points here, what is missing here,
+/// caveats.
+pub fn explain(experiment: &dyn Experiment, machine: &Machine, style: Style) -> String {
+    catalogue::explain(experiment, machine, style)
+}
+
+fn head(results: &Results, style: Style) -> String {
+    let header = &results.run.header;
+    let title = format!("{} on {}", header.started, run::machine(header));
+    style.title(style.wrapped("", &title).trim_end()) + "\n" + &style.wrapped("", &run::ending(results))
+}
+
+fn table(groups: &[Group], style: Style) -> String {
+    if groups.is_empty() {
+        return "No point has a value.\n".to_owned();
+    }
+    let columns = columns(style.width);
+    let mut table = Table::new();
+    table.load_style(LINES).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(style.width).unwrap_or(u16::MAX));
+    table.set_header(chosen(HEAD.map(str::to_owned), columns));
+    for (index, group) in groups.iter().enumerate() {
+        table.add_row([marker(index)]);
+        for row in &group.rows {
+            table.add_row(chosen(cells(row), columns));
+        }
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    let text: String = table.lines().map(|line| painted(&line, groups, style) + "\n").collect();
+    text + &legend(groups, style)
+}
+
+const HEAD: [&str; 9] = [
+    "operation",
+    "hardware",
+    "software",
+    "predicted",
+    "measured",
+    "95 % interval",
+    "±",
+    "meas./pred.",
+    "evid.",
+];
+
+/// Which columns there is room for: not the interval's ends but its half-width, and not the prediction's parts.
+fn columns(width: usize) -> &'static [usize] {
+    match width {
+        WIDE.. => &[0, 1, 2, 3, 4, 5, 7, 8],
+        MEDIUM.. => &[0, 3, 4, 5, 7, 8],
+        _ => &[0, 3, 4, 6, 7, 8],
+    }
+}
+
+fn chosen(cells: [String; 9], columns: &[usize]) -> Vec<String> {
+    columns.iter().map(|column| cells[*column].clone()).collect()
+}
+
+fn cells(row: &Row) -> [String; 9] {
+    [
+        format!("\u{a0}\u{a0}{}", clean(&row.operation)),
+        row.hardware.clone(),
+        row.software.clone(),
+        row.predicted.clone(),
+        row.measured.clone(),
+        row.interval.clone(),
+        row.half_width.clone(),
+        row.factor.clone(),
+        row.evidence.to_owned(),
+    ]
+}
+
+/// Stands in the table for the name of a group, which may be longer than its column and is put in when the table is
+/// laid out. No operation's row can look like it: they begin with a space.
+fn marker(group: usize) -> String {
+    format!("#{group}")
+}
+
+/// Puts names in and colours a finished line: widths are those of the plain text.
+fn painted(line: &str, groups: &[Group], style: Style) -> String {
+    let named = groups.iter().enumerate().find(|(index, _)| line.trim_end() == marker(*index));
+    if let Some((_, group)) = named {
+        let placement = group.placement.map(|placement| format!(" ({placement})")).unwrap_or_default();
+        return style.title(&(clean(group.experiment) + &placement));
+    }
+    let line = line.trim_end().replace('✓', &style.good("✓"));
+    line.replace('✗', &style.bad("✗"))
+}
+
+fn legend(groups: &[Group], style: Style) -> String {
+    let rows = || groups.iter().flat_map(|group| &group.rows);
+    let below = rows().any(|row| matches!(row.point.outcome, Outcome::BelowResolution { .. }));
+    let unpredicted = rows().any(|row| row.point.prediction.is_none());
+    let mut text = String::new();
+    if below {
+        text += &style.wrapped("", "<  below resolution: cannot be told from zero; the limit holds at 95 %.");
+    }
+    if unpredicted {
+        text += &style
+            .wrapped("", "–  nothing was predicted, or there is no such part; the full report says why.");
+    }
+    text
+}
+
+fn unmeasured(groups: &[Unmeasured], style: Style) -> String {
+    if groups.is_empty() {
+        return String::new();
+    }
+    let mut text = style.title("Without a value") + "\n";
+    for group in groups {
+        let points = match group.points.as_slice() {
+            [one] => clean(one),
+            many => plural(many.len(), "point"),
+        };
+        let lead = format!("  {:11}  ", group.outcome);
+        let line = style.wrapped(&lead, &format!("{}, {points}: {}", group.experiment, group.reason));
+        let word = if group.failure { style.bad(group.outcome) } else { style.careful(group.outcome) };
+        text += &line.replacen(group.outcome, &word, 1);
+    }
+    text
+}
+
+fn trends(results: &Results, style: Style) -> String {
+    if results.trends.is_empty() {
+        return String::new();
+    }
+    let mut text = style.title("Trends (least squares, 95 % intervals)") + "\n";
+    for trend in &results.trends {
+        let name = format!("{} {}", trend.experiment, run::trend_label(&trend.experiment, &trend.group));
+        text += &style.wrapped("  ", &format!("{}: {}", name.trim_end(), run::trend(trend)));
+    }
+    text
+}
+
+fn findings(results: &Results, style: Style) -> String {
+    if results.findings.is_empty() {
+        return String::new();
+    }
+    let mut text = style.title("What it means") + "\n";
+    for (experiment, said) in &results.findings {
+        text += &format!("  {}\n", clean(experiment));
+        text.extend(said.iter().map(|sentence| style.wrapped("    ", sentence)));
+    }
+    text
+}
+
+fn doubts(results: &Results, style: Style) -> String {
+    let line = |doubt: &run::Doubt| {
+        let said = format!("{} {}", doubt.experiment, doubt.sentence());
+        style.wrapped("  ✗ ", &said).replacen('✗', &style.bad("✗"), 1)
+    };
+    let text: String = run::doubts(results).iter().map(line).collect();
+    if text.is_empty() { text } else { style.title("Evidence that does not hold") + "\n" + &text }
+}
+
+fn disturbances(results: &Results, style: Style) -> String {
+    let said = run::disturbances(results);
+    if said.is_empty() {
+        return String::new();
+    }
+    let lines: String = said.iter().map(|sentence| style.wrapped("  ", sentence)).collect();
+    style.title("Disturbances") + "\n" + &lines
+}
+
+fn precision(results: &Results, style: Style) -> String {
+    let precision = Precision::of(results);
+    let mut text = style.title("Precision") + "\n" + &style.wrapped("  ", &precision.sentence());
+    for (point, width) in precision.missed.iter().take(MOST_MISSED) {
+        let label = words::label(&point.experiment, &point.point);
+        let line = format!("{} {} {label}", quantities::plus_minus(*width), point.experiment);
+        text += &style.wrapped("    ", &line);
+    }
+    text
+}
+
+fn places(files: &[(&str, &Path)], style: Style) -> String {
+    let width = files.iter().map(|(what, _)| what.len() + 1).max().unwrap_or(0);
+    let line = |(what, place): &(&str, &Path)| {
+        format!("{:width$} {}\n", format!("{what}:"), clean(&place.display().to_string()))
+    };
+    let lines: String = files.iter().map(line).collect();
+    if lines.is_empty() { lines } else { style.faint(lines.trim_end()) + "\n" }
+}

@@ -1,0 +1,98 @@
+//! Text for terminals: wrapped, coloured, and free of control characters, which a run file may smuggle in.
+
+use anstyle::{AnsiColor, Style as Paint};
+
+/// How the text is to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Whether escape sequences may be written.
+    pub colour: bool,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Style { width: 100, colour: false }
+    }
+}
+
+impl Style {
+    /// A title.
+    pub(super) fn title(self, text: &str) -> String {
+        self.paint(text, Paint::new().bold())
+    }
+
+    /// Something that went well.
+    pub(super) fn good(self, text: &str) -> String {
+        self.paint(text, AnsiColor::Green.on_default())
+    }
+
+    /// Something that went wrong.
+    pub(super) fn bad(self, text: &str) -> String {
+        self.paint(text, AnsiColor::Red.on_default().bold())
+    }
+
+    /// Something to be careful about.
+    pub(super) fn careful(self, text: &str) -> String {
+        self.paint(text, AnsiColor::Yellow.on_default())
+    }
+
+    /// Something of lesser weight.
+    pub(super) fn faint(self, text: &str) -> String {
+        self.paint(text, Paint::new().dimmed())
+    }
+
+    fn paint(self, text: &str, paint: Paint) -> String {
+        if self.colour { format!("{paint}{text}{paint:#}") } else { text.to_owned() }
+    }
+
+    /// Text in lines no longer than the width: the first behind `lead`, the others below its text.
+    pub(super) fn wrapped(self, lead: &str, text: &str) -> String {
+        let indent = lead.chars().count();
+        let room = self.width.saturating_sub(indent).max(20);
+        let gap = format!("\n{}", " ".repeat(indent));
+        format!("{lead}{}\n", lines(&clean(text), room).join(&gap))
+    }
+}
+
+/// The text without control characters and without the marks that reverse the order of letters on a screen.
+pub(super) fn clean(text: &str) -> String {
+    let unsafe_here = |letter: char| {
+        letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|letter| if unsafe_here(letter) { '\u{fffd}' } else { letter }).collect()
+}
+
+/// Words in lines of at most `room` characters; a longer word stands alone.
+fn lines(text: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let last = lines.len() - 1;
+        let used = lines[last].chars().count();
+        if used > 0 && used + 1 + word.chars().count() > room {
+            lines.push(word.to_owned());
+        } else {
+            let space = if used > 0 { " " } else { "" };
+            lines[last] = format!("{}{space}{word}", lines[last]);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_is_wrapped_below_its_lead() {
+        let style = Style { width: 30, colour: false };
+        let text = style.wrapped("  reason: ", "one two three four five six");
+        assert_eq!(text, "  reason: one two three four\n          five six\n");
+    }
+
+    #[test]
+    fn a_name_cannot_command_the_terminal() {
+        assert_eq!(clean("a\u{1b}[2Jb\u{202e}c\n"), "a\u{fffd}[2Jb\u{fffd}c\u{fffd}");
+    }
+}
