@@ -1,0 +1,95 @@
+//! The live table: what is known so far, a progress bar and the time left, on standard error.
+
+use super::quantities;
+use crate::run::{Tick, Watcher};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// Without a terminal, a line is written this often.
+const PLAIN_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Shows a run while it goes on. Nothing is drawn by a thread of its own: only between two trials.
+pub struct Live {
+    screen: Option<MultiProgress>,
+    bar: Option<ProgressBar>,
+    rows: BTreeMap<String, ProgressBar>,
+    last_line: Option<Instant>,
+}
+
+impl Live {
+    /// A table on the terminal, or a line now and then where there is none.
+    pub fn new() -> Self {
+        let screen = std::io::stderr().is_terminal().then(MultiProgress::new);
+        Live { screen, bar: None, rows: BTreeMap::new(), last_line: None }
+    }
+
+    /// Takes the bar away; the table stays.
+    pub fn finish(&mut self) {
+        for row in self.rows.values() {
+            row.abandon();
+        }
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn draw(&mut self, screen: &MultiProgress, tick: &Tick) {
+        let bar = self.bar.get_or_insert_with(|| {
+            let style = ProgressStyle::with_template("{wide_bar:.cyan} {msg}")
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
+            screen.add(ProgressBar::new(1000).with_style(style))
+        });
+        let row = self.rows.entry(tick.planned.experiment.clone()).or_insert_with(|| {
+            let style =
+                ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+            screen.insert_before(bar, ProgressBar::new(1).with_style(style))
+        });
+        row.set_message(row_text(tick));
+        bar.set_position((share(tick) * 1000.0) as u64);
+        bar.set_message(status(tick));
+    }
+
+    fn write_line(&mut self, tick: &Tick) {
+        if self.last_line.is_none_or(|last| last.elapsed() >= PLAIN_INTERVAL) {
+            eprintln!("{}", status(tick));
+            self.last_line = Some(Instant::now());
+        }
+    }
+}
+
+impl Default for Live {
+    fn default() -> Self {
+        Live::new()
+    }
+}
+
+impl Watcher for Live {
+    fn trial(&mut self, tick: &Tick) {
+        match self.screen.clone() {
+            Some(screen) => self.draw(&screen, tick),
+            None => self.write_line(tick),
+        }
+    }
+}
+
+/// How much of the time is over, or of the wish fulfilled, whichever is more.
+fn share(tick: &Tick) -> f64 {
+    let time = tick.elapsed.as_secs_f64() / tick.budget.as_secs_f64().max(1e-3);
+    let wish = tick.precise as f64 / tick.points.max(1) as f64;
+    time.max(wish * wish).min(1.0)
+}
+
+fn status(tick: &Tick) -> String {
+    let left = tick.budget.saturating_sub(tick.elapsed).as_secs();
+    format!("round {}, {} of {} points precise, at most {left} s left", tick.round, tick.precise, tick.points)
+}
+
+fn row_text(tick: &Tick) -> String {
+    let found = tick.headline.map_or_else(
+        || "nothing observed yet".to_owned(),
+        |headline| quantities::with_interval(tick.planned.unit, &headline.estimate),
+    );
+    format!("{:<24} {:<44} {found}", tick.planned.experiment, tick.planned.point.to_string())
+}

@@ -1,0 +1,352 @@
+//! The binary as a user meets it: what it prints where, its exit status, and what it says when something is wrong.
+
+use assert_cmd::Command;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+fn fathom() -> Command {
+    let mut command = Command::cargo_bin("fathom").unwrap();
+    command.timeout(Duration::from_secs(120));
+    command
+}
+
+/// A short run of a few points into a file; tests run side by side, so it does not ask to be alone.
+fn short_run(output: &Path) -> Command {
+    let mut command = fathom();
+    command.args([
+        "run",
+        "--quick",
+        "--alongside",
+        "--budget",
+        "2s",
+        "--trial",
+        "4ms",
+        "cpu/system_call",
+        "-o",
+    ]);
+    command.arg(output);
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn lines_of(path: &Path, kind: &str) -> Vec<serde_json::Value> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let lines = whole
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("a whole line is JSON"));
+    lines.filter(|line| line["line"] == kind).collect()
+}
+
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !holds() {
+        assert!(Instant::now() < deadline, "never: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_run_prints_its_table_and_leaves_a_run_file_and_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let output = short_run(&file).assert().success().get_output().clone();
+    let (table, said) = (text(&output.stdout), text(&output.stderr));
+    assert!(table.contains("getppid") && table.contains("cpu/system_call"), "{table}");
+    assert!(!said.contains("getppid"), "results go to standard output alone: {said}");
+    assert_eq!(lines_of(&file, "header").len(), 1);
+    assert_eq!(lines_of(&file, "closing").len(), 1);
+    let (trials, plan) = (lines_of(&file, "trial"), lines_of(&file, "header")[0]["plan"].clone());
+    for point in plan.as_array().unwrap() {
+        let visited = trials.iter().any(|trial| trial["point"] == point["point"]);
+        assert!(visited || point["skip"].is_string(), "neither visited nor skipped: {point}");
+    }
+    assert!(std::fs::read_to_string(folder.path().join("run.html")).unwrap().starts_with("<!doctype html>"));
+}
+
+#[test]
+fn every_prediction_stands_in_the_file_before_the_first_trial_of_its_point() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    short_run(&file).assert().success();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let mut said = vec![];
+    for line in text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()) {
+        match line["line"].as_str() {
+            Some("prediction") => said.push(line["point"].clone()),
+            Some("trial") => {
+                assert!(said.contains(&line["point"]), "measured before it was predicted: {}", line["point"])
+            }
+            _ => {}
+        }
+    }
+    assert!(said.len() > 10);
+}
+
+#[test]
+fn the_report_of_a_file_is_the_same_bytes_every_time_in_every_form() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    short_run(&file).assert().success();
+    for form in ["text", "html", "markdown", "json"] {
+        let report = || {
+            fathom()
+                .args(["report", "--format", form])
+                .arg(&file)
+                .assert()
+                .success()
+                .get_output()
+                .stdout
+                .clone()
+        };
+        let first = report();
+        assert!(!first.is_empty());
+        assert_eq!(text(&first), text(&report()), "{form}");
+    }
+}
+
+#[test]
+fn an_unknown_experiment_is_a_usage_error_that_names_the_nearest() {
+    let output = fathom().args(["run", "cpu/sistem_call"]).assert().code(2).get_output().clone();
+    assert!(text(&output.stderr).contains("did you mean `cpu/system_call`?"), "{}", text(&output.stderr));
+    fathom().args(["explain", "nothing-like-it"]).assert().code(2);
+    fathom().args(["run", "--budget", "soon"]).assert().code(2);
+    fathom().args(["run", "--cpu", "99999", "--alongside", "noise"]).assert().code(2);
+}
+
+#[test]
+fn an_unwritable_place_is_found_out_before_measuring() {
+    let output = short_run(Path::new("/proc/nowhere/run.jsonl")).assert().code(2).get_output().clone();
+    assert!(text(&output.stderr).contains("--output"), "{}", text(&output.stderr));
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn a_run_file_is_never_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    std::fs::write(&file, "mine").unwrap();
+    short_run(&file).assert().code(2);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+}
+
+#[test]
+fn damaged_and_foreign_files_are_told_apart_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let complaint = |content: &str| {
+        std::fs::write(&file, content).unwrap();
+        text(&fathom().arg("report").arg(&file).assert().code(2).get_output().stderr)
+    };
+    assert!(complaint("").contains("empty"));
+    assert!(complaint("{\"line\":\"header\",\"schema\":99}\n").contains("newer"));
+    assert!(complaint("not json\n").contains("line 1"));
+    let missing = fathom().args(["report", "/no/such/file"]).assert().code(2).get_output().clone();
+    assert!(text(&missing.stderr).contains("/no/such/file"));
+}
+
+#[test]
+fn without_a_run_the_report_says_how_to_make_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let output =
+        fathom().arg("report").env("XDG_DATA_HOME", folder.path()).assert().code(2).get_output().clone();
+    assert!(text(&output.stderr).contains("fathom run"));
+}
+
+#[test]
+fn the_catalogue_explains_itself() {
+    let list = text(&fathom().arg("list").assert().success().get_output().stdout);
+    assert!(list.contains("cpu/context_switch") && list.contains('?'));
+    let explained =
+        text(&fathom().args(["explain", "context_switch"]).assert().success().get_output().stdout);
+    assert!(explained.contains("pipe"), "{explained}");
+    let machine =
+        fathom().args(["machine", "--format", "json"]).assert().success().get_output().stdout.clone();
+    assert!(serde_json::from_slice::<serde_json::Value>(&machine).unwrap()["processor"].is_object());
+    for made in [&["completions", "bash"][..], &["man"], &["schema"]] {
+        assert!(!fathom().args(made).assert().success().get_output().stdout.is_empty(), "{made:?}");
+    }
+}
+
+#[test]
+fn colour_is_used_only_when_asked_for_in_a_pipe() {
+    let escape = |arguments: &[&str]| {
+        text(&fathom().args(arguments).assert().success().get_output().stdout).contains('\u{1b}')
+    };
+    assert!(!escape(&["machine"]));
+    assert!(escape(&["machine", "--color", "always"]));
+}
+
+/// Processes whose program is this file.
+fn processes_of(program: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let of_program =
+        |number: &String| std::fs::read_link(format!("/proc/{number}/exe")).is_ok_and(|exe| exe == program);
+    numbers.filter(|number| number.bytes().all(|byte| byte.is_ascii_digit())).filter(of_program).collect()
+}
+
+/// Starts a long run of this program, waits for some trials, and ends it by a signal. The program is a copy of its own,
+/// so that its processes can be told from those of other tests.
+fn ended_by(signal: libc::c_int, folder: &Path) -> (std::path::PathBuf, std::path::PathBuf) {
+    let program = folder.join("fathom-copy");
+    std::fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
+    let file = folder.join("run.jsonl");
+    let mut run = std::process::Command::new(&program)
+        .args([
+            "run",
+            "--quick",
+            "--alongside",
+            "--budget",
+            "60s",
+            "context_switch",
+            "system_call",
+            "process_creation",
+            "-o",
+        ])
+        .arg(&file)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until("some trials ended", || lines_of(&file, "trial").len() >= 8);
+    // SAFETY: our own child.
+    unsafe { libc::kill(run.id() as libc::pid_t, signal) };
+    run.wait().unwrap();
+    (program, file)
+}
+
+#[test]
+fn a_kill_loses_no_finished_trial_and_leaves_nothing_running_and_the_run_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, file) = ended_by(libc::SIGKILL, folder.path());
+    let before = lines_of(&file, "trial");
+    assert!(lines_of(&file, "closing").is_empty());
+    wait_until("every process is gone", || processes_of(&program).is_empty());
+    // A kill may tear the last line: put half a line there.
+    let torn = format!("{}{{\"line\":\"trial\",\"exper", std::fs::read_to_string(&file).unwrap());
+    std::fs::write(&file, torn).unwrap();
+    fathom().arg("report").arg(&file).assert().success();
+
+    let resume = |file: &Path| {
+        let mut command = std::process::Command::new(&program);
+        command.args(["run", "--alongside", "--budget", "4s", "--resume"]).arg(file);
+        command.output().unwrap()
+    };
+    let resumed = resume(&file);
+    assert!(resumed.status.success(), "{}", text(&resumed.stderr));
+    let after = lines_of(&file, "trial");
+    assert_eq!(&after[..before.len()], &before[..], "what was found before the kill is still there");
+    assert!(after.len() > before.len());
+    assert_eq!(lines_of(&file, "closing").len(), 1);
+    assert_eq!(lines_of(&file, "resumed").len(), 1);
+    assert!(resume(&file).status.success(), "rounds can be added to a complete run");
+    assert!(lines_of(&file, "trial").len() > after.len());
+}
+
+#[test]
+fn ctrl_c_ends_a_run_in_an_orderly_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, file) = ended_by(libc::SIGINT, folder.path());
+    wait_until("every process is gone", || processes_of(&program).is_empty());
+    assert_eq!(lines_of(&file, "closing")[0]["ended"], "interrupted");
+    fathom().arg("report").arg(&file).assert().success();
+}
+
+#[test]
+fn a_run_of_another_build_is_not_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    short_run(&file).assert().success();
+    let digest = lines_of(&file, "header")[0]["tool"]["binary_sha256"].as_str().unwrap().to_owned();
+    let other = std::fs::read_to_string(&file).unwrap().replace(&digest, &"0".repeat(64));
+    std::fs::write(&file, other).unwrap();
+    let output =
+        fathom().args(["run", "--alongside", "--resume"]).arg(&file).assert().code(2).get_output().clone();
+    assert!(text(&output.stderr).contains("another build"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn two_runs_at_once_are_refused_unless_accepted() {
+    let lock = fathom::run::MeasuringLock::take();
+    let output =
+        fathom().args(["run", "--quick", "noise", "-o", "/dev/null/x"]).assert().code(2).get_output().clone();
+    assert!(text(&output.stderr).contains("--alongside"), "{}", text(&output.stderr));
+    drop(lock);
+}
+
+/// What a restricted process may do, set in the child before it becomes fathom.
+fn restricted(file: &Path, restrict: impl Fn() -> bool + Send + Sync + 'static) -> std::process::Output {
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("fathom"));
+    command
+        .args(["run", "--quick", "--alongside", "--budget", "4s", "--trial", "4ms", "cpu", "-o"])
+        .arg(file);
+    // SAFETY: the closure makes system calls only.
+    unsafe {
+        command.pre_exec(move || if restrict() { Ok(()) } else { Err(std::io::Error::last_os_error()) });
+    }
+    command.output().unwrap()
+}
+
+fn complete_without_panic(file: &Path, output: &std::process::Output) {
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(!said.contains("panicked"), "{said}");
+    let planned = lines_of(file, "header")[0]["plan"].as_array().unwrap().len();
+    let visited: std::collections::BTreeSet<String> = lines_of(file, "trial")
+        .iter()
+        .map(|trial| format!("{}{}", trial["experiment"], trial["point"]))
+        .collect();
+    let skipped = lines_of(file, "header")[0]["plan"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|point| point["skip"].is_string())
+        .count();
+    assert_eq!(visited.len() + skipped, planned, "every point is visited or skipped");
+    let failed = lines_of(file, "trial").into_iter().find(|trial| trial["outcome"]["outcome"] == "failed");
+    assert!(failed.is_none(), "{failed:?}");
+}
+
+#[test]
+fn an_ordinary_user_measures_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    // Readable for the user that this test becomes.
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(folder.path(), open).unwrap();
+    let file = folder.path().join("run.jsonl");
+    // SAFETY: plain system calls; 65534 is nobody. An ordinary user stays who it is.
+    let output = restricted(&file, || unsafe {
+        libc::getuid() != 0 || libc::setgid(65534) == 0 && libc::setuid(65534) == 0
+    });
+    complete_without_panic(&file, &output);
+}
+
+#[test]
+fn one_cpu_is_enough_for_all_but_what_needs_two() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let output =
+        restricted(&file, || fathom::sampling::affinity::set(&[fathom::sampling::affinity::current()[0]]));
+    complete_without_panic(&file, &output);
+    let header = lines_of(&file, "header")[0].clone();
+    let reasons: Vec<&str> =
+        header["plan"].as_array().unwrap().iter().filter_map(|point| point["skip"].as_str()).collect();
+    assert!(reasons.iter().any(|reason| reason.contains("needs 2 CPUs")), "{reasons:?}");
+}
+
+#[test]
+fn half_a_gigabyte_of_memory_is_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let limit = libc::rlimit { rlim_cur: 512 << 20, rlim_max: 512 << 20 };
+    // SAFETY: a valid limit.
+    let output =
+        restricted(&file, move || unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) } == 0);
+    complete_without_panic(&file, &output);
+}
