@@ -55,3 +55,148 @@ fn everything() {
     std::fs::write("target/everything.html", html::render(&results)).unwrap();
     std::fs::write("target/everything.txt", on_terminal(&results, 120, false)).unwrap();
 }
+
+/// Every form of the report, by name.
+fn forms(results: &Results) -> [(&'static str, String); 5] {
+    [
+        ("terminal", on_terminal(results, 120, false)),
+        ("narrow terminal", on_terminal(results, 60, false)),
+        ("markdown", markdown::render(results)),
+        ("json", json::render(results)),
+        ("html", html::render(results)),
+    ]
+}
+
+#[test]
+fn the_same_run_file_gives_the_same_bytes() {
+    assert_eq!(with_results(forms), with_results(forms));
+}
+
+#[test]
+fn no_number_that_is_none_is_printed() {
+    for (form, text) in with_results(forms) {
+        for word in ["NaN", "inf ", "-inf", "undefined"] {
+            assert!(!text.contains(word), "{word} in {form}");
+        }
+    }
+}
+
+#[test]
+fn names_in_a_run_file_become_no_markup() {
+    let page = with_results(html::render);
+    assert!(!page.contains(fixture::HOSTILE) && !page.contains("<b>bold") && !page.contains("each </td>"));
+    assert!(page.contains("&lt;script&gt;alert(1)"));
+    // The policy, the data and our own script: no other element of this name.
+    assert_eq!(page.matches("<script").count(), 2);
+    assert_eq!(page.matches("</script>").count(), 2);
+    let markdown = with_results(markdown::render);
+    assert!(!markdown.contains("<script"));
+}
+
+#[test]
+fn the_page_needs_nothing_else() {
+    let page = with_results(html::render);
+    for reach in
+        [" src=", "@import", "url(", "href=\"http", "<link", "<iframe", "fetch(", " style=", " onclick"]
+    {
+        assert!(!page.contains(reach), "{reach}");
+    }
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn every_link_inside_the_page_has_its_target_and_every_id_is_its_own() {
+    let page = with_results(html::render);
+    let ids: Vec<&str> = attributes(&page, " id=\"");
+    let mut distinct = ids.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(ids.len(), distinct.len(), "an id stands twice");
+    for target in attributes(&page, "href=\"#") {
+        assert!(ids.contains(&target), "nothing has the id {target}");
+    }
+    for named in attributes(&page, "aria-labelledby=\"") {
+        assert!(named.split(' ').all(|id| ids.contains(&id)), "{named}");
+    }
+}
+
+/// The values of an attribute, up to the closing quote.
+fn attributes<'a>(page: &'a str, opening: &str) -> Vec<&'a str> {
+    page.split(opening).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+#[test]
+fn tables_and_figures_are_numbered_without_a_gap() {
+    let page = with_results(html::render);
+    for kind in ["table", "figure"] {
+        let numbers: Vec<usize> = attributes(&page, &format!(" id=\"{kind}-"))
+            .iter()
+            .map(|number| number.parse().expect("a number"))
+            .collect();
+        assert!(!numbers.is_empty());
+        let mut sorted = numbers.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (1..=numbers.len()).collect::<Vec<_>>(), "{kind}");
+    }
+}
+
+#[test]
+fn every_point_stands_once_in_every_summary() {
+    with_results(|results| {
+        let json: serde_json::Value = serde_json::from_str(&json::render(results)).expect("valid JSON");
+        let points = json["points"].as_array().expect("points");
+        assert_eq!(points.len(), results.points.len());
+        for (point, result) in points.iter().zip(&results.points) {
+            assert_eq!(point["experiment"], result.experiment.as_str());
+            assert_eq!(point["outcome"] == "value", point["median"].is_number());
+            assert_eq!(point["outcome"] == "value", point["reason"].is_null());
+        }
+        let text = on_terminal(results, 200, false);
+        let (table, rest) = text.split_once("Without a value").expect("two lists");
+        let rows = table.lines().filter(|line| line.starts_with('\u{a0}')).count();
+        assert_eq!(rows + without_a_value(rest), results.points.len());
+    });
+}
+
+/// Points in the list behind the table: a line is one, or says how many.
+fn without_a_value(list: &str) -> usize {
+    let lines = list.lines().skip(1).take_while(|line| !line.is_empty());
+    lines
+        .filter(|line| !line.starts_with("   ")) // the rest of a long reason
+        .map(|line| match line.split_once(" points:") {
+            Some((before, _)) => {
+                before.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or(1)
+            }
+            None => 1,
+        })
+        .sum()
+}
+
+#[test]
+fn no_line_of_the_table_is_longer_than_the_terminal() {
+    with_results(|results| {
+        for width in [60, 80, 100, 120, 200] {
+            let text = on_terminal(results, width, false);
+            let table = text.split("Without a value").next().unwrap_or_default();
+            let longest = table.lines().map(|line| line.chars().count()).max();
+            assert!(longest <= Some(width), "{longest:?} at {width}");
+        }
+    });
+}
+
+#[test]
+fn a_machine_and_an_experiment_can_be_read_on_any_terminal() {
+    let machine = fixture::machine();
+    for width in [40, 100] {
+        let style = Style { width, colour: false };
+        let text = terminal::machine(&machine, style);
+        assert!(text.contains("Processor") && text.contains("2.5 GHz") && text.contains("[cpuid leaf 0x16]"));
+        for experiment in fathom::experiments::all() {
+            let about = experiment.about();
+            let explained = terminal::explain(experiment, &machine, style);
+            assert!(explained.contains(about.name) && explained.contains("Method"));
+        }
+        let list = terminal::list(fathom::experiments::all(), &machine, style);
+        assert!(fathom::experiments::all().all(|experiment| list.contains(experiment.about().name)));
+    }
+}

@@ -83,13 +83,7 @@ fn conditions(round: u32) -> Conditions {
 }
 
 /// A sample of this cost in nanoseconds; with `base`, of which a baseline takes so much.
-pub fn sample(
-    cost: f64,
-    base: Option<f64>,
-    each: bool,
-    round: u32,
-    witnessed: BTreeMap<String, f64>,
-) -> Sample {
+pub fn sample(cost: f64, base: Option<f64>, each: bool, round: u32, stated: BTreeMap<String, f64>) -> Sample {
     let operations = if each { 1 } else { 10_000 };
     let shifted = 1.0 + 0.004 * noise(round as usize + 7);
     let ticks = |cost: f64, index: usize| {
@@ -110,7 +104,7 @@ pub fn sample(
         "operations": operations * count as u64,
         "baseline_iterations": base.map_or(0, |_| operations * count as u64),
         "counters": Counters::default(),
-        "witnessed": witnessed,
+        "stated": stated,
         "conditions": conditions(round),
         "home": 0,
     }))

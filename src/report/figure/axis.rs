@@ -1,6 +1,8 @@
 //! From values to places on the page, and the values that are written at an axis.
 
 use super::WIDE;
+use crate::quantity::Unit;
+use crate::report::quantities::Measure;
 
 /// How values are spread over an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,19 +24,49 @@ pub(super) struct Axis {
     /// Their places in pixels.
     from: f64,
     to: f64,
+    /// Linear steps are decimal multiples of this: 1, or the binary prefix of sizes.
+    grain: f64,
 }
+
+/// Distributions that are longer than this factor stand on a logarithmic axis.
+const LONG_TAIL: f64 = 5.0;
 
 impl Axis {
     /// For measured values: logarithmic where they are all positive and far apart, else linear from zero.
-    pub(super) fn of_values(values: &[f64], from: f64, to: f64) -> Self {
+    pub(super) fn of_values(values: &[f64], unit: Unit, from: f64, to: f64) -> Self {
         let (low, high) = ends(values);
+        let grain = grain(unit, high);
         if low > 0.0 && high > low * WIDE {
-            let (low, high) = (low.log10(), high.log10());
-            let room = (high - low) * 0.04;
-            return Axis { spread: Spread::Decades, low: low - room, high: high + room, from, to };
+            return Axis::logarithmic((low, high), unit, from, to);
         }
-        let room = (high - low.min(0.0)).abs().max(f64::MIN_POSITIVE) * 0.06;
-        Axis { spread: Spread::Linear, low: low.min(0.0), high: high + room, from, to }
+        let room = room(high - low.min(0.0), grain) * 0.06;
+        Axis { spread: Spread::Linear, low: low.min(0.0), high: high + room, from, to, grain }
+    }
+
+    /// For the shape of a distribution: from the least to the greatest, without a zero that would press it together.
+    pub(super) fn tight(values: &[f64], unit: Unit, from: f64, to: f64) -> Self {
+        let (low, high) = ends(values);
+        if low > 0.0 && high > low * LONG_TAIL {
+            return Axis::logarithmic((low, high), unit, from, to);
+        }
+        let room = room(high - low, high.abs() * 0.1) * 0.03;
+        Axis {
+            spread: Spread::Linear,
+            low: low - room,
+            high: high + room,
+            from,
+            to,
+            grain: grain(unit, high),
+        }
+    }
+
+    /// Decades; for sizes in bytes powers of two.
+    fn logarithmic((low, high): (f64, f64), unit: Unit, from: f64, to: f64) -> Self {
+        let binary = unit == Unit::Bytes;
+        let exponent = |value: f64| if binary { value.log2() } else { value.log10() };
+        let spread = if binary { Spread::Doublings(low) } else { Spread::Decades };
+        let room = (exponent(high) - exponent(low)) * 0.04;
+        Axis { spread, low: exponent(low) - room, high: exponent(high) + room, from, to, grain: 1.0 }
     }
 
     /// For settings of a parameter: powers of two where they are, else as they lie.
@@ -42,15 +74,22 @@ impl Axis {
         let positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
         let (low, high) = ends(&positive);
         let doublings = positive.len() > 3 && positive.iter().all(|value| value.log2().fract() == 0.0);
-        if !doublings && high <= low * WIDE {
+        if positive.is_empty() || (!doublings && high <= low * WIDE) {
             let (low, high) = ends(values);
             let room = (high - low).max(1.0) * 0.04;
-            return Axis { spread: Spread::Linear, low: low - room, high: high + room, from, to };
+            return Axis { spread: Spread::Linear, low: low - room, high: high + room, from, to, grain: 1.0 };
         }
         let zero = values.contains(&0.0);
         let first = low.log2() - if zero { 1.0 } else { 0.0 };
         let room = (high.log2() - first).max(1.0) * 0.03;
-        Axis { spread: Spread::Doublings(low), low: first - room, high: high.log2() + room, from, to }
+        Axis {
+            spread: Spread::Doublings(low),
+            low: first - room,
+            high: high.log2() + room,
+            from,
+            to,
+            grain: 1.0,
+        }
     }
 
     /// The pixel of a value; those beyond the ends stand at the ends.
@@ -92,7 +131,7 @@ impl Axis {
 
     fn even(&self, most: usize) -> Vec<f64> {
         let rough = (self.high - self.low) / most as f64;
-        let power = 10_f64.powf(rough.log10().floor());
+        let power = 10_f64.powf((rough / self.grain).log10().floor()) * self.grain;
         let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|first| first * power).find(|step| *step >= rough);
         let step = step.unwrap_or(rough);
         let first = (self.low / step).ceil() as i64;
@@ -102,7 +141,11 @@ impl Axis {
 
     fn decades(&self, most: usize) -> Vec<f64> {
         let every = ((self.high - self.low) / most as f64).ceil().max(1.0) as i32;
-        let within: &[f64] = if self.high - self.low < 2.5 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let within: &[f64] = match self.high - self.low {
+            span if span < 1.0 => &[1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0],
+            span if span < 2.5 => &[1.0, 2.0, 5.0],
+            _ => &[1.0],
+        };
         let powers = (self.low.floor() as i32..=self.high.ceil() as i32).filter(|power| power % every == 0);
         let values = powers.flat_map(|power| within.iter().map(move |first| first * 10_f64.powi(power)));
         values.filter(|value| (self.low..=self.high).contains(&value.log10())).collect()
@@ -116,6 +159,20 @@ impl Axis {
     }
 }
 
+/// How far values reach; where they all are one, so far as makes an axis of it.
+fn room(span: f64, otherwise: f64) -> f64 {
+    match (span > 0.0, otherwise > 0.0) {
+        (true, _) => span,
+        (false, true) => otherwise,
+        (false, false) => 1.0,
+    }
+}
+
+/// The binary prefix in which sizes of this order are written; 1 for everything else.
+fn grain(unit: Unit, value: f64) -> f64 {
+    if unit == Unit::Bytes { Measure::of(unit, value).size } else { 1.0 }
+}
+
 fn ends(values: &[f64]) -> (f64, f64) {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -125,6 +182,8 @@ fn ends(values: &[f64]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const NS: Unit = Unit::Nanoseconds;
 
     #[test]
     fn powers_of_two_stand_evenly_and_zero_one_step_before_them() {
@@ -137,15 +196,24 @@ mod tests {
 
     #[test]
     fn values_far_apart_stand_on_decades_and_others_begin_at_zero() {
-        assert_eq!(Axis::of_values(&[2.0, 3000.0], 0.0, 1.0).ticks(6), [10.0, 100.0, 1000.0]);
-        assert_eq!(Axis::of_values(&[2.0, 9.0], 0.0, 1.0).ticks(5), [0.0, 2.0, 4.0, 6.0, 8.0]);
-        assert_eq!(Axis::of_values(&[-1.0, 9.0], 0.0, 1.0).place(-1.0), 0.0);
+        assert_eq!(Axis::of_values(&[2.0, 3000.0], NS, 0.0, 1.0).ticks(6), [10.0, 100.0, 1000.0]);
+        assert_eq!(Axis::of_values(&[2.0, 9.0], NS, 0.0, 1.0).ticks(5), [0.0, 2.0, 4.0, 6.0, 8.0]);
+        assert_eq!(Axis::of_values(&[-1.0, 9.0], NS, 0.0, 1.0).place(-1.0), 0.0);
+    }
+
+    #[test]
+    fn sizes_have_binary_steps() {
+        let mib = 1_048_576.0;
+        let axis = Axis::of_values(&[10.0 * mib, 48.0 * mib], Unit::Bytes, 0.0, 1.0);
+        assert_eq!(axis.ticks(6), [0.0, 10.0 * mib, 20.0 * mib, 30.0 * mib, 40.0 * mib, 50.0 * mib]);
+        let far = Axis::of_values(&[mib, 1024.0 * mib], Unit::Bytes, 0.0, 1.0);
+        assert!(far.ticks(6).iter().all(|tick| tick.log2().fract() == 0.0));
     }
 
     #[test]
     fn nothing_at_all_does_not_break_an_axis() {
         for values in [&[] as &[f64], &[0.0], &[5.0, 5.0]] {
-            let axis = Axis::of_values(values, 10.0, 20.0);
+            let axis = Axis::of_values(values, NS, 10.0, 20.0);
             assert!((10.0..=20.0).contains(&axis.place(5.0)));
             assert!(axis.ticks(5).len() < 30);
             assert!(Axis::of_settings(values, 10.0, 20.0).ticks(5).len() < 30);

@@ -28,14 +28,22 @@ struct Curve {
 pub(super) fn figures(points: &[&PointResult], first: usize) -> Vec<Figure> {
     let said = summary::shared_placement(points.iter().copied()).is_some();
     let curves: Vec<Curve> = points.iter().filter_map(|point| curve(point, said)).collect();
-    let most = MOST_FIGURES * SERIES;
-    let every = curves.len().div_ceil(most).max(1);
-    let drawn: Vec<&Curve> = curves.iter().step_by(every).collect();
-    let chosen =
-        (every > 1).then(|| format!(" Of {} distributions, {} are drawn.", curves.len(), drawn.len()));
-    let note = chosen.unwrap_or_default();
-    let chunks = drawn.chunks(SERIES).enumerate();
+    let drawn = evenly(&curves, MOST_FIGURES * SERIES);
+    let chosen = drawn.len() < curves.len();
+    let note = if chosen {
+        format!(" Of {} distributions, {} are drawn.", curves.len(), drawn.len())
+    } else {
+        String::new()
+    };
+    let figures = drawn.len().div_ceil(SERIES).max(1);
+    let chunks = drawn.chunks(drawn.len().div_ceil(figures).max(1)).enumerate();
     chunks.map(|(index, curves)| figure(points[0], curves, &note, first + index)).collect()
+}
+
+/// At most so many of them, spread over the whole list.
+fn evenly(curves: &[Curve], most: usize) -> Vec<&Curve> {
+    let number = curves.len().min(most);
+    (0..number).map(|index| &curves[index * curves.len() / number]).collect()
 }
 
 fn curve(point: &PointResult, placement_said: bool) -> Option<Curve> {
@@ -60,7 +68,7 @@ fn figure(point: &PointResult, curves: &[&Curve], note: &str, number: usize) -> 
         .flatten()
         .copied()
         .collect();
-    let x = Axis::of_values(&ends, left, WIDTH - 24.0);
+    let x = Axis::tight(&ends, unit, left, WIDTH - 24.0);
     let y = |share: f64| bottom - share * PLOT_HEIGHT;
     let mut drawing = Drawing::new(bottom + 46.0);
     drawing.legend(left, 0.0, &names);

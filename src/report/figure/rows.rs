@@ -30,9 +30,9 @@ fn figure(points: &[&PointResult], number: usize) -> Figure {
     let unit = points[0].unit;
     let left = labels.iter().map(|label| svg::width(label)).fold(40.0, f64::max) + 14.0;
     let bottom = ROW * points.len() as f64 + 6.0;
-    let axis = Axis::of_values(&extent(marks.iter()), left, WIDTH - 30.0);
+    let axis = Axis::of_values(&extent(marks.iter()), unit, left, WIDTH - 30.0);
     let mut drawing = Drawing::new(bottom + 44.0);
-    for tick in axis.ticks(6) {
+    for tick in axis.ticks(8) {
         let x = axis.place(tick);
         drawing.line("grid", (x, 0.0), (x, bottom));
         drawing.text("tick", "middle", (x, bottom + 16.0), &quantities::tick(unit, tick));

@@ -125,14 +125,14 @@ fn plot(series: &[Series], marks: &[&Mark], unit: Unit, names: &[String]) -> Plo
     let widest = |axis: &Axis| {
         axis.ticks(7).iter().map(|tick| svg::width(&quantities::tick(unit, *tick))).fold(20.0, f64::max)
     };
-    let left = widest(&Axis::of_values(&values, 0.0, 1.0)) + 30.0;
+    let left = widest(&Axis::of_values(&values, unit, 0.0, 1.0)) + 30.0;
     let top = svg::legend_height(left, names) + 8.0;
     let bottom = top + PLOT_HEIGHT;
     let settings: Vec<f64> =
         series.iter().flat_map(|series| series.points.iter().map(|(setting, _)| *setting)).collect();
     Plot {
         x: Axis::of_settings(&settings, left, WIDTH - 12.0),
-        y: Axis::of_values(&values, bottom, top),
+        y: Axis::of_values(&values, unit, bottom, top),
         left,
         bottom,
         unit,

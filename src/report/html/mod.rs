@@ -12,8 +12,8 @@ mod table;
 
 use crate::report::json;
 use crate::results::Results;
-use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior, context};
+use minijinja::value::{Serde, Value};
+use minijinja::{Environment, HtmlEscape, UndefinedBehavior, context};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -37,6 +37,7 @@ pub fn render(results: &Results) -> String {
 fn filled(results: &Results) -> Result<String, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_filter("prose", prose);
     for (name, source) in TEMPLATES {
         environment.add_template(name, source)?;
     }
@@ -49,11 +50,24 @@ fn filled(results: &Results) -> Result<String, minijinja::Error> {
     })
 }
 
+/// Text of ours or of a run file, escaped, with what stands between back ticks set as code.
+fn prose(text: &str) -> Value {
+    let escaped: Vec<String> = text.split('`').map(|part| HtmlEscape(part).to_string()).collect();
+    // An odd number of pieces is an even number of back ticks: every one has its partner.
+    if escaped.len() % 2 == 0 {
+        return Value::from_safe_string(escaped.join("`"));
+    }
+    let set = |(index, part): (usize, &String)| {
+        if index % 2 == 1 { format!("<code>{part}</code>") } else { part.clone() }
+    };
+    Value::from_safe_string(escaped.iter().enumerate().map(set).collect())
+}
+
 /// JSON in which nothing can end the element that it stands in: the same values, spelt without `<`.
 fn harmless(json: &str) -> String {
     json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
 fn safe(error: &minijinja::Error) -> String {
-    error.to_string().replace('&', "&amp;").replace('<', "&lt;")
+    HtmlEscape(&error.to_string()).to_string()
 }
