@@ -189,7 +189,7 @@ pub fn factor(factor: f64) -> String {
 /// A count of bytes, exact where binary prefixes make it so (R-FIX-68): `32 KiB`, `1.5 MiB`, `1000 B`.
 pub fn size(bytes: u64) -> String {
     let quarter = |step: &Measure| (step.size as u64 / 4).max(1);
-    let fits = |step: &&Measure| bytes >= step.size as u64 && bytes % quarter(step) == 0;
+    let fits = |step: &&Measure| bytes >= step.size as u64 && bytes.is_multiple_of(quarter(step));
     match SIZES.iter().rev().find(fits) {
         Some(step) if step.size > 1.0 => format!("{} {}", bytes as f64 / step.size, step.symbol),
         _ => format!("{bytes} B"),
@@ -227,7 +227,7 @@ pub fn count(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push('\u{a0}');
         }
         text.push(digit);

@@ -77,11 +77,11 @@ fn table(groups: &[Group], style: Style) -> String {
     let mut table = Table::new();
     table.load_style(LINES).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(u16::try_from(style.width).unwrap_or(u16::MAX));
-    table.set_header(chosen(HEAD.map(str::to_owned), columns));
+    table.set_header(chosen(&HEAD.map(str::to_owned), columns));
     for (index, group) in groups.iter().enumerate() {
         table.add_row([marker(index)]);
         for row in &group.rows {
-            table.add_row(chosen(cells(row), columns));
+            table.add_row(chosen(&cells(row), columns));
         }
     }
     for column in table.column_iter_mut() {
@@ -116,7 +116,7 @@ fn columns(width: usize) -> &'static [usize] {
     }
 }
 
-fn chosen(cells: [String; 9], columns: &[usize]) -> Vec<String> {
+fn chosen(cells: &[String; 9], columns: &[usize]) -> Vec<String> {
     columns.iter().map(|column| cells[*column].clone()).collect()
 }
 
@@ -202,7 +202,7 @@ fn findings(results: &Results, style: Style) -> String {
     }
     let mut text = style.title("What it means") + "\n";
     for (experiment, said) in &results.findings {
-        text += &format!("  {}\n", clean(experiment));
+        text += &style.wrapped("  ", experiment);
         text.extend(said.iter().map(|sentence| style.wrapped("    ", sentence)));
     }
     text
