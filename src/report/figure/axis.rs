@@ -115,9 +115,15 @@ impl Axis {
         (0..=STEPS).map(|step| at(step as f64 / STEPS as f64)).collect()
     }
 
-    /// Whether the axis has a value.
+    /// Whether the axis has a value: logarithmic ones have nothing at zero and below.
     pub(super) fn shows(&self, value: f64) -> bool {
-        self.spread == Spread::Linear || value > 0.0
+        let exact = match self.spread {
+            Spread::Linear => value,
+            _ if value <= 0.0 => return false,
+            Spread::Decades => value.log10(),
+            Spread::Doublings(_) => value.log2(),
+        };
+        (self.low..=self.high).contains(&exact)
     }
 
     /// The values to be written, at most about `most`.

@@ -209,8 +209,10 @@ fn point(drawing: &mut Drawing, plot: &Plot, index: usize, x: f64, mark: &Mark) 
     }
     if mark.limit {
         let y = place(mark.value);
-        drawing.line(&format!("bar l{index}"), (x, y), (x, y + 16.0));
-        drawing.mark(&format!("s{index}"), 4, (x, y + 16.0));
+        let end = (y + 16.0).min(plot.bottom - 4.0);
+        drawing.line(&format!("bar l{index}"), (x - 4.0, y), (x + 4.0, y));
+        drawing.line(&format!("bar l{index}"), (x, y), (x, end));
+        drawing.mark(&format!("s{index}"), 4, (x, end));
     } else {
         drawing.mark(&format!("s{index}"), index, (x, place(mark.value)));
     }
