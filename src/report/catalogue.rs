@@ -5,6 +5,7 @@ use super::words::{self, plural};
 use crate::experiment::{AXIS_PLACEMENT, Effort, Experiment, Parameter, Point};
 use crate::machine::Machine;
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 /// More values of a parameter than this are shortened to the first and the last.
 const MOST_VALUES: usize = 12;
@@ -34,7 +35,7 @@ pub(super) fn explain(experiment: &dyn Experiment, machine: &Machine, style: Sty
     text += &style.wrapped("", about.question);
     let mut section = |title: &str, body: String| {
         if !body.is_empty() {
-            text += &format!("\n{}\n{body}", style.title(title));
+            text += &["\n", &style.title(title), "\n", &body].concat();
         }
     };
     section("Operation", style.wrapped("  ", about.operation));
@@ -90,7 +91,7 @@ fn points_here(experiment: &dyn Experiment, points: &[Point], style: Style) -> S
     }
     let mut said = plural(points.len(), "point");
     for (effort, number) in by_effort.iter().filter(|(effort, _)| **effort > Effort::Quick) {
-        said += &format!("; {number} of them only from the {} effort on", words::effort(*effort));
+        let _ = write!(said, "; {number} of them only from the {} effort on", words::effort(*effort));
     }
     style.wrapped("  ", &said)
 }

@@ -11,7 +11,7 @@ use std::fmt::Write;
 pub fn render(results: &Results) -> String {
     let header = &results.run.header;
     let mut text = format!("# {} on {}\n\n", plain(&header.started), plain(&run::machine(header)));
-    text += &format!("{}\n\n", plain(&run::ending(results)));
+    text += &(plain(&run::ending(results)) + "\n\n");
     text += &table(&summary::groups(results));
     text += &unmeasured(&summary::unmeasured(results));
     text += &list(
@@ -78,7 +78,7 @@ fn unmeasured(groups: &[Unmeasured]) -> String {
 }
 
 fn list(title: &str, items: impl Iterator<Item = String>) -> String {
-    let lines: String = items.map(|item| format!("- {item}\n")).collect();
+    let lines: String = items.map(|item| ["- ", &item, "\n"].concat()).collect();
     if lines.is_empty() { lines } else { format!("\n## {title}\n\n{lines}") }
 }
 

@@ -73,10 +73,11 @@ impl Measure {
         self.rounded(value, place(value / self.size, interval.map(|(low, high)| (high - low) / self.size)))
     }
 
-    /// Both ends of an interval to the same digit: `186.9–187.6`.
+    /// Both ends of an interval to the same digit: `186.9–187.6`; with a sign in it `−12 to 16`.
     pub fn range(self, value: f64, low: f64, high: f64) -> String {
         let place = place(value / self.size, Some((high - low) / self.size));
-        format!("{}–{}", self.rounded(low, place), self.rounded(high, place))
+        let between = if low < 0.0 { " to " } else { "–" };
+        format!("{}{between}{}", self.rounded(low, place), self.rounded(high, place))
     }
 
     fn rounded(self, value: f64, place: i32) -> String {
@@ -189,7 +190,7 @@ pub fn factor(factor: f64) -> String {
 /// A count of bytes, exact where binary prefixes make it so (R-FIX-68): `32 KiB`, `1.5 MiB`, `1000 B`.
 pub fn size(bytes: u64) -> String {
     let quarter = |step: &Measure| (step.size as u64 / 4).max(1);
-    let fits = |step: &&Measure| bytes >= step.size as u64 && bytes % quarter(step) == 0;
+    let fits = |step: &&Measure| bytes >= step.size as u64 && bytes.is_multiple_of(quarter(step));
     match SIZES.iter().rev().find(fits) {
         Some(step) if step.size > 1.0 => format!("{} {}", bytes as f64 / step.size, step.symbol),
         _ => format!("{bytes} B"),
@@ -227,7 +228,7 @@ pub fn count(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push('\u{a0}');
         }
         text.push(digit);
@@ -253,7 +254,7 @@ mod tests {
         assert_eq!(with_interval(unit, &found(187.234, 180.0, 190.0)), "187 ns, 180–190");
         assert_eq!(with_interval(unit, &found(187_234.0, 186_000.0, 189_000.0)), "187 µs, 186–189");
         assert_eq!(estimate(unit, &found(0.258_51, 0.258_50, 0.258_52)), "0.25851 ns");
-        assert_eq!(with_interval(unit, &found(5.0, -40.0, 60.0)), "5 ns, −40–60");
+        assert_eq!(with_interval(unit, &found(5.0, -40.0, 60.0)), "5 ns, −40 to 60");
         assert_eq!(estimate(Unit::BytesPerSecond, &found(9.4123e9, 9.39e9, 9.43e9)), "9.41 GB/s");
     }
 

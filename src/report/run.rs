@@ -94,23 +94,17 @@ impl<'run> Precision<'run> {
 
     /// In sentences.
     pub fn sentence(&self) -> String {
-        let mut said = format!(
-            "{} of {} reached the wished {}",
-            self.reached,
-            plural(self.values, "value"),
-            quantities::plus_minus(self.wished)
-        );
+        let wished = quantities::plus_minus(self.wished);
+        let mut said =
+            vec![format!("{} of {} reached the wished {wished}", self.reached, plural(self.values, "value"))];
         if let Some((_, widest)) = self.missed.first() {
-            said += &format!(
-                "; {} missed it, the widest at {}",
-                self.missed.len(),
-                quantities::plus_minus(*widest)
-            );
+            let widest = quantities::plus_minus(*widest);
+            said.push(format!("{} missed it, the widest at {widest}", self.missed.len()));
         }
         if self.without > 0 {
-            said += &format!("; {} without an interval (fewer than six trials)", self.without);
+            said.push(format!("{} without an interval (fewer than six trials)", self.without));
         }
-        said + "."
+        said.join("; ") + "."
     }
 }
 

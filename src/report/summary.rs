@@ -3,7 +3,7 @@
 
 use super::quantities::{self, Measure};
 use super::words;
-use crate::experiment::{AXIS_PLACEMENT, Part};
+use crate::experiment::{AXIS_PLACEMENT, Part, Prediction};
 use crate::results::{Outcome, PointResult, Results};
 use crate::statistics::{self, Estimate};
 
@@ -139,7 +139,7 @@ fn row<'run>(point: &'run PointResult, column: &[&PointResult], placement_said: 
         operation: operation(point, placement_said),
         hardware: predicted(prediction.and_then(|prediction| prediction.part(Part::Hardware))),
         software: predicted(prediction.and_then(|prediction| prediction.part(Part::Software))),
-        predicted: predicted(prediction.map(|prediction| prediction.total())),
+        predicted: predicted(prediction.map(Prediction::total)),
         measured: measured(point, measure),
         interval: usable.and_then(interval).unwrap_or(ABSENT.to_owned()),
         half_width: usable

@@ -2,7 +2,7 @@
 
 use super::run::{self, Precision};
 use super::summary::{self, Group, Row, Unmeasured};
-use super::text::clean;
+use super::text::{clean, lines};
 use super::words::{self, plural};
 use super::{catalogue, machine as description, quantities};
 use crate::experiment::Experiment;
@@ -15,6 +15,12 @@ pub use super::text::Style;
 
 /// From this width on the table has all columns.
 const WIDE: usize = 110;
+
+/// Columns between two columns.
+const GAP: usize = 2;
+
+/// The narrowest that an operation is wrapped to.
+const LEAST_ROOM: usize = 14;
 
 /// From this width on it has the ends of the intervals.
 const MEDIUM: usize = 84;
@@ -77,11 +83,15 @@ fn table(groups: &[Group], style: Style) -> String {
     let mut table = Table::new();
     table.load_style(LINES).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(u16::try_from(style.width).unwrap_or(u16::MAX));
-    table.set_header(chosen(HEAD.map(str::to_owned), columns));
-    for (index, group) in groups.iter().enumerate() {
+    table.set_header(chosen(&HEAD.map(str::to_owned), columns));
+    let rows: Vec<Vec<[String; 9]>> =
+        groups.iter().map(|group| group.rows.iter().map(cells).collect()).collect();
+    let room = room(rows.iter().flatten().chain([&HEAD.map(str::to_owned)]), columns, style.width);
+    for (index, rows) in rows.into_iter().enumerate() {
         table.add_row([marker(index)]);
-        for row in &group.rows {
-            table.add_row(chosen(cells(row), columns));
+        for mut row in rows {
+            row[0] = indented(&row[0], room);
+            table.add_row(chosen(&row, columns));
         }
     }
     for column in table.column_iter_mut() {
@@ -116,13 +126,13 @@ fn columns(width: usize) -> &'static [usize] {
     }
 }
 
-fn chosen(cells: [String; 9], columns: &[usize]) -> Vec<String> {
+fn chosen(cells: &[String; 9], columns: &[usize]) -> Vec<String> {
     columns.iter().map(|column| cells[*column].clone()).collect()
 }
 
 fn cells(row: &Row) -> [String; 9] {
     [
-        format!("\u{a0}\u{a0}{}", clean(&row.operation)),
+        clean(&row.operation),
         row.hardware.clone(),
         row.software.clone(),
         row.predicted.clone(),
@@ -132,6 +142,20 @@ fn cells(row: &Row) -> [String; 9] {
         row.factor.clone(),
         row.evidence.to_owned(),
     ]
+}
+
+/// What the figures leave of the width for the operation.
+fn room<'a>(rows: impl Iterator<Item = &'a [String; 9]> + Clone, columns: &[usize], width: usize) -> usize {
+    let widest =
+        |column: &usize| rows.clone().map(|row| row[*column].chars().count()).max().unwrap_or(0) + GAP;
+    width.saturating_sub(columns.iter().skip(1).map(widest).sum::<usize>() + GAP).max(LEAST_ROOM)
+}
+
+/// An operation below its experiment's name, in lines that are further in from the second on.
+fn indented(operation: &str, room: usize) -> String {
+    let lines = lines(operation, room.saturating_sub(4));
+    let text = lines.join("\n\u{a0}\u{a0}\u{a0}\u{a0}");
+    format!("\u{a0}\u{a0}{}", text.replace(' ', "\u{a0}"))
 }
 
 /// Stands in the table for the name of a group, which may be longer than its column and is put in when the table is
@@ -202,7 +226,7 @@ fn findings(results: &Results, style: Style) -> String {
     }
     let mut text = style.title("What it means") + "\n";
     for (experiment, said) in &results.findings {
-        text += &format!("  {}\n", clean(experiment));
+        text += &style.wrapped("  ", experiment);
         text.extend(said.iter().map(|sentence| style.wrapped("    ", sentence)));
     }
     text

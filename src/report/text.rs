@@ -65,7 +65,7 @@ pub(super) fn clean(text: &str) -> String {
 }
 
 /// Words in lines of at most `room` characters; a longer word stands alone.
-fn lines(text: &str, room: usize) -> Vec<String> {
+pub(super) fn lines(text: &str, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         let last = lines.len() - 1;

@@ -1,14 +1,16 @@
 //! Points, placements and outcomes in words, the same in every form of the report.
 
 use super::quantities;
-use crate::experiment::{AXIS_PLACEMENT, About, Effort, Parameter, Placement, Point, Scale, Value};
+use crate::experiment::{
+    AXIS_PLACEMENT, About, Effort, Experiment, Parameter, Placement, Point, Scale, Value,
+};
 use crate::experiments;
 use crate::quantity::Unit;
 use crate::results::{Outcome, PointResult};
 
 /// The header of an experiment of this name; `None` for one that this program does not know.
 pub(super) fn about(experiment: &str) -> Option<&'static About> {
-    experiments::find(experiment).map(|experiment| experiment.about())
+    experiments::find(experiment).map(Experiment::about)
 }
 
 /// The point's parameters in the order of the tables: `abi · arguments 3 · one-cpu`.
@@ -59,7 +61,7 @@ pub(super) fn value(experiment: &str, name: &str, value: &Value) -> String {
 /// A time that somebody chose is not rounded as a measured one is.
 fn exact_time(nanoseconds: u64) -> String {
     let steps = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")];
-    let fits = |(size, _): &(u64, &str)| nanoseconds >= *size && nanoseconds % (size / 10) == 0;
+    let fits = |(size, _): &(u64, &str)| nanoseconds >= *size && nanoseconds.is_multiple_of(size / 10);
     match steps.into_iter().find(fits) {
         Some((size, symbol)) => format!("{} {symbol}", nanoseconds as f64 / size as f64),
         None => format!("{nanoseconds} ns"),

@@ -19,6 +19,7 @@ mod sweep;
 
 use super::quantities;
 use super::words;
+use crate::experiment::Prediction;
 use crate::quantity::Unit;
 use crate::results::{Outcome, PointResult, Results};
 
@@ -78,8 +79,7 @@ struct Mark {
 }
 
 fn mark(point: &PointResult) -> Mark {
-    let predicted =
-        point.prediction.as_ref().map(|prediction| prediction.total()).filter(|value| *value > 0.0);
+    let predicted = point.prediction.as_ref().map(Prediction::total).filter(|value| *value > 0.0);
     let expected = predicted
         .map(|value| format!("; predicted {}", quantities::value(point.unit, value)))
         .unwrap_or_default();

@@ -177,13 +177,11 @@ fn trend<'run>(results: &'run Results, series: &Series) -> Option<&'run TrendRes
 fn draw(drawing: &mut Drawing, plot: &Plot, line: (usize, &Series, &[Mark]), trend: Option<&TrendResult>) {
     let (index, series, marks) = line;
     let places: Vec<f64> = series.points.iter().map(|(setting, _)| plot.x.place(*setting)).collect();
-    match trend {
-        Some(trend) => drawing.path(&format!("line l{index}"), &fit(plot, trend)),
-        None => {
-            let joined: Vec<(f64, f64)> =
-                places.iter().zip(marks).map(|(x, mark)| (*x, plot.y.place(mark.value))).collect();
-            drawing.path(&format!("line thin l{index}"), &joined);
-        }
+    if let Some(trend) = trend {
+        drawing.path(&format!("line l{index}"), &fit(plot, trend));
+    } else {
+        let joined = places.iter().zip(marks).map(|(x, mark)| (*x, plot.y.place(mark.value)));
+        drawing.path(&format!("line thin l{index}"), &joined.collect::<Vec<_>>());
     }
     for (x, mark) in places.into_iter().zip(marks) {
         drawing.told(&mark.words, |drawing| point(drawing, plot, index, x, mark));
@@ -211,8 +209,10 @@ fn point(drawing: &mut Drawing, plot: &Plot, index: usize, x: f64, mark: &Mark) 
     }
     if mark.limit {
         let y = place(mark.value);
-        drawing.line(&format!("bar l{index}"), (x, y), (x, y + 16.0));
-        drawing.mark(&format!("s{index}"), 4, (x, y + 16.0));
+        let end = (y + 16.0).min(plot.bottom - 4.0);
+        drawing.line(&format!("bar l{index}"), (x - 4.0, y), (x + 4.0, y));
+        drawing.line(&format!("bar l{index}"), (x, y), (x, end));
+        drawing.mark(&format!("s{index}"), 4, (x, end));
     } else {
         drawing.mark(&format!("s{index}"), index, (x, place(mark.value)));
     }

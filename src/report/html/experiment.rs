@@ -84,7 +84,7 @@ pub(super) struct Evidence {
 #[derive(Serialize)]
 pub(super) struct Claim {
     pub operation: String,
-    pub claim: String,
+    pub said: String,
     pub seen: String,
     pub holds: bool,
 }
@@ -220,7 +220,7 @@ fn evidence(points: &[&PointResult], numbers: &mut Numbers) -> Evidence {
 fn claims(point: &PointResult) -> impl Iterator<Item = Claim> {
     point.evidence.iter().map(|check| Claim {
         operation: words::short_label(&point.experiment, &point.point),
-        claim: check.claim.clone(),
+        said: check.claim.clone(),
         seen: check.seen.clone(),
         holds: check.holds,
     })

@@ -54,7 +54,7 @@ fn filled(results: &Results) -> Result<String, minijinja::Error> {
 fn prose(text: &str) -> Value {
     let escaped: Vec<String> = text.split('`').map(|part| HtmlEscape(part).to_string()).collect();
     // An odd number of pieces is an even number of back ticks: every one has its partner.
-    if escaped.len() % 2 == 0 {
+    if escaped.len().is_multiple_of(2) {
         return Value::from_safe_string(escaped.join("`"));
     }
     let set = |(index, part): (usize, &String)| {

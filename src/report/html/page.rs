@@ -8,7 +8,7 @@ use crate::report::quantities;
 use crate::report::run::{self, Precision};
 use crate::report::summary;
 use crate::report::words;
-use crate::results::{Outcome, Results};
+use crate::results::{Outcome, PointResult, Results};
 use serde::Serialize;
 
 /// How many tables and figures there are so far.
@@ -78,7 +78,7 @@ pub(super) struct Group {
 
 #[derive(Serialize)]
 pub(super) struct Operation {
-    pub operation: String,
+    pub parameters: String,
     /// Predictions and medians with their units.
     pub cells: [String; 6],
     pub evidence: &'static str,
@@ -161,7 +161,7 @@ fn lead(results: &Results) -> Vec<Key> {
 
 /// How far the predictions were off: the two ends, named.
 fn factors(results: &Results) -> Option<Key> {
-    let mut factors: Vec<f64> = results.points.iter().filter_map(|point| point.factor()).collect();
+    let mut factors: Vec<f64> = results.points.iter().filter_map(PointResult::factor).collect();
     factors.sort_unstable_by(f64::total_cmp);
     let (lowest, highest) = (*factors.first()?, *factors.last()?);
     Some(Key {
@@ -232,7 +232,7 @@ fn summary(results: &Results, numbers: &mut Numbers) -> Summary {
 
 fn operation(row: summary::Row) -> Operation {
     Operation {
-        operation: row.operation,
+        parameters: row.operation,
         cells: [row.hardware, row.software, row.predicted, row.measured, row.interval, row.factor],
         evidence: row.evidence,
     }
@@ -278,11 +278,13 @@ fn settings(results: &Results, number: usize) -> Settings {
 fn command(results: &Results) -> String {
     let asked = &results.run.header.settings;
     let effort = match asked.effort {
-        crate::experiment::Effort::Quick => " --quick",
-        crate::experiment::Effort::Standard => "",
-        crate::experiment::Effort::Thorough => " --thorough",
+        crate::experiment::Effort::Quick => Some("--quick"),
+        crate::experiment::Effort::Standard => None,
+        crate::experiment::Effort::Thorough => Some("--thorough"),
     };
-    let quoted: String =
-        asked.selection.iter().map(|name| format!(" '{}'", name.replace('\'', "'\\''"))).collect();
-    format!("fathom run{quoted}{effort} --seed {}", asked.seed)
+    let mut words = vec!["fathom run".to_owned()];
+    words.extend(asked.selection.iter().map(|name| format!("'{}'", name.replace('\'', "'\\''"))));
+    words.extend(effort.map(str::to_owned));
+    words.push(format!("--seed {}", asked.seed));
+    words.join(" ")
 }

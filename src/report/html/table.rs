@@ -1,5 +1,6 @@
 //! The tables of results, one for each unit of an experiment: the head has the unit, the cells the numbers.
 
+use crate::experiment::Prediction;
 use crate::quantity::Unit;
 use crate::report::quantities::{self, Measure};
 use crate::report::summary;
@@ -116,7 +117,7 @@ fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentil
     );
     cells.push(text(usable.and_then(|estimate| estimate.min)));
     cells.extend(percentiles.iter().map(|(level, _)| text(usable.and(percentile(point, *level)))));
-    cells.push(text(point.prediction.as_ref().map(|prediction| prediction.total())));
+    cells.push(text(point.prediction.as_ref().map(Prediction::total)));
     cells.push(point.factor().map_or(summary::ABSENT.to_owned(), quantities::factor));
     cells.push(point.trials.0.to_string());
     Row { cells, evidence: words::evidence_mark(point), note: note(point) }
