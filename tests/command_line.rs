@@ -350,3 +350,85 @@ fn half_a_gigabyte_of_memory_is_enough() {
         restricted(&file, move || unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) } == 0);
     complete_without_panic(&file, &output);
 }
+
+#[test]
+fn a_full_disk_ends_a_run_with_words_and_it_can_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("fathom"));
+    command
+        .args(["run", "--quick", "--alongside", "--budget", "4s", "--trial", "4ms", "system_call", "-o"])
+        .arg(&file);
+    let limit = libc::rlimit { rlim_cur: 100_000, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: a valid limit.
+    let output = unsafe {
+        command.pre_exec(move || {
+            if libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) == 0 {
+                Ok(())
+            } else {
+                Err(std::io::Error::last_os_error())
+            }
+        });
+        command.output().unwrap()
+    };
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("--resume") && said.contains("disk space"), "{said}");
+    let before = lines_of(&file, "trial").len();
+    assert!(before > 0);
+    fathom().args(["run", "--alongside", "--budget", "2s", "--resume"]).arg(&file).assert().success();
+    assert!(lines_of(&file, "trial").len() > before);
+    assert_eq!(lines_of(&file, "closing").len(), 1);
+}
+
+/// Starts a run of a copy of the program and sends one of its trials a signal, once there is one.
+fn with_a_trial_signalled(folder: &Path, signal: libc::c_int, budget: &str) -> std::path::PathBuf {
+    let program = folder.join("fathom-copy");
+    std::fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
+    let file = folder.join("run.jsonl");
+    let mut run = std::process::Command::new(&program)
+        .args(["run", "--quick", "--alongside", "--trial", "30ms", "wake_up", "--budget", budget, "-o"])
+        .arg(&file)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let is_trial = |number: &String| {
+        let words = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
+        words.split(|byte| *byte == 0).nth(1) == Some(b"trial")
+    };
+    let mut trial = None;
+    wait_until("a trial runs", || {
+        trial = processes_of(&program).into_iter().find(is_trial).and_then(|number| number.parse().ok());
+        trial.is_some()
+    });
+    // SAFETY: a process of the copy that this test started.
+    unsafe { libc::kill(trial.unwrap(), signal) };
+    let exit = run.wait().unwrap().code();
+    assert!(matches!(exit, Some(0 | 4)), "the run goes on without the trial: {exit:?}");
+    file
+}
+
+#[test]
+fn a_trial_that_crashes_is_a_failed_trial_and_the_run_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = with_a_trial_signalled(folder.path(), libc::SIGABRT, "3s");
+    let outcomes: Vec<_> =
+        lines_of(&file, "trial").into_iter().map(|trial| trial["outcome"].clone()).collect();
+    let failed: Vec<_> = outcomes.iter().filter(|outcome| outcome["outcome"] == "failed").collect();
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    assert!(failed[0]["reason"].as_str().unwrap().contains("signal: 6"), "{failed:?}");
+    assert!(outcomes.len() > 20);
+}
+
+#[test]
+fn a_trial_that_hangs_is_timed_out_and_the_run_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = with_a_trial_signalled(folder.path(), libc::SIGSTOP, "14s");
+    let timed_out = lines_of(&file, "trial")
+        .into_iter()
+        .filter(|trial| trial["outcome"]["outcome"] == "timed_out")
+        .count();
+    assert_eq!(timed_out, 1);
+    assert_eq!(lines_of(&file, "closing").len(), 1);
+}

@@ -144,17 +144,20 @@ impl Campaign {
     }
 
     fn visit_all(&mut self, due: &[usize], round: u32, watcher: &mut dyn Watcher) -> Result<Option<Ending>> {
+        let mut visited = false;
         for index in due {
-            // Round one is finished even when it takes longer than asked: a table without holes comes first.
+            // Round one is finished even when it takes longer than asked: a table without holes comes first. Later what
+            // no longer fits is passed over, and something cheaper may still fit.
             if round > 1 && self.began.elapsed() + self.cost(*index) > self.budget {
-                return Ok(Some(Ending::Budget));
+                continue;
             }
             if interrupted() || !self.visit(*index, round)? {
                 return Ok(Some(Ending::Interrupted));
             }
+            visited = true;
             self.tell(*index, round, watcher);
         }
-        Ok(None)
+        Ok((!visited).then_some(Ending::Budget))
     }
 
     /// Rounds that every point was visited in; points that only break are not counted, for they are given up.

@@ -17,6 +17,9 @@ pub fn catch_signals() {
         // SAFETY: the handler stores a flag and restores the default.
         unsafe { libc::signal(signal, stop as *const () as libc::sighandler_t) };
     }
+    // A run file that reaches the limit of file sizes is an error with words, like a full disk, and not a death.
+    // SAFETY: ignores a signal.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
 /// Whether somebody wants the run to end.

@@ -27,21 +27,20 @@ impl Kernel {
         (self.run)(n.max(1))
     }
 
-    /// The instructions of one call, on both sides, by disassembly; not whole where the calls are not all alike.
-    pub fn instructions(&self) -> Option<f64> {
-        let count =
-            |[start, end]: [*const u8; 2]| listing::instructions(start, end).map(|count| count as f64);
-        Some(count(self.call)? / CALLS as f64 + count(self.callee)?)
+    /// The instructions of one of `calls` calls, on both sides, by disassembly; not whole where they are not all alike.
+    pub fn instructions(&self, calls: u64) -> Option<f64> {
+        let count = |[start, end]: [*const u8; 2]| Some(listing::instructions(start, end)? as f64);
+        Some(count(self.call)? / calls as f64 + count(self.callee)?)
     }
 }
 
-/// The kernel of a form (abi, chained, indirect, spilled) and a number of arguments up to seven.
+/// The kernel of a form (abi, chained, indirect, spilled, single) and a number of arguments up to seven.
 pub fn kernel(form: usize, arguments: usize) -> &'static Kernel {
-    &fathom_calls[arguments.min(7)][form.min(3)]
+    &fathom_calls[arguments.min(7)][form.min(4)]
 }
 
 unsafe extern "C" {
-    safe static fathom_calls: [[Kernel; 4]; 8];
+    safe static fathom_calls: [[Kernel; 5]; 8];
 }
 
 global_asm!(
@@ -99,6 +98,21 @@ global_asm!(
     "fathom_if \\k, 6, add eax, dword ptr [rsp + 8]",
     "ret",
     "fathom_callee_end_\\k:",
+    ".endm",
+    // One call, n times where n is always one.
+    ".macro fathom_single_loop k",
+    "fathom_single_\\k:",
+    "push rbx",
+    "mov rbx, rdi",
+    "fathom_single_call_\\k:",
+    "fathom_place \\k, 1",
+    "call fathom_callee_\\k",
+    "fathom_if \\k, 6, add rsp, 8",
+    "fathom_single_call_end_\\k:",
+    "dec rbx",
+    "jnz fathom_single_call_\\k",
+    "pop rbx",
+    "ret",
     ".endm",
     // As a compiler writes it without optimisation: arguments are spilled to the frame and loaded again.
     ".macro fathom_spilled_callee k",
@@ -175,6 +189,7 @@ global_asm!(
     "fathom_loop indirect, \\k, 1, r12",
     "fathom_spilled_callee \\k",
     "fathom_spilled_loop \\k",
+    "fathom_single_loop \\k",
     ".endr",
     ".section .data.rel.ro.fathom_calls, \"aw\"",
     ".p2align 3",
@@ -185,6 +200,7 @@ global_asm!(
     "fathom_row chained, callee, \\k",
     "fathom_row indirect, callee, \\k",
     "fathom_row spilled, spilled_callee, \\k",
+    "fathom_row single, callee, \\k",
     ".endr",
     ".text",
 );
@@ -197,7 +213,7 @@ mod tests {
     fn every_kernel_calls_as_often_as_asked_and_adds_its_arguments() {
         for arguments in 0..8 {
             let sum = (arguments * (arguments + 1) / 2) as u64;
-            for form in [0, 2, 3] {
+            for form in [0, 2, 3, 4] {
                 assert_eq!(kernel(form, arguments).run(3), sum, "form {form}, {arguments} arguments");
             }
         }

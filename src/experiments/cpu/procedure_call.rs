@@ -29,16 +29,21 @@ static ABOUT: About = About {
              calls cannot overlap (latency, where `abi` is throughput); `indirect`, through a pointer; and `spilled`, \
              as a compiler writes it without optimisation: arguments are stored to the stack and loaded again on both \
              sides, which is what the reports measured at -O0. The instructions are counted by disassembling these \
-             loops in the running binary, and the sums are checked.",
+             loops in the running binary, and the sums are checked. `timed singly` is report 003's: one call between two \
+             readings of the clock, less what a reading costs.",
     caveats: "`spilled` is naive: it measures stores and loads more than calls (R-FIX-17). `abi` calls overlap with \
-              each other: a cost below a handful of cycles is a throughput, not a latency (R-FIX-18).",
+              each other: a cost below a handful of cycles is a throughput, not a latency (R-FIX-18). `timed singly` is \
+              naive: a call is shorter than the clock's resolution, and fences keep it from its neighbours.",
     version: 1,
     parameters: &[FORM, ARGUMENTS],
     trends: &[Trend { along: "arguments", slope: "per argument" }],
 };
 
 /// In the order of the kernels' table.
-const FORMS: [&str; 4] = ["abi", "chained", "indirect", "spilled"];
+const FORMS: [&str; 5] = ["abi", "chained", "indirect", "spilled", SINGLE];
+
+/// Report 003: each call between two readings of the clock.
+const SINGLE: &str = "timed singly";
 #[cfg(target_arch = "x86_64")]
 const CHAINED: usize = 1;
 
@@ -73,6 +78,11 @@ impl Experiment for ProcedureCall {
                     known.cycles(1.0, fog),
                 )
                 .hardware("the result moved to the first argument", 1.0, known.cycles(1.0, fog)),
+            SINGLE => branches.hardware(
+                "the call and what it waits for, emptied from the pipeline between fences",
+                1.0,
+                known.cycles(15.0, "assumed: the depth of a pipeline"),
+            ),
             "spilled" => branches
                 .hardware(
                     "the frame pointer saved and restored through the stack",
@@ -92,8 +102,9 @@ impl Experiment for ProcedureCall {
         })
     }
 
-    fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
-        Some(Bound {
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        // Timed singly, a call may vanish in the clock's resolution.
+        (point.name(&FORM) != SINGLE).then(|| Bound {
             limit: 0.45 * known.cycle().value,
             because: "a call and a return are two taken branches, of which no core takes more than two in half a cycle"
                 .to_owned(),
@@ -110,8 +121,12 @@ impl Experiment for ProcedureCall {
         let chained = move |n: u64| u64::from((once - 1).wrapping_mul(n * call_kernel::CALLS) as u32);
         let expected = move |n| if form == CHAINED { chained(n) } else { once };
         let call = move |n| ensure(kernel.run(n) == expected(n), "a procedure returned a wrong sum");
-        let workload = Workload::batched(call).per_iteration(call_kernel::CALLS);
-        Ok(match kernel.instructions() {
+        let (workload, calls) = if point.name(&FORM) == SINGLE {
+            (Workload::each(call), 1)
+        } else {
+            (Workload::batched(call).per_iteration(call_kernel::CALLS), call_kernel::CALLS)
+        };
+        Ok(match kernel.instructions(calls) {
             Some(count) => workload.stating("instructions_listed", count),
             None => workload,
         })
@@ -129,9 +144,10 @@ impl Experiment for ProcedureCall {
             Some(listed) => Check::equal(claim, listed, expected as f64),
             None => Check::missing(claim),
         }];
-        if let Some(instructions) = seen.counters.instructions {
+        let batched = point.name(&FORM) != SINGLE;
+        if let Some(instructions) = seen.counters.instructions.filter(|_| batched) {
             let claim = "instructions retired per call, by the processor's counter";
-            // The loop's own two are shared by sixteen calls.
+            // The loop's own two are shared by sixteen calls. Calls timed singly stand between readings of the clock.
             let per_call = seen.per_operation(instructions);
             checks.push(Check::within(claim, per_call, expected as f64, expected as f64 * 1.1 + 0.5));
         }
@@ -170,7 +186,7 @@ fn expected_instructions(form: &str, arguments: u64) -> u64 {
     let call_and_return = 2;
     match form {
         // `chained` moves the last result instead of a constant to the first argument.
-        "abi" | "chained" | "indirect" => in_registers + 2 * on_stack + body + call_and_return,
+        "abi" | "chained" | "indirect" | SINGLE => in_registers + 2 * on_stack + body + call_and_return,
         // The caller loads each argument from its frame; push, mov, and pop for the frame; each spilled and added.
         _ => in_registers + 2 * on_stack + 3 + in_registers + body + call_and_return,
     }

@@ -27,11 +27,14 @@ static ABOUT: About = About {
              /dev/null is lmbench's entry with a little work in it, `read` of a byte of /dev/zero the same for \
              reading.\n\nThe number of system calls of one operation is counted by tracing a forked copy of the work. \
              The mitigations in force, which can double these figures, stand in the machine's description.",
-    caveats: "Loops keep caches and branch predictors warm: a program that does other work between its calls pays more.",
+    caveats: "`getppid, one by one` stands between fences, which add to it; it is there for its distribution. Loops keep caches and branch predictors warm: a program that does other work between its calls pays more.",
     version: 1,
     parameters: &[CALL],
     trends: &[],
 };
+
+/// The bare entry with a clock reading on either side, as reports 002 and 003 timed it; also its distribution.
+const ONE_BY_ONE: &str = "getppid, one by one";
 
 /// How a call is prepared.
 type Prepare = fn() -> Result<Box<dyn Operation>, Failure>;
@@ -47,13 +50,14 @@ struct Service {
 }
 
 macro_rules! service {
-    ($name:literal, $calls:literal, $work:literal, $why:literal, $prepare:expr) => {
+    ($name:expr, $calls:literal, $work:literal, $why:literal, $prepare:expr) => {
         Service { name: $name, system_calls: $calls, work_ns: $work, why: $why, prepare: $prepare }
     };
 }
 
 const SERVICES: &[Service] = &[
     service!("getppid", 1.0, 3.0, "the parent's id, read under RCU", getppid),
+    service!(ONE_BY_ONE, 1.0, 3.0, "the parent's id, read under RCU", getppid),
     service!("getpid", 1.0, 3.0, "one id", getpid_raw),
     service!("getpid by library", 1.0, 3.0, "one id; glibc has not cached it since 2.25", getpid_library),
     service!("write nothing to /dev/null", 1.0, 40.0, "descriptor, permission and length checks", write_null),
@@ -156,7 +160,9 @@ impl Experiment for SystemCall {
     fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
         let service = find(point)?;
         let mut operation = (service.prepare)()?;
-        let workload = Workload::batched(move |n| operation.run(n));
+        let work = move |n| operation.run(n);
+        let workload =
+            if service.name == ONE_BY_ONE { Workload::each(work) } else { Workload::batched(work) };
         // A tracer sees the signals of the last two first; what they are is witnessed by their handlers.
         Ok(if service.name.contains("fault") {
             workload.witnessed(signal::witness)

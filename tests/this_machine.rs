@@ -1,0 +1,79 @@
+//! Real runs on whatever machine this is: only ratios within one session are asserted, never absolute times.
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// The points of a short run of some experiments.
+fn measured(experiments: &[&str], budget: &str) -> Vec<Value> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::cargo_bin("fathom").unwrap();
+    command
+        .args(["run", "--alongside", "--budget", budget, "--format", "json", "-o"])
+        .arg(folder.path().join("run.jsonl"));
+    let output = command.args(experiments).assert().success().get_output().stdout.clone();
+    serde_json::from_slice::<Value>(&output).unwrap()["points"].as_array().unwrap().clone()
+}
+
+fn median(points: &[Value], wanted: &[(&str, Value)]) -> f64 {
+    let is_wanted = |point: &&Value| wanted.iter().all(|(name, value)| point["parameters"][name] == *value);
+    points.iter().find(is_wanted).unwrap_or_else(|| panic!("no point {wanted:?}"))["median"].as_f64().unwrap()
+}
+
+fn assert_ratio(what: &str, ratio: f64, low: f64, high: f64) {
+    assert!((low..=high).contains(&ratio), "{what}: {ratio}");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn twice_the_work_takes_twice_the_time_and_a_multiplication_three_additions() {
+    let points = measured(&["arithmetic", "loop_overhead"], "20s");
+    let instruction = |name: &str| median(&points, &[("instruction", name.into()), ("chains", 1.into())]);
+    assert_ratio(
+        "multiplication over addition",
+        instruction("integer-multiply") / instruction("integer-add"),
+        2.8,
+        3.2,
+    );
+    let memory =
+        |iterations: u64| median(&points, &[("form", "memory".into()), ("iterations", iterations.into())]);
+    assert_ratio("8192 iterations over 4096", memory(8192) / memory(4096), 1.7, 2.3);
+    assert_ratio("4096 iterations over 1024", memory(4096) / memory(1024), 3.4, 4.6);
+}
+
+#[test]
+fn what_contains_more_costs_more() {
+    let points = measured(&["system_call", "context_switch", "thread_creation", "process_creation"], "25s");
+    let call = |name: &str| median(&points, &[("call", name.into())]);
+    assert_ratio(
+        "select on 100 over 10 descriptors",
+        call("select on 100") / call("select on 10"),
+        1.5,
+        20.0,
+    );
+    assert_ratio(
+        "clock_gettime by system call over library",
+        call("clock_gettime by syscall") / call("clock_gettime by library"),
+        1.5,
+        100.0,
+    );
+    let measure = |name: &str| median(&points, &[("measure", name.into()), ("placement", "one-cpu".into())]);
+    assert_ratio(
+        "a process over a thread",
+        measure("fork, exit, wait") / measure("create and join"),
+        1.5,
+        50.0,
+    );
+    assert_ratio(
+        "a dynamic over a static program",
+        measure("fork and exec of a dynamic program") / measure("fork and exec of a static program"),
+        1.2,
+        50.0,
+    );
+    let pipe = |by: &str| {
+        median(
+            &points,
+            &[("by", by.into()), ("between", "processes".into()), ("placement", "one-cpu".into())],
+        )
+    };
+    assert_ratio("a hand-over over its switch", pipe("pipe") / pipe("pipe less its cost"), 1.02, 5.0);
+}
