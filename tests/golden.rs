@@ -200,3 +200,19 @@ fn a_machine_and_an_experiment_can_be_read_on_any_terminal() {
         assert!(fathom::experiments::all().all(|experiment| list.contains(experiment.about().name)));
     }
 }
+
+#[test]
+fn every_field_for_programs_is_described() {
+    let described = std::fs::read_to_string("docs/report-json.md").unwrap();
+    let json: serde_json::Value = serde_json::from_str(&with_results(json::render)).unwrap();
+    let objects = [
+        &json,
+        &json["conditions"],
+        &json["points"][0],
+        &json["points"][0]["disturbance"],
+        &json["trends"][0],
+    ];
+    for field in objects.iter().flat_map(|object| object.as_object().expect("an object").keys()) {
+        assert!(described.contains(&format!("`{field}`")), "{field} is not in docs/report-json.md");
+    }
+}
