@@ -15,7 +15,7 @@ use std::time::Duration;
                         failed."
 )]
 pub struct Cli {
-    /// When to colour: the flag wins over NO_COLOR, and that over looking at the terminal.
+    /// When to colour: the flag wins over `NO_COLOR`, and that over looking at the terminal.
     #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
     pub color: Colour,
     /// What to do.

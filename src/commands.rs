@@ -28,13 +28,15 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Run(asked) => return measure(&asked, style),
         Command::Trial => trial()?,
         Command::List => {
-            print(&report::terminal::list(experiments::all(), &Machine::describe(Path::new(".")), style))?
+            print(&report::terminal::list(experiments::all(), &Machine::describe(Path::new(".")), style))?;
         }
         Command::Explain { experiment } => explain(&experiment, style)?,
         Command::Machine { format, dir } => machine(format, &dir, style)?,
         Command::Report(asked) => show(&asked, style)?,
         Command::Schema => print(include_str!("../docs/run-file.schema.json"))?,
-        Command::Completions { shell } => completions(shell)?,
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "fathom", &mut std::io::stdout());
+        }
         Command::Man => clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?,
     }
     Ok(ExitCode::SUCCESS)
@@ -89,11 +91,6 @@ fn machine(format: MachineFormat, folder: &Path, style: Style) -> Result<()> {
         MachineFormat::Text => print(&report::terminal::machine(&machine, style)),
         MachineFormat::Json => print(&serde_json::to_string_pretty(&machine)?),
     }
-}
-
-fn completions(shell: clap_complete::Shell) -> Result<()> {
-    clap_complete::generate(shell, &mut Cli::command(), "fathom", &mut std::io::stdout());
-    Ok(())
 }
 
 /// One trial: a request on standard input, an answer on standard output.

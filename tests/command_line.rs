@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 fn fathom() -> Command {
     let mut command = Command::cargo_bin("fathom").unwrap();
-    command.timeout(Duration::from_secs(120));
+    command.timeout(Duration::from_mins(2));
     command
 }
 
@@ -80,7 +80,7 @@ fn every_prediction_stands_in_the_file_before_the_first_trial_of_its_point() {
         match line["line"].as_str() {
             Some("prediction") => said.push(line["point"].clone()),
             Some("trial") => {
-                assert!(said.contains(&line["point"]), "measured before it was predicted: {}", line["point"])
+                assert!(said.contains(&line["point"]), "measured before it was predicted: {}", line["point"]);
             }
             _ => {}
         }

@@ -187,10 +187,8 @@ fn exactly_as_many_iterations_are_run_as_are_claimed() {
     })
     .witnessed(move || vec![("iterations", counted.get() as f64)]);
     let found = observe(&clock, &mut workload).unwrap();
-    assert_eq!(
-        found.witnessed["iterations"], found.operations as f64,
-        "warm-up and calibration are not counted"
-    );
+    let witnessed = found.witnessed["iterations"] as u64;
+    assert_eq!(witnessed, found.operations, "warm-up and calibration are not counted");
     let Observations::Ticks { operation, operations, .. } = &found.observations else { panic!() };
     assert_eq!(operation.len() as u64 * operations, found.operations);
 }

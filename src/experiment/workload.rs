@@ -99,6 +99,9 @@ pub const TRACED_CALLS: &str = "system_calls_traced";
 /// Witness: the operations that it saw them in.
 pub const TRACED_OPERATIONS: &str = "operations_traced";
 
+/// Reads counts that only the work knows, by name.
+pub type Witness<'site> = Box<dyn FnMut() -> Vec<(&'static str, f64)> + 'site>;
+
 /// The prepared work of one trial.
 pub struct Workload<'site> {
     /// The work itself.
@@ -112,7 +115,7 @@ pub struct Workload<'site> {
     /// Whether the system calls of some untimed iterations are counted by tracing a forked copy.
     pub traced: bool,
     /// Counts that only the work knows, ever growing: read before the first observation and after the last.
-    pub witness: Option<Box<dyn FnMut() -> Vec<(&'static str, f64)> + 'site>>,
+    pub witness: Option<Witness<'site>>,
     /// What is known of the work from its preparation alone.
     pub stated: Vec<(&'static str, f64)>,
 }

@@ -60,11 +60,10 @@ fn cpus_lacking(experiment: &dyn Experiment, point: &Point, machine: &Machine) -
 /// What a complete run of a family may take when no budget is given.
 fn family_budget(family: &str, effort: Effort) -> Duration {
     let seconds = match (family, effort) {
-        ("memory", Effort::Quick) => 20,
+        ("memory" | "filesystem", Effort::Quick) => 20,
         ("memory", Effort::Standard) => 90,
         ("network", Effort::Quick) => 15,
         ("network", Effort::Standard) => 60,
-        ("filesystem", Effort::Quick) => 20,
         ("filesystem", Effort::Standard) => 120,
         (_, Effort::Quick) => 28,
         (_, Effort::Standard) => 88,

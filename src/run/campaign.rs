@@ -119,7 +119,7 @@ impl Campaign {
         let settings = &self.run.header.settings;
         let schedule = Schedule::new(settings.seed, settings.precision);
         let before = Snapshot::take(self.cpu_stat.as_deref());
-        let mut round = self.progress.iter().map(|point| point.trials).min().unwrap_or(0) as u32;
+        let mut round = self.whole_rounds();
         let ending = loop {
             round += 1;
             let due = schedule.round(round, &self.progress);
@@ -128,7 +128,6 @@ impl Campaign {
             }
             let began = Instant::now();
             if let Some(ending) = self.visit_all(&due, round, watcher)? {
-                round -= 1;
                 break ending;
             }
             if round == 1 && !self.run.header.settings.trial_fixed {
@@ -137,7 +136,7 @@ impl Campaign {
         };
         let conditions = Snapshot::take(self.cpu_stat.as_deref()).since(&before);
         let took_s = (self.earlier + self.began.elapsed()).as_secs_f64();
-        let closing = Closing { at: now(), took_s, rounds: round, ended: ending, conditions };
+        let closing = Closing { at: now(), took_s, rounds: self.whole_rounds(), ended: ending, conditions };
         self.journal.append(&Line::Closing(closing.clone()))?;
         self.journal.sync()?;
         self.run.closing = Some(closing);
@@ -156,6 +155,12 @@ impl Campaign {
             self.tell(*index, round, watcher);
         }
         Ok(None)
+    }
+
+    /// Rounds that every point was visited in; points that only break are not counted, for they are given up.
+    fn whole_rounds(&self) -> u32 {
+        let sound = self.progress.iter().filter(|point| point.barren < point.trials || point.trials == 0);
+        sound.map(|point| point.trials).min().unwrap_or(0) as u32
     }
 
     /// What a further trial of a point is expected to take.

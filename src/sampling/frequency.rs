@@ -17,12 +17,23 @@ const AGREEMENT: f64 = 0.03;
 
 /// The core's frequency in hertz as this clock sees it; `None` where the chains disagree (the frequency was changing,
 /// something ran in between, or the processor folds one of the chains).
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub fn observe<C: Clock>(clock: &C, ticks_per_second: f64) -> Option<f64> {
-    let estimates = chains(clock)?.map(|cycles_per_tick| cycles_per_tick * ticks_per_second);
+    let estimates = chains(clock).map(|cycles_per_tick| cycles_per_tick * ticks_per_second);
     agreed(&estimates)
 }
 
+/// On other architectures there is no chain of known latency yet.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub fn observe<C: Clock>(_: &C, _: f64) -> Option<f64> {
+    None
+}
+
 /// The median of estimates that agree.
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "no chains there")
+)]
 fn agreed(estimates: &[f64; 3]) -> Option<f64> {
     let mut sorted = *estimates;
     sorted.sort_by(f64::total_cmp);
@@ -32,7 +43,7 @@ fn agreed(estimates: &[f64; 3]) -> Option<f64> {
 
 /// Cycles per tick by each chain; the quickest of five passes each, for an interrupt only ever adds time.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-fn chains<C: Clock>(clock: &C) -> Option<[f64; 3]> {
+fn chains<C: Clock>(clock: &C) -> [f64; 3] {
     let best = |chain: fn(u64), cycles_per_link: f64| {
         let pass = |_| {
             let start = clock.start();
@@ -42,16 +53,7 @@ fn chains<C: Clock>(clock: &C) -> Option<[f64; 3]> {
         let ticks = (0..5).map(pass).min().unwrap_or(0);
         (ROUNDS * LINKS) as f64 * cycles_per_link / ticks.max(1) as f64
     };
-    Some([
-        best(chain::add, 1.0),
-        best(chain::exclusive_or, 1.0),
-        best(chain::multiply, chain::MULTIPLY_CYCLES),
-    ])
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn chains<C: Clock>(_: &C) -> Option<[f64; 3]> {
-    None
+    [best(chain::add, 1.0), best(chain::exclusive_or, 1.0), best(chain::multiply, chain::MULTIPLY_CYCLES)]
 }
 
 #[cfg(target_arch = "x86_64")]

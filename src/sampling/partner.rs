@@ -53,7 +53,7 @@ pub fn die_with(parent: u32) -> Result<(), Failure> {
     if alive { Ok(()) } else { Err(Failure::Broke("the measuring process is gone".to_owned())) }
 }
 
-/// Has this process, and those that it forks from now on, not preempt whoever wakes them (SCHED_BATCH, sched(7)).
+/// Has this process, and those that it forks from now on, not preempt whoever wakes them (`SCHED_BATCH`, sched(7)).
 pub fn without_preemption() -> Result<(), Failure> {
     let parameters = libc::sched_param { sched_priority: 0 };
     // SAFETY: valid parameters for this process.

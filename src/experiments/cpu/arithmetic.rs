@@ -197,7 +197,10 @@ mod kernel {
         TABLE.iter().find(|(known, count, _)| *known == name && *count == chains).map(|(.., kernel)| *kernel)
     }
 
-    const TABLE: &[(&str, u64, fn(u64))] = &[
+    /// An instruction, its chains, and the loop around it.
+    type Row = (&'static str, u64, fn(u64));
+
+    const TABLE: &[Row] = &[
         ("integer-add", 1, add_1),
         ("integer-add", 2, add_2),
         ("integer-add", 4, add_4),

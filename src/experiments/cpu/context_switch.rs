@@ -245,12 +245,11 @@ fn hand_over<'site>(
     point: &Point,
     site: &'site Site,
 ) -> Result<Workload<'site>, Failure> {
-    let process = match point.name(&BETWEEN) {
-        PROCESSES => Some(partner::Process::start(site.partner, move || turn::echo(far))?),
-        _ => {
-            partner::thread(site.partner, move || turn::echo(far))?;
-            None
-        }
+    let process = if point.name(&BETWEEN) == PROCESSES {
+        Some(partner::Process::start(site.partner, move || turn::echo(far))?)
+    } else {
+        partner::thread(site.partner, move || turn::echo(far))?;
+        None
     };
     let play = move |n| {
         let _keep = &process;

@@ -1,12 +1,12 @@
-//! Processes that pass a turn round through pipes, each summing a working set when it has it (lmbench's lat_ctx).
+//! Processes that pass a turn round through pipes, each summing a working set when it has it (lmbench's `lat_ctx`).
 
-use super::turn::{self, End};
+use super::turn::{self, AnyEnd};
 use crate::experiment::{Failure, Site, ensure};
 use crate::sampling::partner::{self, Process};
 
 /// A ring in which this process is one member.
 pub struct Ring {
-    links: Vec<Box<dyn End + Send>>,
+    links: Vec<AnyEnd>,
     sets: Vec<WorkingSet>,
     _others: Vec<Process>,
 }

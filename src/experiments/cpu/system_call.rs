@@ -298,8 +298,8 @@ fn clock_system_call() -> Result<Box<dyn Operation>, Failure> {
 
 fn clock_library() -> Result<Box<dyn Operation>, Failure> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: a valid timespec.
     repeated(move || {
+        // SAFETY: a valid timespec.
         errno("clock_gettime", unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) })
     })
 }

@@ -16,11 +16,14 @@ pub trait End {
     fn wait(&mut self) -> Result<(), Failure>;
 }
 
+/// An end that can be handed to another thread or process.
+pub type AnyEnd = Box<dyn End + Send>;
+
 /// The two ends of a mechanism: the one that begins, and the one that echoes.
-pub type Ends = (Box<dyn End + Send>, Box<dyn End + Send>);
+pub type Ends = (AnyEnd, AnyEnd);
 
 /// Waits and gives until an error, such as the end of the other side, ends it.
-pub fn echo(mut end: Box<dyn End + Send>) -> Result<(), Failure> {
+pub fn echo(mut end: AnyEnd) -> Result<(), Failure> {
     loop {
         end.wait()?;
         end.give()?;
@@ -37,14 +40,14 @@ pub fn pipes() -> Result<Ends, Failure> {
 }
 
 /// One pipe whose two ends this side holds: giving and waiting without anybody else.
-pub fn pipe_to_self() -> Result<Box<dyn End + Send>, Failure> {
+pub fn pipe_to_self() -> Result<AnyEnd, Failure> {
     let (read, write) = pipe()?;
     Ok(Box::new(Bytes { read, write }))
 }
 
 /// A ring of pipes through so many members: the first member's end, and those of the others. Each end gives to the next
 /// member and waits for the one before.
-pub fn ring_of_pipes(members: usize) -> Result<(Box<dyn End + Send>, Vec<Box<dyn End + Send>>), Failure> {
+pub fn ring_of_pipes(members: usize) -> Result<(AnyEnd, Vec<AnyEnd>), Failure> {
     let mut reads = vec![];
     let mut writes = vec![];
     for _ in 0..members.max(1) {
@@ -54,10 +57,7 @@ pub fn ring_of_pipes(members: usize) -> Result<(Box<dyn End + Send>, Vec<Box<dyn
     }
     // Member i reads pipe i and writes pipe i + 1.
     writes.rotate_left(1);
-    let ends = reads
-        .into_iter()
-        .zip(writes)
-        .map(|(read, write)| Box::new(Bytes { read, write }) as Box<dyn End + Send>);
+    let ends = reads.into_iter().zip(writes).map(|(read, write)| Box::new(Bytes { read, write }) as AnyEnd);
     let mut ends: Vec<_> = ends.collect();
     let first = ends.remove(0);
     Ok((first, ends))

@@ -8,8 +8,8 @@ const STACK_BYTES: usize = 16 << 10;
 /// A second stack with a function that runs on it and gives the processor back whenever it is given it.
 #[cfg(target_arch = "x86_64")]
 pub struct UserThread {
-    /// Keeps the stack alive.
-    _stack: Box<[u128]>,
+    /// The memory of the second stack.
+    stack: Box<[u128]>,
     /// The stack pointer of whoever does not run.
     other: usize,
     /// Times that the second stack has run.
@@ -19,10 +19,11 @@ pub struct UserThread {
 #[cfg(target_arch = "x86_64")]
 impl UserThread {
     /// Makes a stack as `switch` leaves one: six registers, and the address to return to.
+    #[allow(clippy::unnecessary_box_returns, reason = "the second stack holds its address: it must not move")]
     pub fn new() -> Box<Self> {
         let mut stack = vec![0_u128; STACK_BYTES / 16].into_boxed_slice();
         let top = stack.as_mut_ptr_range().end as usize;
-        let mut thread = Box::new(UserThread { _stack: stack, other: 0, turns: 0 });
+        let mut thread = Box::new(UserThread { stack, other: 0, turns: 0 });
         thread.begin(top);
         thread
     }
@@ -41,7 +42,7 @@ impl UserThread {
 
     /// Makes the function start anew at its next turn.
     pub fn restart(&mut self) {
-        let top = self._stack.as_mut_ptr_range().end as usize;
+        let top = self.stack.as_mut_ptr_range().end as usize;
         self.begin(top);
     }
 

@@ -38,7 +38,7 @@ static ABOUT: About = About {
     trends: &[],
 };
 
-/// The slack that the kernel gives a process by default, nanoseconds (prctl(2), PR_SET_TIMERSLACK).
+/// The slack that the kernel gives a process by default, nanoseconds (prctl(2), `PR_SET_TIMERSLACK`).
 const DEFAULT_SLACK: u64 = 50_000;
 
 impl Experiment for WakeUp {

@@ -1,0 +1,33 @@
+"""A real run must be complete: every point measured or skipped with its reason, every piece of evidence judged."""
+
+import json
+import sys
+
+report = json.load(open(sys.argv[1], encoding="utf-8"))
+failures = []
+for point in report["points"]:
+    name = f"{point['experiment']} {point['parameters']}"
+    outcome = point["outcome"]
+    if outcome in ("failed", "timed_out", "implausible"):
+        failures.append(f"{name}: {outcome}: {point['reason']}")
+    if outcome == "skipped" and not point["reason"]:
+        failures.append(f"{name}: skipped without a reason")
+    if outcome == "value" and (point["low"] is None or not point["low"] <= point["median"] <= point["high"]):
+        failures.append(f"{name}: a value without its interval")
+    if outcome == "value" and point["predicted"]["total"] is None:
+        failures.append(f"{name}: not predicted")
+
+measured = [point for point in report["points"] if point["outcome"] in ("value", "below_resolution")]
+doubtful = [point for point in measured if any(not check["holds"] for check in point["evidence"])]
+for point in doubtful:
+    print("evidence does not hold:", point["experiment"], point["parameters"], point["evidence"])
+# A noisy machine may lose one or two of some two hundred; more means that something is not what it is called.
+if len(doubtful) > 3:
+    failures.append(f"the evidence of {len(doubtful)} points does not hold")
+
+for number, line in enumerate(open(sys.argv[2], encoding="utf-8"), 1):
+    json.loads(line)
+
+print(f"{len(measured)} points measured, {len(report['points']) - len(measured)} others, {len(failures)} complaints")
+print("\n".join(failures))
+sys.exit(bool(failures))
