@@ -151,6 +151,9 @@ fn every_point_stands_once_in_every_summary() {
             assert_eq!(point["outcome"] == "value", point["median"].is_number());
             assert_eq!(point["outcome"] == "value", point["reason"].is_null());
         }
+        for outcome in ["value", "below_resolution", "skipped", "failed", "timed_out", "implausible"] {
+            assert!(points.iter().any(|point| point["outcome"] == outcome), "the fixture has no {outcome}");
+        }
         let text = on_terminal(results, 200, false);
         let (table, rest) = text.split_once("Without a value").expect("two lists");
         let rows = table.lines().filter(|line| line.starts_with('\u{a0}')).count();
