@@ -3,6 +3,7 @@
 
 mod headline;
 mod point;
+mod shape;
 mod trend;
 
 pub use headline::Headline;

@@ -1,6 +1,7 @@
 //! The result of one point: its outcome, its estimate, its evidence.
 
 use super::headline::{self, Headline};
+use super::shape;
 use crate::experiment::{Bound, Check, Observed, Point, Prediction};
 use crate::experiments;
 use crate::quantity::{Kind, Unit};
@@ -181,7 +182,7 @@ fn judge(
         baseline: headline.and_then(|headline| headline.baseline),
         each,
         percentiles: if each { statistics::supported_percentiles(&all) } else { vec![] },
-        modes: statistics::modes(&all),
+        modes: shape::distinct_modes(&all),
         outliers: statistics::outliers(&all),
         prediction: expected.and_then(|expected| expected.prediction.clone()),
         unpredicted: expected.and_then(|expected| expected.unpredicted.clone()),

@@ -58,7 +58,7 @@ fn nanoseconds(time: libc::timeval) -> i64 {
 }
 
 /// The kernel's accounting of this process or of its reaped children.
-pub fn rusage(whose: libc::c_int) -> libc::rusage {
+fn rusage(whose: libc::c_int) -> libc::rusage {
     // SAFETY: an rusage is plain integers, and zero is a valid value of each.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: `usage` is valid for writing.

@@ -16,7 +16,6 @@ mod trial;
 
 pub use clock::ClockKind;
 pub use conditions::{Conditions, Snapshot};
-pub use counters::rusage;
 pub use observe::{Found, Observations, Sampler};
 pub use qualify::Qualification;
 pub use stopwatch::SharedStopwatch;

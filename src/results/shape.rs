@@ -1,0 +1,54 @@
+//! The shape of what was observed: several modes, where they differ enough to matter.
+
+use crate::statistics::{self, Mode};
+
+/// Modes nearer to each other than this factor are one. Observations of one process lie closer together than those of
+/// two, so a test on all of them finds as many heaps as there were processes; a factor of this size is something else,
+/// such as a core that was shared, or an interrupt that was met.
+const DISTINCT: f64 = 1.25;
+
+/// A mode with fewer of the observations is a matter of outliers.
+const LEAST_SHARE: f64 = 0.1;
+
+/// The modes of the observations that are a factor apart; empty or a single one where they gather around one value.
+pub fn distinct_modes(observations: &[f64]) -> Vec<Mode> {
+    let mut distinct: Vec<Mode> = vec![];
+    for mode in statistics::modes(observations) {
+        match distinct.last_mut() {
+            Some(last) if mode.centre <= last.centre * DISTINCT => *last = joined(last, &mode),
+            _ => distinct.push(mode),
+        }
+    }
+    distinct.retain(|mode| mode.share >= LEAST_SHARE);
+    distinct
+}
+
+/// Two modes as one, at the mean of their centres by their shares.
+fn joined(one: &Mode, other: &Mode) -> Mode {
+    let share = one.share + other.share;
+    Mode { centre: (one.centre * one.share + other.centre * other.share) / share, share }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Trials of a hundred observations each, tightly around these values.
+    fn trials(centres: &[f64]) -> Vec<f64> {
+        let around =
+            |centre: &f64| (0..100).map(|step| centre * (1.0 + f64::from(step) * 1e-5)).collect::<Vec<_>>();
+        centres.iter().flat_map(around).collect()
+    }
+
+    #[test]
+    fn processes_that_differ_a_little_are_one_mode() {
+        assert!(distinct_modes(&trials(&[1.0, 1.04, 1.07, 1.1, 1.03, 1.12])).len() <= 1);
+    }
+
+    #[test]
+    fn a_factor_of_two_is_told() {
+        let modes = distinct_modes(&trials(&[1.0, 1.04, 2.0, 2.1, 1.03, 2.12]));
+        assert_eq!(modes.len(), 2, "{modes:?}");
+        assert!((modes[0].share - 0.5).abs() < 0.1);
+    }
+}
