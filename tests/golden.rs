@@ -151,6 +151,9 @@ fn every_point_stands_once_in_every_summary() {
             assert_eq!(point["outcome"] == "value", point["median"].is_number());
             assert_eq!(point["outcome"] == "value", point["reason"].is_null());
         }
+        for outcome in ["value", "below_resolution", "skipped", "failed", "timed_out", "implausible"] {
+            assert!(points.iter().any(|point| point["outcome"] == outcome), "the fixture has no {outcome}");
+        }
         let text = on_terminal(results, 200, false);
         let (table, rest) = text.split_once("Without a value").expect("two lists");
         let rows = table.lines().filter(|line| line.starts_with('\u{a0}')).count();
@@ -198,5 +201,21 @@ fn a_machine_and_an_experiment_can_be_read_on_any_terminal() {
         }
         let list = terminal::list(fathom::experiments::all(), &machine, style);
         assert!(fathom::experiments::all().all(|experiment| list.contains(experiment.about().name)));
+    }
+}
+
+#[test]
+fn every_field_for_programs_is_described() {
+    let described = std::fs::read_to_string("docs/report-json.md").unwrap();
+    let json: serde_json::Value = serde_json::from_str(&with_results(json::render)).unwrap();
+    let objects = [
+        &json,
+        &json["conditions"],
+        &json["points"][0],
+        &json["points"][0]["disturbance"],
+        &json["trends"][0],
+    ];
+    for field in objects.iter().flat_map(|object| object.as_object().expect("an object").keys()) {
+        assert!(described.contains(&format!("`{field}`")), "{field} is not in docs/report-json.md");
     }
 }

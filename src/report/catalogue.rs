@@ -1,8 +1,9 @@
 //! What can be measured: a line for each experiment, and the method section of one.
 
-use super::text::{Style, clean};
+use super::quantities;
+use super::text::Style;
 use super::words::{self, plural};
-use crate::experiment::{AXIS_PLACEMENT, Effort, Experiment, Parameter, Point};
+use crate::experiment::{AXIS_PLACEMENT, Effort, Experiment, Parameter, Point, Requirement};
 use crate::machine::Machine;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -43,7 +44,7 @@ pub(super) fn explain(experiment: &dyn Experiment, machine: &Machine, style: Sty
     section("Parameters", parameters(about.parameters, about.name, &points, style));
     section("Points on this machine", points_here(experiment, &points, style));
     section("Lines fitted", trends(experiment, style));
-    section("Missing on this machine", missing(experiment, &points, machine, style));
+    section("Requires", required(experiment, &points, style) + &missing(experiment, &points, machine, style));
     section("Caveats", paragraphs(about.caveats, style));
     text
 }
@@ -103,7 +104,35 @@ fn trends(experiment: &dyn Experiment, style: Style) -> String {
         .collect()
 }
 
-/// What the points require and this machine lacks.
+/// What the points require, each requirement once; of memory the most.
+fn required(experiment: &dyn Experiment, points: &[Point], style: Style) -> String {
+    let (mut needed, mut memory): (BTreeMap<String, usize>, u64) = (BTreeMap::new(), 0);
+    for requirement in points.iter().flat_map(|point| experiment.requires(point)) {
+        let what = match requirement {
+            Requirement::MemoryBytes(bytes) => {
+                memory = memory.max(bytes);
+                continue;
+            }
+            Requirement::Cpus(number) => plural(number, "CPU") + " that this process may use",
+            Requirement::Architecture(name) => format!("the architecture {name}"),
+            Requirement::File(path) => format!("the file {path}"),
+        };
+        *needed.entry(what).or_default() += 1;
+    }
+    let mut lines: Vec<String> = needed
+        .into_iter()
+        .map(|(what, number)| format!("{} of {}: {what}", number, plural(points.len(), "point")))
+        .collect();
+    if memory > 0 {
+        lines.push(format!(
+            "up to {} of memory, never more than half of what is free",
+            quantities::size(memory)
+        ));
+    }
+    lines.iter().map(|line| style.wrapped("  ", line)).collect()
+}
+
+/// What this machine lacks of it.
 fn missing(experiment: &dyn Experiment, points: &[Point], machine: &Machine, style: Style) -> String {
     let mut lacking: BTreeMap<String, usize> = BTreeMap::new();
     for point in points {
@@ -112,12 +141,12 @@ fn missing(experiment: &dyn Experiment, points: &[Point], machine: &Machine, sty
         }
     }
     if lacking.is_empty() {
-        return style.wrapped("  ", "nothing: every requirement of every point is met");
+        return style.wrapped("  ", "This machine lacks nothing that is required.");
     }
     lacking
         .iter()
         .map(|(reason, points)| {
-            style.wrapped("  ", &format!("{}: {}", plural(*points, "point"), clean(reason)))
+            style.wrapped("  ", &format!("missing here for {}: {reason}", plural(*points, "point")))
         })
         .collect()
 }

@@ -223,6 +223,11 @@ pub fn significant(value: f64, digits: i32) -> String {
     PLAIN.rounded(value, (first - digits + 1).min(0))
 }
 
+/// How often something enters a sum: `2`, `0.5`.
+pub fn times(times: f64) -> String {
+    ((times * 1000.0).round() / 1000.0).to_string()
+}
+
 /// A whole number in groups of three: `12 345` (with a no-break space).
 pub fn count(number: usize) -> String {
     let digits = number.to_string();

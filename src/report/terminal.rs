@@ -86,7 +86,7 @@ fn table(groups: &[Group], style: Style) -> String {
     table.set_header(chosen(&HEAD.map(str::to_owned), columns));
     let rows: Vec<Vec<[String; 9]>> =
         groups.iter().map(|group| group.rows.iter().map(cells).collect()).collect();
-    let room = room(rows.iter().flatten().chain([&HEAD.map(str::to_owned)]), columns, style.width);
+    let room = room(&rows, columns, style.width);
     for (index, rows) in rows.into_iter().enumerate() {
         table.add_row([marker(index)]);
         for mut row in rows {
@@ -145,9 +145,11 @@ fn cells(row: &Row) -> [String; 9] {
 }
 
 /// What the figures leave of the width for the operation.
-fn room<'a>(rows: impl Iterator<Item = &'a [String; 9]> + Clone, columns: &[usize], width: usize) -> usize {
-    let widest =
-        |column: &usize| rows.clone().map(|row| row[*column].chars().count()).max().unwrap_or(0) + GAP;
+fn room(rows: &[Vec<[String; 9]>], columns: &[usize], width: usize) -> usize {
+    let widest = |column: &usize| {
+        let cells = rows.iter().flatten().map(|row| row[*column].chars().count());
+        cells.chain([HEAD[*column].chars().count()]).max().unwrap_or(0) + GAP
+    };
     width.saturating_sub(columns.iter().skip(1).map(widest).sum::<usize>() + GAP).max(LEAST_ROOM)
 }
 

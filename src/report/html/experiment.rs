@@ -196,7 +196,7 @@ fn derived(point: &PointResult, references: &mut References) -> Option<Derived> 
             Part::Software => "software",
         },
         what: term.what.clone(),
-        times: quantities::significant(term.times, 3),
+        times: quantities::times(term.times),
         each: quantities::value(point.unit, term.each),
         value: quantities::value(point.unit, term.value()),
         source: references.cite(&term.source),

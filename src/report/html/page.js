@@ -1,5 +1,5 @@
 // Comfort only: the page is complete without it. Adds a filter to the summary table, opens what a link points into, and
-// opens everything that is folded before printing.
+// opens before printing what is folded, but for the long derivations and lists of evidence.
 (function () {
   "use strict";
   var table = document.querySelector("table.summary");
@@ -39,6 +39,6 @@
   window.addEventListener("hashchange", reveal);
   reveal();
   window.addEventListener("beforeprint", function () {
-    document.querySelectorAll("details").forEach(function (folded) { folded.open = true; });
+    document.querySelectorAll("details:not(.long)").forEach(function (folded) { folded.open = true; });
   });
 }());

@@ -1,6 +1,6 @@
 //! The tables of results, one for each unit of an experiment: the head has the unit, the cells the numbers.
 
-use crate::experiment::Prediction;
+use crate::experiment::{AXIS_PLACEMENT, Prediction};
 use crate::quantity::Unit;
 use crate::report::quantities::{self, Measure};
 use crate::report::summary;
@@ -56,28 +56,57 @@ pub(super) fn of(points: &[&PointResult], first: usize) -> Vec<Results> {
 }
 
 fn table(points: &[&PointResult], unit: Unit, number: usize) -> Results {
-    let names = parameters(points);
+    let placement = summary::shared_placement(points.iter().copied());
+    let names = parameters(points, placement.is_some());
     let shared = Measure::shared(unit, points.iter().filter_map(|point| summary::figure(point)));
     let percentiles = percentiles(points);
-    let mut head = names.clone();
-    let quantity = words::quantity(unit);
-    let in_unit = shared.map_or("unit in the cell".to_owned(), |measure| measure.symbol.to_owned());
-    for column in [format!("median {quantity}"), "95 % interval".to_owned(), "best observed".to_owned()] {
-        head.push(format!("{column} ({in_unit})"));
-    }
-    head.extend(percentiles.iter().map(|(_, name)| format!("{name} ({in_unit})")));
-    head.push(format!("predicted ({in_unit})"));
-    head.extend(["measured / predicted".to_owned(), "trials".to_owned()]);
-    Results {
+    let mut table = Results {
         number,
-        caption: format!("{} of one operation: medians over trials.", capital(quantity)),
+        caption: caption(unit, placement),
         parameters: names.len(),
-        head,
+        head: head(&names, unit, shared, &percentiles),
         rows: points.iter().map(|point| row(point, &names, shared, &percentiles)).collect(),
+    };
+    table.drop_empty();
+    table
+}
+
+impl Results {
+    /// Takes away the columns that no row has a figure for, such as the best observed of differences.
+    fn drop_empty(&mut self) {
+        for column in (self.parameters..self.head.len()).rev() {
+            if self.rows.iter().all(|row| row.cells[column] == summary::ABSENT) {
+                self.head.remove(column);
+                self.rows.iter_mut().for_each(|row| drop(row.cells.remove(column)));
+            }
+        }
     }
 }
 
-fn parameters(points: &[&PointResult]) -> Vec<String> {
+fn caption(unit: Unit, placement: Option<&str>) -> String {
+    let place = placement.map(|placement| format!(", {placement}")).unwrap_or_default();
+    format!(
+        "{} of one operation{place}: medians over trials. Outliers are the observations outside Tukey’s fences.",
+        capital(words::quantity(unit))
+    )
+}
+
+fn head(names: &[String], unit: Unit, shared: Option<Measure>, percentiles: &[(f64, &str)]) -> Vec<String> {
+    let in_unit = |column: &str| {
+        let symbol = shared.map_or("unit in cell", |measure| measure.symbol);
+        format!("{column} ({symbol})")
+    };
+    let mut head = names.to_vec();
+    head.push(in_unit(&format!("median {}", words::quantity(unit))));
+    head.extend(["95 % interval", "predicted"].map(in_unit));
+    head.push("measured / predicted".to_owned());
+    head.push(in_unit("best observed"));
+    head.extend(percentiles.iter().map(|(_, name)| in_unit(name)));
+    head.extend(["outliers", "trials"].map(str::to_owned));
+    head
+}
+
+fn parameters(points: &[&PointResult], placement_said: bool) -> Vec<String> {
     let mut names: Vec<String> = vec![];
     for point in points {
         for name in words::names(&point.experiment, &point.point) {
@@ -86,8 +115,11 @@ fn parameters(points: &[&PointResult]) -> Vec<String> {
             }
         }
     }
+    if placement_said && names.len() > 1 {
+        names.retain(|name| name != AXIS_PLACEMENT.name);
+    }
     // The placement closes every point's list, but a later point may have brought another name behind it.
-    names.sort_by_key(|name| name == crate::experiment::AXIS_PLACEMENT.name);
+    names.sort_by_key(|name| name == AXIS_PLACEMENT.name);
     names
 }
 
@@ -115,12 +147,20 @@ fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentil
     cells.push(
         usable.and_then(|found| interval(point.unit, shared, found)).unwrap_or(summary::ABSENT.to_owned()),
     );
-    cells.push(text(usable.and_then(|estimate| estimate.min)));
-    cells.extend(percentiles.iter().map(|(level, _)| text(usable.and(percentile(point, *level)))));
     cells.push(text(point.prediction.as_ref().map(Prediction::total)));
     cells.push(point.factor().map_or(summary::ABSENT.to_owned(), quantities::factor));
+    cells.push(text(usable.and_then(|estimate| estimate.min)));
+    cells.extend(percentiles.iter().map(|(level, _)| text(usable.and(percentile(point, *level)))));
+    cells.push(outliers(point).unwrap_or(summary::ABSENT.to_owned()));
     cells.push(point.trials.0.to_string());
     Row { cells, evidence: words::evidence_mark(point), note: note(point) }
+}
+
+/// The share of the observations outside Tukey's fences: counted, never removed.
+fn outliers(point: &PointResult) -> Option<String> {
+    let all: usize = point.samples.iter().map(Vec::len).sum();
+    let outside = point.outliers.as_ref()?.count();
+    (all > 0).then(|| quantities::percent(outside as f64 / all as f64))
 }
 
 fn median(point: &PointResult, shared: Option<Measure>) -> String {
@@ -148,7 +188,7 @@ fn plain(point: &PointResult, shared: Option<Measure>, value: f64) -> String {
     }
 }
 
-/// More than one mode, and outliers: reported as such, never removed.
+/// More than one mode is reported as such; so is why nothing was predicted.
 fn note(point: &PointResult) -> String {
     let mut said: Vec<String> = vec![];
     if point.modes.len() > 1 {
@@ -157,11 +197,6 @@ fn note(point: &PointResult) -> String {
         });
         let before = if point.baseline.is_some() { ", before the baseline is subtracted" } else { "" };
         said.push(format!("gathers around {}{before}", modes.collect::<Vec<_>>().join(" and ")));
-    }
-    if let Some(outliers) = point.outliers.filter(|outliers| outliers.count() > 0) {
-        let all = point.samples.iter().map(Vec::len).sum::<usize>();
-        let counts = (quantities::count(outliers.count()), quantities::count(all));
-        said.push(format!("{} of {} observations outside Tukey's fences", counts.0, counts.1));
     }
     if let Some(reason) = &point.unpredicted {
         said.push(format!("not predicted: {reason}"));
