@@ -47,13 +47,19 @@ fn every_form_of_the_report_is_as_it_was_reviewed() {
     });
 }
 
+/// The page stays behind, to be looked at: `everything.html` in the target folder's `tmp`.
 #[test]
-#[ignore = "writes a page over every experiment to look at: target/everything.html"]
-fn everything() {
+fn a_page_over_every_experiment_has_a_section_for_each() {
     let run = fixture::parse(&fixture::everything());
     let results = Results::of(&run);
-    std::fs::write("target/everything.html", html::render(&results)).unwrap();
-    std::fs::write("target/everything.txt", on_terminal(&results, 120, false)).unwrap();
+    let page = html::render(&results);
+    for experiment in results.experiments() {
+        assert!(
+            page.contains(&format!("<code>{}</code>", experiment.replace('/', "&#x2f;"))),
+            "{experiment}"
+        );
+    }
+    std::fs::write(concat!(env!("CARGO_TARGET_TMPDIR"), "/everything.html"), page).unwrap();
 }
 
 /// Every form of the report, by name.

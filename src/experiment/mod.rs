@@ -47,7 +47,9 @@ pub struct About {
 pub struct Trend {
     /// The parameter on the horizontal axis.
     pub along: &'static str,
-    /// What the slope is, with its unit: "per argument".
+    /// How much of the parameter one step of the slope is: 4096 for bytes told per page.
+    pub step: f64,
+    /// What one step is called: "per argument".
     pub slope: &'static str,
 }
 

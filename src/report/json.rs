@@ -120,6 +120,7 @@ struct TrendReport<'run> {
     experiment: &'run str,
     held: &'run Point,
     along: &'run str,
+    step: f64,
     slope_of: &'run str,
     unit: Unit,
     slope: f64,
@@ -262,15 +263,16 @@ fn disturbance(seen: &Disturbance) -> DisturbanceReport {
 fn trend(result: &TrendResult) -> TrendReport<'_> {
     let line = &result.line;
     let ends = |interval: Option<Interval>| interval.map(|interval| (interval.low, interval.high)).unzip();
-    let (slope_low, slope_high) = ends(line.slope_interval);
+    let (slope_low, slope_high) = ends(result.slope_interval());
     let (intercept_low, intercept_high) = ends(line.intercept_interval);
     TrendReport {
         experiment: &result.experiment,
         held: &result.group,
         along: &result.along,
+        step: result.step,
         slope_of: &result.slope_of,
         unit: result.unit,
-        slope: line.slope,
+        slope: result.slope(),
         slope_low,
         slope_high,
         intercept: line.intercept,

@@ -257,7 +257,7 @@ pub(super) fn trend(trend: &TrendResult) -> String {
         line.r_squared.map(|share| format!(", R² {}", quantities::significant(share, 4))).unwrap_or_default();
     format!(
         "{} {}, {} at zero{fit}, {}",
-        said(line.slope, line.slope_interval),
+        said(trend.slope(), trend.slope_interval()),
         trend.slope_of,
         said(line.intercept, line.intercept_interval),
         plural(line.points, "point")

@@ -4,7 +4,7 @@ use super::{Outcome, PointResult};
 use crate::experiment::{Point, Trend, Value};
 use crate::experiments;
 use crate::quantity::Unit;
-use crate::statistics::{self, Line};
+use crate::statistics::{self, Interval, Line};
 
 /// A line fitted through the points of a sweep.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,14 +15,29 @@ pub struct TrendResult {
     pub group: Point,
     /// The parameter along which it was fitted.
     pub along: String,
-    /// What the slope is: "per argument".
+    /// How much of the parameter one step of the slope is.
+    pub step: f64,
+    /// What one step is called: "per argument".
     pub slope_of: String,
-    /// The unit of the values; the slope's is this per step of the parameter.
+    /// The unit of the values.
     pub unit: Unit,
     /// The points (parameter, median).
     pub points: Vec<(f64, f64)>,
-    /// Least squares with intervals.
+    /// Least squares with intervals, in `unit` per one of the parameter.
     pub line: Line,
+}
+
+impl TrendResult {
+    /// What one step costs, in `unit`.
+    pub fn slope(&self) -> f64 {
+        self.line.slope * self.step
+    }
+
+    /// The interval of what one step costs.
+    pub fn slope_interval(&self) -> Option<Interval> {
+        let ends = self.line.slope_interval?;
+        Some(Interval { low: ends.low * self.step, high: ends.high * self.step })
+    }
 }
 
 /// Every fit that the experiments ask for and that has at least three points.
@@ -65,6 +80,7 @@ fn fit(trend: &Trend, group: &Point, points: &[&PointResult]) -> Option<TrendRes
         experiment: first.experiment.clone(),
         group: group.clone(),
         along: trend.along.to_owned(),
+        step: trend.step,
         slope_of: trend.slope.to_owned(),
         unit: first.unit,
         points: measured,

@@ -28,7 +28,7 @@ static ABOUT: About = About {
               reports measured at -O0 (R-FIX-17). A loop in a register overlaps with whatever surrounds it.",
     version: 1,
     parameters: &[FORM, COUNT],
-    trends: &[Trend { along: "iterations", slope: "per iteration" }],
+    trends: &[Trend { along: "iterations", step: 1.0, slope: "per iteration" }],
 };
 
 const FORMS: [&str; 3] = ["register", "memory", "memory-and-pointer"];

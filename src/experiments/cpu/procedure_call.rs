@@ -36,7 +36,7 @@ static ABOUT: About = About {
               naive: a call is shorter than the clock's resolution, and fences keep it from its neighbours.",
     version: 1,
     parameters: &[FORM, ARGUMENTS],
-    trends: &[Trend { along: "arguments", slope: "per argument" }],
+    trends: &[Trend { along: "arguments", step: 1.0, slope: "per argument" }],
 };
 
 /// In the order of the kernels' table.

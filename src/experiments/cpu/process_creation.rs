@@ -36,7 +36,7 @@ static ABOUT: About = About {
               creation (R-FIX-22).",
     version: 1,
     parameters: &[MEASURE, RESIDENT],
-    trends: &[Trend { along: "resident", slope: "per byte of the parent's memory" }],
+    trends: &[Trend { along: "resident", step: 4096.0, slope: "per page of 4 KiB of the parent's memory" }],
 };
 
 const FORK: &str = "fork, exit, wait";
