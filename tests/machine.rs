@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use fathom::machine::{Event, Folder, Host, Live, Machine, Root};
+use fathom::report::description;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -344,8 +345,7 @@ fn a_hypervisor_declares_the_tick_counter() {
 #[test]
 fn of_an_empty_tree_everything_is_unknown_with_a_reason() {
     let machine = described("", &Described { counter_errno: libc::ENOENT, ..Described::default() });
-    let known: Vec<String> = machine
-        .sections()
+    let known: Vec<String> = description::sections(&machine)
         .into_iter()
         .filter(|section| section.title != "This program")
         .flat_map(|section| section.rows)
@@ -354,8 +354,10 @@ fn of_an_empty_tree_everything_is_unknown_with_a_reason() {
         .collect();
     // The build target and what the described host answers; nothing of it comes from the tree.
     assert_eq!(known, ["Byte order", "CPUs allowed to us", "Base page"]);
-    let empty =
-        machine.sections().into_iter().flat_map(|section| section.rows).find(|row| row.value.is_empty());
+    let empty = description::sections(&machine)
+        .into_iter()
+        .flat_map(|section| section.rows)
+        .find(|row| row.value.is_empty());
     assert_eq!(empty, None);
     let ids: Vec<String> = warned(&machine).into_iter().filter(|id| id != "unoptimised-build").collect();
     assert_eq!(ids, ["counters"]);
@@ -441,7 +443,7 @@ proptest! {
         let machine = Machine::from_root(&Root::new(tree.path()), &host, Path::new("/data"));
         let text = serde_json::to_string(&machine).unwrap();
         prop_assert_eq!(&serde_json::from_str::<Machine>(&text).unwrap(), &machine);
-        let _ = (machine.warnings(), machine.sections(), machine.last_level_caches_bytes());
+        let _ = (machine.warnings(), description::sections(&machine), machine.last_level_caches_bytes());
     }
 }
 
@@ -459,7 +461,7 @@ fn the_machine_we_run_on_is_described_quickly_and_wholly() {
     assert!(machine.page_bytes().is_power_of_two());
     assert!(machine.storage.free_bytes.value().is_some());
     assert!(machine.network.iter().any(|adapter| adapter.kind == "loopback"));
-    for row in machine.sections().into_iter().flat_map(|section| section.rows) {
+    for row in description::sections(&machine).into_iter().flat_map(|section| section.rows) {
         assert!(!row.value.is_empty() && !row.name.is_empty(), "{row:?}");
     }
 }

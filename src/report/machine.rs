@@ -1,14 +1,15 @@
 //! The machine's description and its warnings as text.
 
+use super::description::{self, Section};
 use super::text::{Style, clean};
-use crate::machine::{Machine, Section};
+use crate::machine::Machine;
 
 /// Names of facts longer than this take a line of their own.
 const LONGEST_NAME: usize = 32;
 
 /// The description of a machine: every fact, where it was read, and what may disturb a run.
 pub(super) fn text(machine: &Machine, style: Style) -> String {
-    let sections = machine.sections();
+    let sections = description::sections(machine);
     let mut text: String = sections.iter().map(|section| of_section(section, style) + "\n").collect();
     text += &warnings(machine, style);
     text

@@ -5,6 +5,7 @@
 //! run file gives the same bytes.
 
 mod catalogue;
+pub mod description;
 mod figure;
 pub mod html;
 pub mod json;

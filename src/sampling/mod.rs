@@ -10,6 +10,7 @@ pub mod gaps;
 mod observe;
 pub mod partner;
 mod qualify;
+pub mod shared_memory;
 mod stopwatch;
 mod tracer;
 mod trial;

@@ -3,6 +3,7 @@
 
 use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, overhead};
 use super::gaps;
+use super::shared_memory::shared_memory;
 use crate::experiment::{Spin, Stopwatch};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,17 +17,7 @@ pub struct SharedStopwatch {
 impl SharedStopwatch {
     /// Maps the shared memory; it stays mapped for as long as the process lives.
     pub fn new(kind: ClockKind, ticks_per_second: f64) -> std::io::Result<Self> {
-        let (protection, flags) =
-            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
-        // SAFETY: a new anonymous mapping; nothing else lives there.
-        let page =
-            unsafe { libc::mmap(std::ptr::null_mut(), size_of::<AtomicU64>(), protection, flags, -1, 0) };
-        if page == libc::MAP_FAILED {
-            return Err(std::io::Error::last_os_error());
-        }
-        // SAFETY: the page is zeroed, aligned, shared, and never unmapped.
-        let finish = unsafe { &*page.cast::<AtomicU64>() };
-        Ok(SharedStopwatch { finish, kind, ticks_per_second })
+        Ok(SharedStopwatch { finish: shared_memory()?, kind, ticks_per_second })
     }
 
     /// Before an operation: nobody has arrived.

@@ -240,26 +240,13 @@ fn created(point: &Point) -> Basis {
 }
 
 /// Rounds of giving and waiting against a partner that echoes.
-fn hand_over<'site>(
-    (mut near, far): Ends,
-    point: &Point,
-    site: &'site Site,
-) -> Result<Workload<'site>, Failure> {
-    let process = if point.name(&BETWEEN) == PROCESSES {
-        Some(partner::Process::start(site.partner, move || turn::echo(far))?)
-    } else {
-        partner::thread(site.partner, move || turn::echo(far))?;
-        None
-    };
-    let play = move |n| {
-        let _keep = &process;
-        for _ in 0..n {
-            near.give()?;
-            near.wait()?;
-        }
-        Ok(())
-    };
-    Ok(Workload::batched(play).per_iteration(2))
+fn hand_over<'site>((near, far): Ends, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    if point.name(&BETWEEN) == PROCESSES {
+        let other = partner::Process::start(site.partner, move || turn::echo(far))?;
+        return Ok(turn::rounds(near, Some(other)));
+    }
+    partner::thread(site.partner, move || turn::echo(far))?;
+    Ok(turn::rounds(near, None))
 }
 
 /// What the pipes of a round trip cost by themselves: two bytes written and read, with nobody waiting.

@@ -83,17 +83,9 @@ impl Experiment for Synchronisation {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        let (mut near, far) = ends(point.name(&MECHANISM), site)?;
+        let (near, far) = ends(point.name(&MECHANISM), site)?;
         let other = Process::start(site.partner, move || turn::echo(far))?;
-        let play = move |n| {
-            let _keep = &other;
-            for _ in 0..n {
-                near.give()?;
-                near.wait()?;
-            }
-            Ok(())
-        };
-        Ok(Workload::batched(play).per_iteration(2))
+        Ok(turn::rounds(near, Some(other)))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {

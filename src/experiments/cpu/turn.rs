@@ -3,8 +3,9 @@
 //! Each mechanism has two ends; an end can give the turn to the other side and wait for its own. One side plays rounds
 //! of give and wait, the other echoes: wait and give. So no side runs ahead, and nothing deadlocks (R-CPU-29).
 
-use crate::experiment::{Failure, ensure, errno};
-use crate::sampling::partner::pipe;
+use crate::experiment::{Failure, Workload, ensure, errno};
+use crate::sampling::partner::{Process, pipe};
+use crate::sampling::shared_memory::{Shareable, shared_memory};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -28,6 +29,19 @@ pub fn echo(mut end: AnyEnd) -> Result<(), Failure> {
         end.wait()?;
         end.give()?;
     }
+}
+
+/// Rounds of giving the turn and waiting for it, with the partner kept alive for as long.
+pub fn rounds<'site>(mut near: AnyEnd, partner: Option<Process>) -> Workload<'site> {
+    let play = move |n| {
+        let _keep = &partner;
+        for _ in 0..n {
+            near.give()?;
+            near.wait()?;
+        }
+        Ok(())
+    };
+    Workload::batched(play).per_iteration(2)
 }
 
 /// Two pipes; a byte is the turn.
@@ -171,7 +185,7 @@ impl End for Events {
 
 /// A word in shared memory that says whose turn it is, with a futex to sleep on.
 pub fn futexes() -> Result<Ends, Failure> {
-    let word: &'static AtomicU32 = shared_memory()?;
+    let word: &'static AtomicU32 = mapped()?;
     Ok((Box::new(Futex { word, mine: 0 }), Box::new(Futex { word, mine: 1 })))
 }
 
@@ -205,7 +219,7 @@ impl End for Futex {
 
 /// Two POSIX semaphores in shared memory.
 pub fn posix_semaphores() -> Result<Ends, Failure> {
-    let pair: &'static Semaphores = shared_memory()?;
+    let pair: &'static Semaphores = mapped()?;
     let (here, there) = (pair.here.get(), pair.there.get());
     for semaphore in [here, there] {
         // SAFETY: shared, zeroed memory of the right size, mapped for as long as the process lives.
@@ -219,6 +233,9 @@ struct Semaphores {
     here: std::cell::UnsafeCell<libc::sem_t>,
     there: std::cell::UnsafeCell<libc::sem_t>,
 }
+
+// SAFETY: a sem_t of zeros is a semaphore of zero, and semaphores are made for several processes.
+unsafe impl Shareable for Semaphores {}
 
 struct Posix {
     read: *mut libc::sem_t,
@@ -299,15 +316,6 @@ impl End for FileLock {
     }
 }
 
-/// Zeroed memory that forked children share, mapped for as long as the process lives. `T` must be valid as zeros.
-fn shared_memory<T>() -> Result<&'static T, Failure> {
-    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
-    // SAFETY: a new anonymous mapping, large and aligned enough for a small T, zeroed, and never unmapped.
-    unsafe {
-        let page = libc::mmap(std::ptr::null_mut(), size_of::<T>(), protection, flags, -1, 0);
-        if page == libc::MAP_FAILED {
-            return Err(Failure::last("mmap of shared memory"));
-        }
-        Ok(&*page.cast::<T>())
-    }
+fn mapped<T: Shareable>() -> Result<&'static T, Failure> {
+    shared_memory().map_err(|error| Failure::Broke(format!("shared memory: {error}")))
 }

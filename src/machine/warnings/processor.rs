@@ -1,7 +1,7 @@
 //! Disturbances that come from the processor and how its clocks and cores are run.
 
 use super::{Machine, Warning, warning};
-use crate::machine::quantities::frequency;
+use crate::quantity::declared::frequency;
 
 /// Waking from idle states slower than this shows in latencies of tens of microseconds.
 const SLOW_EXIT_US: u64 = 50;

@@ -2,7 +2,7 @@
 
 use super::{Machine, Warning, warning};
 use crate::machine::Event;
-use crate::machine::quantities::{percent, size};
+use crate::quantity::declared::{percent, size};
 
 /// Above this 1-minute load somebody else is computing too.
 const BUSY_LOAD: f64 = 0.5;

@@ -3,7 +3,8 @@
 
 use super::experiment::{self, Section, Without};
 use super::references::References;
-use crate::machine::{Row, Warning};
+use crate::machine::Warning;
+use crate::report::description::{self, Row};
 use crate::report::quantities;
 use crate::report::run::{self, Precision};
 use crate::report::summary;
@@ -182,8 +183,8 @@ fn overview(experiments: &[Section]) -> Vec<Overview> {
 }
 
 fn facts(results: &Results, numbers: &mut Numbers) -> Vec<Facts> {
-    let sections = results.run.header.machine.sections().into_iter();
-    let numbered = |section: crate::machine::Section| {
+    let sections = description::sections(&results.run.header.machine).into_iter();
+    let numbered = |section: description::Section| {
         numbers.tables += 1;
         Facts { number: numbers.tables, title: section.title, rows: section.rows }
     };

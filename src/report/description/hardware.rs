@@ -1,11 +1,11 @@
 //! Rows about processor, cores, caches and memory.
 
 use super::{Row, list, plain, row, stated};
-use crate::machine::quantities::{bytes_rate, frequency, on_off, size, yes_no};
 use crate::machine::{
     Cache, CacheKind, CoreClass, CpuSet, Fact, Machine, Memory, Module, NumaNode, Processor, Tlb, TlbKind,
     Topology,
 };
+use crate::quantity::declared::{bytes_rate, frequency, on_off, size, yes_no};
 
 pub(super) fn processor(processor: &Processor) -> Vec<Row> {
     let hertz = |hertz: &f64| frequency(*hertz);

@@ -1,11 +1,11 @@
 //! Rows about storage, network, kernel, conditions and rights.
 
 use super::{Row, list, plain, row, stated};
-use crate::machine::quantities::{bits_rate, on_off, percent, size, yes_no};
 use crate::machine::{
     Adapter, Build, Conditions, CpuSet, Device, Fact, IdleState, Kernel, Machine, Privileges, Storage,
     Virtualization,
 };
+use crate::quantity::declared::{bits_rate, on_off, percent, size, yes_no};
 
 pub(super) fn storage(storage: &Storage) -> Vec<Row> {
     let bytes = |bytes: &u64| size(*bytes);

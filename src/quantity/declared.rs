@@ -1,7 +1,8 @@
-//! How values of the description are written for people: binary prefixes for sizes, decimal ones for rates.
+//! How declared facts are written for people: binary prefixes for sizes, decimal ones for rates, and as many digits as
+//! were declared. Measured values have intervals and are written by `report/quantities.rs`.
 
 /// A size: `32 KiB`, `1.25 MiB`, `23.54 GiB`.
-pub(super) fn size(bytes: u64) -> String {
+pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = bytes as f64;
     let mut unit = 0;
@@ -13,32 +14,32 @@ pub(super) fn size(bytes: u64) -> String {
 }
 
 /// A frequency: `2.6 GHz`, `800 MHz`.
-pub(super) fn frequency(hertz: f64) -> String {
+pub fn frequency(hertz: f64) -> String {
     prefixed(hertz, 3, "Hz")
 }
 
 /// A bandwidth of memory: `68.27 GB/s`.
-pub(super) fn bytes_rate(per_second: f64) -> String {
+pub fn bytes_rate(per_second: f64) -> String {
     prefixed(per_second, 2, "B/s")
 }
 
 /// A rate of a network: `10 Gb/s`.
-pub(super) fn bits_rate(per_second: u64) -> String {
+pub fn bits_rate(per_second: u64) -> String {
     prefixed(per_second as f64, 2, "b/s")
 }
 
 /// A share: `12.5 %`.
-pub(super) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     format!("{} %", trimmed(share * 100.0, 2))
 }
 
 /// A switch.
-pub(super) fn on_off(on: bool) -> String {
+pub fn on_off(on: bool) -> String {
     if on { "on" } else { "off" }.to_owned()
 }
 
 /// An answer.
-pub(super) fn yes_no(yes: bool) -> String {
+pub fn yes_no(yes: bool) -> String {
     if yes { "yes" } else { "no" }.to_owned()
 }
 

@@ -1,11 +1,11 @@
-//! The description as rows for display. Renderers use only this: names, formatted values, sources.
+//! The machine's description as rows: names, written values, sources. Text and page show nothing else of it.
 
 mod hardware;
 mod system;
 
 use serde::Serialize;
 
-use super::{Fact, Machine};
+use crate::machine::{Fact, Machine};
 
 /// A part of the description under a title.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -29,26 +29,24 @@ pub struct Row {
     pub unknown: bool,
 }
 
-impl Machine {
-    /// The whole description in reading order.
-    pub fn sections(&self) -> Vec<Section> {
-        vec![
-            section("Processor", hardware::processor(&self.processor)),
-            section("Cores", hardware::topology(self)),
-            section("Caches", hardware::caches(self)),
-            section("Memory", hardware::memory(&self.memory)),
-            section("Pages", hardware::pages(&self.memory)),
-            section("Storage of the measured folder", system::storage(&self.storage)),
-            section("Network", system::network(&self.network)),
-            section("Kernel", system::kernel(&self.kernel)),
-            section("Mitigations", system::mitigations(&self.kernel)),
-            section("Conditions", system::conditions(&self.conditions)),
-            section("Limits", system::limits(self)),
-            section("Virtualisation", system::virtualization(&self.virtualization)),
-            section("Privileges and counters", system::privileges(&self.privileges)),
-            section("This program", system::build(&self.build)),
-        ]
-    }
+/// The whole description in reading order.
+pub fn sections(machine: &Machine) -> Vec<Section> {
+    vec![
+        section("Processor", hardware::processor(&machine.processor)),
+        section("Cores", hardware::topology(machine)),
+        section("Caches", hardware::caches(machine)),
+        section("Memory", hardware::memory(&machine.memory)),
+        section("Pages", hardware::pages(&machine.memory)),
+        section("Storage of the measured folder", system::storage(&machine.storage)),
+        section("Network", system::network(&machine.network)),
+        section("Kernel", system::kernel(&machine.kernel)),
+        section("Mitigations", system::mitigations(&machine.kernel)),
+        section("Conditions", system::conditions(&machine.conditions)),
+        section("Limits", system::limits(machine)),
+        section("Virtualisation", system::virtualization(&machine.virtualization)),
+        section("Privileges and counters", system::privileges(&machine.privileges)),
+        section("This program", system::build(&machine.build)),
+    ]
 }
 
 fn section(title: &str, rows: Vec<Row>) -> Section {

@@ -1,0 +1,28 @@
+//! Memory that forked children share with the process that made them.
+
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+/// What may live in zeroed memory that several processes see.
+///
+/// # Safety
+///
+/// All zeros must be a valid value, and every access through a shared reference must be sound from several processes.
+pub unsafe trait Shareable {}
+
+// SAFETY: atomics are made for this, and zero is one of their values.
+unsafe impl Shareable for AtomicU32 {}
+// SAFETY: as above.
+unsafe impl Shareable for AtomicU64 {}
+
+/// Maps a zeroed `T`; it stays mapped for as long as the process lives.
+pub fn shared_memory<T: Shareable>() -> std::io::Result<&'static T> {
+    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+    // SAFETY: a new anonymous mapping, aligned to a page, zeroed, large enough, and never unmapped.
+    unsafe {
+        let page = libc::mmap(std::ptr::null_mut(), size_of::<T>(), protection, flags, -1, 0);
+        if page == libc::MAP_FAILED {
+            return Err(std::io::Error::last_os_error());
+        }
+        Ok(&*page.cast::<T>())
+    }
+}
