@@ -2,7 +2,7 @@
 
 mod described;
 
-use fathom::experiment::{AXIS_PLACEMENT, Effort, Experiment, Known, Point, Value};
+use fathom::experiment::{AXIS_PLACEMENT, Effort, Experiment, Finding, Known, Point, Value};
 use fathom::experiments;
 use fathom::plan;
 use std::collections::BTreeSet;
@@ -116,7 +116,8 @@ fn no_prediction_uses_its_own_result() {
         for point in points(experiment) {
             let mut known = Known::new(&machine, Some(3e9));
             let before = experiment.predict(&point, &known);
-            known.learn(experiment.about().name, &point, 123_456_789.0);
+            let finding = Finding { median: 123_456_789.0, interval: None };
+            known.learn(experiment.about().name, &point, finding);
             assert_eq!(experiment.predict(&point, &known), before, "{} {point}", experiment.about().name);
         }
     }

@@ -11,7 +11,7 @@ mod workload;
 
 pub use evidence::{Bound, Check, Counters, Observed};
 pub use point::{AXIS_PLACEMENT, Parameter, Placement, Point, Scale, Value};
-pub use prediction::{Basis, Known, Part, Prediction, Source, Term};
+pub use prediction::{Basis, Finding, Known, Part, Prediction, Source, Term};
 pub use requirement::Requirement;
 pub use workload::{
     Failure, Operation, Site, Spin, Stopwatch, TRACED_CALLS, TRACED_OPERATIONS, Work, Workload, ensure, errno,

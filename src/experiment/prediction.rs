@@ -134,31 +134,55 @@ pub struct Known<'run> {
     pub machine: &'run Machine,
     /// The core frequency that the run's calibrated instruction chains have shown, in hertz.
     pub core_hz: Option<f64>,
-    medians: BTreeMap<(String, Point), f64>,
+    findings: BTreeMap<(String, Point), Finding>,
+}
+
+/// What this run has found at a point, in the point's unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Finding {
+    /// The median.
+    pub median: f64,
+    /// Its 95 % interval; `None` with too few trials.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Finding {
+    /// Whether two findings are told apart by their intervals: neither holds a value that the other does.
+    pub fn differs_from(&self, other: &Finding) -> bool {
+        let (Some((low, high)), Some((other_low, other_high))) = (self.interval, other.interval) else {
+            return false;
+        };
+        high < other_low || other_high < low
+    }
 }
 
 impl<'run> Known<'run> {
     /// Nothing but the machine.
     pub fn new(machine: &'run Machine, core_hz: Option<f64>) -> Self {
-        Known { machine, core_hz, medians: BTreeMap::new() }
+        Known { machine, core_hz, findings: BTreeMap::new() }
     }
 
-    /// Learns the median of a point, in its unit.
-    pub fn learn(&mut self, experiment: &str, point: &Point, median: f64) {
-        self.medians.insert((experiment.to_owned(), point.clone()), median);
+    /// Learns what was found at a point.
+    pub fn learn(&mut self, experiment: &str, point: &Point, finding: Finding) {
+        self.findings.insert((experiment.to_owned(), point.clone()), finding);
+    }
+
+    /// What this run has found at a point.
+    pub fn finding(&self, experiment: &str, point: &Point) -> Option<Finding> {
+        self.findings.get(&(experiment.to_owned(), point.clone())).copied()
     }
 
     /// The median that this run has found, in the point's unit.
     pub fn median(&self, experiment: &str, point: &Point) -> Option<f64> {
-        self.medians.get(&(experiment.to_owned(), point.clone())).copied()
+        self.finding(experiment, point).map(|finding| finding.median)
     }
 
     /// The points of an experiment along one parameter, all others as in `group`: for findings over a sweep.
     pub fn along(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Vec<(u64, f64)> {
-        let mine = self.medians.iter().filter(|((name, point), _)| {
+        let mine = self.findings.iter().filter(|((name, point), _)| {
             name == experiment && point.without(parameter.name) == group.without(parameter.name)
         });
-        mine.map(|((_, point), median)| (point.number(parameter), *median)).collect()
+        mine.map(|((_, point), finding)| (point.number(parameter), finding.median)).collect()
     }
 
     /// The run's own finding, or else a published figure.

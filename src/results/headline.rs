@@ -1,5 +1,6 @@
 //! The headline of a point: its median over trials with its interval, with the baseline subtracted where there is one.
 
+use crate::experiment::Finding;
 use crate::record::{Run, Trial};
 use crate::sampling::Sample;
 use crate::statistics::{self, Estimate, MINIMUM_TRIALS};
@@ -27,6 +28,12 @@ impl Headline {
         }
         let estimate = statistics::difference(&operations, &baselines)?;
         Some(Headline { estimate, baseline: statistics::estimate(&baselines) })
+    }
+
+    /// The same, as experiments know it.
+    pub fn finding(&self) -> Finding {
+        let interval = self.estimate.interval.map(|interval| (interval.low, interval.high));
+        Finding { median: self.estimate.value, interval }
     }
 
     /// The relative half-width of the interval; `None` where there is none.

@@ -10,7 +10,7 @@ pub use headline::Headline;
 pub use point::{Disturbance, Outcome, PointResult, trials_of};
 pub use trend::TrendResult;
 
-use crate::experiment::{Experiment, Known};
+use crate::experiment::{Experiment, Finding, Known};
 use crate::experiments;
 use crate::record::Run;
 use crate::statistics;
@@ -80,7 +80,8 @@ fn known<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> 
     let mut known = Known::new(&run.header.machine, core_hz);
     for point in points {
         if let (Outcome::Value, Some(estimate)) = (&point.outcome, &point.estimate) {
-            known.learn(&point.experiment, &point.point, estimate.value);
+            let interval = estimate.interval.map(|interval| (interval.low, interval.high));
+            known.learn(&point.experiment, &point.point, Finding { median: estimate.value, interval });
         }
     }
     known

@@ -258,7 +258,7 @@ impl Campaign {
         let mut known = Known::new(&self.run.header.machine, results::core_hz(&self.run));
         for (planned, headline) in self.active.iter().zip(&self.headlines) {
             if let Some(headline) = headline {
-                known.learn(&planned.experiment, &planned.point, headline.estimate.value);
+                known.learn(&planned.experiment, &planned.point, headline.finding());
             }
         }
         known

@@ -205,14 +205,21 @@ impl Experiment for ContextSwitch {
 
     fn findings(&self, known: &Known) -> Vec<String> {
         let cost =
-            |by, between| known.median(ABOUT.name, &Point::new().named(&BY, by).named(&BETWEEN, between));
+            |by, between| known.finding(ABOUT.name, &Point::new().named(&BY, by).named(&BETWEEN, between));
         let (Some(process), Some(thread)) = (cost(PIPE_NET, PROCESSES), cost(PIPE_NET, THREADS)) else {
             return vec![];
         };
+        let told = if process.differs_from(&thread) {
+            format!(
+                "{:.2} times as much, which another address space accounts for",
+                process.median / thread.median
+            )
+        } else {
+            "the two cannot be told apart, so another address space costs little here".to_owned()
+        };
         vec![format!(
-            "A switch between processes costs {process:.0} ns, between threads of one process {thread:.0} ns: {:.2} times \
-             as much, the price of another address space.",
-            process / thread
+            "A switch between processes costs {:.0} ns, between threads of one process {:.0} ns: {told}.",
+            process.median, thread.median
         )]
     }
 }

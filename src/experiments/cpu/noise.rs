@@ -118,7 +118,7 @@ impl Experiment for Noise {
             known.median(ABOUT.name, &point).map(|share| (*cpu, share))
         });
         let most = lost.max_by(|(_, one), (_, other)| one.total_cmp(other));
-        most.map(|(cpu, share)| format!("CPU {cpu} loses the most: {share:.0} millionths of its time."))
+        most.map(|(cpu, share)| format!("CPU {cpu} loses the most: {:.2} % of its time.", share / 1e4))
             .into_iter()
             .collect()
     }

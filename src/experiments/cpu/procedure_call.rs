@@ -162,10 +162,8 @@ impl Experiment for ProcedureCall {
             return vec![];
         };
         let mut said = vec![format!(
-            "An argument in a register adds {:.2} ns on average (0 to 6 arguments); the seventh, on the stack, adds \
-             {:.2} ns.",
-            (six - none) / 6.0,
-            seven - six
+            "A call takes {none:.2} ns without arguments and {six:.2} ns with six in registers; a seventh, on the stack, \
+             makes it {seven:.2} ns."
         )];
         if let (Some(spilled_none), Some(spilled)) = (cost("spilled", 0), cost("spilled", 7)) {
             said.push(format!(
