@@ -191,6 +191,20 @@ fn processes_of(program: &Path) -> Vec<String> {
     numbers.filter(|number| number.bytes().all(|byte| byte.is_ascii_digit())).filter(of_program).collect()
 }
 
+/// The process of a trial of this program, as soon as there is one.
+fn running_trial(program: &Path) -> libc::pid_t {
+    let is_trial = |number: &String| {
+        let words = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
+        words.split(|byte| *byte == 0).nth(1) == Some(b"trial")
+    };
+    let mut trial = None;
+    wait_until("a trial runs", || {
+        trial = processes_of(program).into_iter().find(is_trial).and_then(|number| number.parse().ok());
+        trial.is_some()
+    });
+    trial.unwrap()
+}
+
 /// Starts a long run of this program, waits for some trials, and ends it by a signal. The program is a copy of its own,
 /// so that its processes can be told from those of other tests.
 fn ended_by(signal: libc::c_int, folder: &Path) -> (std::path::PathBuf, std::path::PathBuf) {
@@ -215,6 +229,9 @@ fn ended_by(signal: libc::c_int, folder: &Path) -> (std::path::PathBuf, std::pat
         .spawn()
         .unwrap();
     wait_until("some trials ended", || lines_of(&file, "trial").len() >= 8);
+    // A trial that would end by itself proves nothing: stop it, so that somebody must end it.
+    // SAFETY: a process of the copy that this test started.
+    unsafe { libc::kill(running_trial(&program), libc::SIGSTOP) };
     // SAFETY: our own child.
     unsafe { libc::kill(run.id() as libc::pid_t, signal) };
     run.wait().unwrap();
@@ -393,17 +410,8 @@ fn with_a_trial_signalled(folder: &Path, signal: libc::c_int, budget: &str) -> s
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let is_trial = |number: &String| {
-        let words = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
-        words.split(|byte| *byte == 0).nth(1) == Some(b"trial")
-    };
-    let mut trial = None;
-    wait_until("a trial runs", || {
-        trial = processes_of(&program).into_iter().find(is_trial).and_then(|number| number.parse().ok());
-        trial.is_some()
-    });
     // SAFETY: a process of the copy that this test started.
-    unsafe { libc::kill(trial.unwrap(), signal) };
+    unsafe { libc::kill(running_trial(&program), signal) };
     let exit = run.wait().unwrap().code();
     assert!(matches!(exit, Some(0 | 4)), "the run goes on without the trial: {exit:?}");
     file
