@@ -86,7 +86,9 @@ fn explain(patterns: &[String], style: Style) -> Result<()> {
 }
 
 fn machine(format: MachineFormat, folder: &Path, style: Style) -> Result<()> {
-    let machine = Machine::describe(folder);
+    let mut machine = Machine::describe(folder);
+    let clock = sampling::Qualification::run(&machine, None);
+    sampling::observe_core(&mut machine, &clock);
     match format {
         MachineFormat::Text => print(&report::terminal::machine(&machine, style)),
         MachineFormat::Json => print(&serde_json::to_string_pretty(&machine)?),

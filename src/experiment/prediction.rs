@@ -132,7 +132,7 @@ impl Prediction {
 pub struct Known<'run> {
     /// The machine's description.
     pub machine: &'run Machine,
-    /// The core frequency that the run's calibrated instruction chains have shown, in hertz.
+    /// The core frequency that calibrated instruction chains have shown, in hertz.
     pub core_hz: Option<f64>,
     findings: BTreeMap<(String, Point), Finding>,
 }
@@ -194,6 +194,14 @@ impl<'run> Known<'run> {
             },
             None => Basis::published(value, citation),
         }
+    }
+
+    /// What no core cycle is shorter than here, nanoseconds: for bounds. A core may run faster than it was seen to, by a
+    /// quarter at most or up to its declared maximum; of a core of which nothing is known, 7 GHz is above any sold.
+    pub fn shortest_cycle(&self) -> f64 {
+        let seen = self.core_hz.map(|hz| hz * 1.25);
+        let fastest = seen.into_iter().chain(self.machine.max_hz()).reduce(f64::max);
+        1e9 / fastest.unwrap_or(7e9)
     }
 
     /// The length of one core cycle in nanoseconds: observed, else declared, else assumed at 3 GHz.

@@ -33,7 +33,10 @@ pub struct Processor {
     pub maximum_hz: Fact<f64>,
     /// Lowest clock, Hz.
     pub minimum_hz: Fact<f64>,
-    /// Clock at one moment, Hz. Not the clock of a measurement: that is observed beside each sample.
+    /// Clock that calibrated chains of instructions have shown when the machine was described, Hz; beside each sample it is
+    /// observed again. Reading files cannot tell it, so it is unknown until the sampler has filled it in.
+    pub observed_hz: Fact<f64>,
+    /// What the kernel says of the clock at one moment, Hz.
     pub momentary_hz: Fact<f64>,
     /// The counter that ticks at a constant rate.
     pub tick_counter: TickCounter,
@@ -110,6 +113,7 @@ pub(super) fn read(root: &Root, host: &dyn Host) -> Processor {
         maximum_hz: scaled(root, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")
             .or_else(|| specified_maximum),
         minimum_hz: scaled(root, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_min_freq"),
+        observed_hz: Fact::unknown("it was not measured", "calibrated chains of instructions"),
         momentary_hz: momentary(root, &info),
         model_name: model_name(root, &info),
         microcode: line(&info, "microcode")

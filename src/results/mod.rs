@@ -87,8 +87,9 @@ fn known<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> 
     known
 }
 
-/// The observed core frequency, median over the run's trials, hertz.
+/// The observed core frequency, median over the run's trials, hertz; before the first, that seen when the machine was
+/// described.
 pub fn core_hz(run: &Run) -> Option<f64> {
     let seen: Vec<f64> = run.samples().filter_map(|sample| sample.conditions.core_hz()).collect();
-    statistics::median(&seen)
+    statistics::median(&seen).or_else(|| run.header.machine.processor.observed_hz.value().copied())
 }

@@ -4,7 +4,7 @@ use crate::experiment::Effort;
 use crate::machine::Machine;
 use crate::plan::{self, Pace};
 use crate::record::{Header, SCHEMA_VERSION, Settings, Tool};
-use crate::sampling::{ClockKind, Qualification};
+use crate::sampling::{ClockKind, Qualification, observe_core};
 use anyhow::{Context, Result, anyhow};
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ impl Options {
     /// Describes the machine, qualifies the clock, plans, and says it all in a header.
     pub fn header(&self) -> Result<Header> {
         let selected = plan::select(&self.selection)?;
-        let machine = Machine::describe(&self.folder);
+        let mut machine = Machine::describe(&self.folder);
         let cpus = plan::choose(&machine, self.cpu).map_err(|reason| anyhow!(reason))?;
         let points = plan::points(&selected, &machine, self.effort);
         let active = points.iter().filter(|point| point.skip.is_none()).count();
@@ -56,6 +56,7 @@ impl Options {
             folder: self.folder.display().to_string(),
         };
         let clock = Qualification::run(&machine, self.clock);
+        observe_core(&mut machine, &clock);
         Ok(Header {
             schema: SCHEMA_VERSION,
             tool: tool()?,

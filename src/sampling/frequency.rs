@@ -4,7 +4,10 @@
 //! seem to run at 14 GHz; therefore two different register-to-register chains (one cycle a step) and a multiply chain
 //! (three cycles a step) must agree, or there is no estimate.
 
-use super::clock::Clock;
+use super::clock::{Clock, ClockKind, Counter, MonotonicRaw};
+use super::qualify::Qualification;
+use crate::machine::{Fact, Machine};
+use crate::statistics;
 
 /// Links of a chain: some microseconds, short against a timer tick.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -21,6 +24,23 @@ const AGREEMENT: f64 = 0.03;
 pub fn observe<C: Clock>(clock: &C, ticks_per_second: f64) -> Option<f64> {
     let estimates = chains(clock).map(|cycles_per_tick| cycles_per_tick * ticks_per_second);
     agreed(&estimates)
+}
+
+/// Fills in the clock that the core shows now, after some milliseconds of work: the first of the chains wake it up.
+pub fn observe_core(machine: &mut Machine, clock: &Qualification) {
+    const SOURCE: &str = "chains of dependent instructions of known latency, timed";
+    let observe = |_| match clock.kind {
+        ClockKind::Counter => observe(&Counter, clock.ticks_per_second),
+        ClockKind::MonotonicRaw => observe(&MonotonicRaw, clock.ticks_per_second),
+    };
+    let seen: Vec<f64> = (0..100).filter_map(observe).collect();
+    machine.processor.observed_hz = match statistics::median(&seen) {
+        Some(hz) => Fact::known(hz, SOURCE),
+        None => Fact::unknown(
+            "the chains did not agree: the clock was changing, or a chain is folded away",
+            SOURCE,
+        ),
+    };
 }
 
 /// On other architectures there is no chain of known latency yet.

@@ -17,6 +17,7 @@ mod trial;
 
 pub use clock::ClockKind;
 pub use conditions::{Conditions, Snapshot};
+pub use frequency::observe_core;
 pub use observe::{Found, Observations, Sampler};
 pub use qualify::Qualification;
 pub use stopwatch::SharedStopwatch;

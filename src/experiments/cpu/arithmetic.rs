@@ -100,7 +100,7 @@ impl Experiment for Arithmetic {
         } else {
             (0.1, "no core retires ten instructions in a cycle")
         };
-        Some(Bound { limit: cycles * known.cycle().value, because: because.to_owned() })
+        Some(Bound { limit: cycles * known.shortest_cycle(), because: because.to_owned() })
     }
 
     #[cfg(target_arch = "x86_64")]

@@ -151,7 +151,7 @@ impl Experiment for ContextSwitch {
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         let in_kernel = !matches!(point.name(&BY), USER_LEVEL | PIPE_NET | RING);
         in_kernel.then(|| Bound {
-            limit: 40.0 * known.cycle().value,
+            limit: 40.0 * known.shortest_cycle(),
             because: "every hand-over enters the kernel, which takes some forty cycles on every core"
                 .to_owned(),
         })

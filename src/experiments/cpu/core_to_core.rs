@@ -82,7 +82,7 @@ impl Experiment for CoreToCore {
 
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
         Some(Bound {
-            limit: 5.0 * known.cycle().value,
+            limit: 5.0 * known.shortest_cycle(),
             because:
                 "a load that another core's store must reach first takes longer than one from the own cache"
                     .to_owned(),

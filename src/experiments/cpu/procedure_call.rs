@@ -105,7 +105,7 @@ impl Experiment for ProcedureCall {
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         // Timed singly, a call may vanish in the clock's resolution.
         (point.name(&FORM) != SINGLE).then(|| Bound {
-            limit: 0.45 * known.cycle().value,
+            limit: 0.45 * known.shortest_cycle(),
             because: "a call and a return are two taken branches, of which no core takes more than two in half a cycle"
                 .to_owned(),
         })

@@ -134,7 +134,7 @@ impl Experiment for ProcessCreation {
 
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
         Some(Bound {
-            limit: 1_000.0 * known.cycle().value,
+            limit: 1_000.0 * known.shortest_cycle(),
             because: "copying a task takes thousands of instructions in the kernel".to_owned(),
         })
     }

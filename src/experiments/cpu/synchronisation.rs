@@ -77,7 +77,7 @@ impl Experiment for Synchronisation {
 
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
         Some(Bound {
-            limit: 40.0 * known.cycle().value,
+            limit: 40.0 * known.shortest_cycle(),
             because: "waiting enters the kernel, which takes some forty cycles on every core".to_owned(),
         })
     }

@@ -84,7 +84,7 @@ impl Experiment for ThreadCreation {
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         (point.name(&MEASURE) != USER_LEVEL).then(|| Bound {
-            limit: 100.0 * known.cycle().value,
+            limit: 100.0 * known.shortest_cycle(),
             because: "clone enters the kernel and copies a task".to_owned(),
         })
     }

@@ -102,7 +102,7 @@ impl Experiment for TimingOverhead {
         // CPUID + RDTSC + RDTSCP + CPUID were believed because they equalled the instruction count).
         let serialising = point.name(&READING).contains("cpuid") && point.name(&ASPECT) == COST;
         serialising.then(|| Bound {
-            limit: 20.0 * known.cycle().value,
+            limit: 20.0 * known.shortest_cycle(),
             because: "a serialising CPUID empties the pipeline, which takes tens of cycles on every core"
                 .to_owned(),
         })

@@ -22,6 +22,7 @@ pub(super) fn processor(processor: &Processor) -> Vec<Row> {
         row("Cycle time at it", &processor.nominal_hz, |hertz| format!("{:.3} ns", 1e9 / hertz)),
         row("Maximum clock", &processor.maximum_hz, hertz),
         row("Minimum clock", &processor.minimum_hz, hertz),
+        row("Observed clock", &processor.observed_hz, hertz),
         row("Clock at one moment", &processor.momentary_hz, hertz),
         row("Tick counter, declared", &ticks.declared_hz, hertz),
         row("Tick counter invariant", &ticks.invariant, |yes| yes_no(*yes)),
