@@ -1,6 +1,6 @@
 //! The live table: what is known so far, a progress bar and the time left, on standard error.
 
-use super::quantities;
+use super::{quantities, words};
 use crate::run::{Tick, Watcher};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
@@ -86,10 +86,25 @@ fn status(tick: &Tick) -> String {
     format!("round {}, {} of {} points precise, at most {left} s left", tick.round, tick.precise, tick.points)
 }
 
+/// The point that was visited last, and what is known of it; a line of a terminal's width.
 fn row_text(tick: &Tick) -> String {
+    let planned = tick.planned;
     let found = tick.headline.map_or_else(
         || "nothing observed yet".to_owned(),
-        |headline| quantities::with_interval(tick.planned.unit, &headline.estimate),
+        |headline| match headline.half_width() {
+            Some(share) => {
+                format!(
+                    "{} {}",
+                    quantities::estimate(planned.unit, &headline.estimate),
+                    quantities::plus_minus(share)
+                )
+            }
+            None => format!("{} so far", quantities::estimate(planned.unit, &headline.estimate)),
+        },
     );
-    format!("{:<24} {:<44} {found}", tick.planned.experiment, tick.planned.point.to_string())
+    format!(
+        "{:<22} {:<44} {found}",
+        planned.experiment,
+        words::short_label(&planned.experiment, &planned.point)
+    )
 }
