@@ -1,8 +1,7 @@
 //! Counting our own instructions: kernels stand between two labels, and are disassembled in the running binary, so that
 //! what is claimed of them is what the processor executes (R-CPU-11).
 
-/// The number of instructions between two labels of this program; `None` on architectures without a decoder here.
-#[cfg(target_arch = "x86_64")]
+/// The number of instructions between two labels of this program; `None` where the code does not end with one.
 pub fn instructions(start: *const u8, end: *const u8) -> Option<u64> {
     let length = (end as usize).checked_sub(start as usize)?;
     // SAFETY: both labels stand in one kernel of this program's text, which is readable.
@@ -14,10 +13,4 @@ pub fn instructions(start: *const u8, end: *const u8) -> Option<u64> {
         count += u64::from(decoder.decode().mnemonic() != iced_x86::Mnemonic::Nop);
     }
     (decoder.position() == length).then_some(count)
-}
-
-/// The number of instructions between two labels of this program: four bytes each.
-#[cfg(target_arch = "aarch64")]
-pub fn instructions(start: *const u8, end: *const u8) -> Option<u64> {
-    Some((end as usize).checked_sub(start as usize)? as u64 / 4)
 }

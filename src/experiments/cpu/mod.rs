@@ -2,9 +2,13 @@
 
 mod arithmetic;
 #[cfg(target_arch = "x86_64")]
+mod arithmetic_kernel;
+#[cfg(target_arch = "x86_64")]
 mod call_kernel;
 mod context_switch;
 mod core_to_core;
+mod counter_forms;
+#[cfg(target_arch = "x86_64")]
 mod listing;
 mod loop_overhead;
 mod noise;
@@ -18,8 +22,10 @@ mod system_call;
 mod thread_creation;
 mod timing_overhead;
 mod turn;
+#[cfg(target_arch = "x86_64")]
 mod user_thread;
 mod wake_up;
+mod watched;
 
 use crate::experiment::Experiment;
 

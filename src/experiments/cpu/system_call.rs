@@ -1,12 +1,11 @@
 //! What does entering the kernel cost, for nothing and for small services?
 
-use super::signal;
+use super::{signal, watched};
 use crate::experiment::{
     About, Basis, Bound, Check, Experiment, Failure, Known, Observed, Operation, Parameter, Point,
     Prediction, Requirement, Scale, Site, Workload, ensure, errno,
 };
 use crate::machine::Machine;
-use crate::sampling::partner::pipe;
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -79,12 +78,24 @@ const SERVICES: &[Service] = &[
         "the counter read and scaled in user space",
         clock_library
     ),
-    service!("select on 10", 1.0, 300.0, "10 descriptors at about 25 ns", select_10),
-    service!("select on 100", 1.0, 2500.0, "100 descriptors at about 25 ns", select_100),
-    service!("poll on 10", 1.0, 350.0, "10 descriptors at about 30 ns", poll_10),
-    service!("poll on 100", 1.0, 3000.0, "100 descriptors at about 30 ns", poll_100),
-    service!("epoll on 10", 1.0, 120.0, "one ready descriptor, whatever the number watched", epoll_10),
-    service!("epoll on 100", 1.0, 120.0, "one ready descriptor, whatever the number watched", epoll_100),
+    service!("select on 10", 1.0, 300.0, "10 descriptors at about 25 ns", watched::select_10),
+    service!("select on 100", 1.0, 2500.0, "100 descriptors at about 25 ns", watched::select_100),
+    service!("poll on 10", 1.0, 350.0, "10 descriptors at about 30 ns", watched::poll_10),
+    service!("poll on 100", 1.0, 3000.0, "100 descriptors at about 30 ns", watched::poll_100),
+    service!(
+        "epoll on 10",
+        1.0,
+        120.0,
+        "one ready descriptor, whatever the number watched",
+        watched::epoll_10
+    ),
+    service!(
+        "epoll on 100",
+        1.0,
+        120.0,
+        "one ready descriptor, whatever the number watched",
+        watched::epoll_100
+    ),
     service!("install a signal handler", 1.0, 60.0, "two structures copied", signal::install),
     service!(
         "deliver a signal",
@@ -217,7 +228,7 @@ fn find(point: &Point) -> Result<&'static Service, Failure> {
 }
 
 /// An operation that repeats `once`.
-fn repeated<T>(
+pub fn repeated<T>(
     mut once: impl FnMut() -> Result<T, Failure> + 'static,
 ) -> Result<Box<dyn Operation>, Failure> {
     Ok(Box::new(move |n| {
@@ -307,102 +318,5 @@ fn clock_library() -> Result<Box<dyn Operation>, Failure> {
     repeated(move || {
         // SAFETY: a valid timespec.
         errno("clock_gettime", unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) })
-    })
-}
-
-/// Pipes of which only the last has something to read, so that every descriptor is looked at.
-struct Watched {
-    pipes: Vec<(OwnedFd, OwnedFd)>,
-}
-
-impl Watched {
-    fn new(count: usize) -> Result<Self, Failure> {
-        let pipes = (0..count).map(|_| pipe()).collect::<Result<Vec<_>, _>>()?;
-        if let Some((_, last)) = pipes.last() {
-            // SAFETY: one byte from a valid buffer.
-            errno("write", unsafe { libc::write(last.as_raw_fd(), c"x".as_ptr().cast(), 1) })?;
-        }
-        Ok(Watched { pipes })
-    }
-
-    fn readers(&self) -> impl Iterator<Item = libc::c_int> {
-        self.pipes.iter().map(|(reader, _)| reader.as_raw_fd())
-    }
-}
-
-fn select_10() -> Result<Box<dyn Operation>, Failure> {
-    select(10)
-}
-
-fn select_100() -> Result<Box<dyn Operation>, Failure> {
-    select(100)
-}
-
-fn select(count: usize) -> Result<Box<dyn Operation>, Failure> {
-    let watched = Watched::new(count)?;
-    // SAFETY: an fd_set is an array of integers; all zeros is the empty set.
-    let mut wanted: libc::fd_set = unsafe { std::mem::zeroed() };
-    let highest = watched.readers().max().unwrap_or(0);
-    for reader in watched.readers() {
-        // SAFETY: 200 descriptors stay below FD_SETSIZE.
-        unsafe { libc::FD_SET(reader, &raw mut wanted) };
-    }
-    repeated(move || {
-        let _keep = &watched;
-        let mut ready = wanted;
-        let mut now = libc::timeval { tv_sec: 0, tv_usec: 0 };
-        let none = std::ptr::null_mut();
-        // SAFETY: a valid set and time.
-        let returned = unsafe { libc::select(highest + 1, &raw mut ready, none, none, &raw mut now) };
-        ensure(returned == 1, "select did not find the one readable pipe")
-    })
-}
-
-fn poll_10() -> Result<Box<dyn Operation>, Failure> {
-    poll(10)
-}
-
-fn poll_100() -> Result<Box<dyn Operation>, Failure> {
-    poll(100)
-}
-
-fn poll(count: usize) -> Result<Box<dyn Operation>, Failure> {
-    let watched = Watched::new(count)?;
-    let wish = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-    let mut wishes: Vec<libc::pollfd> = watched.readers().map(wish).collect();
-    repeated(move || {
-        let _keep = &watched;
-        // SAFETY: as many valid entries as said.
-        let returned = unsafe { libc::poll(wishes.as_mut_ptr(), wishes.len() as libc::nfds_t, 0) };
-        ensure(returned == 1, "poll did not find the one readable pipe")
-    })
-}
-
-fn epoll_10() -> Result<Box<dyn Operation>, Failure> {
-    epoll(10)
-}
-
-fn epoll_100() -> Result<Box<dyn Operation>, Failure> {
-    epoll(100)
-}
-
-fn epoll(count: usize) -> Result<Box<dyn Operation>, Failure> {
-    let watched = Watched::new(count)?;
-    // SAFETY: the new descriptor is owned here alone.
-    let set =
-        unsafe { OwnedFd::from_raw_fd(errno("epoll_create1", libc::epoll_create1(libc::EPOLL_CLOEXEC))?) };
-    for reader in watched.readers() {
-        let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: reader as u64 };
-        // SAFETY: open descriptors and a valid event.
-        let added = unsafe { libc::epoll_ctl(set.as_raw_fd(), libc::EPOLL_CTL_ADD, reader, &raw mut event) };
-        errno("epoll_ctl", added)?;
-    }
-    let mut ready = [libc::epoll_event { events: 0, u64: 0 }; 8];
-    repeated(move || {
-        let _keep = &watched;
-        // SAFETY: room for as many events as said.
-        let returned =
-            unsafe { libc::epoll_wait(set.as_raw_fd(), ready.as_mut_ptr(), ready.len() as i32, 0) };
-        ensure(returned == 1, "epoll_wait did not find the one readable pipe")
     })
 }

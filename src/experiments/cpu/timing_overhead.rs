@@ -1,5 +1,6 @@
 //! What does it cost to read a clock, and how finely does it tell time?
 
+use super::counter_forms::{self, Pair};
 use crate::experiment::{
     About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement,
     Scale, Site, Workload, errno,
@@ -44,9 +45,6 @@ static ABOUT: About = About {
     trends: &[],
 };
 
-/// A pair of readings with nothing between; its difference in ticks.
-type Pair = fn() -> i64;
-
 const COST: &str = "cost";
 const PAIR: &str = "pair";
 const RESOLUTION: &str = "resolution";
@@ -68,7 +66,7 @@ impl Experiment for TimingOverhead {
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
-        let counter = forms::ALL.iter().flat_map(|(name, _)| {
+        let counter = counter_forms::ALL.iter().flat_map(|(name, _)| {
             // What a no-op between two readings adds (report 000 asks) is seen in the pair alone.
             let aspects: &[&str] = if name.contains("nop") { &[PAIR] } else { &[COST, PAIR, RESOLUTION] };
             aspects.iter().map(|aspect| Point::new().named(&READING, name).named(&ASPECT, aspect))
@@ -82,7 +80,7 @@ impl Experiment for TimingOverhead {
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
-        let form = forms::ALL.iter().any(|(name, _)| *name == point.name(&READING));
+        let form = counter_forms::ALL.iter().any(|(name, _)| *name == point.name(&READING));
         if form { vec![Requirement::Architecture(std::env::consts::ARCH)] } else { vec![] }
     }
 
@@ -111,7 +109,7 @@ impl Experiment for TimingOverhead {
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let reading = point.name(&READING);
         let aspect = point.name(&ASPECT);
-        if let Some((_, pair)) = forms::ALL.iter().find(|(name, _)| *name == reading) {
+        if let Some((_, pair)) = counter_forms::ALL.iter().find(|(name, _)| *name == reading) {
             let ns_per_tick = 1e9 / site.ticks_per_second;
             return Ok(form_workload(*pair, aspect, ns_per_tick));
         }
@@ -283,86 +281,4 @@ fn smallest_step(clock: libc::clockid_t) -> f64 {
         }
     }
     smallest as f64
-}
-
-/// The forms of reading the counter: each a pair with nothing between.
-#[cfg(target_arch = "x86_64")]
-mod forms {
-    use super::Pair;
-    use core::arch::asm;
-
-    /// Every form, by the name of its instructions before and after.
-    pub const ALL: &[(&str, Pair)] = &[
-        ("rdtsc", bare),
-        ("rdtscp", rdtscp),
-        ("lfence-rdtsc-lfence rdtscp-lfence", fenced),
-        ("lfence-rdtsc-lfence nop rdtscp-lfence", fenced_with_nop),
-        ("mfence-lfence-rdtsc", mfence),
-        ("cpuid-rdtsc rdtscp-cpuid", paoloni),
-        ("cpuid-rdtsc rdtscp", paoloni_without_trailing),
-    ];
-
-    macro_rules! form {
-        ($name:ident, [$($before:literal),*], [$($after:literal),*]) => {
-            /// Two readings with nothing between; the difference in ticks.
-            fn $name() -> i64 {
-                let (start, stop): (u64, u64);
-                // SAFETY: registers only; rbx, which the compiler reserves, is saved around CPUID.
-                unsafe {
-                    asm!(
-                        "mov {saved}, rbx",
-                        $($before,)*
-                        "shl rdx, 32", "or rdx, rax", "mov {start}, rdx",
-                        $($after,)*
-                        "mov rbx, {saved}",
-                        saved = out(reg) _, start = out(reg) start, stop = out(reg) stop,
-                        out("rax") _, out("rcx") _, out("rdx") _, options(nostack)
-                    );
-                }
-                stop.wrapping_sub(start) as i64
-            }
-        };
-    }
-    form!(bare, ["rdtsc"], ["rdtsc", "shl rdx, 32", "or rdx, rax", "mov {stop}, rdx"]);
-    form!(rdtscp, ["rdtscp"], ["rdtscp", "shl rdx, 32", "or rdx, rax", "mov {stop}, rdx"]);
-    form!(
-        fenced,
-        ["lfence", "rdtsc", "lfence"],
-        ["rdtscp", "lfence", "shl rdx, 32", "or rdx, rax", "mov {stop}, rdx"]
-    );
-    form!(
-        fenced_with_nop,
-        ["lfence", "rdtsc", "lfence"],
-        ["nop", "rdtscp", "lfence", "shl rdx, 32", "or rdx, rax", "mov {stop}, rdx"]
-    );
-    form!(
-        mfence,
-        ["mfence", "lfence", "rdtsc"],
-        ["mfence", "lfence", "rdtsc", "shl rdx, 32", "or rdx, rax", "mov {stop}, rdx"]
-    );
-    form!(
-        paoloni,
-        ["xor eax, eax", "cpuid", "rdtsc"],
-        ["rdtscp", "shl rdx, 32", "or rdx, rax", "mov {stop}, rdx", "xor eax, eax", "cpuid"]
-    );
-    form!(
-        paoloni_without_trailing,
-        ["xor eax, eax", "cpuid", "rdtsc"],
-        ["rdtscp", "shl rdx, 32", "or rdx, rax", "mov {stop}, rdx"]
-    );
-}
-
-/// Elsewhere there is the counter as the sampler reads it.
-#[cfg(not(target_arch = "x86_64"))]
-mod forms {
-    use super::Pair;
-    use crate::sampling::clock::{Clock, Counter};
-
-    /// The one form.
-    pub const ALL: &[(&str, Pair)] = &[("counter", pair)];
-
-    fn pair() -> i64 {
-        let start = Counter.start();
-        Counter.stop().since(start).0
-    }
 }

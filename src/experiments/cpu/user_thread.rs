@@ -2,11 +2,9 @@
 //! The kernel knows nothing of them; pthreads, which a report called by this name, are kernel threads (R-FIX-26).
 
 /// Bytes of the second stack.
-#[cfg(target_arch = "x86_64")]
 const STACK_BYTES: usize = 16 << 10;
 
 /// A second stack with a function that runs on it and gives the processor back whenever it is given it.
-#[cfg(target_arch = "x86_64")]
 pub struct UserThread {
     /// The memory of the second stack.
     stack: Box<[u128]>,
@@ -16,7 +14,6 @@ pub struct UserThread {
     pub turns: u64,
 }
 
-#[cfg(target_arch = "x86_64")]
 impl UserThread {
     /// Makes a stack as `switch` leaves one: six registers, and the address to return to.
     #[allow(clippy::unnecessary_box_returns, reason = "the second stack holds its address: it must not move")]
@@ -55,7 +52,6 @@ impl UserThread {
 }
 
 /// Changes stacks: saves what the System V ABI lets a callee keep, exchanges the stack pointer with `*other`.
-#[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 unsafe extern "sysv64" fn switch(_other: *mut usize) {
     core::arch::naked_asm!(
@@ -82,7 +78,6 @@ unsafe extern "sysv64" fn switch(_other: *mut usize) {
 }
 
 /// What runs on the second stack: counts its turns and gives back, for ever. Its thread is in rbx.
-#[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 unsafe extern "sysv64" fn entry() {
     core::arch::naked_asm!(
@@ -97,7 +92,7 @@ unsafe extern "sysv64" fn entry() {
     )
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
