@@ -1,5 +1,6 @@
 //! What does it cost to stop one process or thread and let another run?
 
+use super::null_write;
 use super::ring::Ring;
 use super::turn::{self, Ends};
 use crate::experiment::{
@@ -97,12 +98,7 @@ impl Experiment for ContextSwitch {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        let entry = known.measured_or(
-            "cpu/system_call",
-            &super::system_call::point("getppid"),
-            74.2,
-            "report 000, table 5: a null write takes 74.2 ns",
-        );
+        let entry = null_write::entry(known);
         let calls = |count: f64| {
             Prediction::new().software("system calls, each a bare entry at least", count, entry.clone())
         };
@@ -118,15 +114,15 @@ impl Experiment for ContextSwitch {
                 2.0,
                 literature(100.0, "estimate from the path in the kernel"),
             ),
-            (PIPE_NET, _) => scheduler(Prediction::new(), point),
-            (START, _) => calls(1.0).software("a task made, queued and chosen", 1.0, created(point)),
-            (YIELD, _) => scheduler(calls(1.0), point),
-            (RING, _) => scheduler(Prediction::new(), point).hardware(
+            (PIPE_NET, _) => scheduler(Prediction::new(), point, known),
+            (START, _) => created(point, known),
+            (YIELD, _) => scheduler(calls(1.0), point, known),
+            (RING, _) => scheduler(Prediction::new(), point, known).hardware(
                 "the working set fetched again from the next cache",
                 point.number(&WORKING_SET) as f64 / 64.0,
                 known.cycles(4.0, "a line from the second-level cache in some 4 cycles when prefetched"),
             ),
-            (_, Placement::OneCpu) => scheduler(calls(2.0), point).software(
+            (_, Placement::OneCpu) => scheduler(calls(2.0), point, known).software(
                 "the mechanism's own work",
                 1.0,
                 literature(200.0, "estimate from the path in the kernel"),
@@ -224,26 +220,22 @@ impl Experiment for ContextSwitch {
     }
 }
 
-/// Choosing the next task and changing to it.
-fn scheduler(prediction: Prediction, point: &Point) -> Prediction {
-    let citation = "order of magnitude on current processors: 0.5 to 1.5 µs a switch by pipe, of which half is scheduling";
-    let prediction =
-        prediction.software("the scheduler chooses and changes", 1.0, Basis::published(500.0, citation));
-    if point.name(&BETWEEN) == THREADS {
-        return prediction;
-    }
-    prediction.hardware(
-        "another address space",
-        1.0,
-        Basis::published(100.0, "a page-table base loaded, with tagged TLBs"),
-    )
+/// Choosing the next task and changing to it. Report 000's round trips, less the pipe, of two switches each.
+fn scheduler(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
+    let (what, round_trip_ns) = match point.name(&BETWEEN) {
+        THREADS => ("choosing and changing to another thread", 586.9),
+        _ => ("choosing and changing to another process", 761.8),
+    };
+    null_write::scaled(prediction, what, round_trip_ns / 2.0, known)
 }
 
-fn created(point: &Point) -> Basis {
-    match point.name(&BETWEEN) {
-        PROCESSES => Basis::published(42_800.0, "report 000: fork, exit and wait take 42.8 µs"),
-        _ => Basis::published(8_500.0, "report 000: a thread made and joined takes 8.5 µs"),
-    }
+/// A child up to its first instruction: most of what creating it whole takes.
+fn created(point: &Point, known: &Known) -> Prediction {
+    let (what, whole_ns) = match point.name(&BETWEEN) {
+        PROCESSES => ("most of a process made and reaped", 42_800.0),
+        _ => ("most of a thread made and joined", 8_500.0),
+    };
+    null_write::scaled(Prediction::new(), what, 0.7 * whole_ns, known)
 }
 
 /// Rounds of giving and waiting against a partner that echoes.

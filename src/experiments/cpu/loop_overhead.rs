@@ -60,6 +60,9 @@ impl Experiment for LoopOverhead {
         let fog = "Fog, Microarchitecture manual, 2022";
         let (what, cycles) = match point.name(&FORM) {
             "register" => ("a taken branch each time round", 1.0),
+            _ if keeps_stores_in_registers(known.machine) => {
+                ("a counter in memory that the core keeps in a register", 2.0)
+            }
             _ => ("a store forwarded to the next load each time round", 5.0),
         };
         Ok(Prediction::new().hardware(what, count, known.cycles(cycles, fog)).software(
@@ -133,6 +136,20 @@ impl Experiment for LoopOverhead {
             memory / register
         )]
     }
+}
+
+/// Whether the core forwards a store to a load of the same address at rename, in no time: Zen 2 and later, Golden Cove
+/// and later (Fog, Microarchitecture manual, 2022).
+fn keeps_stores_in_registers(machine: &Machine) -> bool {
+    let design = machine.processor.microarchitecture.value().map_or("", String::as_str);
+    let late_zen = design
+        .strip_prefix("Zen ")
+        .and_then(|number| number.chars().next())
+        .is_some_and(|number| number >= '2');
+    late_zen
+        || ["Golden Cove", "Raptor Cove", "Redwood Cove", "Lion Cove"]
+            .iter()
+            .any(|core| design.contains(core))
 }
 
 /// `n` times sixteen loops of `count` iterations.

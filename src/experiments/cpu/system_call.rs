@@ -35,6 +35,9 @@ static ABOUT: About = About {
 /// The bare entry with a clock reading on either side, as reports 002 and 003 timed it; also its distribution.
 const ONE_BY_ONE: &str = "getppid, one by one";
 
+const DELIVERY: &str = "deliver a signal";
+const PROTECTION_FAULT: &str = "catch a protection fault";
+
 /// How a call is prepared.
 type Prepare = fn() -> Result<Box<dyn Operation>, Failure>;
 
@@ -145,6 +148,19 @@ impl Experiment for SystemCall {
                 "report 000, table 5: a null write, 74.2 ns",
             )
         };
+        if service.name == PROTECTION_FAULT {
+            let delivery = known.measured_or(
+                ABOUT.name,
+                &self::point(DELIVERY),
+                1_000.0,
+                "a signal delivered in about 1 µs",
+            );
+            return Ok(Prediction::new().software(
+                "a signal delivered, for a fault instead of a call",
+                1.0,
+                delivery,
+            ));
+        }
         let mut prediction = Prediction::new();
         if service.system_calls > 0.0 {
             let mut mitigations = entry;
@@ -175,7 +191,7 @@ impl Experiment for SystemCall {
         let workload =
             if service.name == ONE_BY_ONE { Workload::each(work) } else { Workload::batched(work) };
         // A tracer sees the signals of the last two first; what they are is witnessed by their handlers.
-        Ok(if service.name.contains("fault") {
+        Ok(if service.name == PROTECTION_FAULT {
             workload.witnessed(signal::witness)
         } else {
             workload.traced()
@@ -184,7 +200,7 @@ impl Experiment for SystemCall {
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         let Ok(service) = find(point) else { return vec![] };
-        if service.name.contains("fault") {
+        if service.name == PROTECTION_FAULT {
             let claim = "protection faults that the handler caught, per operation claimed";
             return vec![Check::witnessed(claim, seen, signal::CAUGHT, 1.0, 1.0)];
         }

@@ -1,8 +1,9 @@
 //! What does it cost to create a thread?
 
+use super::null_write::scaled;
 use crate::experiment::{
-    About, Basis, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Site, Stopwatch, Workload, ensure,
+    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Placement, Point, Prediction,
+    Requirement, Scale, Site, Stopwatch, Workload, ensure,
 };
 use crate::machine::Machine;
 use std::ptr::{null, null_mut};
@@ -73,13 +74,12 @@ impl Experiment for ThreadCreation {
                 switches,
             ));
         }
-        let whole = Basis::published(8_500.0, "report 000: a thread made and joined takes 8.5 µs");
         let share = match point.name(&MEASURE) {
             JOIN => 1.0,
-            CREATE => 0.6,
-            _ => 0.8,
+            CREATE => 0.5,
+            _ => 0.6,
         };
-        Ok(Prediction::new().software("a kernel thread's life, up to this event", share, whole))
+        Ok(scaled(Prediction::new(), "a thread made and joined, up to this event", share * 8_500.0, known))
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {

@@ -1,5 +1,6 @@
 //! How late does a sleeping thread wake?
 
+use super::null_write;
 use crate::experiment::{
     About, Basis, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
     Site, Workload, ensure, errno,
@@ -56,15 +57,10 @@ impl Experiment for WakeUp {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         // A timerfd is exact whatever the slack (timerfd_create(2) knows none).
         let slack = if point.name(&SLEEPER) == "timerfd" { 0.0 } else { point.number(&SLACK) as f64 };
-        let entry = known.measured_or(
-            "cpu/system_call",
-            &super::system_call::point("getppid"),
-            74.2,
-            "report 000, table 5: a null write takes 74.2 ns",
-        );
+        let entry = null_write::entry(known);
         let woken = if known.machine.is_virtual() {
             Basis::published(
-                8_000.0,
+                20_000.0,
                 "order of a timer interrupt that a hypervisor must deliver to a sleeping virtual CPU",
             )
         } else {

@@ -1,0 +1,24 @@
+//! Predicting kernel services from what entering the kernel costs here.
+//!
+//! Report 000 gives all its figures for one machine, a null write among them. Counted in null writes its figures carry
+//! over to machines whose kernel is slower to enter, by mitigations or a hypervisor, better than in nanoseconds.
+
+use super::system_call;
+use crate::experiment::{Basis, Known, Prediction};
+
+/// A null write in report 000, nanoseconds (table 5).
+const REPORT_000_NS: f64 = 74.2;
+const CITATION: &str = "report 000, table 5: a null write takes 74.2 ns";
+
+/// What a bare entry to the kernel costs: `getppid`, as this run has found it.
+pub fn entry(known: &Known) -> Basis {
+    known.measured_or("cpu/system_call", &system_call::point("getppid"), REPORT_000_NS, CITATION)
+}
+
+/// Adds a service that took so many nanoseconds in report 000, as that many null writes of this machine.
+pub fn scaled(prediction: Prediction, what: &str, reported_ns: f64, known: &Known) -> Prediction {
+    let null_write = system_call::point("write nothing to /dev/null");
+    let basis = known.measured_or("cpu/system_call", &null_write, REPORT_000_NS, CITATION);
+    let what = format!("{what}, in null writes as in report 000 ({reported_ns} ns / {REPORT_000_NS} ns)");
+    prediction.software(&what, reported_ns / REPORT_000_NS, basis)
+}
