@@ -96,6 +96,14 @@ fn interrupted(
     }
 }
 
+/// The operations of a batch in a run's first trial.
+fn found_operations(run: &Run) -> u64 {
+    match &run.samples().next().unwrap().observations {
+        Observations::Ticks { operations, .. } => *operations,
+        Observations::Values { .. } => 0,
+    }
+}
+
 #[test]
 fn an_operation_of_37_ns_measured_with_readings_of_20_ns_takes_37_ns() {
     let run = eight(|clock, seed| Workload::batched(interrupted(clock, seed, PER_OPERATION)));
@@ -103,10 +111,11 @@ fn an_operation_of_37_ns_measured_with_readings_of_20_ns_takes_37_ns() {
     let estimate = results.points[0].estimate.as_ref().unwrap();
     assert!((estimate.value - 37.0).abs() < 1e-9, "{estimate:?}");
     let interval = estimate.interval.unwrap();
-    assert!(
-        interval.low <= 37.0 && 37.0 <= interval.high && interval.high - interval.low < 1e-9,
-        "{interval:?}"
-    );
+    // What is left of the interval is the clock's step of a nanosecond, shared by the operations of a batch.
+    let operations = found_operations(&run);
+    let step = 1.0 / operations as f64;
+    assert!(operations > 100 && interval.low <= 37.0 && 37.0 <= interval.high, "{operations} {interval:?}");
+    assert!((interval.high - interval.low - step).abs() < 1e-9, "{interval:?}");
     assert_eq!(results.points[0].outcome, Outcome::Value);
     assert!(
         results.points[0].outliers.as_ref().unwrap().count() > 0,
@@ -119,6 +128,11 @@ fn operations_timed_one_by_one_take_37_ns_too() {
     let run = eight(|clock, seed| Workload::each(interrupted(clock, seed, PER_OPERATION)));
     let results = Results::of(&run);
     assert!((results.points[0].estimate.as_ref().unwrap().value - 37.0).abs() < 1e-9);
+    let interval = results.points[0].estimate.as_ref().unwrap().interval.unwrap();
+    assert!(
+        (interval.high - interval.low - 1.0).abs() < 1e-9,
+        "a clock of one nanosecond cannot tell more: {interval:?}"
+    );
     assert!(results.points[0].percentiles.iter().any(|(level, _)| (level - 0.99).abs() < 1e-9));
 }
 

@@ -2,7 +2,7 @@
 
 use crate::experiment::Finding;
 use crate::record::{Run, Trial};
-use crate::sampling::Sample;
+use crate::sampling::{Observations, Sample};
 use crate::statistics::{self, Estimate, MINIMUM_TRIALS};
 
 /// The headline of a point, and what it was made from.
@@ -12,6 +12,8 @@ pub struct Headline {
     pub estimate: Estimate,
     /// The baseline's own median, where one was subtracted.
     pub baseline: Option<Estimate>,
+    /// What the clock can tell apart of one operation, in the point's unit; 0 for numbers that no clock made.
+    pub resolution: f64,
 }
 
 impl Headline {
@@ -23,11 +25,14 @@ impl Headline {
             .filter(|sample| !sample.observations.is_empty())
             .collect();
         let (operations, baselines) = (operations(run, &measured), baselines(run, &measured));
+        let resolution = resolution(run, &measured);
         if baselines.iter().all(Vec::is_empty) {
-            return Some(Headline { estimate: statistics::estimate(&operations)?, baseline: None });
+            let estimate = within_the_clock(statistics::estimate(&operations)?, resolution / 2.0, run);
+            return Some(Headline { estimate, baseline: None, resolution });
         }
-        let estimate = statistics::difference(&operations, &baselines)?;
-        Some(Headline { estimate, baseline: statistics::estimate(&baselines) })
+        // Two medians are subtracted, each of which the clock rounds.
+        let estimate = within_the_clock(statistics::difference(&operations, &baselines)?, resolution, run);
+        Some(Headline { estimate, baseline: statistics::estimate(&baselines), resolution })
     }
 
     /// The same, as experiments know it.
@@ -48,6 +53,27 @@ impl Headline {
         let lost = interval.low <= 0.0 && interval.high - interval.low < precision * baseline.value.abs();
         lost || (interval.low <= 0.0 && self.estimate.trials >= 2 * MINIMUM_TRIALS)
     }
+}
+
+/// The clock's resolution divided by the operations of an observation (median over trials), nanoseconds.
+fn resolution(run: &Run, measured: &[&Sample]) -> f64 {
+    let operations = measured.iter().filter_map(|sample| match &sample.observations {
+        Observations::Ticks { operations, .. } => Some(*operations as f64),
+        Observations::Values { .. } => None,
+    });
+    let operations: Vec<f64> = operations.collect();
+    statistics::median(&operations).map_or(0.0, |usual| run.header.clock.resolution_ns() / usual)
+}
+
+/// An estimate whose interval is not narrower than the clock allows: a median of rounded readings may lie half a step
+/// from the truth however often it is repeated, and the clock's own frequency is known to its spread only.
+fn within_the_clock(mut estimate: Estimate, half_step: f64, run: &Run) -> Estimate {
+    let of_frequency = estimate.value.abs() * run.header.clock.frequency_spread_ppm * 1e-6;
+    if let Some(interval) = &mut estimate.interval {
+        interval.low -= half_step + of_frequency;
+        interval.high += half_step + of_frequency;
+    }
+    estimate
 }
 
 /// The observations of each trial per operation, with no baseline subtracted.

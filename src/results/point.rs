@@ -167,9 +167,7 @@ fn judge(
     let each = measured.iter().any(|sample| is_each(&sample.observations));
     let bound = expected.and_then(|expected| expected.bound.clone());
     let outcome = match &headline {
-        Some(headline) => {
-            measured_outcome(headline, resolution_ns(run, &measured), bound, planned.unit.kind())
-        }
+        Some(headline) => measured_outcome(headline, bound, planned.unit.kind()),
         None => unmeasured_outcome(planned, trials),
     };
     PointResult {
@@ -200,19 +198,8 @@ fn is_each(observations: &Observations) -> bool {
     }
 }
 
-/// The clock's resolution divided by the operations of an observation (median over trials), nanoseconds; 0 for numbers
-/// that no clock made.
-fn resolution_ns(run: &Run, measured: &[&Sample]) -> f64 {
-    let operations = measured.iter().filter_map(|sample| match &sample.observations {
-        Observations::Ticks { operations, .. } => Some(*operations as f64),
-        Observations::Values { .. } => None,
-    });
-    let operations: Vec<f64> = operations.collect();
-    statistics::median(&operations).map_or(0.0, |usual| run.header.clock.resolution_ns() / usual)
-}
-
-fn measured_outcome(headline: &Headline, resolution: f64, bound: Option<Bound>, kind: Kind) -> Outcome {
-    let estimate = &headline.estimate;
+fn measured_outcome(headline: &Headline, bound: Option<Bound>, kind: Kind) -> Outcome {
+    let (estimate, resolution) = (&headline.estimate, headline.resolution);
     let has_baseline = headline.baseline.is_some();
     let high = estimate.interval.map_or(estimate.value, |interval| interval.high);
     let low = estimate.interval.map_or(estimate.value, |interval| interval.low);
