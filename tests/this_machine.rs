@@ -1,15 +1,22 @@
 //! Real runs on whatever machine this is: only ratios within one session are asserted, never absolute times.
 
 use assert_cmd::Command;
+use fathom::sampling::affinity;
 use serde_json::Value;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 /// One measurement at a time: the tests of this file would measure each other.
 static ALONE: Mutex<()> = Mutex::new(());
 
+/// Held by each test of this file for as long as it measures or disturbs.
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The points of a short run of some experiments.
 fn measured(experiments: &[&str], budget: &str) -> Vec<Value> {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::cargo_bin("fathom").unwrap();
     command
@@ -31,6 +38,7 @@ fn assert_ratio(what: &str, ratio: f64, low: f64, high: f64) {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn twice_the_work_takes_twice_the_time_and_a_multiplication_three_additions() {
+    let _alone = alone();
     let points = measured(&["arithmetic", "loop_overhead"], "20s");
     let instruction = |name: &str| median(&points, &[("instruction", name.into()), ("chains", 1.into())]);
     assert_ratio(
@@ -47,6 +55,7 @@ fn twice_the_work_takes_twice_the_time_and_a_multiplication_three_additions() {
 
 #[test]
 fn what_contains_more_costs_more() {
+    let _alone = alone();
     let points = measured(&["system_call", "context_switch", "thread_creation", "process_creation"], "25s");
     let call = |name: &str| median(&points, &[("call", name.into())]);
     assert_ratio(
@@ -81,4 +90,45 @@ fn what_contains_more_costs_more() {
         )
     };
     assert_ratio("a hand-over over its switch", pipe("pipe") / pipe("pipe less its cost"), 1.02, 5.0);
+}
+
+/// A thread that does nothing but spin on one CPU, until it is dropped.
+struct Spinner {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Spinner {
+    fn on(cpu: usize) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        let spin = move || {
+            affinity::pin(cpu).unwrap();
+            while !told.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        };
+        Spinner { stop, thread: Some(std::thread::spawn(spin)) }
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().map(JoinHandle::join);
+    }
+}
+
+#[test]
+fn a_cpu_that_is_shared_with_a_spinner_loses_half_its_time() {
+    let _alone = alone();
+    let cpu = affinity::current()[0];
+    let _spinner = Spinner::on(cpu);
+    let points = measured(&["noise"], "4s");
+    let lost = median(&points, &[("cpu", cpu.into()), ("aspect", "lost".into())]);
+    assert_ratio("millionths of the time lost to an equal competitor", lost / 1e6, 0.4, 0.65);
+    let switched = points.iter().filter(|point| point["parameters"]["cpu"] == cpu);
+    let taken: u64 =
+        switched.map(|point| point["disturbance"]["involuntary_switches"].as_u64().unwrap()).sum();
+    assert!(taken > 0, "the scheduler took the CPU away, and nobody noted it");
 }

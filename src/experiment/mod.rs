@@ -14,7 +14,8 @@ pub use point::{AXIS_PLACEMENT, Parameter, Placement, Point, Scale, Value};
 pub use prediction::{Basis, Finding, Known, Part, Prediction, Source, Term};
 pub use requirement::Requirement;
 pub use workload::{
-    Failure, Operation, Site, Spin, Stopwatch, TRACED_CALLS, TRACED_OPERATIONS, Work, Workload, ensure, errno,
+    Failure, Operation, Site, Spin, Stopwatch, TRACED_CALLS, TRACED_OPERATIONS, Work, Workload, ensure,
+    errno, repeated,
 };
 
 use crate::machine::Machine;

@@ -48,6 +48,18 @@ impl<F: FnMut(u64) -> Result<(), Failure>> Operation for F {
     }
 }
 
+/// An operation that repeats `once`.
+pub fn repeated<T>(
+    mut once: impl FnMut() -> Result<T, Failure> + 'static,
+) -> Result<Box<dyn Operation>, Failure> {
+    Ok(Box::new(move |n| {
+        for _ in 0..n {
+            once()?;
+        }
+        Ok(())
+    }))
+}
+
 /// What the sampler does with its clock at the work's request, so that the work needs none.
 pub trait Stopwatch: Sync {
     /// Reads the clock, here and now: an operation that ends in another thread or process ends. Safe in a freshly

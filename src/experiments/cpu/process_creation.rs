@@ -1,10 +1,10 @@
 //! What does it cost to create a process?
 
 use super::null_write::scaled;
-use super::program::{self, Program};
+use super::program::{self, Program, reap};
 use crate::experiment::{
     About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Site, Trend, Workload, ensure,
+    Prediction, Requirement, Scale, Site, Trend, Workload,
 };
 use crate::machine::Machine;
 use std::ptr::null_mut;
@@ -126,7 +126,7 @@ impl Experiment for ProcessCreation {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        let reaped = || vec![("children_reaped", f64::from(REAPED.with(std::cell::Cell::get)))];
+        let reaped = || vec![("children_reaped", program::reaped())];
         let workload = match point.name(&MEASURE) {
             FORK_SEEN => Workload::until_marked(fork_as_seen(site)),
             FORK_FIRST => Workload::until_marked(fork_to_first_instruction(site)),
@@ -175,21 +175,6 @@ fn point(measure: &str) -> Point {
     Point::new().named(&MEASURE, measure)
 }
 
-thread_local! {
-    /// Children that ended as they should; a trial has one thread.
-    static REAPED: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
-}
-
-/// Waits for a child and checks how it ended.
-pub fn reap(child: libc::pid_t) -> Result<(), Failure> {
-    let mut status = 0;
-    // SAFETY: waits for our own child.
-    let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
-    ensure(waited == child && status == 0, "a child did not end with exit status 0")?;
-    REAPED.set(REAPED.get() + 1);
-    Ok(())
-}
-
 /// Forks; the child does `first` and exits.
 fn fork(first: impl FnOnce()) -> Result<libc::pid_t, Failure> {
     // SAFETY: this process has one thread; the child makes system calls and exits.
@@ -232,7 +217,7 @@ fn spawn(program: Program) -> impl FnMut(u64) -> Result<(), Failure> {
 fn fork_large<'site>(bytes: usize) -> Result<Workload<'site>, Failure> {
     let memory = Written::new(bytes)?;
     let resident = resident_bytes();
-    let reaped = || vec![("children_reaped", f64::from(REAPED.with(std::cell::Cell::get)))];
+    let reaped = || vec![("children_reaped", program::reaped())];
     let run = move |n| {
         let _keep = &memory;
         fork_and_wait(n)

@@ -1,4 +1,5 @@
-//! Programs to be started: one of a single page that exits at once, made here and kept in memory, and installed ones.
+//! Programs to be started, and children to be reaped: a program of a single page that exits at once, made here and kept
+//! in memory, and installed ones.
 
 use crate::experiment::{Failure, ensure, errno};
 use std::ffi::CString;
@@ -82,6 +83,26 @@ impl Program {
     }
 }
 
+thread_local! {
+    /// Children that ended as they should; a trial has one thread.
+    static REAPED: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
+/// Waits for a child and checks how it ended.
+pub fn reap(child: libc::pid_t) -> Result<(), Failure> {
+    let mut status = 0;
+    // SAFETY: waits for our own child.
+    let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+    ensure(waited == child && status == 0, "a child did not end with exit status 0")?;
+    REAPED.set(REAPED.get() + 1);
+    Ok(())
+}
+
+/// How many children have ended as they should.
+pub fn reaped() -> f64 {
+    f64::from(REAPED.get())
+}
+
 /// Creates processes as vfork does: the child borrows the parent's memory, on a stack of its own, and the parent sleeps
 /// until it has exited. vfork itself, which returns twice into one frame, cannot be called safely from Rust.
 pub fn vfork_and_wait() -> impl FnMut(u64) -> Result<(), Failure> {
@@ -95,7 +116,7 @@ pub fn vfork_and_wait() -> impl FnMut(u64) -> Result<(), Failure> {
         for _ in 0..n {
             // SAFETY: the child runs `exit` on its own stack, whose end is aligned, while this thread sleeps.
             let child = unsafe { libc::clone(exit, stack.as_mut_ptr_range().end.cast(), flags, null_mut()) };
-            super::process_creation::reap(errno("clone", child)?)?;
+            reap(errno("clone", child)?)?;
         }
         Ok(())
     }

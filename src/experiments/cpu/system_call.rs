@@ -3,7 +3,7 @@
 use super::{signal, watched};
 use crate::experiment::{
     About, Basis, Bound, Check, Experiment, Failure, Known, Observed, Operation, Parameter, Point,
-    Prediction, Requirement, Scale, Site, Workload, ensure, errno,
+    Prediction, Requirement, Scale, Site, Workload, ensure, errno, repeated,
 };
 use crate::machine::Machine;
 use std::ffi::CStr;
@@ -241,18 +241,6 @@ pub fn point(name: &str) -> Point {
 fn find(point: &Point) -> Result<&'static Service, Failure> {
     let service = SERVICES.iter().find(|service| service.name == point.name(&CALL));
     service.ok_or_else(|| Failure::Broke(format!("there is no service {}", point.name(&CALL))))
-}
-
-/// An operation that repeats `once`.
-pub fn repeated<T>(
-    mut once: impl FnMut() -> Result<T, Failure> + 'static,
-) -> Result<Box<dyn Operation>, Failure> {
-    Ok(Box::new(move |n| {
-        for _ in 0..n {
-            once()?;
-        }
-        Ok(())
-    }))
 }
 
 fn getppid() -> Result<Box<dyn Operation>, Failure> {

@@ -1,7 +1,6 @@
 //! Waiting for one of many descriptors: `select`, `poll` and `epoll` on pipes of which one can be read.
 
-use super::system_call::repeated;
-use crate::experiment::{Failure, Operation, ensure, errno};
+use crate::experiment::{Failure, Operation, ensure, errno, repeated};
 use crate::sampling::partner::pipe;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
