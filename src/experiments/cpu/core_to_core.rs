@@ -74,7 +74,7 @@ impl Experiment for CoreToCore {
         } else {
             Basis::published(
                 60.0,
-                "cores of one socket hand a line over in 40 to 100 ns (peers' figures: 98 ns here, quiet)",
+                "cores of one socket hand a line over in 40 to 100 ns (core-to-core-latency, figures of its users)",
             )
         };
         Ok(Prediction::new().hardware("a modified line fetched from another core", 1.0, basis))

@@ -25,7 +25,7 @@ static ABOUT: About = About {
              compared each time, as a compiler writes it without optimisation; and the same with a store through a \
              pointer in the body (report 000).",
     caveats: "The memory forms measure the forwarding of a store to the next load, not the loop: they are what the \
-              reports measured at -O0 (R-FIX-17). A loop in a register overlaps with whatever surrounds it.",
+              reports measured at -O0. A loop in a register overlaps with whatever surrounds it.",
     version: 1,
     parameters: &[FORM, COUNT],
     trends: &[Trend { along: "iterations", step: 1.0, slope: "per iteration" }],

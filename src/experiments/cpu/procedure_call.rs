@@ -31,8 +31,8 @@ static ABOUT: About = About {
              sides, which is what the reports measured at -O0. The instructions are counted by disassembling these \
              loops in the running binary, and the sums are checked. `timed singly` is report 003's: one call between two \
              readings of the clock, less what a reading costs.",
-    caveats: "`spilled` is naive: it measures stores and loads more than calls (R-FIX-17). `abi` calls overlap with \
-              each other: a cost below a handful of cycles is a throughput, not a latency (R-FIX-18). `timed singly` is \
+    caveats: "`spilled` is naive: it measures stores and loads more than calls. `abi` calls overlap with \
+              each other: a cost below a handful of cycles is a throughput, not a latency. `timed singly` is \
               naive: a call is shorter than the clock's resolution, and fences keep it from its neighbours.",
     version: 1,
     parameters: &[FORM, ARGUMENTS],

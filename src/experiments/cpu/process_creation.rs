@@ -34,7 +34,7 @@ static ABOUT: About = About {
              (`/bin/sh -c /bin/true`), as lmbench does.\n\nA last series forks from parents of 1 MiB to 1 GiB of \
              written memory in 4 KiB pages: fork copies the page tables, so the cost grows by the page.",
     caveats: "`fork, as its parent sees it` leaves out starting and ending the child: two reports called it process \
-              creation (R-FIX-22).",
+              creation.",
     version: 1,
     parameters: &[MEASURE, RESIDENT],
     trends: &[Trend { along: "resident", step: 4096.0, slope: "per page of 4 KiB of the parent's memory" }],

@@ -25,7 +25,7 @@ static ABOUT: About = About {
     operation: "pthread_create with default attributes, up to the event named",
     method: "A kernel thread with an empty body is created through the C library as programs do it, with the library's \
              default stack. Three intervals are timed apart, because reports that timed one of them called it by the \
-             name of another (R-FIX-22): until the thread was joined, until pthread_create returned to its creator, and \
+             name of another: until the thread was joined, until pthread_create returned to its creator, and \
              until the thread's first instruction, where the thread itself reads the clock. Each creation is an \
              observation.\n\nBeside it stands a thread of the user level: a stack prepared and entered and left once, \
              without the kernel.",

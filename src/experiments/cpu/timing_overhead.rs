@@ -165,7 +165,7 @@ fn predicted_form(reading: &str, aspect: &str, known: &Known) -> Prediction {
         let cost = if known.machine.is_virtual() {
             crate::experiment::Basis::published(
                 900.0,
-                "design of this project: an exit to the hypervisor, about 2,300 ticks where a fence pair costs 50",
+                "an exit to the hypervisor: about 2,300 ticks on a virtual machine of November 2026, where a fence pair cost 50",
             )
         } else {
             known.cycles(100.0, "Paoloni 2010: CPUID of the order of 100 cycles")
