@@ -460,3 +460,20 @@ fn a_trial_and_its_partners_die_with_a_killed_run() {
     run.wait().unwrap();
     wait_for(Duration::from_secs(2), "every process is gone", || processes_of(&program).is_empty());
 }
+
+#[test]
+fn a_run_that_could_measure_nothing_says_so_and_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("fathom"));
+    command.args(["run", "--alongside", "core_to_core", "-o"]).arg(&file);
+    let one_cpu = || fathom::sampling::affinity::set(&[fathom::sampling::affinity::current()[0]]);
+    // SAFETY: the closure makes system calls only.
+    unsafe {
+        command.pre_exec(move || if one_cpu() { Ok(()) } else { Err(std::io::Error::last_os_error()) });
+    }
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("nothing can be measured"), "{}", text(&output.stderr));
+    assert!(!file.exists());
+}

@@ -58,6 +58,11 @@ pub struct Campaign {
 impl Campaign {
     /// Begins a new run: its file is made and its header written before anything is measured.
     pub fn begin(header: Header, path: &Path) -> Result<Self> {
+        if header.plan.iter().all(|point| point.skip.is_some()) {
+            bail!(
+                "nothing can be measured: every selected point is skipped (`fathom explain` says what each needs)"
+            );
+        }
         let mut journal = Journal::create(path)?;
         journal.append(&Line::Header(Box::new(header.clone())))?;
         let budget = Duration::from_secs_f64(header.settings.budget_s);
@@ -85,11 +90,6 @@ impl Campaign {
         leftovers::sweep(&PathBuf::from(&settings.folder));
         let active: Vec<PlannedPoint> =
             run.header.plan.iter().filter(|point| point.skip.is_none()).cloned().collect();
-        if active.is_empty() {
-            bail!(
-                "nothing can be measured: every selected point is skipped (`fathom list` shows what each needs)"
-            );
-        }
         let earlier = run.trials.iter().map(|trial| trial.began_s + trial.took_s).fold(0.0, f64::max);
         let mut campaign = Campaign {
             trial: Duration::from_nanos(settings.trial_ns),
