@@ -7,9 +7,8 @@
 //!
 //! Predictions are hollow marks beside the measured ones; an upper limit (below resolution) is an arrow.
 //!
-//! The SVG is written by hand. A plotting crate was tried for it: its colours stand in every element, so that no style
-//! sheet can turn them for a dark page; it has no axis of powers of two with a place for zero; and it adds a fifth to
-//! the clean build for three kinds of figure.
+//! The SVG is written by hand. The plotting crates that were looked at write colours into every element, so that no
+//! style sheet can turn them for a dark page, and have no axis of powers of two with a place for zero.
 
 mod axis;
 mod distribution;

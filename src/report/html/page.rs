@@ -196,14 +196,17 @@ fn method(results: &Results) -> Vec<String> {
     vec![
         run::clock(&header.clock),
         format!(
-            "Every trial is a fresh process of {} of observing, with random environment, stack and buffer offsets; points \
-             are visited in rounds, in an order shuffled anew each time. Small operations are timed in batches, large ones \
+            "Every trial is a fresh process that observes for {} (in the first round; later ones by what is left of the \
+             time), with random environment, stack and buffer offsets. Points are visited in rounds: the first in the \
+             order of this report, because predictions stand on what was found before, the others in an order shuffled \
+             anew each time. Small operations are timed in batches, large ones \
              one by one; where an operation has a baseline, the same work without it runs interleaved in the same trial \
              and is subtracted.",
             quantities::value(crate::quantity::Unit::Nanoseconds, header.settings.trial_ns as f64)
         ),
-        "The figure of a point is the median over its trials with a 95 % interval by a bootstrap that draws trials, of \
-         which there must be six. “Best observed” is the smallest observation and never that of a difference. No \
+        "The figure of a point is the median over its trials, of which there must be six for a 95 % interval: it holds \
+         every value for which Student's test over trials does not reject that half of a trial lies below it, and is never \
+         narrower than the clock allows. “Best observed” is the smallest observation and never that of a difference. No \
          observation is removed: outliers and more than one mode are noted. Percentiles appear where the sample is large \
          enough for them. A difference that its interval does not tell from zero is “below resolution”, with its upper \
          limit."
