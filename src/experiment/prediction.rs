@@ -2,6 +2,8 @@
 
 use super::{Parameter, Point};
 use crate::machine::Machine;
+use crate::quantity::Cycles;
+use crate::statistics::Estimate;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -147,6 +149,12 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// An estimate, as experiments know it.
+    pub fn of(estimate: &Estimate) -> Self {
+        let interval = estimate.interval.map(|interval| (interval.low, interval.high));
+        Finding { median: estimate.value, interval }
+    }
+
     /// Whether two findings are told apart by their intervals: neither holds a value that the other does.
     pub fn differs_from(&self, other: &Finding) -> bool {
         let (Some((low, high)), Some((other_low, other_high))) = (self.interval, other.interval) else {
@@ -201,16 +209,19 @@ impl<'run> Known<'run> {
     pub fn shortest_cycle(&self) -> f64 {
         let seen = self.core_hz.map(|hz| hz * 1.25);
         let fastest = seen.into_iter().chain(self.machine.max_hz()).reduce(f64::max);
-        1e9 / fastest.unwrap_or(7e9)
+        Cycles(1.0).nanoseconds(fastest.unwrap_or(7e9)).0
     }
 
     /// The length of one core cycle in nanoseconds: observed, else declared, else assumed at 3 GHz.
     pub fn cycle(&self) -> Basis {
         match (self.core_hz, self.machine.nominal_hz()) {
-            (Some(hz), _) => {
-                Basis::fact(1e9 / hz, "core cycle at the frequency that calibrated chains showed")
+            (Some(hz), _) => Basis::fact(
+                Cycles(1.0).nanoseconds(hz).0,
+                "core cycle at the frequency that calibrated chains showed",
+            ),
+            (None, Some(hz)) => {
+                Basis::fact(Cycles(1.0).nanoseconds(hz).0, "core cycle at the declared nominal frequency")
             }
-            (None, Some(hz)) => Basis::fact(1e9 / hz, "core cycle at the declared nominal frequency"),
             (None, None) => {
                 Basis::published(1.0 / 3.0, "a core cycle at 3 GHz, assumed: no frequency is known")
             }

@@ -1,6 +1,5 @@
 //! The headline of a point: its median over trials with its interval, with the baseline subtracted where there is one.
 
-use crate::experiment::Finding;
 use crate::record::{Run, Trial};
 use crate::sampling::{Observations, Sample};
 use crate::statistics::{self, Estimate, MINIMUM_TRIALS};
@@ -33,12 +32,6 @@ impl Headline {
         // Two medians are subtracted, each of which the clock rounds.
         let estimate = within_the_clock(statistics::difference(&operations, &baselines)?, resolution, run);
         Some(Headline { estimate, baseline: statistics::estimate(&baselines), resolution })
-    }
-
-    /// The same, as experiments know it.
-    pub fn finding(&self) -> Finding {
-        let interval = self.estimate.interval.map(|interval| (interval.low, interval.high));
-        Finding { median: self.estimate.value, interval }
     }
 
     /// The relative half-width of the interval; `None` where there is none.

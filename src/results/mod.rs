@@ -48,9 +48,7 @@ impl<'run> Results<'run> {
 
     /// The names of the experiments in the plan, in its order.
     pub fn experiments(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = self.points.iter().map(|point| point.experiment.as_str()).collect();
-        names.dedup();
-        names
+        names(&self.points)
     }
 
     /// The results of one experiment.
@@ -71,17 +69,21 @@ impl<'run> Results<'run> {
 }
 
 fn experiments_of(points: &[PointResult]) -> impl Iterator<Item = &'static dyn Experiment> {
-    let mut names: Vec<String> = points.iter().map(|point| point.experiment.clone()).collect();
+    names(points).into_iter().filter_map(experiments::find)
+}
+
+/// The names of the experiments that points belong to, in the order of the plan.
+fn names(points: &[PointResult]) -> Vec<&str> {
+    let mut names: Vec<&str> = points.iter().map(|point| point.experiment.as_str()).collect();
     names.dedup();
-    names.into_iter().filter_map(|name| experiments::find(&name))
+    names
 }
 
 fn known<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
     let mut known = Known::new(&run.header.machine, core_hz);
     for point in points {
         if let (Outcome::Value, Some(estimate)) = (&point.outcome, &point.estimate) {
-            let interval = estimate.interval.map(|interval| (interval.low, interval.high));
-            known.learn(&point.experiment, &point.point, Finding { median: estimate.value, interval });
+            known.learn(&point.experiment, &point.point, Finding::of(estimate));
         }
     }
     known

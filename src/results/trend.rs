@@ -42,9 +42,7 @@ impl TrendResult {
 
 /// Every fit that the experiments ask for and that has at least three points.
 pub fn trends(points: &[PointResult]) -> Vec<TrendResult> {
-    let mut names: Vec<&str> = points.iter().map(|point| point.experiment.as_str()).collect();
-    names.dedup();
-    names.into_iter().flat_map(|name| of_experiment(name, points)).collect()
+    super::names(points).into_iter().flat_map(|name| of_experiment(name, points)).collect()
 }
 
 fn of_experiment(name: &str, points: &[PointResult]) -> Vec<TrendResult> {

@@ -3,7 +3,7 @@
 use super::header::{now, tool};
 use super::interrupt::interrupted;
 use super::leftovers;
-use crate::experiment::{Experiment, Known};
+use crate::experiment::{Experiment, Finding, Known};
 use crate::experiments;
 use crate::machine::Machine;
 use crate::plan::{Cpus, Pace, Progress, Schedule, trial_seed};
@@ -258,7 +258,7 @@ impl Campaign {
         let mut known = Known::new(&self.run.header.machine, results::core_hz(&self.run));
         for (planned, headline) in self.active.iter().zip(&self.headlines) {
             if let Some(headline) = headline {
-                known.learn(&planned.experiment, &planned.point, headline.finding());
+                known.learn(&planned.experiment, &planned.point, Finding::of(&headline.estimate));
             }
         }
         known

@@ -26,11 +26,6 @@ impl Process {
             pid => Ok(Process { pid }),
         }
     }
-
-    /// Its process id.
-    pub fn pid(&self) -> libc::pid_t {
-        self.pid
-    }
 }
 
 impl Drop for Process {

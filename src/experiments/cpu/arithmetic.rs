@@ -7,6 +7,7 @@ use crate::experiment::{
     Scale, Site, Workload,
 };
 use crate::machine::Machine;
+use crate::quantity::Nanoseconds;
 
 /// The instruction.
 const INSTRUCTION: Parameter =
@@ -146,10 +147,9 @@ impl Experiment for Arithmetic {
         let cost = |name, chains| {
             known.median(ABOUT.name, &Point::new().named(&INSTRUCTION, name).with(&CHAINS, chains))
         };
-        let cycle = known.core_hz.map(|hz| 1e9 / hz);
         let describe = |expected: &Expected| {
             let (latency, throughput) = (cost(expected.name, 1)?, cost(expected.name, 8)?);
-            let cycles = latency / cycle?;
+            let cycles = Nanoseconds(latency).cycles(known.core_hz?).0;
             let parallelism = latency / throughput;
             Some(format!("{} {cycles:.1} cycles, {parallelism:.1} in flight", expected.name))
         };

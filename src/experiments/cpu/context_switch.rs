@@ -227,16 +227,16 @@ fn scheduler(prediction: Prediction, point: &Point, known: &Known) -> Prediction
         THREADS => ("choosing and changing to another thread", 1_206.6),
         _ => ("choosing and changing to another process", 1_566.4),
     };
-    null_write::scaled(prediction, what, round_trip_ns / 2.0, known)
+    null_write::scaled(prediction, what, 0.5, round_trip_ns, known)
 }
 
 /// A child up to its first instruction: most of what creating it whole takes.
 fn created(point: &Point, known: &Known) -> Prediction {
     let (what, whole_ns) = match point.name(&BETWEEN) {
-        PROCESSES => ("most of a process made and reaped", 42_800.0),
-        _ => ("most of a thread made and joined", 8_500.0),
+        PROCESSES => ("most of a process made and reaped", 42_803.4),
+        _ => ("most of a thread made and joined", 8_466.4),
     };
-    null_write::scaled(Prediction::new(), what, 0.7 * whole_ns, known)
+    null_write::scaled(Prediction::new(), what, 0.7, whole_ns, known)
 }
 
 /// Rounds of giving and waiting against a partner that echoes.

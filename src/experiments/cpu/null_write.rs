@@ -15,10 +15,20 @@ pub fn entry(known: &Known) -> Basis {
     known.measured_or("cpu/system_call", &system_call::point("getppid"), REPORT_000_NS, CITATION)
 }
 
-/// Adds a service that took so many nanoseconds in report 000, as that many null writes of this machine.
-pub fn scaled(prediction: Prediction, what: &str, reported_ns: f64, known: &Known) -> Prediction {
+/// Adds a share of a service that took so many nanoseconds in report 000, as that many null writes of this machine.
+pub fn scaled(prediction: Prediction, what: &str, share: f64, reported_ns: f64, known: &Known) -> Prediction {
+    let what = format!("{what}, in null writes as in report 000 ({reported_ns} ns / {REPORT_000_NS} ns)");
+    in_null_writes(prediction, &what, share * reported_ns, known)
+}
+
+/// Adds a service for which no report has a figure, assumed to take so many nanoseconds on report 000's machine.
+pub fn assumed(prediction: Prediction, what: &str, ns: f64, known: &Known) -> Prediction {
+    let what = format!("{what}, assumed: {ns} ns where a null write takes {REPORT_000_NS} ns");
+    in_null_writes(prediction, &what, ns, known)
+}
+
+fn in_null_writes(prediction: Prediction, what: &str, ns: f64, known: &Known) -> Prediction {
     let null_write = system_call::point("write nothing to /dev/null");
     let basis = known.measured_or("cpu/system_call", &null_write, REPORT_000_NS, CITATION);
-    let what = format!("{what}, in null writes as in report 000 ({reported_ns} ns / {REPORT_000_NS} ns)");
-    prediction.software(&what, reported_ns / REPORT_000_NS, basis)
+    prediction.software(what, ns / REPORT_000_NS, basis)
 }

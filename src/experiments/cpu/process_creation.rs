@@ -1,9 +1,9 @@
 //! What does it cost to create a process?
 
-use super::null_write::scaled;
+use super::null_write::{assumed, scaled};
 use super::program::{self, Program, reap};
 use crate::experiment::{
-    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
+    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
     Prediction, Requirement, Scale, Site, Trend, Workload,
 };
 use crate::machine::Machine;
@@ -81,22 +81,14 @@ impl Experiment for ProcessCreation {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        let whole = |prediction| scaled(prediction, "fork, exit and wait", 42_800.0, known);
+        let whole = scaled(Prediction::new(), "fork, exit and wait", 1.0, 42_803.4, known);
         if *point == self::point(FORK) {
-            return Ok(whole(Prediction::new()));
+            return Ok(whole);
         }
-        let fork = match known.finding(ABOUT.name, &self::point(FORK)) {
-            Some(_) => known.measured_or(ABOUT.name, &self::point(FORK), 0.0, ""),
-            None => Basis::published(
-                whole(Prediction::new()).total(),
-                "fork, exit and wait, as report 000 scales to here",
-            ),
-        };
+        let citation = "fork, exit and wait, as report 000 scales to here";
+        let fork = known.measured_or(ABOUT.name, &self::point(FORK), whole.total(), citation);
         let share = |times, what| Prediction::new().software(what, times, fork.clone());
-        // What a program adds is an assumption: some 35 µs on report 000's machine, five times that when it is linked
-        // at its start.
-        let exec =
-            |prediction, times| scaled(prediction, "a new address space and a program in it", times, known);
+        let exec = |prediction, ns| assumed(prediction, "a new address space and a program in it", ns, known);
         Ok(match point.name(&MEASURE) {
             FORK_SEEN => share(0.5, "the parent's part of fork, exit and wait"),
             FORK_FIRST => share(0.7, "fork, exit and wait, up to the child's start"),
@@ -107,7 +99,7 @@ impl Experiment for ProcessCreation {
             SHELL => exec(share(2.0, "fork, exit and wait of the shell and of its program"), 360_000.0),
             FORK_LARGE => {
                 let pages = point.number(&RESIDENT) as f64 / 4096.0;
-                scaled(
+                assumed(
                     share(1.0, "fork, exit and wait"),
                     "page-table entries copied and freed",
                     50.0 * pages,
@@ -135,7 +127,7 @@ impl Experiment for ProcessCreation {
             EXEC_STATIC => Workload::each(fork_and_exec(Program::of_one_page()?)),
             EXEC_DYNAMIC => Workload::each(fork_and_exec(Program::installed(&["/bin/true"])?)),
             SHELL => Workload::each(fork_and_exec(Program::installed(&["/bin/sh", "-c", "/bin/true"])?)),
-            FORK_LARGE => return fork_large(point.number(&RESIDENT) as usize),
+            FORK_LARGE => fork_large(point.number(&RESIDENT) as usize)?,
             _ => Workload::each(fork_and_wait),
         };
         Ok(workload.witnessed(reaped))
@@ -217,12 +209,11 @@ fn spawn(program: Program) -> impl FnMut(u64) -> Result<(), Failure> {
 fn fork_large<'site>(bytes: usize) -> Result<Workload<'site>, Failure> {
     let memory = Written::new(bytes)?;
     let resident = resident_bytes();
-    let reaped = || vec![("children_reaped", program::reaped())];
     let run = move |n| {
         let _keep = &memory;
         fork_and_wait(n)
     };
-    Ok(Workload::each(run).witnessed(reaped).stating("resident_bytes", resident))
+    Ok(Workload::each(run).stating("resident_bytes", resident))
 }
 
 /// Memory that is resident now (proc(5), statm: the second word, in pages); the peak of getrusage(2) is that of the

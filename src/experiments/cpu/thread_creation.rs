@@ -79,7 +79,7 @@ impl Experiment for ThreadCreation {
             CREATE => 0.5,
             _ => 0.6,
         };
-        Ok(scaled(Prediction::new(), "a thread made and joined, up to this event", share * 8_500.0, known))
+        Ok(scaled(Prediction::new(), "a thread made and joined, up to this event", share, 8_466.4, known))
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
