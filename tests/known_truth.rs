@@ -5,6 +5,7 @@ mod described;
 
 use described::{fake_run, planned};
 use fathom::experiment::{Failure, Workload};
+use fathom::quantity::Unit;
 use fathom::record::{Line, Run, Trial, TrialOutcome};
 use fathom::results::{Outcome, Results};
 use fathom::sampling::clock::{Clock, Reading};
@@ -121,6 +122,21 @@ fn an_operation_of_37_ns_measured_with_readings_of_20_ns_takes_37_ns() {
         results.points[0].outliers.as_ref().unwrap().count() > 0,
         "interruptions are seen, and not removed"
     );
+}
+
+#[test]
+fn sixty_four_bytes_every_37_ns_are_a_rate() {
+    let moved = |clock: &FakeClock, seed| {
+        Workload::batched(interrupted(clock, seed, PER_OPERATION)).per_iteration(64)
+    };
+    let mut run = eight(moved);
+    run.header.plan[0].unit = Unit::BytesPerSecond;
+    let point = &Results::of(&run).points[0];
+    let (estimate, truth) = (point.estimate.as_ref().unwrap(), 64.0 / 37e-9);
+    assert!((estimate.value / truth - 1.0).abs() < 1e-9, "{estimate:?}");
+    let interval = estimate.interval.unwrap();
+    assert!(interval.low < truth && truth < interval.high && interval.high / interval.low < 1.001);
+    assert!((point.best().unwrap() / truth - 1.0).abs() < 1e-9, "the best rate is the highest");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use fathom::experiment::{AXIS_PLACEMENT, Effort, Experiment, Finding, Known, Poi
 use fathom::experiments;
 use fathom::plan;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 fn points(experiment: &dyn Experiment) -> Vec<Point> {
     experiment.sweep(&described::machine())
@@ -23,18 +24,22 @@ fn names_are_those_of_the_files_and_unique() {
     }
 }
 
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap().to_string_lossy().into_owned()
+}
+
 #[test]
 fn every_file_of_a_family_that_asks_a_question_is_registered() {
     let registered: BTreeSet<&str> = experiments::all().map(|experiment| experiment.about().name).collect();
-    let folder = format!("{}/src/experiments/cpu", env!("CARGO_MANIFEST_DIR"));
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
-        let text = std::fs::read_to_string(entry.path()).unwrap();
-        let stem = entry.path().file_stem().unwrap().to_string_lossy().into_owned();
-        if text.contains("impl Experiment for") {
-            let name = format!("cpu/{stem}");
+    let families = format!("{}/src/experiments", env!("CARGO_MANIFEST_DIR"));
+    let entries = |folder: &Path| std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    for family in entries(Path::new(&families)).filter(|path| path.is_dir()) {
+        for file in entries(&family).filter(|path| path.is_file()) {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let (family, stem) = (stem(&family), stem(&file));
             assert!(
-                registered.contains(name.as_str()),
-                "add `&{stem}::…` to EXPERIMENTS in src/experiments/cpu/mod.rs"
+                !text.contains("impl Experiment for") || registered.contains(&*format!("{family}/{stem}")),
+                "add `&{stem}::…` to EXPERIMENTS in src/experiments/{family}/mod.rs"
             );
         }
     }

@@ -31,65 +31,73 @@ fn median(points: &[Value], wanted: &[(&str, Value)]) -> f64 {
     points.iter().find(is_wanted).unwrap_or_else(|| panic!("no point {wanted:?}"))["median"].as_f64().unwrap()
 }
 
-fn assert_ratio(what: &str, ratio: f64, low: f64, high: f64) {
-    assert!((low..=high).contains(&ratio), "{what}: {ratio}");
+/// A shared host changes its speed for seconds at a time, and between two points of a session. A session whose ratios
+/// do not hold is measured again; an instrument that is wrong is wrong in all of them.
+fn in_one_of_three_sessions(session: impl Fn() -> Result<(), String>) {
+    let _alone = alone();
+    let complaints: Vec<String> = (0..3).map_while(|_| session().err()).collect();
+    assert!(complaints.len() < 3, "in none of three sessions: {complaints:#?}");
+}
+
+fn ratio(what: &str, ratio: f64, low: f64, high: f64) -> Result<(), String> {
+    if (low..=high).contains(&ratio) { Ok(()) } else { Err(format!("{what}: {ratio}")) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn twice_the_work_takes_twice_the_time_and_a_multiplication_three_additions() {
-    let _alone = alone();
-    let points = measured(&["arithmetic", "loop_overhead"], "20s");
-    let instruction = |name: &str| median(&points, &[("instruction", name.into()), ("chains", 1.into())]);
-    assert_ratio(
-        "multiplication over addition",
-        instruction("integer-multiply") / instruction("integer-add"),
-        2.8,
-        3.2,
-    );
-    let memory =
-        |iterations: u64| median(&points, &[("form", "memory".into()), ("iterations", iterations.into())]);
-    assert_ratio("8192 iterations over 4096", memory(8192) / memory(4096), 1.7, 2.3);
-    assert_ratio("4096 iterations over 1024", memory(4096) / memory(1024), 3.4, 4.6);
+    in_one_of_three_sessions(|| {
+        let points = measured(&["arithmetic", "loop_overhead"], "20s");
+        let instruction = |name: &str| median(&points, &[("instruction", name.into()), ("chains", 1.into())]);
+        ratio(
+            "multiplication over addition",
+            instruction("integer-multiply") / instruction("integer-add"),
+            2.8,
+            3.2,
+        )?;
+        let memory = |iterations: u64| {
+            median(&points, &[("form", "memory".into()), ("iterations", iterations.into())])
+        };
+        ratio("8192 iterations over 4096", memory(8192) / memory(4096), 1.7, 2.3)?;
+        ratio("4096 iterations over 1024", memory(4096) / memory(1024), 3.4, 4.6)
+    });
 }
 
 #[test]
 fn what_contains_more_costs_more() {
-    let _alone = alone();
-    let points = measured(&["system_call", "context_switch", "thread_creation", "process_creation"], "25s");
-    let call = |name: &str| median(&points, &[("call", name.into())]);
-    assert_ratio(
-        "select on 100 over 10 descriptors",
-        call("select on 100") / call("select on 10"),
-        1.5,
-        20.0,
-    );
-    assert_ratio(
-        "clock_gettime by system call over library",
-        call("clock_gettime by syscall") / call("clock_gettime by library"),
-        1.5,
-        100.0,
-    );
-    let measure = |name: &str| median(&points, &[("measure", name.into()), ("placement", "one-cpu".into())]);
-    assert_ratio(
-        "a process over a thread",
-        measure("fork, exit, wait") / measure("create and join"),
-        1.5,
-        50.0,
-    );
-    assert_ratio(
-        "a dynamic over a static program",
-        measure("fork and exec of a dynamic program") / measure("fork and exec of a static program"),
-        1.2,
-        50.0,
-    );
-    let pipe = |by: &str| {
-        median(
-            &points,
-            &[("by", by.into()), ("between", "processes".into()), ("placement", "one-cpu".into())],
-        )
-    };
-    assert_ratio("a hand-over over its switch", pipe("pipe") / pipe("pipe less its cost"), 1.02, 5.0);
+    in_one_of_three_sessions(|| {
+        let points =
+            measured(&["system_call", "context_switch", "thread_creation", "process_creation"], "25s");
+        let call = |name: &str| median(&points, &[("call", name.into())]);
+        ratio("select on 100 over 10 descriptors", call("select on 100") / call("select on 10"), 1.5, 20.0)?;
+        ratio(
+            "clock_gettime by system call over library",
+            call("clock_gettime by syscall") / call("clock_gettime by library"),
+            1.5,
+            100.0,
+        )?;
+        let measure =
+            |name: &str| median(&points, &[("measure", name.into()), ("placement", "one-cpu".into())]);
+        ratio(
+            "a process over a thread",
+            measure("fork, exit, wait") / measure("create and join"),
+            1.5,
+            50.0,
+        )?;
+        ratio(
+            "a dynamic over a static program",
+            measure("fork and exec of a dynamic program") / measure("fork and exec of a static program"),
+            1.2,
+            50.0,
+        )?;
+        let pipe = |by: &str| {
+            median(
+                &points,
+                &[("by", by.into()), ("between", "processes".into()), ("placement", "one-cpu".into())],
+            )
+        };
+        ratio("a hand-over over its switch", pipe("pipe") / pipe("pipe less its cost"), 1.02, 5.0)
+    });
 }
 
 /// A thread that does nothing but spin on one CPU, until it is dropped.
@@ -121,14 +129,16 @@ impl Drop for Spinner {
 
 #[test]
 fn a_cpu_that_is_shared_with_a_spinner_loses_half_its_time() {
-    let _alone = alone();
-    let cpu = affinity::current()[0];
-    let _spinner = Spinner::on(cpu);
-    let points = measured(&["noise"], "4s");
-    let lost = median(&points, &[("cpu", cpu.into()), ("aspect", "lost".into())]);
-    assert_ratio("millionths of the time lost to an equal competitor", lost / 1e6, 0.4, 0.65);
-    let switched = points.iter().filter(|point| point["parameters"]["cpu"] == cpu);
-    let taken: u64 =
-        switched.map(|point| point["disturbance"]["involuntary_switches"].as_u64().unwrap()).sum();
-    assert!(taken > 0, "the scheduler took the CPU away, and nobody noted it");
+    in_one_of_three_sessions(|| {
+        let cpu = affinity::current()[0];
+        let _spinner = Spinner::on(cpu);
+        let points = measured(&["noise"], "4s");
+        let lost = median(&points, &[("cpu", cpu.into()), ("aspect", "lost".into())]);
+        ratio("millionths of the time lost to an equal competitor", lost / 1e6, 0.4, 0.65)?;
+        let switched = points.iter().filter(|point| point["parameters"]["cpu"] == cpu);
+        let taken: u64 =
+            switched.map(|point| point["disturbance"]["involuntary_switches"].as_u64().unwrap()).sum();
+        assert!(taken > 0, "the scheduler took the CPU away, and nobody noted it");
+        Ok(())
+    });
 }

@@ -66,6 +66,10 @@ pub trait Stopwatch: Sync {
     /// forked child.
     fn stamp(&self);
 
+    /// Reads the clock: nanoseconds since some moment, the same for every thread and process of the trial. For work that
+    /// counts what others do while all of them run.
+    fn now_ns(&self) -> f64;
+
     /// Reads the clock as often as it can for so many nanoseconds and tells what came between.
     fn spin(&self, duration_ns: f64) -> Spin;
 }
@@ -120,7 +124,8 @@ pub struct Workload<'site> {
     pub work: Work<'site>,
     /// Whether every iteration is an observation of its own, so that there is a distribution.
     pub each: bool,
-    /// How many operations one iteration performs: 2 switches in a round trip, 64 adds in an unrolled loop.
+    /// How many operations one iteration performs: 2 switches in a round trip, 64 adds in an unrolled loop; where the
+    /// point's unit is a rate, how many bytes it moves.
     pub per_iteration: u64,
     /// Time in every iteration that is not asked for, nanoseconds; subtracted exactly.
     pub beyond_ns: f64,
@@ -174,7 +179,7 @@ impl<'site> Workload<'site> {
         self
     }
 
-    /// One iteration performs `operations` operations; the result is per operation.
+    /// One iteration performs `operations` operations (moves so many bytes, of a rate); the result is per operation.
     #[must_use]
     pub fn per_iteration(mut self, operations: u64) -> Self {
         self.per_iteration = operations;

@@ -249,7 +249,7 @@ mod tests {
 
     fn found(value: f64, low: f64, high: f64) -> Estimate {
         let interval = Some(Interval { low, high });
-        Estimate { value, interval, level: 0.95, min: None, trials: 9, observations: 900 }
+        Estimate { value, interval, level: 0.95, min: None, max: None, trials: 9, observations: 900 }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The headline of a point: its median over trials with its interval, with the baseline subtracted where there is one.
 
+use crate::quantity::{Kind, Unit};
 use crate::record::{Run, Trial};
 use crate::sampling::{Observations, Sample};
 use crate::statistics::{self, Estimate, MINIMUM_TRIALS};
@@ -17,18 +18,25 @@ pub struct Headline {
 
 impl Headline {
     /// The headline of a point's trials; `None` where nothing was observed.
-    pub fn of(run: &Run, trials: &[&Trial]) -> Option<Self> {
+    pub fn of(run: &Run, unit: Unit, trials: &[&Trial]) -> Option<Self> {
         let measured: Vec<&Sample> = trials
             .iter()
             .filter_map(|trial| trial.sample())
             .filter(|sample| !sample.observations.is_empty())
             .collect();
-        let (operations, baselines) = (operations(run, &measured), baselines(run, &measured));
-        let resolution = resolution(run, &measured);
+        let (operations, baselines) = (operations(run, unit, &measured), baselines(run, &measured));
+        let resolution_ns = resolution_ns(run, &measured);
         if baselines.iter().all(Vec::is_empty) {
-            let estimate = within_the_clock(statistics::estimate(&operations)?, resolution / 2.0, run);
+            let estimate = statistics::estimate(&operations)?;
+            let resolution = match unit.kind() {
+                // A rate is one over a time, and so is its step.
+                Kind::Rate => estimate.value.powi(2) * resolution_ns / 1e9,
+                Kind::Cost | Kind::Size => resolution_ns,
+            };
+            let estimate = within_the_clock(estimate, resolution / 2.0, run);
             return Some(Headline { estimate, baseline: None, resolution });
         }
+        let resolution = resolution_ns;
         // Two medians are subtracted, each of which the clock rounds.
         let estimate = within_the_clock(statistics::difference(&operations, &baselines)?, resolution, run);
         Some(Headline { estimate, baseline: statistics::estimate(&baselines), resolution })
@@ -49,7 +57,7 @@ impl Headline {
 }
 
 /// The clock's resolution divided by the operations of an observation (median over trials), nanoseconds.
-fn resolution(run: &Run, measured: &[&Sample]) -> f64 {
+fn resolution_ns(run: &Run, measured: &[&Sample]) -> f64 {
     let operations = measured.iter().filter_map(|sample| match &sample.observations {
         Observations::Ticks { operations, .. } => Some(*operations as f64),
         Observations::Values { .. } => None,
@@ -69,10 +77,10 @@ fn within_the_clock(mut estimate: Estimate, half_step: f64, run: &Run) -> Estima
     estimate
 }
 
-/// The observations of each trial per operation, with no baseline subtracted.
-pub fn operations(run: &Run, measured: &[&Sample]) -> Vec<Vec<f64>> {
+/// The observations of each trial per operation, in the point's unit, with no baseline subtracted.
+pub fn operations(run: &Run, unit: Unit, measured: &[&Sample]) -> Vec<Vec<f64>> {
     let hz = run.header.clock.ticks_per_second;
-    measured.iter().map(|sample| sample.observations.operation(hz)).collect()
+    measured.iter().map(|sample| sample.observations.operation(unit, hz)).collect()
 }
 
 fn baselines(run: &Run, measured: &[&Sample]) -> Vec<Vec<f64>> {

@@ -135,6 +135,17 @@ impl PointResult {
         (self.outcome == Outcome::Value && predicted > 0.0).then(|| estimate.value / predicted)
     }
 
+    /// The best observation: the smallest cost, the highest rate; `None` of a difference, where it would reward a fluke of
+    /// the baseline, and of sizes, of which none is better.
+    pub fn best(&self) -> Option<f64> {
+        let estimate = self.estimate.as_ref().filter(|_| self.outcome == Outcome::Value)?;
+        match self.unit.kind() {
+            Kind::Cost => estimate.min,
+            Kind::Rate => estimate.max,
+            Kind::Size => None,
+        }
+    }
+
     /// Whether all evidence holds.
     pub fn evidence_holds(&self) -> bool {
         self.evidence.iter().all(|check| check.holds)
@@ -161,8 +172,8 @@ fn judge(
     expected: Option<&PredictionLine>,
 ) -> PointResult {
     let measured: Vec<&Sample> = trials.iter().filter_map(|trial| trial.sample()).collect();
-    let headline = Headline::of(run, trials);
-    let samples: Vec<Vec<f64>> = headline::operations(run, &measured);
+    let headline = Headline::of(run, planned.unit, trials);
+    let samples: Vec<Vec<f64>> = headline::operations(run, planned.unit, &measured);
     let all: Vec<f64> = samples.iter().flatten().copied().collect();
     let each = measured.iter().any(|sample| is_each(&sample.observations));
     let bound = expected.and_then(|expected| expected.bound.clone());

@@ -268,7 +268,7 @@ impl Campaign {
     fn catch_up(&mut self, index: usize) {
         let planned = &self.active[index];
         let trials = results::trials_of(&self.run, planned);
-        let headline = Headline::of(&self.run, &trials);
+        let headline = Headline::of(&self.run, planned.unit, &trials);
         let precision = self.run.header.settings.precision;
         self.progress[index] = Progress {
             trials: trials.len(),

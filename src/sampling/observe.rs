@@ -3,6 +3,7 @@
 use super::clock::{Clock, Reading, overhead};
 use super::stopwatch::SharedStopwatch;
 use crate::experiment::{Failure, Operation, Work, Workload};
+use crate::quantity::{Kind, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -53,12 +54,17 @@ pub enum Observations {
 }
 
 impl Observations {
-    /// The operation's observations per operation, in nanoseconds (or the point's unit): what was read, less the
-    /// clock's cost and less what was not asked for. Nothing is clamped.
-    pub fn operation(&self, ticks_per_second: f64) -> Vec<f64> {
+    /// The operation's observations in the point's unit, per operation: what was read, less the clock's cost and less
+    /// what was not asked for. Of a rate one operation is one byte, and every time becomes bytes per second. Nothing is
+    /// clamped.
+    pub fn operation(&self, unit: Unit, ticks_per_second: f64) -> Vec<f64> {
         match self {
             Observations::Ticks { operation, beyond_ns, .. } => {
-                self.per_operation(operation, *beyond_ns, ticks_per_second)
+                let times = self.per_operation(operation, *beyond_ns, ticks_per_second);
+                match unit.kind() {
+                    Kind::Rate => times.iter().map(|ns| 1e9 / ns).collect(),
+                    Kind::Cost | Kind::Size => times,
+                }
             }
             Observations::Values { values } => values.clone(),
         }

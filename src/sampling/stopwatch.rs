@@ -12,12 +12,14 @@ pub struct SharedStopwatch {
     finish: &'static AtomicU64,
     kind: ClockKind,
     ticks_per_second: f64,
+    /// Where the clock stood when the stopwatch was made.
+    began: u64,
 }
 
 impl SharedStopwatch {
     /// Maps the shared memory; it stays mapped for as long as the process lives.
     pub fn new(kind: ClockKind, ticks_per_second: f64) -> std::io::Result<Self> {
-        Ok(SharedStopwatch { finish: shared_memory()?, kind, ticks_per_second })
+        Ok(SharedStopwatch { finish: shared_memory()?, kind, ticks_per_second, began: read(kind) })
     }
 
     /// Before an operation: nobody has arrived.
@@ -36,14 +38,23 @@ impl SharedStopwatch {
     }
 }
 
+#[inline]
+fn read(kind: ClockKind) -> u64 {
+    match kind {
+        ClockKind::Counter => Counter.stop().ticks,
+        ClockKind::MonotonicRaw => MonotonicRaw.stop().ticks,
+    }
+}
+
 impl Stopwatch for SharedStopwatch {
     #[inline]
     fn stamp(&self) {
-        let ticks = match self.kind {
-            ClockKind::Counter => Counter.stop().ticks,
-            ClockKind::MonotonicRaw => MonotonicRaw.stop().ticks,
-        };
-        self.finish.store(ticks, Ordering::Release);
+        self.finish.store(read(self.kind), Ordering::Release);
+    }
+
+    fn now_ns(&self) -> f64 {
+        // Since the making: a counter of years has too many digits for a floating-point number.
+        read(self.kind).wrapping_sub(self.began) as i64 as f64 / self.ticks_per_second * 1e9
     }
 
     fn spin(&self, duration_ns: f64) -> Spin {

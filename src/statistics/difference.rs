@@ -28,6 +28,7 @@ pub fn difference<T: AsRef<[f64]>>(operation: &[T], baseline: &[T]) -> Option<Es
         interval: reach(&operation, &baseline),
         level: LEVEL,
         min: None,
+        max: None,
         trials: operation.trials(),
         observations: operation.observations(),
     })

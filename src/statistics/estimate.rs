@@ -65,8 +65,10 @@ pub struct Estimate {
     pub interval: Option<Interval>,
     /// The probability with which the interval is meant to hold the truth.
     pub level: f64,
-    /// The smallest observation, "best observed"; none for a difference, where it would reward a fluke of the baseline.
+    /// The smallest observation; none for a difference, where it would reward a fluke of the baseline.
     pub min: Option<f64>,
+    /// The largest observation; none for a difference.
+    pub max: Option<f64>,
     /// How many trials were used.
     pub trials: usize,
     /// How many observations they held in all; for a difference, those of the operation.
@@ -93,6 +95,7 @@ pub fn estimate<T: AsRef<[f64]>>(trials: &[T]) -> Option<Estimate> {
         interval: interval(&pool),
         level: LEVEL,
         min: Some(pool.smallest()),
+        max: Some(pool.largest()),
         trials: pool.trials(),
         observations: pool.observations(),
     })

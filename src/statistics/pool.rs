@@ -47,6 +47,10 @@ impl Pool {
         self.values[0]
     }
 
+    pub(super) fn largest(&self) -> f64 {
+        self.values[self.values.len() - 1]
+    }
+
     /// The median, every trial weighing the same. With equally many observations in each it is the plain median of all.
     pub(super) fn median(&self) -> f64 {
         let half = 0.5 * self.trials() as f64;

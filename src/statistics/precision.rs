@@ -59,7 +59,7 @@ mod tests {
 
     fn estimate(half_width: f64, trials: usize) -> Estimate {
         let interval = Some(Interval { low: 100.0 - half_width, high: 100.0 + half_width });
-        Estimate { value: 100.0, interval, level: 0.95, min: None, trials, observations: trials }
+        Estimate { value: 100.0, interval, level: 0.95, min: None, max: None, trials, observations: trials }
     }
 
     #[test]

@@ -61,7 +61,7 @@ mod tests {
 
     fn estimate(value: f64, low: f64, high: f64) -> Estimate {
         let interval = Some(Interval { low, high });
-        Estimate { value, interval, level: 0.95, min: None, trials: 10, observations: 100 }
+        Estimate { value, interval, level: 0.95, min: None, max: None, trials: 10, observations: 100 }
     }
 
     #[test]

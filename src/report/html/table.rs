@@ -149,7 +149,7 @@ fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentil
     );
     cells.push(text(point.prediction.as_ref().map(Prediction::total)));
     cells.push(point.factor().map_or(summary::ABSENT.to_owned(), quantities::factor));
-    cells.push(text(usable.and_then(|estimate| estimate.min)));
+    cells.push(text(point.best()));
     cells.extend(percentiles.iter().map(|(level, _)| text(usable.and(percentile(point, *level)))));
     cells.push(outliers(point).unwrap_or(summary::ABSENT.to_owned()));
     cells.push(point.trials.0.to_string());
