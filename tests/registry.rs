@@ -19,7 +19,7 @@ fn names_are_those_of_the_files_and_unique() {
         let name = experiment.about().name;
         assert!(seen.insert(name), "{name} is registered twice");
         let file = format!("{}/src/experiments/{name}.rs", env!("CARGO_MANIFEST_DIR"));
-        assert!(std::path::Path::new(&file).exists(), "{name} should stand in {file}");
+        assert!(Path::new(&file).exists(), "{name} should stand in {file}");
         assert!(std::ptr::addr_eq(experiments::find(name).unwrap(), experiment));
     }
 }

@@ -3,12 +3,16 @@
 //! Adding an experiment is one file and two lines in its family's `mod.rs`.
 
 pub mod cpu;
+pub mod filesystem;
+pub mod memory;
+pub mod network;
 
 use crate::experiment::Experiment;
 
 /// Every experiment, in the order of the report.
 pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
-    cpu::EXPERIMENTS.iter().copied()
+    let families = [cpu::EXPERIMENTS, memory::EXPERIMENTS, network::EXPERIMENTS, filesystem::EXPERIMENTS];
+    families.into_iter().flatten().copied()
 }
 
 /// The experiment of this name.

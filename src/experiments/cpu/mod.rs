@@ -12,7 +12,7 @@ mod counter_forms;
 mod listing;
 mod loop_overhead;
 mod noise;
-mod null_write;
+pub mod null_write;
 mod procedure_call;
 mod process_creation;
 mod program;

@@ -1,0 +1,6 @@
+//! The memory hierarchy: what a load takes, what a byte takes, and what a page takes that is not there yet.
+
+use crate::experiment::Experiment;
+
+/// The experiments of this family, in the order in which each may build on those before it.
+pub const EXPERIMENTS: &[&dyn Experiment] = &[];
