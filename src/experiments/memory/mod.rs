@@ -1,5 +1,8 @@
 //! The memory hierarchy: what a load takes, what a byte takes, and what a page takes that is not there yet.
 
+#[allow(dead_code)]
+mod stream_kernel;
+
 use crate::experiment::Experiment;
 
 /// The experiments of this family, in the order in which each may build on those before it.
