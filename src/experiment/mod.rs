@@ -56,6 +56,17 @@ pub struct Trend {
     pub slope: &'static str,
 }
 
+/// A limit that a machine declares and that a sweep may show: the size of a cache, the entries of a TLB.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Landmark {
+    /// The parameter that it is a value of.
+    pub along: &'static str,
+    /// Its value.
+    pub at: f64,
+    /// What it is: `L2 1 MiB`.
+    pub name: String,
+}
+
 /// How much is asked of a run; explicit settings win over what it implies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -115,6 +126,16 @@ pub trait Experiment: Sync {
     /// What the results say, in sentences with their numbers; computed from results alone, after the run.
     fn findings(&self, _known: &Known) -> Vec<String> {
         vec![]
+    }
+
+    /// What the machine declares along the parameters of the sweep, for the figures.
+    fn landmarks(&self, _machine: &Machine) -> Vec<Landmark> {
+        vec![]
+    }
+
+    /// Whether the observations of this point say something by their order, and are to be drawn in it.
+    fn in_order(&self, _point: &Point) -> bool {
+        false
     }
 
     /// How long one visit may take before it is given up.

@@ -69,6 +69,11 @@ impl Axis {
         Axis { spread, low: exponent(low) - room, high: exponent(high) + room, from, to, grain: 1.0 }
     }
 
+    /// From one number to another, evenly.
+    pub(super) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
+        Axis { spread: Spread::Linear, low, high: high.max(low + 1.0), from, to, grain: 1.0 }
+    }
+
     /// For settings of a parameter: powers of two where they are, else as they lie.
     pub(super) fn of_settings(values: &[f64], from: f64, to: f64) -> Self {
         let positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();

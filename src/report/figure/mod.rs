@@ -2,8 +2,10 @@
 //!
 //! - A sweep along a number: medians with interval bars over it, the fitted line where the experiment asks for one,
 //!   and lines between points only here, where what lies between them exists (Hoefler & Belli 2015, rule 12).
+//!   What the machine declares (the size of a cache) is a dashed line across.
 //! - Named variants: a row each, with interval bars; logarithmic where they span more than a factor of twenty.
-//! - Operations that were observed one by one: the share of them that ended by a time.
+//! - Operations that were observed one by one: the share of them that ended by a time; where their order says
+//!   something, each of them in that order.
 //!
 //! Predictions are hollow marks beside the measured ones; an upper limit (below resolution) is an arrow.
 //!
@@ -12,6 +14,7 @@
 
 mod axis;
 mod distribution;
+mod order;
 mod rows;
 mod svg;
 mod sweep;
@@ -49,6 +52,7 @@ pub(super) fn of_experiment(results: &Results, experiment: &str, first: usize) -
         let (swept, rest) = sweep::split(&mine);
         figures.extend(sweep::figures(results, &swept, first + figures.len()));
         figures.extend(rows::figures(&rest, first + figures.len()));
+        figures.extend(order::figures(&mine, first + figures.len()));
         figures.extend(distribution::figures(&mine, first + figures.len()));
     }
     figures

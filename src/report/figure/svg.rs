@@ -77,6 +77,12 @@ impl Drawing {
         }
     }
 
+    /// One of very many observations of a series.
+    pub(super) fn dot(&mut self, series: usize, at: (f64, f64)) {
+        let ((x, y), series) = (at, series % SERIES);
+        let _ = write!(self.body, r#"<circle class="s{series} dot" cx="{x:.1}" cy="{y:.1}" r="1.7"/>"#);
+    }
+
     /// What `draw` draws says these words where the pointer rests on it.
     pub(super) fn told(&mut self, words: &str, draw: impl FnOnce(&mut Self)) {
         let _ = write!(self.body, "<g><title>{}</title>", escape(words));

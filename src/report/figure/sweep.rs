@@ -3,7 +3,8 @@
 use super::axis::Axis;
 use super::svg::{self, Drawing, SERIES, WIDTH};
 use super::{Figure, Mark, extent, key, mark, quantity};
-use crate::experiment::{Point, Scale, Value};
+use crate::experiment::{Landmark, Point, Scale, Value};
+use crate::experiments;
 use crate::quantity::Unit;
 use crate::report::{quantities, words};
 use crate::results::{PointResult, Results, TrendResult};
@@ -104,6 +105,10 @@ fn figure(results: &Results, series: &[Series], number: usize) -> Figure {
     let mut drawing = Drawing::new(plot.bottom + 46.0);
     drawing.legend(plot.left, 0.0, &names);
     frame(&mut drawing, &plot, experiment, &first.along);
+    let declared = landmarks(results, experiment, &first.along, &plot.x);
+    for (index, landmark) in declared.iter().enumerate() {
+        draw_landmark(&mut drawing, &plot, index, landmark);
+    }
     let mut fitted = false;
     for (index, (series, marks)) in series.iter().zip(&marks).enumerate() {
         let trend = trend(results, series);
@@ -115,6 +120,9 @@ fn figure(results: &Results, series: &[Series], number: usize) -> Figure {
     caption += &key(&all);
     caption +=
         if fitted { " Lines are least-squares fits." } else { " Lines only join neighbours of a sweep." };
+    if !declared.is_empty() {
+        caption += " Dashed lines stand where the machine declares a limit.";
+    }
     let name = format!("{experiment}: {} by {along}", quantity(unit).to_lowercase());
     let svg = drawing.finish(number, &name, &description(unit, &first.along, series, &names));
     Figure { caption, svg }
@@ -154,6 +162,24 @@ fn frame(drawing: &mut Drawing, plot: &Plot, experiment: &str, along: &str) {
     let middle = f64::midpoint(plot.left, WIDTH - 12.0);
     drawing.text("name", "middle", (middle, plot.bottom + 38.0), &words::parameter(experiment, along));
     drawing.upright((14.0, plot.bottom - PLOT_HEIGHT / 2.0), words::quantity(plot.unit));
+}
+
+/// What the machine declares along this parameter, as far as the axis reaches.
+fn landmarks(results: &Results, experiment: &str, along: &str, axis: &Axis) -> Vec<Landmark> {
+    let Some(known) = experiments::find(experiment) else { return vec![] };
+    let declared = known.landmarks(&results.run.header.machine).into_iter();
+    declared.filter(|landmark| landmark.along == along && axis.shows(landmark.at)).collect()
+}
+
+/// A dashed line with its name; names of neighbours stand on two lines, so that they do not meet.
+fn draw_landmark(drawing: &mut Drawing, plot: &Plot, index: usize, landmark: &Landmark) {
+    let x = plot.x.place(landmark.at);
+    let top = plot.bottom - PLOT_HEIGHT;
+    drawing.line("landmark", (x, top), (x, plot.bottom));
+    let (anchor, beside) =
+        if x + svg::width(&landmark.name) > WIDTH { ("end", -4.0) } else { ("start", 4.0) };
+    let y = top + 12.0 + 15.0 * (index % 2) as f64;
+    drawing.text("tick", anchor, (x + beside, y), &landmark.name);
 }
 
 /// A setting at the axis: only sizes and times have a unit, and only whole numbers are settings.
