@@ -7,7 +7,7 @@ const HUGE_SHARE: &str = "share_backed_by_huge_pages";
 /// Stated: the share of a mapping that memory backs at all.
 const RESIDENT_SHARE: &str = "share_resident";
 
-/// The memory behind one mapping, bytes, from its entry of `/proc/self/smaps` (proc_pid_smaps(5)).
+/// The memory behind one mapping, bytes, from its entry of `/proc/self/smaps` (`proc_pid_smaps(5)`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backing {
     /// The length of the mapping.
