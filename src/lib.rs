@@ -8,6 +8,7 @@ pub mod machine;
 pub mod statistics;
 pub mod experiment;
 pub mod sampling;
+pub mod peer;
 pub mod experiments;
 pub mod record;
 pub mod results;

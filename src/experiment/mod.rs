@@ -4,12 +4,14 @@
 //! [`Workload`]. Each file in `experiments/` reads like the method section of a paper, in these words.
 
 mod evidence;
+mod peer_address;
 mod point;
 mod prediction;
 mod requirement;
 mod workload;
 
 pub use evidence::{Bound, Check, Counters, Observed};
+pub use peer_address::{PeerAddress, Token};
 pub use point::{AXIS_PLACEMENT, Parameter, Placement, Point, Scale, Value};
 pub use prediction::{Basis, Finding, Known, Part, Prediction, Source, Term};
 pub use requirement::{Requirement, has_instructions};

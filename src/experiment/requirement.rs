@@ -15,6 +15,8 @@ pub enum Requirement {
     Instructions(&'static str),
     /// A program or device file that must exist.
     File(&'static str),
+    /// A second host that does the other half. No machine has one by itself; a run may.
+    Peer,
 }
 
 impl Requirement {
@@ -30,6 +32,10 @@ impl Requirement {
             Requirement::File(path) => {
                 (!std::path::Path::new(path).exists()).then(|| format!("needs {path}, which is not there"))
             }
+            Requirement::Peer => Some(
+                "needs a second host: `--peer HOST` for a real one, `--peer namespace` for a virtual one on this machine"
+                    .to_owned(),
+            ),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What is measured: work that the sampler times, made by an experiment inside a trial's fresh process.
 
+use super::PeerAddress;
 use std::path::PathBuf;
 
 /// Why work could not be done.
@@ -233,4 +234,6 @@ pub struct Site<'run> {
     pub stopwatch: &'run dyn Stopwatch,
     /// The folder where files may be made.
     pub folder: PathBuf,
+    /// The other host; `None` where the run has none.
+    pub peer: Option<PeerAddress>,
 }

@@ -227,6 +227,7 @@ impl Campaign {
             partner,
             cpu_stat: self.cpu_stat.clone(),
             folder: PathBuf::from(&settings.folder),
+            peer: None,
             parent: std::process::id(),
         }
     }

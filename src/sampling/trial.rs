@@ -6,7 +6,7 @@ use super::counters::Counting;
 use super::observe::{Observations, Sampler};
 use super::stopwatch::SharedStopwatch;
 use super::{affinity, frequency, gaps, partner, tracer};
-use crate::experiment::{Counters, Experiment, Failure, Point, Site};
+use crate::experiment::{Counters, Experiment, Failure, PeerAddress, Point, Site};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -37,6 +37,9 @@ pub struct Request {
     pub cpu_stat: Option<String>,
     /// Where files may be made.
     pub folder: PathBuf,
+    /// The other host, where the run has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<PeerAddress>,
     /// The process that asks, with which the trial dies.
     pub parent: u32,
 }
@@ -127,6 +130,7 @@ fn run<C: Clock>(experiment: &dyn Experiment, request: &Request, clock: &C) -> R
         ticks_per_second: hz,
         stopwatch: &stopwatch,
         folder: request.folder.clone(),
+        peer: request.peer.clone(),
     };
     let mut workload = experiment.prepare(&request.point, &site)?;
     let spin = gaps::spin(clock, hz, overhead(clock), SPIN_NS);

@@ -1,5 +1,9 @@
 //! The memory hierarchy: what a load takes, what a byte takes, and what a page takes that is not there yet.
 
+#[allow(dead_code, reason = "the experiments that use all of it come next")]
+mod backing;
+#[allow(dead_code, reason = "the experiments that use all of it come next")]
+mod pages;
 #[allow(dead_code)]
 mod stream_kernel;
 

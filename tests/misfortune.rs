@@ -1,0 +1,292 @@
+//! What may happen to a run: it is killed, its trials crash or hang, the disk is full, it may use little. Nothing is lost,
+//! nothing is left behind, and what is said tells what to do.
+
+mod short_run;
+
+use short_run::{fathom, lines_of, short_run, text, wait_for, wait_until};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+fn processes_of(program: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let of_program =
+        |number: &String| std::fs::read_link(format!("/proc/{number}/exe")).is_ok_and(|exe| exe == program);
+    numbers.filter(|number| number.bytes().all(|byte| byte.is_ascii_digit())).filter(of_program).collect()
+}
+
+/// The process of a trial of this program, as soon as there is one.
+fn running_trial(program: &Path) -> libc::pid_t {
+    let is_trial = |number: &String| {
+        let words = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
+        words.split(|byte| *byte == 0).nth(1) == Some(b"trial")
+    };
+    let mut trial = None;
+    wait_until("a trial runs", || {
+        trial = processes_of(program).into_iter().find(is_trial).and_then(|number| number.parse().ok());
+        trial.is_some()
+    });
+    trial.unwrap()
+}
+
+/// Starts a long run of this program, waits for some trials, and ends it by a signal. The program is a copy of its own,
+/// so that its processes can be told from those of other tests.
+fn ended_by(signal: libc::c_int, folder: &Path) -> (std::path::PathBuf, std::path::PathBuf) {
+    let program = folder.join("fathom-copy");
+    std::fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
+    let file = folder.join("run.jsonl");
+    let mut run = std::process::Command::new(&program)
+        .args([
+            "run",
+            "--quick",
+            "--alongside",
+            "--budget",
+            "60s",
+            "context_switch",
+            "system_call",
+            "process_creation",
+            "-o",
+        ])
+        .arg(&file)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until("some trials ended", || lines_of(&file, "trial").len() >= 8);
+    // SAFETY: our own child.
+    unsafe { libc::kill(run.id() as libc::pid_t, signal) };
+    run.wait().unwrap();
+    (program, file)
+}
+
+#[test]
+fn a_kill_loses_no_finished_trial_and_leaves_nothing_running_and_the_run_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, file) = ended_by(libc::SIGKILL, folder.path());
+    let before = lines_of(&file, "trial");
+    assert!(lines_of(&file, "closing").is_empty());
+    wait_until("every process is gone", || processes_of(&program).is_empty());
+    // A kill may tear the last line: put half a line there.
+    let torn = format!("{}{{\"line\":\"trial\",\"exper", std::fs::read_to_string(&file).unwrap());
+    std::fs::write(&file, torn).unwrap();
+    fathom().arg("report").arg(&file).assert().success();
+
+    let resume = |file: &Path| {
+        let mut command = std::process::Command::new(&program);
+        command.args(["run", "--alongside", "--budget", "4s", "--resume"]).arg(file);
+        command.output().unwrap()
+    };
+    let resumed = resume(&file);
+    assert!(resumed.status.success(), "{}", text(&resumed.stderr));
+    let after = lines_of(&file, "trial");
+    assert_eq!(&after[..before.len()], &before[..], "what was found before the kill is still there");
+    assert!(after.len() > before.len());
+    assert_eq!(lines_of(&file, "closing").len(), 1);
+    assert_eq!(lines_of(&file, "resumed").len(), 1);
+    assert!(resume(&file).status.success(), "rounds can be added to a complete run");
+    assert!(lines_of(&file, "trial").len() > after.len());
+}
+
+#[test]
+fn ctrl_c_ends_a_run_in_an_orderly_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, file) = ended_by(libc::SIGINT, folder.path());
+    wait_until("every process is gone", || processes_of(&program).is_empty());
+    assert_eq!(lines_of(&file, "closing")[0]["ended"], "interrupted");
+    fathom().arg("report").arg(&file).assert().success();
+}
+
+#[test]
+fn a_run_of_another_build_is_not_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    short_run(&file).assert().success();
+    let digest = lines_of(&file, "header")[0]["tool"]["binary_sha256"].as_str().unwrap().to_owned();
+    let other = std::fs::read_to_string(&file).unwrap().replace(&digest, &"0".repeat(64));
+    std::fs::write(&file, other).unwrap();
+    let output =
+        fathom().args(["run", "--alongside", "--resume"]).arg(&file).assert().code(2).get_output().clone();
+    assert!(text(&output.stderr).contains("another build"), "{}", text(&output.stderr));
+}
+
+/// What a restricted process may do, set in the child before it becomes fathom.
+fn restricted(file: &Path, restrict: impl Fn() -> bool + Send + Sync + 'static) -> std::process::Output {
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("fathom"));
+    command
+        .args(["run", "--quick", "--alongside", "--budget", "4s", "--trial", "4ms", "cpu", "-o"])
+        .arg(file);
+    // SAFETY: the closure makes system calls only.
+    unsafe {
+        command.pre_exec(move || if restrict() { Ok(()) } else { Err(std::io::Error::last_os_error()) });
+    }
+    command.output().unwrap()
+}
+
+fn complete_without_panic(file: &Path, output: &std::process::Output) {
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(!said.contains("panicked"), "{said}");
+    let planned = lines_of(file, "header")[0]["plan"].as_array().unwrap().len();
+    let visited: std::collections::BTreeSet<String> = lines_of(file, "trial")
+        .iter()
+        .map(|trial| format!("{}{}", trial["experiment"], trial["point"]))
+        .collect();
+    let skipped = lines_of(file, "header")[0]["plan"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|point| point["skip"].is_string())
+        .count();
+    assert_eq!(visited.len() + skipped, planned, "every point is visited or skipped");
+    let failed = lines_of(file, "trial").into_iter().find(|trial| trial["outcome"]["outcome"] == "failed");
+    assert!(failed.is_none(), "{failed:?}");
+}
+
+#[test]
+fn an_ordinary_user_measures_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    // Readable for the user that this test becomes.
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(folder.path(), open).unwrap();
+    let file = folder.path().join("run.jsonl");
+    // SAFETY: plain system calls; 65534 is nobody. An ordinary user stays who it is.
+    let output = restricted(&file, || unsafe {
+        libc::getuid() != 0 || libc::setgid(65534) == 0 && libc::setuid(65534) == 0
+    });
+    complete_without_panic(&file, &output);
+}
+
+#[test]
+fn one_cpu_is_enough_for_all_but_what_needs_two() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let output =
+        restricted(&file, || fathom::sampling::affinity::set(&[fathom::sampling::affinity::current()[0]]));
+    complete_without_panic(&file, &output);
+    let header = lines_of(&file, "header")[0].clone();
+    let reasons: Vec<&str> =
+        header["plan"].as_array().unwrap().iter().filter_map(|point| point["skip"].as_str()).collect();
+    assert!(reasons.iter().any(|reason| reason.contains("needs 2 CPUs")), "{reasons:?}");
+}
+
+#[test]
+fn half_a_gigabyte_of_memory_is_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let limit = libc::rlimit { rlim_cur: 512 << 20, rlim_max: 512 << 20 };
+    // SAFETY: a valid limit.
+    let output =
+        restricted(&file, move || unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) } == 0);
+    complete_without_panic(&file, &output);
+}
+
+#[test]
+fn a_full_disk_ends_a_run_with_words_and_it_can_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("fathom"));
+    command
+        .args(["run", "--quick", "--alongside", "--budget", "4s", "--trial", "4ms", "system_call", "-o"])
+        .arg(&file);
+    let limit = libc::rlimit { rlim_cur: 100_000, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: a valid limit.
+    let output = unsafe {
+        command.pre_exec(move || {
+            if libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) == 0 {
+                Ok(())
+            } else {
+                Err(std::io::Error::last_os_error())
+            }
+        });
+        command.output().unwrap()
+    };
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("--resume") && said.contains("disk space"), "{said}");
+    let before = lines_of(&file, "trial").len();
+    assert!(before > 0);
+    fathom().args(["run", "--alongside", "--budget", "2s", "--resume"]).arg(&file).assert().success();
+    assert!(lines_of(&file, "trial").len() > before);
+    assert_eq!(lines_of(&file, "closing").len(), 1);
+}
+
+/// Starts a run of a copy of the program and sends one of its trials a signal, once there is one.
+fn with_a_trial_signalled(folder: &Path, signal: libc::c_int, budget: &str) -> std::path::PathBuf {
+    let program = folder.join("fathom-copy");
+    std::fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
+    let file = folder.join("run.jsonl");
+    let mut run = std::process::Command::new(&program)
+        .args(["run", "--quick", "--alongside", "--trial", "30ms", "wake_up", "--budget", budget, "-o"])
+        .arg(&file)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // SAFETY: a process of the copy that this test started.
+    unsafe { libc::kill(running_trial(&program), signal) };
+    let exit = run.wait().unwrap().code();
+    assert!(matches!(exit, Some(0 | 4)), "the run goes on without the trial: {exit:?}");
+    file
+}
+
+#[test]
+fn a_trial_that_crashes_is_a_failed_trial_and_the_run_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = with_a_trial_signalled(folder.path(), libc::SIGABRT, "3s");
+    let outcomes: Vec<_> =
+        lines_of(&file, "trial").into_iter().map(|trial| trial["outcome"].clone()).collect();
+    let failed: Vec<_> = outcomes.iter().filter(|outcome| outcome["outcome"] == "failed").collect();
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    assert!(failed[0]["reason"].as_str().unwrap().contains("signal: 6"), "{failed:?}");
+    assert!(outcomes.len() > 20);
+}
+
+#[test]
+fn a_trial_that_hangs_is_timed_out_and_the_run_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = with_a_trial_signalled(folder.path(), libc::SIGSTOP, "14s");
+    let timed_out = lines_of(&file, "trial")
+        .into_iter()
+        .filter(|trial| trial["outcome"]["outcome"] == "timed_out")
+        .count();
+    assert_eq!(timed_out, 1);
+    assert_eq!(lines_of(&file, "closing").len(), 1);
+}
+
+#[test]
+fn a_trial_and_its_partners_die_with_a_killed_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("fathom-copy");
+    std::fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
+    // Trials of noise last for seconds when they may, so that one would outlive its run.
+    let mut run = std::process::Command::new(&program)
+        .args(["run", "--alongside", "--trial", "60s", "noise", "-o"])
+        .arg(folder.path().join("run.jsonl"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    running_trial(&program);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    wait_for(Duration::from_secs(2), "every process is gone", || processes_of(&program).is_empty());
+}
+
+#[test]
+fn a_run_that_could_measure_nothing_says_so_and_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("fathom"));
+    command.args(["run", "--alongside", "core_to_core", "-o"]).arg(&file);
+    let one_cpu = || fathom::sampling::affinity::set(&[fathom::sampling::affinity::current()[0]]);
+    // SAFETY: the closure makes system calls only.
+    unsafe {
+        command.pre_exec(move || if one_cpu() { Ok(()) } else { Err(std::io::Error::last_os_error()) });
+    }
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("nothing can be measured"), "{}", text(&output.stderr));
+    assert!(!file.exists());
+}

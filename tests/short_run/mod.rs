@@ -1,0 +1,56 @@
+//! Short runs of the real binary, and how tests look at them.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use assert_cmd::Command;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+pub fn fathom() -> Command {
+    let mut command = Command::cargo_bin("fathom").unwrap();
+    command.timeout(Duration::from_mins(2));
+    command
+}
+
+/// A short run of a few points into a file; tests run side by side, so it does not ask to be alone.
+pub fn short_run(output: &Path) -> Command {
+    let mut command = fathom();
+    command.args([
+        "run",
+        "--quick",
+        "--alongside",
+        "--budget",
+        "2s",
+        "--trial",
+        "4ms",
+        "cpu/system_call",
+        "-o",
+    ]);
+    command.arg(output);
+    command
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+pub fn lines_of(path: &Path, kind: &str) -> Vec<serde_json::Value> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let lines = whole
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("a whole line is JSON"));
+    lines.filter(|line| line["line"] == kind).collect()
+}
+
+pub fn wait_until(what: &str, holds: impl FnMut() -> bool) {
+    wait_for(Duration::from_secs(30), what, holds);
+}
+
+pub fn wait_for(patience: Duration, what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + patience;
+    while !holds() {
+        assert!(Instant::now() < deadline, "never: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
