@@ -50,8 +50,9 @@ impl Round {
         use Mnemonic::{Movntdq, Prefetcht0, Vmovntpd};
         self.prefetches += u64::from(matches!(instruction.mnemonic(), Prefetcht0));
         self.non_temporal += u64::from(matches!(instruction.mnemonic(), Movntdq | Vmovntpd));
+        // Of a repeated instruction the factory knows no size.
+        let bytes = instruction.memory_size().size() as u64;
         for memory in facts.info(instruction).used_memory() {
-            let bytes = memory.memory_size().size() as u64;
             match memory.access() {
                 OpAccess::Read | OpAccess::CondRead => {
                     self.loads += 1;

@@ -4,10 +4,13 @@
 mod backing;
 #[allow(dead_code, reason = "the experiments that use all of it come next")]
 mod pages;
-#[allow(dead_code)]
+mod bandwidth;
+mod stream_arrays;
 mod stream_kernel;
+mod stream_prediction;
+mod stream_size;
 
 use crate::experiment::Experiment;
 
 /// The experiments of this family, in the order in which each may build on those before it.
-pub const EXPERIMENTS: &[&dyn Experiment] = &[];
+pub const EXPERIMENTS: &[&dyn Experiment] = &[&bandwidth::Bandwidth];

@@ -143,6 +143,21 @@ impl Kernel {
         }
     }
 
+    /// Bytes that its disassembled loop loads and stores of each line; `None` of loops that we have not written.
+    #[cfg(target_arch = "x86_64")]
+    pub fn disassembled(&self) -> Option<(u64, u64)> {
+        let Maker::Assembly(_) = self.maker else { return None };
+        // SAFETY: an assembly kernel returns within a page and calls nothing.
+        let round = unsafe { crate::experiments::listing::round(self.run as *const u8) }?;
+        Some((round.per_line(round.loaded)?, round.per_line(round.stored)?))
+    }
+
+    /// On other architectures no loop is ours.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn disassembled(&self) -> Option<(u64, u64)> {
+        None
+    }
+
     /// Whether this process may execute it.
     pub fn runs_here(&self) -> bool {
         self.needs.is_none_or(crate::experiment::has_instructions)

@@ -34,7 +34,7 @@ impl Kernel {
 
 /// Every kernel of this architecture.
 #[cfg(target_arch = "x86_64")]
-pub const KERNELS: &[Kernel] = &[
+pub static KERNELS: &[Kernel] = &[
     row(Kind::Read, "word loop", Assembly(8), word::read),
     row(Kind::Read, "compiled loop", Compiler, portable::read),
     row(Kind::Read, "8 words unrolled", Assembly(8), word::read_unrolled),
@@ -101,7 +101,7 @@ pub const KERNELS: &[Kernel] = &[
 
 /// Every kernel of this architecture: those that the compiler and the C library make.
 #[cfg(not(target_arch = "x86_64"))]
-pub const KERNELS: &[Kernel] = &[
+pub static KERNELS: &[Kernel] = &[
     row(Kind::Read, "compiled loop", Compiler, portable::read),
     row(Kind::Read, "8 words unrolled", Compiler, portable::read_unrolled),
     row(Kind::Read, PER_LINE, Compiler, portable::read_per_line),
