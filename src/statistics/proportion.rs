@@ -7,7 +7,7 @@ const Z: f64 = 1.959_963_984_540_054;
 
 /// The 95 % interval of a share of which `hits` of `trials` are known, by Wilson's score (1927): unlike the share plus or
 /// minus its standard error it covers for rare events too, such as losses, and is not empty where none was seen (Brown,
-/// Cai & DasGupta 2001 recommend it). `None` without trials, or with more hits than trials.
+/// Cai and Das Gupta 2001 recommend it). `None` without trials, or with more hits than trials.
 pub fn share_interval(hits: u64, trials: u64) -> Option<Interval> {
     if trials == 0 || hits > trials {
         return None;

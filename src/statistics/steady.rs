@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_series_that_never_becomes_steady_is_cut_in_half() {
-        let series: Vec<f64> = (0..40).map(|index| f64::from(index)).collect();
+        let series: Vec<f64> = (0..40).map(f64::from).collect();
         assert_eq!(steady_from(&series), Some(20));
     }
 
