@@ -54,13 +54,23 @@ static ABOUT: About = About {
     trends: &[],
 };
 
-fn point(kernel: &Kernel, size: u64) -> Point {
+/// A kernel with arrays of this size.
+pub fn point(kernel: &Kernel, size: u64) -> Point {
     Point::new().named(&KIND, kernel.kind.name()).named(&METHOD, kernel.method).with(&SIZE, size)
 }
 
-fn kernel_of(point: &Point) -> Result<&'static Kernel, String> {
+/// The kernel that a point names.
+pub fn kernel_of(point: &Point) -> Result<&'static Kernel, String> {
     Kernel::find(point.name(&KIND), point.name(&METHOD))
         .ok_or_else(|| "this architecture has no such kernel".to_owned())
+}
+
+/// Whether this CPU may execute a kernel: the plan was made by the machine's description.
+pub fn executable(kernel: &Kernel) -> Result<(), Failure> {
+    let lacking = kernel.needs.filter(|_| !kernel.runs_here());
+    lacking.map_or(Ok(()), |name| {
+        Err(Failure::Unsupported(format!("this CPU does not offer the instructions called {name}")))
+    })
 }
 
 /// Methods of which a quick run shows what they do in memory; the wide vectors it takes through all sizes.
@@ -116,12 +126,7 @@ impl Experiment for Bandwidth {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let kernel = kernel_of(point).map_err(Failure::Unsupported)?;
-        if !kernel.runs_here() {
-            return Err(Failure::Unsupported(format!(
-                "this CPU has no {}",
-                kernel.needs.unwrap_or("such kernel")
-            )));
-        }
+        executable(kernel)?;
         let arrays = Arrays::new(kernel, point.number(&SIZE), site.seed)?;
         let (bytes, backing) = (arrays.bytes_per_pass(), arrays.backing);
         let arrays = Rc::new(RefCell::new(arrays));

@@ -52,9 +52,9 @@ pub struct Counts {
 }
 
 /// The length of each array where `total` bytes are shared by the arrays of a kind: whole pages, whole pieces.
-fn array_bytes(total: u64, kind: Kind) -> usize {
+fn array_bytes(total: u64, piece: usize, kind: Kind) -> usize {
     let share = (total / kind.arrays()) as usize;
-    let unit = if share > MOST_PIECE_BYTES { MOST_PIECE_BYTES } else { 4096 };
+    let unit = if share > piece { piece } else { 4096 };
     (share / unit * unit).max(4096)
 }
 
@@ -62,13 +62,18 @@ impl Arrays {
     /// Arrays of `total` bytes together (a little less where they do not divide evenly), filled, in huge pages where
     /// these can be had: a walk through them waits for no translation.
     pub fn new(kernel: &'static Kernel, total: u64, seed: u64) -> Result<Self, Failure> {
-        let bytes = array_bytes(total, kernel.kind);
+        Arrays::in_pieces(kernel, total, MOST_PIECE_BYTES, seed)
+    }
+
+    /// The same, passed over in pieces of so many bytes of each array at most: a multiple of a page.
+    pub fn in_pieces(kernel: &'static Kernel, total: u64, piece: usize, seed: u64) -> Result<Self, Failure> {
+        let bytes = array_bytes(total, piece, kernel.kind);
         let all = bytes * kernel.kind.arrays() as usize;
         let (mapping, backing) = match Mapping::resident(all, Pages::Huge) {
             Err(Failure::Unsupported(_)) => Mapping::resident(all, Pages::Base),
             outcome => outcome,
         }?;
-        let piece_words = bytes.min(MOST_PIECE_BYTES) / 8;
+        let piece_words = bytes.min(piece) / 8;
         let mut arrays = Arrays {
             kernel,
             first: mapping.start().as_ptr().cast(),
