@@ -8,6 +8,7 @@ pub mod filesystem;
 mod listing;
 pub mod memory;
 pub mod network;
+pub mod test_file;
 
 use crate::experiment::Experiment;
 
