@@ -86,7 +86,9 @@ pub unsafe fn round(start: *const u8) -> Option<Round> {
     let body = jumped_over(&kernel).or_else(|| repeated(&kernel))?;
     let mut round = Round { advances: advance(body)?, ..Round::default() };
     let mut facts = InstructionInfoFactory::new();
-    body.iter().for_each(|instruction| round.add(instruction, &mut facts));
+    for instruction in body {
+        round.add(instruction, &mut facts);
+    }
     Some(round)
 }
 

@@ -256,7 +256,7 @@ fn best_said(kind: Kind, size: u64, known: &Known) -> Option<String> {
         let share =
             |factor: f64| declared::percent((rate * factor / theory.bytes_per_second * 1e3).round() / 1e3);
         let crossing =
-            if least == most { share(least) } else { format!("{} to {}", share(least), share(most)) };
+            if least >= most { share(least) } else { format!("{} to {}", share(least), share(most)) };
         format!(
             ": the bus moves {crossing} of the {} that {} allow",
             declared::bytes_rate(theory.bytes_per_second),

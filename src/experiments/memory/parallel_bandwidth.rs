@@ -89,21 +89,15 @@ impl Experiment for ParallelBandwidth {
         let one = one_thread(kernel, known);
         let crossing = kernel.bus_bytes().0;
         let theory = known.machine.memory.theoretical_bandwidth.value();
-        Ok(match theory.filter(|theory| theory.bytes_per_second / crossing < threads * one.value) {
-            Some(theory) => {
-                let fact = format!("theoretical bandwidth: {}", theory.formula);
-                let all = Basis::fact(theory.bytes_per_second, &fact);
-                Prediction::new().hardware(
-                    "what the channels carry, by the bytes on the bus",
-                    1.0 / crossing,
-                    all,
-                )
-            }
-            None => {
-                let what = "what one thread moves, as long as the channels carry it";
-                Prediction::new().hardware(what, threads, one)
-            }
-        })
+        if let Some(theory) = theory.filter(|theory| theory.bytes_per_second / crossing < threads * one.value)
+        {
+            let fact = format!("theoretical bandwidth: {}", theory.formula);
+            let all = Basis::fact(theory.bytes_per_second, &fact);
+            let what = "what the channels carry, by the bytes on the bus";
+            return Ok(Prediction::new().hardware(what, 1.0 / crossing, all));
+        }
+        let what = "what one thread moves, as long as the channels carry it";
+        Ok(Prediction::new().hardware(what, threads, one))
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
@@ -168,7 +162,7 @@ fn point(kernel: &Kernel, threads: u64, machine: &Machine) -> Point {
 /// One thread, two, four and so on, and all.
 fn thread_counts(cpus: usize) -> Vec<u64> {
     let all = cpus.max(1) as u64;
-    let mut counts: Vec<u64> = (0..).map(|power| 1 << power).take_while(|count| *count < all).collect();
+    let mut counts: Vec<u64> = (0..64).map(|power| 1 << power).take_while(|count| *count < all).collect();
     counts.push(all);
     counts
 }
@@ -222,19 +216,13 @@ pub fn cpus(site: &Site, threads: usize) -> Result<Vec<usize>, Failure> {
 fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
     let size = stream_size::memory_bytes(known.machine);
     let single = bandwidth::point(kernel, size);
-    match known.median("memory/bandwidth", &single) {
-        Some(value) => Basis {
-            value,
-            source: Source::Measured { experiment: "memory/bandwidth".to_owned(), point: single },
-        },
-        None => {
-            let predicted = stream_prediction::predict(kernel, stream_size::Level::Memory, None, known);
-            Basis::published(
-                predicted.total(),
-                &format!("predicted as for one core: {}", predicted.terms[0].what),
-            )
-        }
+    if let Some(value) = known.median("memory/bandwidth", &single) {
+        let source = Source::Measured { experiment: "memory/bandwidth".to_owned(), point: single };
+        return Basis { value, source };
     }
+    let predicted = stream_prediction::predict(kernel, stream_size::Level::Memory, None, known);
+    let term = &predicted.terms[0];
+    Basis::published(predicted.total(), &format!("{:.1} × {:.3e}: {}", term.times, term.each, term.what))
 }
 
 fn said(kernel: &Kernel, known: &Known) -> Option<String> {
