@@ -1,5 +1,7 @@
 //! What each command does: results on standard output, progress and warnings on standard error.
 
+mod peer;
+
 use crate::cli::{self, Cli, Colour, Command, Format, MachineFormat};
 use crate::experiments;
 use crate::machine::Machine;
@@ -27,6 +29,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Command::Run(asked) => return measure(&asked, style),
         Command::Trial => trial()?,
+        Command::Peer(asked) => peer::serve(&asked)?,
         Command::List => {
             print(&report::terminal::list(experiments::all(), &Machine::describe(Path::new(".")), style))?;
         }
