@@ -188,6 +188,8 @@ pub enum Format {
     Html,
     /// The summary table for a document.
     Markdown,
+    /// The summary tables for a paper (`longtable`, `booktabs`).
+    Latex,
     /// Everything, for programs; its shape is stable.
     Json,
 }

@@ -185,6 +185,7 @@ fn rendered(results: &Results, format: Format, files: &[(&str, &Path)], style: S
         Format::Text => report::terminal::summary(results, files, style),
         Format::Html => report::html::render(results),
         Format::Markdown => report::markdown::render(results),
+        Format::Latex => report::latex::render(results),
         Format::Json => report::json::render(results),
     }
 }

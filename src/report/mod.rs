@@ -9,6 +9,7 @@ pub mod description;
 mod figure;
 pub mod html;
 pub mod json;
+pub mod latex;
 pub mod live;
 mod machine;
 pub mod markdown;

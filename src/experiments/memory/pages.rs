@@ -1,0 +1,243 @@
+//! Memory behind pages of a chosen size: what is asked of the kernel, touched, and verified to have been got.
+
+use super::backing::Backing;
+use crate::experiment::{Failure, Parameter, Point, Scale};
+use crate::machine::Root;
+use std::ptr::NonNull;
+
+/// The pages behind an array.
+pub const PAGES: Parameter = Parameter {
+    name: "pages",
+    meaning: "the pages behind the array: base pages (4 KiB on most machines) or huge ones (2 MiB)",
+    scale: Scale::Name,
+};
+
+/// A size of page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pages {
+    /// The smallest that the processor translates one by one: 4 KiB on x86-64.
+    Base,
+    /// Those that one entry of the level above translates: 2 MiB on x86-64.
+    Huge,
+}
+
+impl Pages {
+    /// Both.
+    pub const ALL: [Pages; 2] = [Pages::Huge, Pages::Base];
+
+    /// The name in run files and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pages::Base => "base",
+            Pages::Huge => "huge",
+        }
+    }
+
+    /// Those that a point names.
+    pub fn of(point: &Point) -> Self {
+        if point.name(&PAGES) == Pages::Huge.name() { Pages::Huge } else { Pages::Base }
+    }
+
+    /// How large one is here, bytes.
+    pub fn bytes(self) -> usize {
+        match self {
+            // SAFETY: takes a number.
+            Pages::Base => usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096),
+            Pages::Huge => *huge_page().value().unwrap_or(&(2 << 20)),
+        }
+    }
+}
+
+const TRANSPARENT: &str = "/sys/kernel/mm/transparent_hugepage";
+
+fn huge_page() -> crate::machine::Fact<usize> {
+    Root::default().number(&format!("{TRANSPARENT}/hpage_pmd_size"))
+}
+
+/// An anonymous private mapping, at least as long as asked for and whole pages of its kind, between pages that nobody may
+/// touch, so that the kernel does not join it with another. Unmapped when dropped.
+#[derive(Debug)]
+pub struct Mapping {
+    reserved: NonNull<u8>,
+    reserved_bytes: usize,
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+impl Mapping {
+    /// Memory that is there: every page was written with data that are not zero (R-MEM-06: pages of zeros are one page of
+    /// memory), and the kernel says that all of it is backed by pages of this kind.
+    pub fn resident(bytes: usize, pages: Pages) -> Result<(Self, Backing), Failure> {
+        match Mapping::filled(bytes, pages, &Mapping::untouched) {
+            Err(Failure::Unsupported(reason)) if pages == Pages::Huge => {
+                Mapping::filled(bytes, pages, &|bytes, _| Mapping::pooled(bytes))
+                    .map_err(|_| Failure::Unsupported(reason))
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Memory that no page backs yet; its first touch asks for pages of this kind.
+    pub fn untouched(bytes: usize, pages: Pages) -> Result<Self, Failure> {
+        let advice = match pages {
+            Pages::Base => libc::MADV_NOHUGEPAGE,
+            Pages::Huge => {
+                transparent_allowed()?;
+                libc::MADV_HUGEPAGE
+            }
+        };
+        let mapping = Mapping::reserve(bytes, pages.bytes())?;
+        mapping.allow(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE)?;
+        // A kernel without transparent huge pages knows neither advice; what was got is verified after the first touch.
+        // SAFETY: advice about memory of our own.
+        unsafe { libc::madvise(mapping.start.as_ptr().cast(), mapping.bytes, advice) };
+        Ok(mapping)
+    }
+
+    /// Memory from the pool of explicit huge pages.
+    fn pooled(bytes: usize) -> Result<Self, Failure> {
+        let mapping = Mapping::reserve(bytes, Pages::Huge.bytes())?;
+        mapping.allow(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_HUGETLB)?;
+        Ok(mapping)
+    }
+
+    fn filled(
+        bytes: usize,
+        pages: Pages,
+        map: &dyn Fn(usize, Pages) -> Result<Self, Failure>,
+    ) -> Result<(Self, Backing), Failure> {
+        let mut mapping = map(bytes, pages)?;
+        mapping.touch();
+        let backing = Backing::of(mapping.start.as_ptr() as usize)?;
+        let lacking = match pages {
+            Pages::Huge => backing.huge < backing.mapped,
+            Pages::Base => backing.huge > 0,
+        };
+        if lacking { Err(refused(pages, &backing)) } else { Ok((mapping, backing)) }
+    }
+
+    /// Addresses that nobody else gets, with an aligned stretch in them between guards.
+    fn reserve(bytes: usize, page: usize) -> Result<Self, Failure> {
+        let bytes = bytes.max(1).next_multiple_of(page);
+        let reserved_bytes = bytes + 2 * page;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping at an address of the kernel's choice.
+        let address =
+            unsafe { libc::mmap(std::ptr::null_mut(), reserved_bytes, libc::PROT_NONE, flags, -1, 0) };
+        if address == libc::MAP_FAILED {
+            return Err(Failure::last(&format!("mmap of {reserved_bytes} bytes")));
+        }
+        let reserved = NonNull::new(address.cast::<u8>())
+            .ok_or_else(|| Failure::Broke("mmap gave address 0".to_owned()))?;
+        // One byte behind the start, so that there is a guard before the stretch even where the start is aligned.
+        let skipped = (address as usize + 1).next_multiple_of(page) - address as usize;
+        // SAFETY: `skipped` is at most a page, and the reservation is two pages longer than the stretch.
+        let start = unsafe { reserved.add(skipped) };
+        Ok(Mapping { reserved, reserved_bytes, start, bytes })
+    }
+
+    /// Puts memory that may be read and written in the place of the stretch.
+    fn allow(&self, flags: libc::c_int) -> Result<(), Failure> {
+        let (start, access) = (self.start.as_ptr().cast(), libc::PROT_READ | libc::PROT_WRITE);
+        // SAFETY: replaces addresses of our own reservation, which nothing uses yet.
+        let address = unsafe { libc::mmap(start, self.bytes, access, flags | libc::MAP_FIXED, -1, 0) };
+        if address == start { Ok(()) } else { Err(Failure::last(&format!("mmap of {} bytes", self.bytes))) }
+    }
+
+    /// Writes a byte that is not zero into every base page, in the order of addresses.
+    pub fn touch(&mut self) {
+        for offset in (0..self.bytes).step_by(Pages::Base.bytes()) {
+            // SAFETY: inside the mapping.
+            unsafe { self.start.add(offset).write_volatile(1) };
+        }
+    }
+
+    /// Its first byte.
+    pub fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// Its length: whole pages.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: mapped in `reserve`, the stretch included, and used by nobody else.
+        unsafe { libc::munmap(self.reserved.as_ptr().cast(), self.reserved_bytes) };
+    }
+}
+
+/// Whether the kernel gives transparent huge pages to those who ask for them.
+fn transparent_allowed() -> Result<(), Failure> {
+    let policy = Root::default().choice(&format!("{TRANSPARENT}/enabled"));
+    let refusal = match policy.value().map(String::as_str) {
+        Some("never") => "transparent huge pages are switched off",
+        Some(_) => return Ok(()),
+        None => "this kernel has no transparent huge pages",
+    };
+    Err(Failure::Unsupported(format!(
+        "{refusal}: write `madvise` to {TRANSPARENT}/enabled, or reserve some in /proc/sys/vm/nr_hugepages"
+    )))
+}
+
+fn refused(pages: Pages, backing: &Backing) -> Failure {
+    let (huge, mapped) = (backing.huge >> 20, backing.mapped >> 20);
+    Failure::Unsupported(match pages {
+        Pages::Huge => format!(
+            "the kernel backed {huge} MiB of {mapped} MiB with huge pages; memory may be fragmented: try after \
+             `echo 1 > /proc/sys/vm/compact_memory` as root, or reserve pages in /proc/sys/vm/nr_hugepages"
+        ),
+        Pages::Base => format!(
+            "the kernel backed {huge} MiB of {mapped} MiB with huge pages although it was asked not to: write `madvise` \
+             to {TRANSPARENT}/enabled"
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base_pages_are_got_where_they_are_asked_for() {
+        let (mapping, backing) = Mapping::resident(5 << 20, Pages::Base).unwrap();
+        assert!(mapping.bytes() >= 5 << 20);
+        assert_eq!((backing.huge, backing.resident), (0, mapping.bytes() as u64));
+    }
+
+    #[test]
+    fn huge_pages_are_got_or_refused_with_what_to_do() {
+        match Mapping::resident(5 << 20, Pages::Huge) {
+            Ok((mapping, backing)) => {
+                assert_eq!(mapping.bytes() % Pages::Huge.bytes(), 0);
+                assert_eq!(mapping.start().as_ptr() as usize % Pages::Huge.bytes(), 0);
+                assert_eq!((backing.huge, backing.mapped), (mapping.bytes() as u64, mapping.bytes() as u64));
+            }
+            Err(Failure::Unsupported(reason)) => assert!(reason.contains("nr_hugepages"), "{reason}"),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn pages_that_were_not_got_are_not_accepted() {
+        // Huge pages are claimed, and the kernel is asked for base pages.
+        let base = |bytes, _| Mapping::untouched(bytes, Pages::Base);
+        assert!(matches!(Mapping::filled(4 << 20, Pages::Huge, &base), Err(Failure::Unsupported(_))));
+        if transparent_allowed().is_ok() {
+            let huge = |bytes, _| Mapping::untouched(bytes, Pages::Huge);
+            assert!(matches!(Mapping::filled(4 << 20, Pages::Base, &huge), Err(Failure::Unsupported(_))));
+        }
+    }
+
+    #[test]
+    fn a_dropped_mapping_is_gone() {
+        let mapping = Mapping::untouched(1 << 20, Pages::Base).unwrap();
+        let address = mapping.start().as_ptr() as usize;
+        assert_eq!(Backing::of(address).unwrap(), Backing { mapped: 1 << 20, resident: 0, huge: 0 });
+        drop(mapping);
+        assert!(Backing::of(address).map_or(true, |backing| backing.mapped != 1 << 20));
+    }
+}
