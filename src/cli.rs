@@ -115,6 +115,16 @@ pub struct Run {
     /// Go on with a run that was interrupted, or add rounds to a complete one.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock"])]
     pub resume: Option<PathBuf>,
+    /// A second host for remote experiments: one that `ssh` knows, `namespace` for a virtual one on this machine, or the
+    /// address and port of a peer that was started by hand.
+    #[arg(long, value_name = "HOST")]
+    pub peer: Option<String>,
+    /// The second host's address for direct connections, where it is not the one that `ssh` goes to.
+    #[arg(long, value_name = "ADDRESS", requires = "peer")]
+    pub peer_address: Option<IpAddr>,
+    /// A file with the token of a peer that was started by hand.
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
     /// Measure although another fathom is measuring on this machine.
     #[arg(long)]
     pub alongside: bool,

@@ -5,6 +5,8 @@ use crate::peer::Token;
 use crate::peer::launch::{self, Ready};
 use crate::peer::proof::{SHORTEST_TOKEN, chance};
 use crate::peer::server::{End, Limits, Server};
+use crate::record::Run;
+use crate::run::{Peering, Reach};
 use anyhow::{Context, Result, bail};
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
@@ -27,6 +29,27 @@ pub fn serve(asked: &cli::Peer) -> Result<()> {
     Ok(())
 }
 
+/// The peer that a new run is asked to have.
+pub fn reach(asked: &cli::Run) -> Result<Option<Peering>> {
+    let reach = |wanted: &String| {
+        let reach = Reach { wanted: wanted.clone(), address: asked.peer_address, token: token(asked)? };
+        Peering::reach(&reach).with_context(|| format!("there is no peer {wanted}"))
+    };
+    asked.peer.as_ref().map(reach).transpose()
+}
+
+/// The peer of a run that is taken up again: as it was reached then, unless it is asked for otherwise.
+pub fn again(asked: &cli::Run, path: &Path) -> Result<Option<Peering>> {
+    let run = Run::read(path)?;
+    let Some(peer) = run.header.peer.filter(|_| asked.peer.is_none()) else { return reach(asked) };
+    let reached = Peering::reach(&Reach::again(&peer, token(asked)?));
+    reached.map(Some).with_context(|| format!("the run's peer {} cannot be reached again", peer.wanted))
+}
+
+fn token(asked: &cli::Run) -> Result<Option<Token>> {
+    asked.token_file.as_deref().map(read_token).transpose()
+}
+
 fn limits(asked: &cli::Peer) -> Limits {
     let usual = Limits::default();
     Limits {
@@ -45,7 +68,7 @@ fn bind(addresses: &[SocketAddr], token: Token, limits: Limits) -> Result<Server
 }
 
 /// The token in a file, without the white space around it.
-pub fn read_token(file: &Path) -> Result<Token> {
+fn read_token(file: &Path) -> Result<Token> {
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("cannot read the token in {}", file.display()))?;
     let token = text.trim();

@@ -91,6 +91,12 @@ pub fn enter(parent: u32, listen: &[IpAddr]) -> Result<(), Failure> {
     made.map_err(|NoPeer(complaint)| Failure::Broke(complaint))
 }
 
+/// The first address of the block that RFC 2544 sets apart for measuring, 198.18.0.0/15.
+const FIRST: u32 = 0xc612_0000;
+
+/// Networks of four addresses in it.
+const NETWORKS: u16 = 1 << 15;
+
 /// A network of two hosts: 1 is this machine, 2 the virtual peer.
 struct Link {
     number: u16,
@@ -98,11 +104,11 @@ struct Link {
 }
 
 impl Link {
-    /// The first network of 198.18.0.0/15 (RFC 2544: set apart for measuring) that this machine does not route already.
+    /// One that this machine does not route already.
     fn free() -> Option<Self> {
         let routes = std::fs::read_to_string("/proc/net/route").unwrap_or_default();
         let first = std::process::id() as u16;
-        let number = (0..u16::MAX).map(|step| first.wrapping_add(step)).find(|number| {
+        let number = (0..NETWORKS).map(|step| first.wrapping_add(step) % NETWORKS).find(|number| {
             let address = u32::from(Ipv4Addr::from(four(*number, 2)));
             !routes
                 .lines()
@@ -119,7 +125,10 @@ impl Link {
             IpAddr::V4(four) => Some(u32::from(*four)),
             IpAddr::V6(_) => None,
         })?;
-        Some(Link { number: (four >> 2) as u16, has_ipv6: listen.iter().any(IpAddr::is_ipv6) })
+        Some(Link {
+            number: (four.checked_sub(FIRST)? >> 2) as u16,
+            has_ipv6: listen.iter().any(IpAddr::is_ipv6),
+        })
     }
 
     /// The name of our end; it has the peer's process in it, so that two runs do not meet.
@@ -159,9 +168,8 @@ fn has_ipv6() -> bool {
     disabled.is_ok_and(|disabled| disabled.trim() == "0")
 }
 
-/// 65,536 networks of four addresses from 198.18.0.0 on fill a half of the block.
 fn four(number: u16, host: u8) -> [u8; 4] {
-    (0xc612_0000_u32 + (u32::from(number) << 2) + u32::from(host)).to_be_bytes()
+    (FIRST + (u32::from(number) << 2) + u32::from(host)).to_be_bytes()
 }
 
 /// Network and mask of a line of /proc/net/route, which shows them as this machine's bytes lie in memory.
@@ -201,4 +209,26 @@ fn wait_for(name: &str) -> Result<(), NoPeer> {
         std::thread::sleep(Duration::from_millis(2));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ends_know_the_same_network_by_the_address_alone() {
+        for number in [0, 1, 777, NETWORKS - 1] {
+            let link = Link { number, has_ipv6: true };
+            assert_eq!(Link::of(&[link.six(2).into(), link.four(2).into()]).unwrap().number, number);
+            let octets = link.four(2).octets();
+            assert!(octets[0] == 198 && (18..=19).contains(&octets[1]), "outside the block: {octets:?}");
+        }
+    }
+
+    #[test]
+    fn routes_are_read_as_the_kernel_shows_them() {
+        let line = "eth0\t000012C6\t00000000\t0001\t0\t0\t0\t0000FEFF\t0\t0\t0";
+        let expected = (u32::from(Ipv4Addr::new(198, 18, 0, 0)), u32::from(Ipv4Addr::new(255, 254, 0, 0)));
+        assert_eq!(route(line), Some(expected));
+    }
 }
