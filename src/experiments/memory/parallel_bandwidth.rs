@@ -31,8 +31,8 @@ static ABOUT: About = About {
              arrays of its own, so that on a NUMA machine they are near it. When all are ready they start together and \
              stream in pieces of 128 KiB until the trial ends; after each piece a thread writes into a line of its own \
              how many bytes it has moved. The measuring thread sleeps for 3 ms and looks at all counters and at the clock \
-             before and after: the rate is what all moved in the time between, while every one of them was running. A \
-             window in which one of them moved nothing fails the trial.\n\nAll arrays together are four times the \
+             before and after: the rate is what all moved in the time between. Threads that moved nothing in a window \
+             are counted; it is evidence that there was hardly any.\n\nAll arrays together are four times the \
              last-level caches of the CPUs in use (at most 2 GiB). The kernels are those of memory/bandwidth with the \
              widest vectors: for reading, for writing with and without read-for-ownership (2 bytes and 1 byte on the bus \
              for each written), and for copying around the caches (1).",
@@ -139,7 +139,14 @@ impl Experiment for ParallelBandwidth {
         let threads = point.number(&THREADS) as f64;
         let cpus = "CPUs on which the threads found themselves: one each";
         vec![
-            Check::witnessed("threads that moved bytes, in each window", seen, RUNNING, threads, threads),
+            // A host may take a CPU away for a whole window; one in twenty does not move a median.
+            Check::witnessed(
+                "threads that moved bytes, in the average window",
+                seen,
+                RUNNING,
+                0.95 * threads,
+                threads,
+            ),
             Check::witnessed("the slowest thread's part of an equal share", seen, LEAST, 0.1, 1.0),
             seen.witness(stream_fleet::STREAMING_CPUS)
                 .map_or_else(|| Check::missing(cpus), |seen| Check::equal(cpus, seen, threads)),
@@ -213,7 +220,7 @@ pub fn cpus(site: &Site, threads: usize) -> Result<Vec<usize>, Failure> {
 }
 
 /// What one thread moves, from memory/bandwidth at its memory size, or what that would be predicted to be.
-fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
+pub fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
     let size = stream_size::memory_bytes(known.machine);
     let single = bandwidth::point(kernel, size);
     if let Some(value) = known.median("memory/bandwidth", &single) {

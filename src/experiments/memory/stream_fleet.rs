@@ -124,11 +124,20 @@ fn stream(task: Task, seed: u64, told: &Told, start: &AtomicBool, stop: &AtomicB
     while !stop.load(Ordering::Relaxed) {
         arrays.pass()?;
         told.bytes.store(arrays.counts.bytes, Ordering::Relaxed);
-        for turn in 0..task.pause {
-            std::hint::black_box(turn);
-        }
+        rest(task.pause);
     }
     Ok(())
+}
+
+/// An empty loop that the compiler cannot shorten: a turn is one subtraction that waits for the one before.
+fn rest(mut turns: u64) {
+    while turns > 0 {
+        turns -= 1;
+        // SAFETY: no instruction at all; only the compiler must believe that the register has changed.
+        unsafe {
+            core::arch::asm!("/* {turns} */", turns = inout(reg) turns, options(nomem, nostack, preserves_flags))
+        };
+    }
 }
 
 fn thousandths(backing: &Backing) -> u64 {

@@ -28,7 +28,7 @@ pub fn reference(machine: &Machine) -> &'static Kernel {
 }
 
 /// Bytes of one load or store.
-fn width(kernel: &Kernel) -> u64 {
+pub fn width(kernel: &Kernel) -> u64 {
     match (kernel.maker, kernel.method) {
         (Maker::Assembly(_), "rep stos" | "rep movs") | (Maker::Library, _) => 32,
         (Maker::Assembly(width), _) => width,
