@@ -76,6 +76,10 @@ pub fn executable(kernel: &Kernel) -> Result<(), Failure> {
 /// Methods of which a quick run shows what they do in memory; the wide vectors it takes through all sizes.
 const QUICK_IN_MEMORY: [&str; 5] = ["8 words unrolled", "avx2 non-temporal", "memset", "memcpy", "rep movs"];
 
+/// Methods that a default run takes through the caches: those that differ there. The others move as many bytes from a
+/// cache as their instructions allow, or go to memory whatever the size.
+const THROUGH_CACHES: [&str; 7] = ["sse", "avx2", "avx512", "rep stos", "rep movs", "memset", "memcpy"];
+
 impl Experiment for Bandwidth {
     fn about(&self) -> &'static About {
         &ABOUT
@@ -98,14 +102,16 @@ impl Experiment for Bandwidth {
 
     fn effort(&self, point: &Point) -> Effort {
         let in_memory = point.number(&SIZE) >= stream_size::SMALLEST;
-        match (point.name(&KIND), point.name(&METHOD)) {
-            ("read" | "write" | "copy", "avx2") => Effort::Quick,
-            ("triad", "avx2") | ("read", PER_LINE) if in_memory => Effort::Quick,
-            (kind, method) if in_memory && kind != "scale" && QUICK_IN_MEMORY.contains(&method) => {
-                Effort::Quick
-            }
-            (_, method) if in_memory || !is_slow(method) => Effort::Standard,
-            _ => Effort::Thorough,
+        let (kind, method) = (point.name(&KIND), point.name(&METHOD));
+        let quick = match (kind, method) {
+            ("read" | "write" | "copy", "avx2") => true,
+            ("triad", "avx2") | ("read", PER_LINE) => in_memory,
+            _ => in_memory && kind != "scale" && QUICK_IN_MEMORY.contains(&method),
+        };
+        match () {
+            () if quick => Effort::Quick,
+            () if in_memory || (kind != "scale" && THROUGH_CACHES.contains(&method)) => Effort::Standard,
+            () => Effort::Thorough,
         }
     }
 
@@ -176,11 +182,6 @@ impl Experiment for Bandwidth {
         said.extend(per_line_said(size, known));
         said
     }
-}
-
-/// Methods that instructions bind to a crawl: outside memory only a thorough run asks.
-fn is_slow(method: &str) -> bool {
-    [PER_LINE, "word loop", "rep lods", "8 words unrolled"].contains(&method)
 }
 
 /// What the reference has read at the same size; `None` of the reference itself, and before it was measured.
@@ -266,6 +267,22 @@ fn best_said(kind: Kind, size: u64, known: &Known) -> Option<String> {
     let (kind, method) = (kind.name(), kernel.method);
     let rate = declared::bytes_rate(rate);
     Some(format!("Best {kind} in memory by one core: {rate} ({method}){}.", share.unwrap_or_default()))
+}
+
+/// The quickest of each kind in each cache.
+fn caches_said(known: &Known) -> Option<String> {
+    let of_kind = |kind: Kind| {
+        let sizes = stream_size::sizes(known.machine).into_iter();
+        let caches = sizes.filter(|(level, _)| *level != Level::Memory);
+        let best = caches.filter_map(|(_, size)| {
+            let (kernel, rate) = best(kind, size, known)?;
+            Some(format!("{} in {} ({})", declared::bytes_rate(rate), declared::size(size), kernel.method))
+        });
+        let best: Vec<String> = best.collect();
+        (!best.is_empty()).then(|| format!("{} {}", kind.name(), best.join(", ")))
+    };
+    let said: Vec<String> = Kind::ALL.into_iter().filter_map(of_kind).collect();
+    (!said.is_empty()).then(|| format!("Best in the caches: {}.", said.join("; ")))
 }
 
 /// What a line's read-for-ownership costs: the same stores with and without it.

@@ -29,8 +29,8 @@ static ABOUT: About = About {
     operation: "one byte that any of the threads loads or stores; a copied byte counts twice, as in STREAM",
     method: "Each thread is pinned to a CPU of its own, one of every core before the second threads of cores, and fills \
              arrays of its own, so that on a NUMA machine they are near it. When all are ready they start together and \
-             stream in pieces of 128 KiB until the trial ends; after each piece a thread writes into a line of its own \
-             how many bytes it has moved. The measuring thread sleeps for 3 ms and looks at all counters and at the clock \
+             stream in pieces of 64 KiB until the trial ends; after each piece a thread writes into a line of its own \
+             how many bytes it has moved. The measuring thread sleeps for 1 ms and looks at all counters and at the clock \
              before and after: the rate is what all moved in the time between. Threads that moved nothing in a window \
              are counted; it is evidence that there was hardly any.\n\nAll arrays together are four times the \
              last-level caches of the CPUs in use (at most 2 GiB). The kernels are those of memory/bandwidth with the \
@@ -44,9 +44,9 @@ static ABOUT: About = About {
 };
 
 /// How long the measuring thread sleeps between two looks.
-const WINDOW: Duration = Duration::from_millis(3);
+const WINDOW: Duration = Duration::from_millis(1);
 /// What a thread passes over between two counts: some ten microseconds.
-const PIECE_BYTES: usize = 128 << 10;
+const PIECE_BYTES: usize = 64 << 10;
 /// Arrays of all threads together are never larger.
 const LARGEST: u64 = 2 << 30;
 

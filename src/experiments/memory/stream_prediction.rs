@@ -6,7 +6,7 @@ use crate::experiment::{Basis, Bound, Known, Prediction, Requirement};
 use crate::machine::Machine;
 
 const FOG: &str = "Fog 2022, Microarchitecture and Instruction tables: current x86-64 cores load twice and store once a \
-                   cycle, 32 bytes each";
+                   cycle, 32 bytes each; vectors of 64 bytes as much in a cycle on AMD's up to Zen 4, twice that on Intel's";
 const WIRES: &str = "Fog 2022, Microarchitecture: 32 bytes a cycle between the first two caches, half of that to a third, \
                      on current cores";
 const LITTLE: &str = "Little's law: a core keeps some 24 lines in flight (10 to 16 line fill buffers or 22 to 24 miss \
@@ -38,17 +38,18 @@ pub fn width(kernel: &Kernel) -> u64 {
 }
 
 /// Cycles that the instructions for one line of every array take if nothing waits for data.
-fn cycles_per_line(kernel: &Kernel) -> f64 {
+fn cycles_per_line(kernel: &Kernel, machine: &Machine) -> f64 {
     let accesses = (kernel.used_of_line() / width(kernel)) as f64;
+    let wide_paths = machine.processor.vendor.value().is_some_and(|vendor| vendor == "GenuineIntel");
+    // Where the paths are 32 bytes wide, an access of 64 takes them twice.
+    let twice = if width(kernel) > 32 && !wide_paths { 2.0 } else { 1.0 };
     match kernel.method {
         // One word each time round the loop.
         "word loop" => accesses,
         "rep lods" => 2.0 * accesses,
         _ => {
-            // A store of 64 bytes takes two cycles where the path is 32 wide.
-            let store = if width(kernel) > 32 { 2.0 } else { 1.0 };
             let (loaded, stored) = (kernel.kind.loaded() as f64, kernel.kind.stored() as f64);
-            (accesses * loaded / 2.0).max(accesses * stored * store)
+            (accesses * loaded / 2.0 * twice).max(accesses * stored * twice)
         }
     }
 }
@@ -61,22 +62,37 @@ fn bytes_per_line(kernel: &Kernel) -> f64 {
 /// What is expected of a kernel at a level. `reference_rate` is what this run has found the reference to read there, if
 /// this is not that point itself.
 pub fn predict(kernel: &Kernel, level: Level, reference_rate: Option<Basis>, known: &Known) -> Prediction {
-    let per_cycle = bytes_per_line(kernel) / cycles_per_line(kernel);
+    let per_cycle = bytes_per_line(kernel) / cycles_per_line(kernel, known.machine);
     let hertz = 1e9 / known.cycle().value;
     let instructions = (
         "bytes that its instructions move in a cycle, times the clock",
         per_cycle,
         Basis::published(hertz, &format!("{:.3} GHz, {}; {FOG}", hertz / 1e9, clock_source(known))),
     );
-    // Where the processor chooses, it reads lines before it writes them: the usual case.
-    let crossing = if kernel.is_non_temporal() { kernel.bus_bytes().0 } else { kernel.bus_bytes().1 };
-    let level = if kernel.is_non_temporal() { Level::Memory } else { level };
-    let wires = wires(level, reference_rate, hertz).map(|(what, times, each)| (what, times / crossing, each));
+    let from = if kernel.is_non_temporal() { Level::Memory } else { level };
+    let wires = wires(from, reference_rate, hertz);
+    let wires = wires.map(|(what, times, each)| (what, times / crossing(kernel, level), each));
     let slower = match wires {
         Some(wires) if wires.1 * wires.2.value < instructions.1 * instructions.2.value => wires,
         _ => instructions,
     };
     Prediction::new().hardware(slower.0, slower.1, slower.2)
+}
+
+/// Bytes on the wires behind a level for each byte that the program moves, in the direction that is busier.
+fn crossing(kernel: &Kernel, level: Level) -> f64 {
+    let (least, most) = kernel.bus_bytes();
+    match level {
+        // One bus carries both directions. Where the processor chooses, it reads lines before it writes them.
+        Level::Memory if kernel.is_non_temporal() => least,
+        Level::Memory => most,
+        // The arrays that are read stay in the cache; only the stores go to memory.
+        Level::Cache(_) if kernel.is_non_temporal() => {
+            kernel.kind.stored() as f64 / kernel.kind.arrays() as f64
+        }
+        // Between caches lines come and go on wires of their own: as many come as the arrays have, fewer go.
+        Level::Cache(_) => 64.0 / kernel.used_of_line() as f64,
+    }
 }
 
 fn clock_source(known: &Known) -> &'static str {
