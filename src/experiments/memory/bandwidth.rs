@@ -178,6 +178,7 @@ impl Experiment for Bandwidth {
         let size = stream_size::memory_bytes(known.machine);
         let mut said: Vec<String> =
             Kind::ALL.iter().filter_map(|kind| best_said(*kind, size, known)).collect();
+        said.extend(caches_said(known));
         said.extend(ownership_said(size, known));
         said.extend(per_line_said(size, known));
         said
@@ -314,4 +315,41 @@ fn per_line_said(size: u64, known: &Known) -> Option<String> {
         declared::bytes_rate(lines),
         declared::bytes_rate(all)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a flawless trial of one pass would have shown, with one thing otherwise.
+    fn judged(kind: &str, method: &str, otherwise: (&'static str, f64)) -> bool {
+        let kernel = Kernel::find(kind, method).unwrap();
+        let mut seen = Observed { operations: 4096, trials: 1, ..Observed::default() };
+        let counted = [(VERIFIED, 4096.0), (LOOKED_AT, 512.0), (WRONG, 0.0)];
+        seen.witnessed.extend(counted.map(|(name, count)| (name.to_owned(), count)));
+        let backing = Backing { mapped: 4096, resident: 4096, huge: 0 };
+        let stated = backing.stated(stating_traffic(Workload::batched(|_| Ok(())), kernel)).stated;
+        seen.stated.extend(stated.iter().map(|(name, value)| ((*name).to_owned(), *value)));
+        let place =
+            if seen.stated.contains_key(otherwise.0) { &mut seen.stated } else { &mut seen.witnessed };
+        place.insert(otherwise.0.to_owned(), otherwise.1);
+        Bandwidth.evidence(&point(kernel, 4096), &seen).iter().all(|check| check.holds)
+    }
+
+    #[test]
+    fn a_trial_that_did_something_else_is_found_out() {
+        assert!(judged("copy", "8 words unrolled", ("nothing", 0.0)));
+        assert!(!judged("copy", "8 words unrolled", (VERIFIED, 4032.0)), "a line left out");
+        assert!(!judged("copy", "8 words unrolled", (WRONG, 1.0)), "a word not copied");
+        assert!(!judged("copy", "8 words unrolled", (LOOKED_AT, 0.0)), "nobody looked");
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn a_kernel_that_moves_other_bytes_than_it_says_is_found_out() {
+        assert!(judged("read", "avx512", (LOADED, 64.0)));
+        assert!(!judged("read", "avx512", (LOADED, 8.0)), "one word of each line");
+        assert!(!judged("write", "sse", (STORED, 128.0)), "each line twice");
+        assert!(judged("read", PER_LINE, (LOADED, 8.0)));
+    }
 }

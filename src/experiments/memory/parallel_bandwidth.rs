@@ -265,4 +265,20 @@ mod tests {
         assert_eq!(thread_counts(6), [1, 2, 4, 6]);
         assert_eq!(thread_counts(64), [1, 2, 4, 8, 16, 32, 64]);
     }
+
+    #[test]
+    fn threads_that_did_not_run_all_the_time_are_found_out() {
+        let machine = Machine::describe(std::path::Path::new("/"));
+        let point = point(&KERNELS[0], 2, &machine);
+        let holds = |running: f64, least: f64, cpus: f64| {
+            let mut seen = Observed { operations: 10, ..Observed::default() };
+            seen.witnessed.extend([(RUNNING.to_owned(), running), (LEAST.to_owned(), least)]);
+            seen.stated.insert(stream_fleet::STREAMING_CPUS.to_owned(), cpus);
+            ParallelBandwidth.evidence(&point, &seen).iter().all(|check| check.holds)
+        };
+        assert!(holds(20.0, 9.0, 2.0));
+        assert!(!holds(15.0, 9.0, 2.0), "one of the two stood still in half of the windows");
+        assert!(!holds(20.0, 0.5, 2.0), "one of them was starved");
+        assert!(!holds(20.0, 9.0, 1.0), "both on one CPU");
+    }
 }
