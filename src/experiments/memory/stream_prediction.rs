@@ -30,6 +30,7 @@ pub fn reference(machine: &Machine) -> &'static Kernel {
 /// Bytes of one load or store.
 pub fn width(kernel: &Kernel) -> u64 {
     match (kernel.maker, kernel.method) {
+        (_, "word loop" | "8 words unrolled" | PER_LINE) => 8,
         (Maker::Assembly(_), "rep stos" | "rep movs") | (Maker::Library, _) => 32,
         (Maker::Assembly(width), _) => width,
         // The baseline of both x86-64 and aarch64 has vectors of 16 bytes.
@@ -138,7 +139,7 @@ fn wires(level: Level, reference_rate: Option<Basis>, hertz: f64) -> Option<(&'s
 pub fn bound(kernel: &Kernel, known: &Known) -> Bound {
     // Nothing is known of the accesses that a compiler, the library or microcode choose.
     let width = match (kernel.maker, kernel.method) {
-        (Maker::Assembly(width), "word loop" | "8 words unrolled" | PER_LINE) => width,
+        (_, "word loop" | "8 words unrolled" | PER_LINE) => 8,
         (Maker::Assembly(width), _) if width > 8 => width,
         _ => 64,
     } as f64;

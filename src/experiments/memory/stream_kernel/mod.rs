@@ -81,6 +81,7 @@ pub enum Ownership {
 /// Who wrote the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Maker {
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no assembly for it yet"))]
     /// We, in assembly: it is disassembled. Each load and store has so many bytes.
     Assembly(u64),
     /// The compiler.
