@@ -4,6 +4,10 @@
 mod backing;
 #[allow(dead_code, reason = "the experiments that use all of it come next")]
 mod pages;
+mod chase;
+mod cycle;
+mod random_order;
+mod sizes;
 
 use crate::experiment::Experiment;
 
