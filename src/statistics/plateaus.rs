@@ -26,7 +26,7 @@ const NEARLY_FLAT: f64 = 0.2;
 const SAME: f64 = 0.22;
 
 /// The least extent of a plateau in units of x, and its fewest points.
-const EXTENT: f64 = 0.74;
+const EXTENT: f64 = 0.55;
 const POINTS: usize = 3;
 
 /// Twice the logarithm of the likelihood ratio that a test with one degree of freedom at 95 % accepts.
@@ -46,11 +46,22 @@ pub struct Plateau {
     pub value: f64,
     /// Where the level lies with 95 %, by the scatter of its points and by what a plateau may waver.
     pub interval: Interval,
-    /// Where it ends with 95 %, in units of x: not before the lower, and before the upper end; `None` for a plateau that goes on to the end of the
-    /// curve.
+    /// Where it ceases to be flat with 95 %, in units of x: not before the lower, and before the upper end; `None` for a
+    /// plateau that goes on to the end of the curve.
     pub ends: Option<Interval>,
+    /// Where the curve has made half of its way from this plateau to the next, higher one; `None` for the last.
+    pub half_way: Option<Crossing>,
     /// How many points of the curve it has.
     pub points: usize,
+}
+
+/// Where a curve crosses a height.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crossing {
+    /// The place, between two points of the curve by interpolation in ln y.
+    pub at: f64,
+    /// The points of the curve that it lies between, whatever the height is within its own interval.
+    pub interval: Interval,
 }
 
 /// The plateaus of a curve, in the order of x; none where it has fewer than three points, or where a y is not above zero.
@@ -70,7 +81,28 @@ pub fn plateaus(curve: &[CurvePoint]) -> Vec<Plateau> {
         }
         levels
     });
-    joined.into_iter().filter_map(|level| cut.plateau(level)).collect()
+    let mut found: Vec<Plateau> = joined.into_iter().filter_map(|level| cut.plateau(level)).collect();
+    for next in 1..found.len() {
+        found[next - 1].half_way = half_way(&curve, &found[next - 1], &found[next]);
+    }
+    found
+}
+
+/// Where the curve makes half of its way from one plateau up to the next.
+fn half_way(curve: &[CurvePoint], one: &Plateau, next: &Plateau) -> Option<Crossing> {
+    let half = |low: f64, high: f64| 0.5 * (low + high);
+    let height = half(one.value, next.value);
+    let (least, most) =
+        (half(one.interval.low, next.interval.low), half(one.interval.high, next.interval.high));
+    let between = curve.iter().filter(|point| (one.from..=next.to).contains(&point.0));
+    let points: Vec<&CurvePoint> = between.collect();
+    let first_above = |height: f64| points.iter().position(|point| point.1 >= height);
+    let (after, sure) = (first_above(height)?, first_above(least)?);
+    let last_below = points.iter().rposition(|point| point.1 <= most)?;
+    let (before, here) = (points.get(after.checked_sub(1)?)?, points[after]);
+    let share = (height / before.1).ln() / (here.1 / before.1).ln();
+    let interval = Interval { low: points.get(sure.checked_sub(1)?)?.0, high: points.get(last_below + 1)?.0 };
+    Some(Crossing { at: before.0 + share * (here.0 - before.0), interval })
 }
 
 /// Points `begin..end` of the curve.
@@ -178,6 +210,7 @@ impl<'curve> Cut<'curve> {
             value: mean.exp(),
             interval: Interval { low: (mean - reach).exp(), high: (mean + reach).exp() },
             ends: self.ends(level),
+            half_way: None,
             points: points.len(),
         })
     }
@@ -187,7 +220,7 @@ impl<'curve> Cut<'curve> {
         if level.end == self.curve.len() {
             return None;
         }
-        let begin = self.segments().into_iter().filter(|segment| segment.end <= level.end).next_back()?.begin;
+        let begin = self.segments().into_iter().find(|segment| segment.end == level.end)?.begin;
         let cost =
             |end| self.squares(Segment { begin, end }, self.slope_of_level(begin, end)) + self.after[end];
         let places: Vec<(usize, f64)> = (begin + 1..self.curve.len()).map(|end| (end, cost(end))).collect();
@@ -278,19 +311,29 @@ mod tests {
         }
         for (plateau, capacity) in found.iter().zip([15.0, 20.0, 25.0]) {
             assert!(plateau.ends.unwrap().contains(capacity), "{plateau:?}");
+            // A cache of random replacement holds half of a set that is ln 2 / 0.5 times as large as itself.
+            let half = plateau.half_way.unwrap();
+            assert!(
+                (half.at - capacity - 0.47).abs() < 0.1 && half.interval.contains(half.at),
+                "{plateau:?}"
+            );
         }
-        assert_eq!(found[3].ends, None);
+        assert_eq!((found[3].ends, found[3].half_way), (None, None));
     }
 
     #[test]
     fn intervals_hold_the_truth_under_noise() {
         let mut seed = 7;
-        let (mut places, mut values) = (0, 0);
+        let (mut places, mut values, mut halves) = (0, 0, 0);
         for _ in 0..100 {
             let found = plateaus(&curve(&THREE, 110.0, 0.01, &mut seed));
             assert_eq!(found.len(), 4, "{found:#?}");
             let ends = |(plateau, truth): (&Plateau, &(f64, f64))| plateau.ends.unwrap().contains(truth.0);
             places += found.iter().zip(&THREE).filter(|pair| ends(*pair)).count();
+            let half = |(plateau, truth): (&Plateau, &(f64, f64))| {
+                plateau.half_way.unwrap().interval.contains(truth.0 + 0.47)
+            };
+            halves += found.iter().zip(&THREE).filter(|pair| half(*pair)).count();
             // The last one is reached only beyond the end of the curve.
             values += found
                 .iter()
@@ -299,6 +342,7 @@ mod tests {
                 .count();
         }
         assert!(places >= 285, "{places} of 300 ends");
+        assert!(halves >= 285, "{halves} of 300 half ways");
         assert!(values >= 285, "{values} of 300 values");
     }
 

@@ -66,7 +66,7 @@ pub unsafe fn chase_rolled(from: NonNull<u8>, loads: u64) -> NonNull<u8> {
 
 /// `K` chases at once, none of which waits for another; each goes on for `turns` loads.
 ///
-/// In Rust, because no architecture has registers for all of 16 chases: where one is spilled, that costs a few cycles of a
+/// In Rust, because no architecture has registers for 32 chases: where one is spilled, that costs a few cycles of a
 /// hundred nanoseconds.
 ///
 /// # Safety

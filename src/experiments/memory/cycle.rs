@@ -18,6 +18,8 @@ const SAME_PAGE_CHANCE: &str = "most_on_a_page_by_chance";
 
 /// Steps that are looked at to judge whether an order could be prefetched.
 const STEPS_JUDGED: u64 = 4096;
+/// Elements whose pointers are verified together.
+const BLOCK: u64 = 64;
 /// Equal distances among so many steps of a random order: the commonest of some thousand has about 8.
 const EQUAL_BY_CHANCE: f64 = 14.0;
 
@@ -76,10 +78,9 @@ impl<P: Places> Cycle<P> {
     }
 
     fn link(&mut self) {
-        let first = self.element(0);
-        let mut from = first;
+        let mut from = self.element(0);
         for element in 1..=self.elements {
-            let to = if element == self.elements { first } else { self.element(element) };
+            let to = self.following(element);
             // SAFETY: an aligned place for a pointer within the mapping.
             unsafe { from.cast::<NonNull<u8>>().write(to) };
             from = to;
@@ -94,24 +95,34 @@ impl<P: Places> Cycle<P> {
     /// can fetch many at once, and a gigabyte takes a fifth of a second.
     fn verified(&self) -> Result<u64, Failure> {
         let first = self.element(0);
-        let mut here = first;
-        for element in 1..=self.elements {
-            let next = if element == self.elements { first } else { self.element(element) };
-            // SAFETY: `link` has written a pointer there.
-            let found = unsafe { here.cast::<NonNull<u8>>().read() };
-            if found != next {
-                return Err(Failure::Broke(format!(
-                    "element {} does not point to the next one",
-                    element - 1
-                )));
+        let mut block = [first; BLOCK as usize + 1];
+        for begin in (0..self.elements).step_by(BLOCK as usize) {
+            let here = &mut block[..=(self.elements - begin).min(BLOCK) as usize];
+            // Addresses first, then loads: so that the loads of a block are under way together.
+            here.iter_mut().zip(begin..).for_each(|(address, element)| *address = self.following(element));
+            for (pair, element) in here.windows(2).zip(begin + 1..) {
+                // SAFETY: `link` has written a pointer there.
+                let found = unsafe { pair[0].cast::<NonNull<u8>>().read() };
+                if found != pair[1] {
+                    return Err(Failure::Broke(format!(
+                        "element {} does not point to the next one",
+                        element - 1
+                    )));
+                }
+                if found == first && element < self.elements {
+                    let all = self.elements;
+                    return Err(Failure::Broke(format!(
+                        "the cycle closes after {element} of {all} elements"
+                    )));
+                }
             }
-            if next == first && element < self.elements {
-                let all = self.elements;
-                return Err(Failure::Broke(format!("the cycle closes after {element} of {all} elements")));
-            }
-            here = next;
         }
         Ok(self.elements)
+    }
+
+    /// The address of an element, or of the first after the last.
+    fn following(&self, element: u64) -> NonNull<u8> {
+        self.element(if element == self.elements { 0 } else { element })
     }
 
     /// Follows the pointers from the first element until they return to it, at most `limit` of them.

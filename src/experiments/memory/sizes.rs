@@ -1,5 +1,7 @@
 //! The sizes that memory is swept over.
 
+use crate::machine::Root;
+
 /// Sizes from `smallest` to `largest` (bytes), four to an octave: 4, 5, 6 and 7 quarters of a power of two, which caches
 /// and their shares are usually sized in.
 pub fn four_an_octave(smallest: u64, largest: u64) -> Vec<u64> {
@@ -15,6 +17,14 @@ pub fn fineness(size: u64) -> u32 {
         6 => 2,
         _ => 4,
     }
+}
+
+/// The line that this CPU moves between its caches and memory, bytes; 64, that of most, where the kernel does not tell.
+pub fn line_bytes(cpu: Option<usize>) -> usize {
+    let cpu = cpu.unwrap_or(0);
+    let file = format!("/sys/devices/system/cpu/cpu{cpu}/cache/index0/coherency_line_size");
+    let told = Root::default().number::<usize>(&file);
+    told.value().copied().filter(|bytes| bytes.is_power_of_two() && *bytes >= 16).unwrap_or(64)
 }
 
 #[cfg(test)]
