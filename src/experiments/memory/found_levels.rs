@@ -154,7 +154,9 @@ mod tests {
     fn levels_that_end_where_they_are_declared_are_named() {
         let said = said(&limits(&[15, 20]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 24.0));
         assert!(
-            said.contains("L1: 1.00 ns") && said.contains("[32 KiB, 38.05 KiB]") && said.contains("L2: 4.00 ns"),
+            said.contains("L1: 1.00 ns")
+                && said.contains("[32 KiB, 38.05 KiB]")
+                && said.contains("L2: 4.00 ns"),
             "{said}"
         );
     }

@@ -158,7 +158,7 @@ impl Mapping {
     }
 
     /// Its length: whole pages.
-    #[allow(dead_code, reason = "for the experiments that follow")]
+    #[cfg(test)]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
