@@ -7,7 +7,7 @@ use super::stream_prediction;
 use super::stream_size::{self, SIZE};
 use crate::experiment::{
     About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Site, Source, Workload,
+    Prediction, Requirement, Scale, Site, Source, Stopwatch, Workload,
 };
 use crate::machine::{self, Machine, Root};
 use crate::quantity::{Unit, declared};
@@ -114,25 +114,12 @@ impl Experiment for ParallelBandwidth {
         let task = Task { kernel, bytes, piece_bytes: PIECE_BYTES, pause: 0 };
         let cpus = cpus(site, threads as usize)?;
         let fleet = Fleet::start(&cpus, task, site.seed)?;
-        let (running, least) = (Rc::new(Cell::new(0.0)), Rc::new(Cell::new(0.0)));
-        let (counted_running, counted_least) = (Rc::clone(&running), Rc::clone(&least));
-        let workload = Workload::recorded(|| Ok(None));
-        let stated = fleet.stated(workload).stated;
-        let window = move || {
-            let (before, began) = (fleet.bytes()?, site.stopwatch.now_ns());
-            std::thread::sleep(WINDOW);
-            let (after, ended) = (fleet.bytes()?, site.stopwatch.now_ns());
-            let moved: Vec<u64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
-            let sum = moved.iter().sum::<u64>() as f64;
-            let slowest = moved.iter().copied().min().unwrap_or_default() as f64;
-            running.set(running.get() + moved.iter().filter(|bytes| **bytes > 0).count() as f64);
-            least.set(least.get() + slowest * moved.len() as f64 / sum.max(1.0));
-            Ok(Some(sum / (ended - began) * 1e9))
-        };
-        let witness = move || vec![(RUNNING, counted_running.get()), (LEAST, counted_least.get())];
-        let mut workload = Workload::recorded(window).witnessed(witness);
+        let stated = fleet.stated(Workload::recorded(|| Ok(None))).stated;
+        let windows = Rc::new(Windows::default());
+        let counted = Rc::clone(&windows);
+        let mut workload = Workload::recorded(move || windows.next(&fleet, site.stopwatch));
         workload.stated = stated;
-        Ok(workload)
+        Ok(workload.witnessed(move || vec![(RUNNING, counted.running.get()), (LEAST, counted.least.get())]))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
@@ -155,6 +142,29 @@ impl Experiment for ParallelBandwidth {
 
     fn findings(&self, known: &Known) -> Vec<String> {
         kernels(known.machine).into_iter().filter_map(|kernel| said(kernel, known)).collect()
+    }
+}
+
+/// What was seen in the windows so far, ever growing.
+#[derive(Default)]
+struct Windows {
+    running: Cell<f64>,
+    least: Cell<f64>,
+}
+
+impl Windows {
+    /// What all threads move in the next window, bytes per second.
+    fn next(&self, fleet: &Fleet, stopwatch: &dyn Stopwatch) -> Result<Option<f64>, Failure> {
+        let (before, began) = (fleet.bytes()?, stopwatch.now_ns());
+        std::thread::sleep(WINDOW);
+        let (after, ended) = (fleet.bytes()?, stopwatch.now_ns());
+        let moved: Vec<u64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
+        let sum = moved.iter().sum::<u64>() as f64;
+        let slowest = moved.iter().copied().min().unwrap_or_default() as f64;
+        let running = moved.iter().filter(|bytes| **bytes > 0).count() as f64;
+        self.running.set(self.running.get() + running);
+        self.least.set(self.least.get() + slowest * moved.len() as f64 / sum.max(1.0));
+        Ok(Some(sum / (ended - began) * 1e9))
     }
 }
 

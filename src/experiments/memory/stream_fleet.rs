@@ -8,6 +8,7 @@ use super::stream_arrays::Arrays;
 use super::stream_kernel::Kernel;
 use crate::experiment::{Failure, Workload, ensure};
 use crate::sampling::{affinity, partner};
+use core::arch::asm;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -134,9 +135,7 @@ fn rest(mut turns: u64) {
     while turns > 0 {
         turns -= 1;
         // SAFETY: no instruction at all; only the compiler must believe that the register has changed.
-        unsafe {
-            core::arch::asm!("/* {turns} */", turns = inout(reg) turns, options(nomem, nostack, preserves_flags))
-        };
+        unsafe { asm!("/* {turns} */", turns = inout(reg) turns, options(nomem, nostack, preserves_flags)) };
     }
 }
 
