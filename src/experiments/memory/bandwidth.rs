@@ -2,7 +2,8 @@
 
 use super::backing::Backing;
 use super::stream_arrays::{Arrays, MOST_PIECE_BYTES};
-use super::stream_kernel::{KERNELS, Kernel, Kind, Maker, PER_LINE};
+use super::stream_findings;
+use super::stream_kernel::{KERNELS, Kernel, Maker, PER_LINE};
 use super::stream_prediction;
 use super::stream_size::{self, Level, SIZE};
 use crate::experiment::{
@@ -10,7 +11,7 @@ use crate::experiment::{
     Requirement, Scale, Site, Source, Workload,
 };
 use crate::machine::Machine;
-use crate::quantity::{Unit, declared};
+use crate::quantity::Unit;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -48,7 +49,8 @@ static ABOUT: About = About {
              for one. `rep stos`, `rep movs`, memset and memcpy choose for themselves: 1 to 2 bytes, and 1 to 1.5.",
     caveats: "`one word per line` is naive if its lines are taken for the bytes moved, as reports 001 and 002 did: here \
               it counts 8 of 64 bytes, and its bus moves eight times its figure. `rep lods` and `word loop` are bound by \
-              their instructions. Non-temporal stores go to memory whatever the size of the arrays.",
+              their instructions. Non-temporal stores go to memory whatever the size of the arrays. Of arrays four times the last \
+              cache up to a quarter can be in it, and a share of the theoretical bandwidth be as much too high.",
     version: 1,
     parameters: &[KIND, METHOD, SIZE],
     trends: &[],
@@ -175,13 +177,7 @@ impl Experiment for Bandwidth {
     }
 
     fn findings(&self, known: &Known) -> Vec<String> {
-        let size = stream_size::memory_bytes(known.machine);
-        let mut said: Vec<String> =
-            Kind::ALL.iter().filter_map(|kind| best_said(*kind, size, known)).collect();
-        said.extend(caches_said(known));
-        said.extend(ownership_said(size, known));
-        said.extend(per_line_said(size, known));
-        said
+        stream_findings::sentences(known)
     }
 }
 
@@ -240,81 +236,6 @@ fn written_evidence(seen: &Observed) -> Vec<Check> {
     };
     let piece = (MOST_PIECE_BYTES / 8) as f64;
     vec![count(wrong, WRONG, 0.0, 0.0), count(looked_at, LOOKED_AT, 1.0, piece)]
-}
-
-/// The quickest method of a kind in memory, its median rate and the kernel.
-fn best(kind: Kind, size: u64, known: &Known) -> Option<(&'static Kernel, f64)> {
-    let of_kind = KERNELS.iter().filter(|kernel| kernel.kind == kind);
-    let measured =
-        of_kind.filter_map(|kernel| Some((kernel, known.median(ABOUT.name, &point(kernel, size))?)));
-    measured.max_by(|(_, one), (_, other)| one.total_cmp(other))
-}
-
-fn best_said(kind: Kind, size: u64, known: &Known) -> Option<String> {
-    let (kernel, rate) = best(kind, size, known)?;
-    let theory = known.machine.memory.theoretical_bandwidth.value();
-    let (least, most) = kernel.bus_bytes();
-    let share = theory.map(|theory| {
-        let share =
-            |factor: f64| declared::percent((rate * factor / theory.bytes_per_second * 1e3).round() / 1e3);
-        let crossing =
-            if least >= most { share(least) } else { format!("{} to {}", share(least), share(most)) };
-        format!(
-            ": the bus moves {crossing} of the {} that {} allow",
-            declared::bytes_rate(theory.bytes_per_second),
-            theory.formula
-        )
-    });
-    let (kind, method) = (kind.name(), kernel.method);
-    let rate = declared::bytes_rate(rate);
-    Some(format!("Best {kind} in memory by one core: {rate} ({method}){}.", share.unwrap_or_default()))
-}
-
-/// The quickest of each kind in each cache.
-fn caches_said(known: &Known) -> Option<String> {
-    let of_kind = |kind: Kind| {
-        let sizes = stream_size::sizes(known.machine).into_iter();
-        let caches = sizes.filter(|(level, _)| *level != Level::Memory);
-        let best = caches.filter_map(|(_, size)| {
-            let (kernel, rate) = best(kind, size, known)?;
-            Some(format!("{} in {} ({})", declared::bytes_rate(rate), declared::size(size), kernel.method))
-        });
-        let best: Vec<String> = best.collect();
-        (!best.is_empty()).then(|| format!("{} {}", kind.name(), best.join(", ")))
-    };
-    let said: Vec<String> = Kind::ALL.into_iter().filter_map(of_kind).collect();
-    (!said.is_empty()).then(|| format!("Best in the caches: {}.", said.join("; ")))
-}
-
-/// What a line's read-for-ownership costs: the same stores with and without it.
-fn ownership_said(size: u64, known: &Known) -> Option<String> {
-    let rate = |kind, method: &str| known.median(ABOUT.name, &point(Kernel::find(kind, method)?, size));
-    let ratios = |method: &str| {
-        let around = format!("{method} non-temporal");
-        let ratio = |kind| Some(rate(kind, &around)? / rate(kind, method)?);
-        Some((ratio("write")?, ratio("copy")?))
-    };
-    let (method, (write, copy)) =
-        ["avx512", "avx2", "sse"].iter().find_map(|method| Some((method, ratios(method)?)))?;
-    Some(format!(
-        "Stores around the caches write {write:.2} times and copy {copy:.2} times as fast as the same stores ({method}) \
-         through them; if reading each line for ownership were all that differs, it would be 2 and 1.5 times."
-    ))
-}
-
-/// How far one word of each line misleads.
-fn per_line_said(size: u64, known: &Known) -> Option<String> {
-    let naive = Kernel::find("read", PER_LINE)?;
-    let bytes = known.median(ABOUT.name, &point(naive, size))?;
-    let (_, all) = best(Kind::Read, size, known)?;
-    let lines = 8.0 * bytes;
-    Some(format!(
-        "One word of each line reads {} of the program's bytes, and {} if whole lines were counted; reading all words of \
-         all lines reaches {}.",
-        declared::bytes_rate(bytes),
-        declared::bytes_rate(lines),
-        declared::bytes_rate(all)
-    ))
 }
 
 #[cfg(test)]

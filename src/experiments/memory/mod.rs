@@ -7,6 +7,7 @@ mod cycle;
 mod found_levels;
 mod hierarchy;
 mod load_latency;
+mod loaded_latency;
 mod memory_parallelism;
 mod pages;
 mod parallel_bandwidth;
@@ -14,6 +15,7 @@ mod random_order;
 mod scattered;
 mod sizes;
 mod stream_arrays;
+mod stream_findings;
 mod stream_fleet;
 mod stream_kernel;
 mod stream_prediction;
@@ -30,4 +32,5 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &memory_parallelism::MemoryParallelism,
     &bandwidth::Bandwidth,
     &parallel_bandwidth::ParallelBandwidth,
+    &loaded_latency::LoadedLatency,
 ];

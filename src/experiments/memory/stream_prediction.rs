@@ -1,8 +1,11 @@
 //! How fast a kernel should stream: as fast as the slower of its instructions and of the wires between the caches.
 
+use super::load_latency;
+use super::memory_parallelism;
+use super::pages::Pages;
 use super::stream_kernel::{KERNELS, Kernel, Kind, Maker, PER_LINE};
 use super::stream_size::Level;
-use crate::experiment::{Basis, Bound, Known, Prediction, Requirement};
+use crate::experiment::{Basis, Bound, Known, Prediction, Requirement, Source};
 use crate::machine::Machine;
 
 const FOG: &str = "Fog 2022, Microarchitecture and Instruction tables: current x86-64 cores load twice and store once a \
@@ -71,7 +74,7 @@ pub fn predict(kernel: &Kernel, level: Level, reference_rate: Option<Basis>, kno
         Basis::published(hertz, &format!("{:.3} GHz, {}; {FOG}", hertz / 1e9, clock_source(known))),
     );
     let from = if kernel.is_non_temporal() { Level::Memory } else { level };
-    let wires = wires(from, reference_rate, hertz);
+    let wires = wires(from, reference_rate, hertz, known);
     let wires = wires.map(|(what, times, each)| (what, times / crossing(kernel, level), each));
     let slower = match wires {
         Some(wires) if wires.1 * wires.2.value < instructions.1 * instructions.2.value => wires,
@@ -104,34 +107,40 @@ fn clock_source(known: &Known) -> &'static str {
     }
 }
 
-/// Bytes a second that the wires behind the first cache carry in lines; `None` where nothing leaves it.
-fn wires(level: Level, reference_rate: Option<Basis>, hertz: f64) -> Option<(&'static str, f64, Basis)> {
-    let measured = |what| reference_rate.map(|rate| (what, 1.0, rate));
-    let published = |what, per_cycle| (what, per_cycle, Basis::published(hertz, WIRES));
-    match level {
-        Level::Cache(1) => None,
-        Level::Cache(2) => measured(
-            "what the widest vectors read of this level, by the bytes that must cross its wires",
-        )
-        .or(Some(published(
-            "bytes in a cycle from the second cache, by the bytes that must cross, times the clock",
-            32.0,
-        ))),
-        Level::Cache(_) => measured(
-            "what the widest vectors read of this level, by the bytes that must cross its wires",
-        )
-        .or(Some(published(
-            "bytes in a cycle from a farther cache, by the bytes that must cross, times the clock",
-            16.0,
-        ))),
-        Level::Memory => measured(
-            "what the widest vectors read of memory, by the bytes that must cross the bus",
-        )
-        .or(Some((
-            "lines in flight, by the bytes that must cross the bus",
-            LINES_IN_FLIGHT,
-            Basis::published(64.0 / MEMORY_NS * 1e9, LITTLE),
-        ))),
+/// What the wires behind a level carry in lines, as times × each; `None` where nothing leaves the first cache.
+fn wires(
+    level: Level,
+    reference_rate: Option<Basis>,
+    hertz: f64,
+    known: &Known,
+) -> Option<(&'static str, f64, Basis)> {
+    let per_cycle = match level {
+        Level::Cache(1) => return None,
+        Level::Cache(2) => 32.0,
+        Level::Cache(_) => 16.0,
+        Level::Memory => {
+            let what = "what the widest vectors read of memory, by the bytes that must cross the bus";
+            let measured = reference_rate.map(|rate| (what, 1.0, rate));
+            let what = "lines in flight, by the bytes that must cross the bus; a line each latency";
+            return Some(measured.unwrap_or_else(|| (what, LINES_IN_FLIGHT, one_line_at_a_time(known))));
+        }
+    };
+    let what = "what the widest vectors read of this cache, by the bytes that must cross its wires";
+    let measured = reference_rate.map(|rate| (what, 1.0, rate));
+    let what = "bytes that cross the wires of this cache in a cycle, times the clock";
+    Some(measured.unwrap_or_else(|| (what, per_cycle, Basis::published(hertz, WIRES))))
+}
+
+/// Bytes a second if one line were fetched after the other: 64 for each latency, as this run has found it.
+fn one_line_at_a_time(known: &Known) -> Basis {
+    let size = memory_parallelism::set_bytes(known.machine);
+    let point = load_latency::cycle_point(Pages::Huge, size);
+    match known.median("memory/load_latency", &point) {
+        Some(ns) => {
+            let source = Source::Measured { experiment: "memory/load_latency".to_owned(), point };
+            Basis { value: 64.0 / ns * 1e9, source }
+        }
+        None => Basis::published(64.0 / MEMORY_NS * 1e9, LITTLE),
     }
 }
 

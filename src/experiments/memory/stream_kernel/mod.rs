@@ -131,7 +131,8 @@ impl Kernel {
     }
 
     /// Bytes that must cross the bus for each byte that the program moves, where no cache holds any: the least and the
-    /// most, which differ where we do not know what processor or library do. A line written is read for ownership.
+    /// most, which differ where we do not know what processor or library do. A line written is read for ownership
+    /// (R-MEM-19, R-FIX-35).
     pub fn bus_bytes(&self) -> (f64, f64) {
         let arrays = self.kind.arrays();
         let moved = (arrays * self.used_of_line()) as f64;
