@@ -172,12 +172,10 @@ impl Experiment for Bandwidth {
             (TCP, STEADY) if point.number(&STREAMS) > 1 && point.name(&DIRECTION) == RECEIVE => {
                 Effort::Standard
             }
-            (TCP, STEADY) if QUICK_CHUNKS.contains(&chunk) => Effort::Quick,
-            (PIPE | UNIX, _) if chunk == 64 << 10 => Effort::Quick,
-            (ACKNOWLEDGED, _) => Effort::Quick,
-            (UDP, _) if chunk == 1400 => Effort::Quick,
-            (TCP, RAMP) => Effort::Quick,
-            _ => Effort::Standard,
+            (TCP, STEADY) => quick(QUICK_CHUNKS.contains(&chunk)),
+            (PIPE | UNIX, _) => quick(chunk == 64 << 10),
+            (UDP, _) => quick(chunk == 1400),
+            (by, aspect) => quick(by == ACKNOWLEDGED || aspect == RAMP),
         }
     }
 
@@ -258,6 +256,10 @@ impl Experiment for Bandwidth {
 /// The steady rate of TCP, sent on this path by one stream in chunks of the usual size.
 pub fn usual(path: &str) -> Point {
     point(TCP, path, SEND, USUAL_CHUNK, Placement::AcrossCpus)
+}
+
+fn quick(is_quick: bool) -> Effort {
+    if is_quick { Effort::Quick } else { Effort::Standard }
 }
 
 /// What the reports' comparison wants: the best of a sweep over chunks.

@@ -110,7 +110,6 @@ impl Experiment for Connection {
             CONNECT => handshake(calls(1.0)),
             TO_ACCEPT => handshake(calls(2.0)).software(what, 1.0, each),
             GRACEFUL => segment(segment(calls(4.0))).software(what, 2.0, each),
-            RESET => segment(calls(1.0)),
             _ => segment(calls(1.0)),
         };
         let waits = matches!(point.name(&PART), CONNECT | GRACEFUL) && point.name(&PATH) == PEER;
@@ -281,8 +280,9 @@ fn set_up_against_round_trip(path: &str, placement: Placement, known: &Known) ->
 }
 
 fn close_against_end(known: &Known) -> Option<String> {
-    let of =
-        |part| known.median(ABOUT.name, &point(part, LOOPBACK, FOUR, Placement::OneCpu)).map(|ns| ns / 1e3);
+    let of = |part| {
+        known.median(ABOUT.name, &point(part, LOOPBACK, FOUR, Placement::AcrossCpus)).map(|ns| ns / 1e3)
+    };
     let (close, end) = (of(CLOSE)?, of(GRACEFUL)?);
     Some(format!(
         "On loopback close returns after {close:.1} µs; that both sides have ended the connection takes {end:.1} µs."

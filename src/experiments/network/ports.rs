@@ -12,7 +12,7 @@ const FEWEST_OF_A_TRIAL: u64 = 10;
 /// The range of Linux by default (ip(7)), where this one cannot be read.
 const USUAL_RANGE: (u64, u64) = (32_768, 60_999);
 
-/// How many connections this trial may end such that their ports wait for late packets (TIME_WAIT, a minute on Linux).
+/// How many connections this trial may end such that their ports wait for late packets (`TIME_WAIT`, a minute on Linux).
 /// Half of the machine's ephemeral ports are left to others.
 pub fn allowance() -> Result<u64, Failure> {
     let (first, last) = range();

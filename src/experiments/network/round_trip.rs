@@ -89,7 +89,7 @@ const PASSED: &str = "passed_ns";
 const KERNEL_ESTIMATE: &str = "kernel_round_trip_ns";
 /// Witness: segments that were sent again.
 const SENT_AGAIN: &str = "segments_sent_again";
-/// Statement: whether TCP_NODELAY is set.
+/// Statement: whether `TCP_NODELAY` is set.
 const NO_DELAY: &str = "tcp_nodelay";
 
 /// A closed loop's point.

@@ -109,7 +109,7 @@ fn splice(from: RawFd, at: Option<&mut i64>, to: RawFd, bytes: usize) -> Result<
 }
 
 /// The kernel sends from this memory and tells in the socket's error queue when it is done with it
-/// (Documentation/networking/msg_zerocopy.rst).
+/// (`msg_zerocopy.rst` of the kernel's documentation).
 struct ZeroCopy<'to> {
     to: BorrowedFd<'to>,
     data: Vec<u8>,

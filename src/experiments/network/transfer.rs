@@ -123,7 +123,9 @@ pub fn send(order: &Order, site: &Site) -> Result<Transfer, Failure> {
     let mut transfer =
         Transfer::reported(other.stop()?, sent.iter().map(|(bytes, _)| bytes).sum(), sender_ns);
     transfer.uncopied = sent.first().and_then(|(_, uncopied)| *uncopied);
-    streams.iter().for_each(|stream| transfer.note_socket(stream));
+    for stream in &streams {
+        transfer.note_socket(stream);
+    }
     Ok(transfer)
 }
 
@@ -192,7 +194,9 @@ pub fn receive(order: &Order, site: &Site) -> Result<Transfer, Failure> {
     })?;
     let receiver_ns = used_ns() - before;
     let mut transfer = Transfer::default();
-    streams.iter().for_each(|stream| transfer.note_socket(stream));
+    for stream in &streams {
+        transfer.note_socket(stream);
+    }
     drop(streams);
     let report = other.stop()?;
     let arrivals = arrivals.into_inner().unwrap_or_else(PoisonError::into_inner).take();

@@ -27,7 +27,7 @@ pub fn begin(place: &Place) -> Result<Running, Failure> {
         while !tally.is_ending() {
             let (stream, caller) = listener.accept().map_err(|error| broke("accept", error))?;
             if !tally.is_ending() && guests.serves(caller.ip()) {
-                attend(stream, tally);
+                attend(&stream, tally);
             }
         }
         Ok(())
@@ -35,12 +35,12 @@ pub fn begin(place: &Place) -> Result<Running, Failure> {
     Ok(running)
 }
 
-fn attend(stream: TcpStream, tally: &Arc<Tally>) {
+fn attend(stream: &TcpStream, tally: &Arc<Tally>) {
     let Ok(other) = stream.try_clone() else { return };
     let waking = tally.on_end(move || drop(other.shutdown(Shutdown::Both)));
     tally.connections.fetch_add(1, Ordering::Relaxed);
     // The stream is closed when the service holds it no more in any form.
-    if see_out(&stream).is_ok_and(|graceful| graceful) {
+    if see_out(stream).is_ok_and(|graceful| graceful) {
         tally.messages.fetch_add(1, Ordering::Relaxed);
     }
     drop(waking);
