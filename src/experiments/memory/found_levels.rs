@@ -143,10 +143,10 @@ pub fn sentences(limits: &[Limit], curve: &[CurvePoint], write: &dyn Fn(f64) -> 
     said
 }
 
-/// The plateau that goes on to the end of the curve, beyond every limit.
+/// The last plateau, if it goes on beyond every limit.
 fn last_plateau(curve: &[CurvePoint], limits: &[Limit]) -> Option<Plateau> {
     let beyond = limits.iter().map(|limit| (limit.at as f64).log2()).fold(0.0, f64::max);
-    plateaus(curve).into_iter().next_back().filter(|plateau| plateau.ends.is_none() && plateau.to > beyond)
+    plateaus(curve).into_iter().next_back().filter(|plateau| plateau.to > beyond)
 }
 
 fn value(plateau: &Plateau) -> String {
