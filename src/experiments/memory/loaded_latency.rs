@@ -156,7 +156,7 @@ impl Experiment for LoadedLatency {
         checks.push(cycle::whole(seen));
         checks.extend(cycle::unpredictable(seen));
         if point.name(&RESULT) == LATENCY {
-            checks.extend(walk::evidence(seen));
+            checks.extend(walk::evidence(seen, walk::UNROLLED_MOST));
             checks.push(drawn_evidence(point.name(&LOAD) != NOTHING, seen));
         }
         checks
@@ -249,8 +249,8 @@ fn meanwhile<'site>(
     })
 }
 
-/// Iterations of the walk, of 64 loads each, in one window: some milliseconds.
-const WINDOW_ITERATIONS: u64 = 256;
+/// Iterations of the walk, of 64 loads each, in one window: half a millisecond to one.
+const WINDOW_ITERATIONS: u64 = 64;
 
 /// What the others move while the walk goes on, bytes per second.
 fn counting<'site>(
@@ -281,5 +281,23 @@ fn drawn_evidence(loaded: bool, seen: &Observed) -> Check {
             Check::within(claim, bytes / ns, low, high)
         }
         _ => Check::missing(claim),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_others_draw_must_be_what_the_point_says() {
+        let drawn = |loaded: bool, bytes: f64| {
+            let mut seen = Observed::default();
+            seen.witnessed.extend([(MOVED.to_owned(), bytes), (PASSED.to_owned(), 1e6)]);
+            drawn_evidence(loaded, &seen).holds
+        };
+        assert!(drawn(true, 1e7) && drawn(false, 0.0));
+        assert!(!drawn(true, 0.0), "threads that stood still are no load");
+        assert!(!drawn(false, 1e7), "somebody drew where nobody should");
+        assert!(!drawn_evidence(true, &Observed::default()).holds, "not counted");
     }
 }
