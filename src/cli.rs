@@ -1,6 +1,7 @@
 //! Every command and flag, with its help.
 
 use crate::experiment::Effort;
+use crate::machine::RemoteAddress;
 use crate::sampling::ClockKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -106,11 +107,16 @@ pub struct Run {
     /// The folder in which experiments may make files; without it the folder for temporary files.
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
+    /// A file or folder to read over a network: `sftp://[user@]host[:port]/path`, `nfs://host/export/path`,
+    /// `smb://[user@]host/share/path`, or a path on a network mount. A folder (ending in `/`) gets a file for the run.
+    /// The password of smb comes from the environment variable `FATHOM_REMOTE_PASSWORD`; ssh uses keys and agent.
+    #[arg(long, value_name = "URL")]
+    pub remote: Option<RemoteAddress>,
     /// The run file; the report stands beside it. Without it, one is made in the data folder.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Go on with a run that was interrupted, or add rounds to a complete one.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "remote"])]
     pub resume: Option<PathBuf>,
     /// Measure although another fathom is measuring on this machine.
     #[arg(long)]

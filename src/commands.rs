@@ -149,6 +149,7 @@ fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
         clock: asked.clock,
         trial: asked.trial,
         folder: asked.dir.clone().unwrap_or_else(std::env::temp_dir),
+        remote: asked.remote.clone(),
     };
     let header = options.header()?;
     let default = || store::new_path(&header.started, header.settings.seed);

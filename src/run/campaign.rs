@@ -227,6 +227,7 @@ impl Campaign {
             partner,
             cpu_stat: self.cpu_stat.clone(),
             folder: PathBuf::from(&settings.folder),
+            remote: self.remote.as_ref().map(RemoteFixture::file),
             peer: None,
             parent: std::process::id(),
         }
