@@ -53,6 +53,8 @@ pub struct Campaign {
     budget: Duration,
     trial: Duration,
     cpu_stat: Option<String>,
+    /// Removes what trials have left for one another when the run is over.
+    _shared: leftovers::Shared,
 }
 
 impl Campaign {
@@ -87,13 +89,15 @@ impl Campaign {
 
     fn new(run: Run, journal: Journal, budget: Duration) -> Result<Self> {
         let settings = &run.header.settings;
-        leftovers::sweep(&PathBuf::from(&settings.folder));
+        let folder = PathBuf::from(&settings.folder);
+        leftovers::sweep(&folder);
         let active: Vec<PlannedPoint> =
             run.header.plan.iter().filter(|point| point.skip.is_none()).cloned().collect();
         let earlier = run.trials.iter().map(|trial| trial.began_s + trial.took_s).fold(0.0, f64::max);
         let mut campaign = Campaign {
             trial: Duration::from_nanos(settings.trial_ns),
             cpu_stat: run.header.machine.cpu_stat_path(),
+            _shared: leftovers::Shared::of_this_run(&folder),
             progress: vec![Progress::default(); active.len()],
             headlines: vec![None; active.len()],
             began: Instant::now(),

@@ -8,6 +8,7 @@ mod counters;
 mod frequency;
 pub mod gaps;
 mod observe;
+pub mod owner;
 pub mod partner;
 mod qualify;
 pub mod shared_memory;
