@@ -3,7 +3,6 @@
 use super::Token;
 use crate::machine::RemoteAddress;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// A file on a server, and how a trial gets at it. Goes to the trial's process by its standard input and nowhere else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -12,12 +11,10 @@ pub struct RemoteFile {
     pub address: RemoteAddress,
     /// Its size.
     pub bytes: u64,
-    /// What its content was made from; `None` for a file that somebody else made.
-    pub content: Option<u64>,
+    /// Whether this run made it, so that its content is known.
+    pub own: bool,
     /// How to get at it.
     pub access: Access,
-    /// A folder that is not on a network, for the same reads beside.
-    pub local: PathBuf,
 }
 
 /// What it takes to be let in by a server.

@@ -4,6 +4,7 @@ use super::mounts;
 use super::source::Root;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -70,6 +71,9 @@ pub struct Remote {
     /// What is mounted there, as the mount table names it; absent for a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// Whether the server is this machine, by one of its addresses.
+    #[serde(default)]
+    pub here: bool,
 }
 
 impl Remote {
@@ -80,9 +84,20 @@ impl Remote {
                 address: address.clone(),
                 through: url.protocol.scheme().to_owned(),
                 source: None,
+                here: is_here(&url.host),
             }),
             RemoteAddress::Mounted(path) => mounted(root, path),
         }
+    }
+
+    /// Whether the server is this machine, as far as its name tells: an address that something can listen at here.
+    pub fn is_here(&self) -> bool {
+        self.here
+    }
+
+    /// Whether it is read through a mount.
+    pub fn is_mounted(&self) -> bool {
+        matches!(self.address, RemoteAddress::Mounted(_))
     }
 
     /// Whether a file that somebody else made was named, and not a folder to make one in.
@@ -111,8 +126,28 @@ fn mounted(root: &Root, path: &Path) -> Result<Remote, String> {
     Ok(Remote {
         address: RemoteAddress::Mounted(path),
         through: format!("{kind} mount"),
+        here: is_here(server_of(&mount.source)),
         source: Some(mount.source.clone()),
     })
+}
+
+/// The server in what is mounted: `user@host:/path`, `host:/path`, `//host/share`, `[address]:/path`.
+fn server_of(source: &str) -> &str {
+    if let Some(rest) = source.strip_prefix("//") {
+        return rest.split('/').next().unwrap_or_default();
+    }
+    let place = source.rsplit_once('@').map_or(source, |(_, place)| place);
+    match place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, _)) => host,
+        None => place.split(':').next().unwrap_or_default(),
+    }
+}
+
+/// Whether a name stands for an address of this machine: one that a listener can be bound to. Names that must be looked
+/// up are not: describing a machine asks no other one.
+fn is_here(host: &str) -> bool {
+    let address = if host == "localhost" { Ok(Ipv4Addr::LOCALHOST.into()) } else { host.parse::<IpAddr>() };
+    address.is_ok_and(|address| UdpSocket::bind((address, 0)).is_ok())
 }
 
 /// The network file system that the kernel calls by this name; `None` where the bytes are this machine's own.

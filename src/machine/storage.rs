@@ -76,6 +76,7 @@ pub(super) fn read(root: &Root, host: &dyn Host, folder: &Path) -> Storage {
     let space = Fact::from_call(host.folder(folder), "statvfs(3)");
     let place = space.value().map_or(folder, |space| space.path.as_path());
     let mount = mount_of(root, place);
+    let remote = Remote::find(root, &RemoteAddress::Mounted(place.to_owned())).ok();
     Storage {
         folder: space.clone().map(|space| space.path.to_string_lossy().into_owned()),
         file_system: mount.clone().map(|mount| mount.file_system),
@@ -86,7 +87,7 @@ pub(super) fn read(root: &Root, host: &dyn Host, folder: &Path) -> Storage {
         free_bytes: space.clone().map(|space| space.free_bytes),
         block_bytes: space.map(|space| space.block_bytes),
         device: device(root, &mount),
-        remote: Remote::find(root, &RemoteAddress::Mounted(place.to_owned())).ok(),
+        remote,
     }
 }
 

@@ -3,7 +3,8 @@
 use super::header::{now, tool};
 use super::interrupt::interrupted;
 use super::leftovers;
-use crate::experiment::{Experiment, Finding, Known};
+use super::remote_file::RemoteFixture;
+use crate::experiment::{Experiment, Finding, Known, Requirement};
 use crate::experiments;
 use crate::machine::Machine;
 use crate::plan::{Cpus, Pace, Progress, Schedule, trial_seed};
@@ -55,6 +56,7 @@ pub struct Campaign {
     cpu_stat: Option<String>,
     /// Removes what trials have left for one another when the run is over.
     _shared: leftovers::Shared,
+    remote: Option<RemoteFixture>,
 }
 
 impl Campaign {
@@ -98,6 +100,7 @@ impl Campaign {
             trial: Duration::from_nanos(settings.trial_ns),
             cpu_stat: run.header.machine.cpu_stat_path(),
             _shared: leftovers::Shared::of_this_run(&folder),
+            remote: remote(&run.header.machine, &active),
             progress: vec![Progress::default(); active.len()],
             headlines: vec![None; active.len()],
             began: Instant::now(),
@@ -285,6 +288,15 @@ impl Campaign {
         };
         self.headlines[index] = headline;
     }
+}
+
+/// What is read over a network, found or made where a point wants it.
+fn remote(machine: &Machine, active: &[PlannedPoint]) -> Option<RemoteFixture> {
+    let wants = |planned: &PlannedPoint| {
+        let experiment = experiments::find(&planned.experiment);
+        experiment.is_some_and(|found| found.requires(&planned.point).contains(&Requirement::Remote))
+    };
+    machine.storage.remote.as_ref().filter(|_| active.iter().any(wants)).map(RemoteFixture::new)
 }
 
 /// What became of a trial, from how its process ended; `None` where it was interrupted.

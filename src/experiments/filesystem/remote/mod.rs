@@ -3,12 +3,13 @@
 //! The clients are written here because they are what is measured: one request at a time unless a point says
 //! otherwise, nothing cached, nothing read ahead, every request counted.
 
-mod content;
+pub mod cost;
 mod early;
 pub mod made;
 mod mounted;
 mod nfs;
-mod residency;
+pub mod points;
+mod reading;
 mod rpc;
 mod sftp;
 mod smb;
@@ -16,10 +17,8 @@ mod ssh;
 mod stream;
 mod wire;
 
-pub use content::{check, expected, fill, stamp};
 pub use mounted::Mounted;
-pub use sftp::ServerCache;
-pub use stream::Stream;
+pub use reading::{Part, Reading, evidence};
 
 use crate::experiment::{Access, Failure};
 use crate::machine::{Protocol, RemoteAddress};
@@ -71,6 +70,21 @@ pub trait Client {
 
     /// Requests that were sent so far.
     fn requests(&self) -> u64;
+
+    /// Has this machine forget the file, and sees to it that it has. Clients of protocols cache nothing.
+    fn forget(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// The bytes of a part of the file that this machine holds.
+    fn resident(&self, _start: u64, _bytes: u64) -> Result<u64, Failure> {
+        Ok(0)
+    }
+
+    /// Bytes that the kernel has received over the connection; `None` where it does not tell.
+    fn received(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Connects to wherever an address is.

@@ -1,8 +1,8 @@
 //! A file that a mount shows: read like any file, with the page cache of this machine between it and the server.
 
-use super::residency;
 use super::{Client, Kind, Ticket};
 use crate::experiment::Failure;
+use crate::experiments::test_file;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
@@ -29,24 +29,6 @@ impl Mounted {
 
     fn file(&self) -> Result<&File, Failure> {
         self.file.as_ref().ok_or_else(|| Failure::Broke("no file is open".to_owned()))
-    }
-
-    /// Has this machine forget a part of the file and sees to it that it has.
-    pub fn forget(&self, start: u64, bytes: u64) -> Result<(), Failure> {
-        let file = self.file()?;
-        residency::evict(file, start, bytes)?;
-        match residency::resident(file, start, bytes)? {
-            0 => Ok(()),
-            left => Err(Failure::Unsupported(format!(
-                "this machine's cache could not be shown to be empty: {left} of {bytes} bytes stay in it, or the file \
-                 belongs to somebody else and the kernel does not tell"
-            ))),
-        }
-    }
-
-    /// The bytes of a part that this machine holds.
-    pub fn resident(&self, start: u64, bytes: u64) -> Result<u64, Failure> {
-        residency::resident(self.file()?, start, bytes)
     }
 }
 
@@ -105,5 +87,13 @@ impl Client for Mounted {
 
     fn requests(&self) -> u64 {
         self.requests
+    }
+
+    fn forget(&mut self) -> Result<(), Failure> {
+        test_file::evict(self.file()?)
+    }
+
+    fn resident(&self, start: u64, bytes: u64) -> Result<u64, Failure> {
+        Ok(test_file::cached_within(self.file()?, start, bytes)?.bytes)
     }
 }
