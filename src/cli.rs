@@ -39,7 +39,7 @@ pub enum Colour {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Measure: everything, or the experiments named.
-    Run(Run),
+    Run(Box<Run>),
     /// List the experiments with their questions.
     List,
     /// Explain an experiment: its method, its points on this machine, what it needs and what to beware of.

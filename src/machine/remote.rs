@@ -156,16 +156,15 @@ pub fn network_mount(file_system: &str) -> Option<&str> {
         "nfs" | "nfs4" => "NFS",
         "cifs" | "smb3" | "smbfs" => "SMB",
         "fuse.sshfs" => "sshfs",
-        "9p" | "virtiofs" => file_system,
         "ceph" | "fuse.ceph" | "fuse.ceph-fuse" => "Ceph",
         "afs" | "fuse.afs" => "AFS",
-        "lustre" | "beegfs" | "gpfs" | "orangefs" | "vboxsf" | "prl_fs" | "coda" | "ncpfs" => file_system,
+        "9p" | "virtiofs" | "lustre" | "beegfs" | "gpfs" | "orangefs" | "vboxsf" | "prl_fs" | "coda"
+        | "ncpfs" => file_system,
         "fuse.vmhgfs-fuse" => "vmhgfs",
         "fuse.glusterfs" => "GlusterFS",
         "fuse.davfs" | "davfs" | "fuse.davfs2" => "WebDAV",
-        "fuse.rclone" | "fuse.s3fs" | "fuse.juicefs" | "fuse.curlftpfs" | "fuse.gcsfuse" | "fuse.seaweedfs" => {
-            file_system.trim_start_matches("fuse.")
-        }
+        "fuse.rclone" | "fuse.s3fs" | "fuse.juicefs" | "fuse.curlftpfs" | "fuse.gcsfuse"
+        | "fuse.seaweedfs" => file_system.trim_start_matches("fuse."),
         _ => return None,
     })
 }
@@ -211,7 +210,8 @@ fn host_and_port(place: &str) -> Result<(String, Option<u16>), String> {
             None => (place, None),
         },
     };
-    let number = |port: &str| port.parse::<u16>().map_err(|_| format!("`{port}` is not the number of a port"));
+    let number =
+        |port: &str| port.parse::<u16>().map_err(|_| format!("`{port}` is not the number of a port"));
     Ok((host.to_owned(), port.map(number).transpose()?))
 }
 
@@ -247,7 +247,8 @@ impl fmt::Display for RemoteUrl {
         if let Some(user) = &self.user {
             write!(f, "{}@", encoded(user))?;
         }
-        if self.host.contains(':') { write!(f, "[{}]", self.host)? } else { f.write_str(&self.host)? }
+        let bracketed = format!("[{}]", self.host);
+        f.write_str(if self.host.contains(':') { &bracketed } else { &self.host })?;
         if let Some(port) = self.port {
             write!(f, ":{port}")?;
         }
@@ -294,7 +295,10 @@ mod tests {
     fn a_url_names_protocol_user_server_port_and_path() {
         let url = parsed("sftp://ann@[2001:db8::1]:2222/srv/a%20file");
         assert_eq!((url.protocol, url.user.as_deref()), (Protocol::Sftp, Some("ann")));
-        assert_eq!((url.host.as_str(), url.port, url.path.as_str()), ("2001:db8::1", Some(2222), "/srv/a file"));
+        assert_eq!(
+            (url.host.as_str(), url.port, url.path.as_str()),
+            ("2001:db8::1", Some(2222), "/srv/a file")
+        );
         assert_eq!(url.to_string(), "sftp://ann@[2001:db8::1]:2222/srv/a%20file");
         assert_eq!(parsed("nfs://nas/export/").port, None);
     }

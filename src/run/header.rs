@@ -41,7 +41,8 @@ impl Options {
         let selected = plan::select(&self.selection)?;
         let mut machine = Machine::describe(&self.folder);
         if let Some(address) = &self.remote {
-            let remote = Remote::find(&Root::default(), address).map_err(|reason| anyhow!("--remote: {reason}"))?;
+            let remote =
+                Remote::find(&Root::default(), address).map_err(|reason| anyhow!("--remote: {reason}"))?;
             machine.storage.remote = Some(remote);
         }
         let cpus = plan::choose(&machine, self.cpu).map_err(|reason| anyhow!(reason))?;

@@ -34,11 +34,13 @@ impl RemoteFixture {
         let name = owner.name("remote");
         let on_server = matches!(remote.address, RemoteAddress::Url(_));
         let ledger = (on_server && !remote.is_file()).then(|| folder.join(&name));
-        let noted = ledger.as_deref().map_or(Ok(()), |ledger| note(ledger, &made::below(&remote.address, &name)));
+        let noted =
+            ledger.as_deref().map_or(Ok(()), |ledger| note(ledger, &made::below(&remote.address, &name)));
         let began = Instant::now();
         let mut patient = |_| began.elapsed() < PATIENCE;
         let file = noted.and_then(|()| {
-            made::find_or_make(&remote.address, &access, &name, &mut patient).map_err(|failure| failure.to_string())
+            made::find_or_make(&remote.address, &access, &name, &mut patient)
+                .map_err(|failure| failure.to_string())
         });
         RemoteFixture { file, ledger }
     }
@@ -52,7 +54,8 @@ impl RemoteFixture {
 impl Drop for RemoteFixture {
     fn drop(&mut self) {
         let made = self.file.as_ref().is_ok_and(|file| file.own);
-        let gone = !made || self.file.as_ref().is_ok_and(|file| made::remove(&file.address, &file.access).is_ok());
+        let gone =
+            !made || self.file.as_ref().is_ok_and(|file| made::remove(&file.address, &file.access).is_ok());
         if let Some(ledger) = self.ledger.as_ref().filter(|_| gone) {
             let _ = std::fs::remove_file(ledger);
         }
@@ -67,15 +70,20 @@ fn ledger_folder() -> PathBuf {
 fn note(ledger: &Path, planned: &RemoteAddress) -> Result<(), String> {
     let folder = ledger.parent().unwrap_or(ledger);
     let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(ledger, planned.to_string()));
-    written.map_err(|error| format!("{}: {error}: no file is made on a server without a note of it", ledger.display()))
+    written.map_err(|error| {
+        format!("{}: {error}: no file is made on a server without a note of it", ledger.display())
+    })
 }
 
 /// Removes what killed runs of this machine have left at the server that is asked anyhow; at others nothing is sent.
 fn sweep(folder: &Path, asked: &RemoteAddress, access: &Access) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_left = entry.file_name().to_str().and_then(Owner::of_name).is_some_and(|owner| owner.is_gone());
+        let is_left =
+            entry.file_name().to_str().and_then(Owner::of_name).is_some_and(|owner| owner.is_gone());
         let address = std::fs::read_to_string(entry.path()).ok().and_then(|text| text.parse().ok());
-        let Some(address) = address.filter(|address| is_left && same_server(address, asked)) else { continue };
+        let Some(address) = address.filter(|address| is_left && same_server(address, asked)) else {
+            continue;
+        };
         // A file that is not there any more cannot be removed either: reached is enough, the note has done its work.
         if made::swept(&address, access).is_ok() {
             let _ = std::fs::remove_file(entry.path());

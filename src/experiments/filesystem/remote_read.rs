@@ -93,7 +93,9 @@ impl Experiment for RemoteRead {
         let file = match &site.remote {
             Some(Ok(file)) => file,
             Some(Err(reason)) => return Err(Failure::Broke(reason.clone())),
-            None => return Err(Failure::Unsupported("no file over a network was named: --remote".to_owned())),
+            None => {
+                return Err(Failure::Unsupported("no file over a network was named: --remote".to_owned()));
+            }
         };
         match point.name(&STATE) {
             NO_DATA => exchange(file),
@@ -108,7 +110,7 @@ impl Experiment for RemoteRead {
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         match point.name(&STATE) {
             NO_DATA => vec![Check::witnessed("requests sent per exchange", seen, "requests", 1.0, 1.0)],
-            state => remote::evidence(point.number(&BLOCK), state, seen),
+            state => remote::evidence(point.number(&BLOCK), point.number(&AHEAD), state, seen),
         }
     }
 

@@ -6,6 +6,7 @@ use super::points::{
 };
 use crate::experiment::{Basis, Known, Point, Prediction, Source};
 use crate::experiments::cpu::null_write;
+use crate::machine::Remote;
 
 const NAME: &str = "filesystem/remote_read";
 
@@ -34,9 +35,11 @@ pub fn predicted(point: &Point, known: &Known) -> Prediction {
 
 fn from_page_cache(prediction: Prediction, bytes: u64, known: &Known) -> Prediction {
     let copy = Basis::published(COPIED_BYTE_NS, "memory copied at 10 GB/s, assumed");
-    prediction
-        .hardware("a byte copied from the page cache", bytes as f64, copy)
-        .software("a system call", 1.0, null_write::entry(known))
+    prediction.hardware("a byte copied from the page cache", bytes as f64, copy).software(
+        "a system call",
+        1.0,
+        null_write::entry(known),
+    )
 }
 
 /// A request and an answer without data.
@@ -46,14 +49,16 @@ fn exchange(through: &str, known: &Known) -> Prediction {
         "sftp" => (60_000.0, "ssh, sshd and sftp-server woken in turn, assumed"),
         _ => (20_000.0, "two network stacks and a server's thread woken, assumed"),
     };
-    Prediction::new()
-        .hardware("a round trip", 1.0, Basis::published(ns, why))
-        .software(what, 1.0, Basis::published(software, "assumed: five microseconds for each wake-up"))
+    Prediction::new().hardware("a round trip", 1.0, Basis::published(ns, why)).software(
+        what,
+        1.0,
+        Basis::published(software, "assumed: five microseconds for each wake-up"),
+    )
 }
 
 /// The network's round trip, before anything was asked of the server.
 fn round_trip(known: &Known) -> (f64, &'static str) {
-    if known.machine.storage.remote.as_ref().is_some_and(|remote| remote.is_here()) {
+    if known.machine.storage.remote.as_ref().is_some_and(Remote::is_here) {
         return (10_000.0, "the server is this machine: no wire, assumed 10 us in the kernel");
     }
     (ROUND_TRIP_NS, "a switched local network: 0.2 ms, assumed")
@@ -69,7 +74,10 @@ fn network(through: &str, point: &Point, known: &Known) -> Prediction {
         Some(value) => Prediction::new().hardware(
             "an exchange without data, of those that do not overlap",
             overlapped,
-            Basis { value, source: Source::Measured { experiment: NAME.to_owned(), point: no_data(through) } },
+            Basis {
+                value,
+                source: Source::Measured { experiment: NAME.to_owned(), point: no_data(through) },
+            },
         ),
         None => scaled(&exchange(through, known), overlapped),
     };
@@ -92,7 +100,7 @@ fn most(through: &str) -> f64 {
 }
 
 fn byte_ns(through: &str, known: &Known) -> (f64, String) {
-    let here = known.machine.storage.remote.as_ref().is_some_and(|remote| remote.is_here());
+    let here = known.machine.storage.remote.as_ref().is_some_and(Remote::is_here);
     let fastest = known.machine.fastest_adapter().filter(|_| !here);
     let (wire, why) = match fastest {
         Some(bits) => (8e9 / bits as f64, "the fastest network adapter's declared rate".to_owned()),
@@ -121,13 +129,16 @@ fn from_server_cache(prediction: Prediction, point: &Point, known: &Known) -> Pr
 
 fn from_disk(prediction: Prediction, point: &Point) -> Prediction {
     let bytes = point.number(&BLOCK) as f64;
-    let disk = Basis::published(DISK_NS, "a solid-state disk answers in 0.1 ms (reports 000 and 003), assumed");
+    let disk =
+        Basis::published(DISK_NS, "a solid-state disk answers in 0.1 ms (reports 000 and 003), assumed");
     let rate = Basis::published(1.0, "a solid-state disk reads 1 GB/s, assumed");
     // A server reads ahead of sequential readers, 128 KiB as Linux does by default.
     let answers = if point.name(&ORDER) == RANDOM { 1.0 } else { bytes / 131_072.0 };
-    prediction
-        .hardware("an answer of the server's disk", answers, disk)
-        .hardware("a byte from the server's disk", bytes, rate)
+    prediction.hardware("an answer of the server's disk", answers, disk).hardware(
+        "a byte from the server's disk",
+        bytes,
+        rate,
+    )
 }
 
 /// What the results say.
@@ -197,8 +208,12 @@ fn coldness(through: &str, known: &Known) -> Option<String> {
     let cached = known.finding(NAME, &block(through, SERVER_CACHED, RANDOM, SMALL))?;
     let difference = (cold.median - cached.median) / 1e3;
     Some(if cold.differs_from(&cached) {
-        format!("From the server's disk a random block of {} KiB takes {difference:.1} us more than from its cache.", SMALL >> 10)
+        format!(
+            "From the server's disk a random block of {} KiB takes {difference:.1} us more than from its cache.",
+            SMALL >> 10
+        )
     } else {
-        "Whether the server's cache or its disk holds a random block is lost in the spread of the network.".to_owned()
+        "Whether the server's cache or its disk holds a random block is lost in the spread of the network."
+            .to_owned()
     })
 }

@@ -24,7 +24,8 @@ pub fn find_or_make(
     patient: &mut dyn FnMut(u64) -> bool,
 ) -> Result<RemoteFile, Failure> {
     let mut client = connect(address, access)?;
-    let file = |address: RemoteAddress, bytes, own| RemoteFile { address, bytes, own, access: access.clone() };
+    let file =
+        |address: RemoteAddress, bytes, own| RemoteFile { address, bytes, own, access: access.clone() };
     match client.kind(&path(address))? {
         Kind::File(bytes) if bytes < LEAST => Err(Failure::Unsupported(format!(
             "{address} has {bytes} bytes; a file of {LEAST} at least is read, or one is made in a folder that is named"
@@ -42,7 +43,11 @@ pub fn find_or_make(
     }
 }
 
-fn make(client: &mut dyn Client, place: &RemoteAddress, patient: &mut dyn FnMut(u64) -> bool) -> Result<u64, Failure> {
+fn make(
+    client: &mut dyn Client,
+    place: &RemoteAddress,
+    patient: &mut dyn FnMut(u64) -> bool,
+) -> Result<u64, Failure> {
     let path = path(place);
     client.create(&path)?;
     let content = Content::of(Path::new(&path));

@@ -15,6 +15,7 @@ mod sftp;
 mod smb;
 mod ssh;
 mod stream;
+mod trusted_port;
 mod wire;
 
 pub use mounted::Mounted;

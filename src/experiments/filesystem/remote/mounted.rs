@@ -67,7 +67,9 @@ impl Client for Mounted {
     }
 
     fn exchange(&mut self) -> Result<(), Failure> {
-        Err(Failure::Unsupported("a mount has no exchange without data that its cache cannot answer".to_owned()))
+        Err(Failure::Unsupported(
+            "a mount has no exchange without data that its cache cannot answer".to_owned(),
+        ))
     }
 
     /// Nothing is sent before the answer is waited for: the ticket is the place.

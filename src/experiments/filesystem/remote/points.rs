@@ -16,8 +16,11 @@ pub const STATE: Parameter = Parameter {
     scale: Scale::Name,
 };
 /// The order of the blocks.
-pub const ORDER: Parameter =
-    Parameter { name: "order", meaning: "the order in which the blocks of the file are read", scale: Scale::Name };
+pub const ORDER: Parameter = Parameter {
+    name: "order",
+    meaning: "the order in which the blocks of the file are read",
+    scale: Scale::Name,
+};
 /// The size of a block.
 pub const BLOCK: Parameter =
     Parameter { name: "block", meaning: "bytes of one block, each read whole", scale: Scale::Bytes };
@@ -55,8 +58,7 @@ pub const LARGE: u64 = 1 << 20;
 pub const READ_AHEAD: u64 = 16;
 
 /// The four ways that blocks are read in; the reports have random and sequential ones (R-FS-19 to R-FS-25).
-const SHAPES: [(&str, u64); 4] =
-    [(RANDOM, SMALL), (SEQUENTIAL, SMALL), (RANDOM, LARGE), (SEQUENTIAL, LARGE)];
+const SHAPES: [(&str, u64); 4] = [(RANDOM, SMALL), (SEQUENTIAL, SMALL), (RANDOM, LARGE), (SEQUENTIAL, LARGE)];
 
 /// A point about a block.
 pub fn block(through: &str, state: &str, order: &str, bytes: u64) -> Point {
@@ -89,9 +91,9 @@ pub fn points(remote: &Remote) -> Vec<Point> {
     points.extend(remotely(SERVER_CACHED));
     if !remote.is_mounted() {
         let ahead = SHAPES.into_iter().filter(|(order, _)| *order == SEQUENTIAL);
-        points.extend(ahead.map(|(order, bytes)| {
-            block(through, SERVER_CACHED, order, bytes).with(&AHEAD, READ_AHEAD)
-        }));
+        points.extend(
+            ahead.map(|(order, bytes)| block(through, SERVER_CACHED, order, bytes).with(&AHEAD, READ_AHEAD)),
+        );
     }
     if through == "sftp" {
         points.extend(remotely(SERVER_COLD));
@@ -101,4 +103,3 @@ pub fn points(remote: &Remote) -> Vec<Point> {
     }
     points
 }
-

@@ -149,7 +149,13 @@ impl Sftp {
     }
 
     /// An exchange that is expected to end in this kind of answer; the server's words where it does not.
-    fn asked(&mut self, kind: u8, expected: u8, what: &str, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Vec<u8>, Failure> {
+    fn asked(
+        &mut self,
+        kind: u8,
+        expected: u8,
+        what: &str,
+        fill: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<Vec<u8>, Failure> {
         let answer = self.exchanged(kind, fill).map_err(|failure| self.ssh.explain(failure))?;
         let refused = answer.kind == STATUS && Message::new(&answer.body).u32()? != 0;
         if answer.kind == expected && !refused {
@@ -199,7 +205,9 @@ fn late(answer: &Answer, into: &mut [u8]) -> Result<usize, Failure> {
         DATA => {
             let data = said.counted()?;
             let place = into.get_mut(..data.len());
-            place.ok_or_else(|| Failure::Broke("the server sent more than it was asked for".to_owned()))?.copy_from_slice(data);
+            place
+                .ok_or_else(|| Failure::Broke("the server sent more than it was asked for".to_owned()))?
+                .copy_from_slice(data);
             Ok(data.len())
         }
         STATUS if said.u32()? == END_OF_FILE => Ok(0),

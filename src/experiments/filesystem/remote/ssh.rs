@@ -31,8 +31,7 @@ impl Ssh {
     pub fn run(url: &RemoteUrl, access: &Access, line: &str) -> Result<String, Failure> {
         let mut command = command(url, access);
         let output = command.args(["--", &url.host, line]).stdin(Stdio::null()).output();
-        let output =
-            output.map_err(|error| Failure::Broke(format!("ssh could not be started: {error}")))?;
+        let output = output.map_err(|error| Failure::Broke(format!("ssh could not be started: {error}")))?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
         }
@@ -77,7 +76,15 @@ impl Drop for Ssh {
 fn command(url: &RemoteUrl, access: &Access) -> Command {
     let mut command = Command::new("ssh");
     command.env_clear().envs(access.environment.iter().cloned()).env("LC_ALL", "C");
-    command.args(["-T", "-a", "-x", "-oBatchMode=yes", "-oConnectTimeout=5", "-oServerAliveInterval=5", "-oServerAliveCountMax=2"]);
+    command.args([
+        "-T",
+        "-a",
+        "-x",
+        "-oBatchMode=yes",
+        "-oConnectTimeout=5",
+        "-oServerAliveInterval=5",
+        "-oServerAliveCountMax=2",
+    ]);
     if let Some(port) = url.port {
         command.arg(format!("-p{port}"));
     }
@@ -89,7 +96,8 @@ fn command(url: &RemoteUrl, access: &Access) -> Command {
 
 /// The last lines that are not decoration, shortened: the reason stands last.
 fn last_words(said: &str) -> String {
-    let worth = |line: &&str| !line.is_empty() && !line.starts_with('@') && !line.starts_with("Warning: Permanently");
+    let worth =
+        |line: &&str| !line.is_empty() && !line.starts_with('@') && !line.starts_with("Warning: Permanently");
     let lines: Vec<&str> = said.lines().map(str::trim).filter(worth).collect();
     lines[lines.len().saturating_sub(3)..].join(" / ").chars().take(400).collect()
 }

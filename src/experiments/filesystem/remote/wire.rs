@@ -1,8 +1,10 @@
 //! A stream of bytes to a server, with a limit on every wait, and the numbers of the protocols on it.
 
+use super::trusted_port;
 use crate::experiment::Failure;
 use std::io::{BufReader, ErrorKind, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -17,6 +19,8 @@ impl<T: Read + Write> Stream for T {}
 pub struct Wire {
     stream: BufReader<Box<dyn Stream>>,
     server: String,
+    /// The socket, where it is one of TCP; owned by the stream.
+    tcp: Option<RawFd>,
 }
 
 impl Wire {
@@ -35,11 +39,23 @@ impl Wire {
         Err(last.map_or_else(|| Failure::Broke(format!("{server}: the name has no address")), broke))
     }
 
+    /// As [`Wire::connect`], from a port below 1024 where this process may: to Sun's servers that is a sign of trust.
+    pub fn connect_as_superuser(host: &str, port: u16) -> Result<Self, Failure> {
+        let server = format!("{host} port {port}");
+        let addresses: Vec<SocketAddr> = (host, port).to_socket_addrs().into_iter().flatten().collect();
+        let trusted = addresses.iter().find_map(|address| trusted_port::connect(address, PATIENCE));
+        match trusted.map(|stream| Wire::over_tcp(stream, server)) {
+            Some(Ok(wire)) => Ok(wire),
+            _ => Wire::connect(host, port),
+        }
+    }
+
     fn over_tcp(stream: TcpStream, server: String) -> std::io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        Ok(Wire::new(stream, server))
+        let tcp = Some(stream.as_raw_fd());
+        Ok(Wire { tcp, ..Wire::new(stream, server) })
     }
 
     /// The near end of a program that speaks to the server for us.
@@ -51,7 +67,7 @@ impl Wire {
     }
 
     fn new(stream: impl Read + Write + 'static, server: String) -> Self {
-        Wire { stream: BufReader::with_capacity(16 << 10, Box::new(stream)), server }
+        Wire { stream: BufReader::with_capacity(16 << 10, Box::new(stream)), server, tcp: None }
     }
 
     /// Sends a whole message.
@@ -69,6 +85,22 @@ impl Wire {
         let mut bytes = vec![0; count];
         self.receive(&mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Bytes that the kernel has received over the connection (`tcpi_bytes_received` of tcp(7), since Linux 4.1);
+    /// `None` where it does not tell, or another program holds the connection.
+    pub fn received(&self) -> Option<u64> {
+        /// Where the count stands in `struct tcp_info` (linux/tcp.h), which only grows.
+        const PLACE: usize = 128;
+        let mut info = [0_u8; PLACE + 8];
+        let mut length = info.len() as libc::socklen_t;
+        // SAFETY: the socket is open as long as `self` lives; `info` has room for `length` bytes.
+        let told = unsafe {
+            let place = info.as_mut_ptr().cast();
+            libc::getsockopt(self.tcp?, libc::IPPROTO_TCP, libc::TCP_INFO, place, &raw mut length)
+        };
+        let count = info[PLACE..].first_chunk()?;
+        (told == 0 && length as usize == info.len()).then(|| u64::from_ne_bytes(*count))
     }
 
     /// Who is on the other side.
@@ -125,21 +157,6 @@ impl<'bytes> Message<'bytes> {
     /// A big-endian number of twice the size.
     pub fn u64(&mut self) -> Result<u64, Failure> {
         self.array().map(u64::from_be_bytes)
-    }
-
-    /// A little-endian number, as Microsoft writes it.
-    pub fn u16_le(&mut self) -> Result<u16, Failure> {
-        self.array().map(u16::from_le_bytes)
-    }
-
-    /// A little-endian number.
-    pub fn u32_le(&mut self) -> Result<u32, Failure> {
-        self.array().map(u32::from_le_bytes)
-    }
-
-    /// A little-endian number.
-    pub fn u64_le(&mut self) -> Result<u64, Failure> {
-        self.array().map(u64::from_le_bytes)
     }
 
     /// Bytes after their number.
