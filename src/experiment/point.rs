@@ -46,6 +46,8 @@ pub enum Placement {
     OneCpu,
     /// The two sides pinned to two CPUs.
     AcrossCpus,
+    /// Each thread pinned to a CPU of its own, the first to the home CPU; cores before second threads of a core.
+    Spread,
     /// Wherever the scheduler puts it.
     Free,
 }
@@ -53,19 +55,28 @@ pub enum Placement {
 /// The parameter that every point carries.
 pub const AXIS_PLACEMENT: Parameter = Parameter {
     name: "placement",
-    meaning: "where the work runs: all of it on one CPU, its two sides on two, or wherever the scheduler likes",
+    meaning: "where the work runs: all of it on one CPU, its two sides on two, each thread on one of its own (spread), or \
+              wherever the scheduler likes",
     scale: Scale::Name,
 };
 
+/// The value of a parameter that stands for the second host of a run.
+pub const PEER: &str = "peer";
+
+/// What it is called where that is none but by name: a network namespace of the same machine.
+pub const VIRTUAL_PEER: &str = "virtual peer";
+
 impl Placement {
     /// Every placement.
-    pub const ALL: [Placement; 3] = [Placement::OneCpu, Placement::AcrossCpus, Placement::Free];
+    pub const ALL: [Placement; 4] =
+        [Placement::OneCpu, Placement::AcrossCpus, Placement::Spread, Placement::Free];
 
     /// The name in run files and tables.
     pub fn name(self) -> &'static str {
         match self {
             Placement::OneCpu => "one-cpu",
             Placement::AcrossCpus => "across-cpus",
+            Placement::Spread => "spread",
             Placement::Free => "free",
         }
     }
@@ -132,6 +143,16 @@ impl Point {
     /// The value of the parameter of this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
+    }
+
+    /// The same point with every variant of one name called by another.
+    #[must_use]
+    pub fn renamed(&self, name: &str, other: &str) -> Self {
+        let value = |value: &Value| match value {
+            Value::Name(variant) if variant == name => Value::Name(other.to_owned()),
+            value => value.clone(),
+        };
+        Point(self.0.iter().map(|(parameter, given)| (parameter.clone(), value(given))).collect())
     }
 
     /// The same point without one parameter: the group that a curve along it belongs to.

@@ -53,7 +53,7 @@ pub use remote::{Protocol, Remote, RemoteAddress, RemoteUrl, network_mount};
 pub use source::Root;
 pub use storage::{Device, Storage};
 pub use tlbs::{Tlb, TlbKind};
-pub use topology::{CoreClass, NumaNode, Topology};
+pub use topology::{CoreClass, NumaNode, Topology, spread};
 pub use virtualization::Virtualization;
 pub use warnings::Warning;
 

@@ -3,6 +3,7 @@
 use super::header::{now, tool};
 use super::interrupt::interrupted;
 use super::leftovers;
+use super::peering::{Peering, same_peer};
 use super::remote_file::RemoteFixture;
 use crate::experiment::{Experiment, Finding, Known, Requirement};
 use crate::experiments;
@@ -54,6 +55,7 @@ pub struct Campaign {
     budget: Duration,
     trial: Duration,
     cpu_stat: Option<String>,
+    peering: Option<Peering>,
     /// Removes what trials have left for one another when the run is over.
     _shared: leftovers::Shared,
     remote: Option<RemoteFixture>,
@@ -61,7 +63,7 @@ pub struct Campaign {
 
 impl Campaign {
     /// Begins a new run: its file is made and its header written before anything is measured.
-    pub fn begin(header: Header, path: &Path) -> Result<Self> {
+    pub fn begin(header: Header, path: &Path, peering: Option<Peering>) -> Result<Self> {
         if header.plan.iter().all(|point| point.skip.is_some()) {
             bail!(
                 "nothing can be measured: every selected point is skipped (`fathom explain` says what each needs)"
@@ -70,14 +72,15 @@ impl Campaign {
         let mut journal = Journal::create(path)?;
         journal.append(&Line::Header(Box::new(header.clone())))?;
         let budget = Duration::from_secs_f64(header.settings.budget_s);
-        Campaign::new(Run::begun(header), journal, budget)
+        Campaign::new(Run::begun(header), journal, budget, peering)
     }
 
     /// Takes a run up again, on the same machine and by the same program; more rounds are added to a complete one.
-    pub fn resume(path: &Path, budget: Option<Duration>) -> Result<Self> {
+    pub fn resume(path: &Path, budget: Option<Duration>, peering: Option<Peering>) -> Result<Self> {
         let run = Run::read(path)?;
         let tool = tool()?;
         same_machine(&run)?;
+        same_peer(run.header.peer.as_deref(), peering.as_ref().map(Peering::described))?;
         if tool.binary_sha256 != run.header.tool.binary_sha256 {
             bail!(
                 "the run was begun by another build of fathom; figures of two builds do not go into one run: start a new one"
@@ -86,10 +89,10 @@ impl Campaign {
         let mut journal = Journal::resume(path, run.whole_bytes)?;
         let budget = budget.unwrap_or(Duration::from_secs_f64(run.header.settings.budget_s));
         journal.append(&Line::Resumed(Resumed { at: now(), tool, budget_s: budget.as_secs_f64() }))?;
-        Campaign::new(run, journal, budget)
+        Campaign::new(run, journal, budget, peering)
     }
 
-    fn new(run: Run, journal: Journal, budget: Duration) -> Result<Self> {
+    fn new(run: Run, journal: Journal, budget: Duration, peering: Option<Peering>) -> Result<Self> {
         let settings = &run.header.settings;
         let folder = PathBuf::from(&settings.folder);
         leftovers::sweep(&folder);
@@ -109,6 +112,7 @@ impl Campaign {
             run,
             journal,
             budget,
+            peering,
         };
         for index in 0..campaign.active.len() {
             campaign.catch_up(index);
@@ -182,8 +186,12 @@ impl Campaign {
     fn tell(&self, index: usize, round: u32, watcher: &mut dyn Watcher) {
         let precision = self.run.header.settings.precision;
         let precise = |point: &&Progress| point.half_width.is_some_and(|half_width| half_width <= precision);
+        let mut shown = self.active[index].clone();
+        if results::virtual_peer::has_one(&self.run) {
+            shown.point = results::virtual_peer::shown(&shown.point);
+        }
         watcher.trial(&Tick {
-            planned: &self.active[index],
+            planned: &shown,
             headline: self.headlines[index].as_ref(),
             round,
             elapsed: self.began.elapsed(),
@@ -202,8 +210,7 @@ impl Campaign {
         let request = self.request(experiment, &planned, round);
         let began = Instant::now();
         let limit = experiment.time_limit(&planned.point) + self.trial;
-        let end = child::run(&request, limit).context("a measuring process could not be started")?;
-        let Some(outcome) = outcome(end, limit) else { return Ok(false) };
+        let Some(outcome) = self.outcome_of(&request, limit)? else { return Ok(false) };
         let trial = Trial {
             experiment: planned.experiment,
             point: planned.point,
@@ -217,6 +224,28 @@ impl Campaign {
         self.run.trials.push(trial);
         self.catch_up(index);
         Ok(true)
+    }
+
+    /// Runs a trial; what became of it, or `None` where it was interrupted. Without its peer it is not even begun.
+    fn outcome_of(&mut self, request: &Request, limit: Duration) -> Result<Option<TrialOutcome>> {
+        let remote = request.peer.is_some();
+        if let Some(reason) = self.lost_peer(false).filter(|_| remote) {
+            return Ok(Some(TrialOutcome::Failed { reason }));
+        }
+        let end = child::run(request, limit).context("a measuring process could not be started")?;
+        let outcome = outcome(end, limit);
+        if remote && !matches!(outcome, Some(TrialOutcome::Measured { .. })) {
+            // Whatever broke: if it was the peer, the next trial need not find out.
+            self.lost_peer(true);
+        }
+        Ok(outcome)
+    }
+
+    /// Why the run has lost its peer; `None` while it has it, or never had one.
+    fn lost_peer(&mut self, at_once: bool) -> Option<String> {
+        let peering = self.peering.as_mut()?;
+        peering.look(at_once);
+        peering.lost().map(|reason| format!("the peer was lost: {reason}"))
     }
 
     fn request(&self, experiment: &dyn Experiment, planned: &PlannedPoint, round: u32) -> Request {
@@ -234,8 +263,16 @@ impl Campaign {
             partner,
             cpu_stat: self.cpu_stat.clone(),
             folder: PathBuf::from(&settings.folder),
-            remote: self.remote.as_ref().map(RemoteFixture::file),
-            peer: None,
+            remote: self
+                .remote
+                .as_ref()
+                .filter(|_| needs_remote(experiment, planned))
+                .map(RemoteFixture::file),
+            peer: self
+                .peering
+                .as_ref()
+                .filter(|_| needs_peer(experiment, planned))
+                .map(|peering| peering.address().clone()),
             parent: std::process::id(),
         }
     }
@@ -290,11 +327,18 @@ impl Campaign {
     }
 }
 
+fn needs_peer(experiment: &dyn Experiment, planned: &PlannedPoint) -> bool {
+    experiment.requires(&planned.point).contains(&Requirement::Peer)
+}
+
+fn needs_remote(experiment: &dyn Experiment, planned: &PlannedPoint) -> bool {
+    experiment.requires(&planned.point).contains(&Requirement::Remote)
+}
+
 /// What is read over a network, found or made where a point wants it.
 fn remote(machine: &Machine, active: &[PlannedPoint]) -> Option<RemoteFixture> {
     let wants = |planned: &PlannedPoint| {
-        let experiment = experiments::find(&planned.experiment);
-        experiment.is_some_and(|found| found.requires(&planned.point).contains(&Requirement::Remote))
+        experiments::find(&planned.experiment).is_some_and(|experiment| needs_remote(experiment, planned))
     };
     machine.storage.remote.as_ref().filter(|_| active.iter().any(wants)).map(RemoteFixture::new)
 }

@@ -5,9 +5,11 @@ mod header;
 mod interrupt;
 mod leftovers;
 mod lock;
+mod peering;
 mod remote_file;
 
 pub use campaign::{Campaign, Tick, Watcher};
 pub use header::{Options, now, tool};
 pub use interrupt::catch_signals;
 pub use lock::MeasuringLock;
+pub use peering::{Peering, Reach};

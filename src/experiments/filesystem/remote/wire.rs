@@ -159,6 +159,21 @@ impl<'bytes> Message<'bytes> {
         self.array().map(u64::from_be_bytes)
     }
 
+    /// A little-endian number, as Microsoft writes it.
+    pub fn u16_le(&mut self) -> Result<u16, Failure> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    /// A little-endian number.
+    pub fn u32_le(&mut self) -> Result<u32, Failure> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    /// A little-endian number.
+    pub fn u64_le(&mut self) -> Result<u64, Failure> {
+        self.array().map(u64::from_le_bytes)
+    }
+
     /// Bytes after their number.
     pub fn counted(&mut self) -> Result<&'bytes [u8], Failure> {
         let count = self.u32()? as usize;
