@@ -92,7 +92,7 @@ impl Smb {
         if asked.status != MORE {
             return Err(self.refused("logging in", asked.status));
         }
-        self.session.session = u64::from_le_bytes(*asked.bytes[40..].first_chunk().unwrap_or(&[0; 8]));
+        self.session.id = u64::from_le_bytes(*asked.bytes[40..].first_chunk().unwrap_or(&[0; 8]));
         let challenge = Challenge::parse(token(&asked)?)?;
         let user = user(url, access)?;
         let answer = ntlm::answer(

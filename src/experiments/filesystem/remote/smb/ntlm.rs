@@ -105,7 +105,7 @@ pub fn answer(challenge: &Challenge, user: Option<&User>, own: u64) -> Answer {
     Answer { message: message(FLAGS, &fields), key: Some(hmac_md5(&owner, &[&proof])) }
 }
 
-/// The key of a password (NTOWFv2).
+/// The key of a password (`NTOWFv2`).
 fn owner_key(user: &User) -> [u8; 16] {
     let password = Md4::digest(utf16(user.password));
     hmac_md5(&password, &[&utf16(&user.name.to_uppercase()), &utf16(user.domain)])
@@ -124,7 +124,9 @@ fn message(flags: u32, fields: &[&[u8]; 4]) -> Vec<u8> {
         offset += field.len();
     }
     message.extend_from_slice(&flags.to_le_bytes());
-    fields.iter().for_each(|field| message.extend_from_slice(field));
+    for field in fields {
+        message.extend_from_slice(field);
+    }
     message
 }
 
@@ -135,7 +137,9 @@ pub fn utf16(text: &str) -> Vec<u8> {
 
 fn hmac_md5(key: &[u8], parts: &[&[u8]]) -> [u8; 16] {
     let mut mac = Hmac::<Md5>::new_from_slice(key).expect("any length of key is taken");
-    parts.iter().for_each(|part| mac.update(part));
+    for part in parts {
+        mac.update(part);
+    }
     mac.finalize().into_bytes().into()
 }
 

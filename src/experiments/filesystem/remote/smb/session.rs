@@ -30,7 +30,7 @@ pub struct Session {
     next: u64,
     credits: u64,
     /// The session's number, as the server gave it.
-    pub session: u64,
+    pub id: u64,
     /// The share's number, as the server gave it.
     pub tree: u32,
     /// Signs what is sent and proves what is received, where the server asks for it.
@@ -76,7 +76,7 @@ impl Session {
             wire,
             next: 0,
             credits: 1,
-            session: 0,
+            id: 0,
             tree: 0,
             key: None,
             large: false,
@@ -95,7 +95,9 @@ impl Session {
         let number = self.next;
         self.next += u64::from(charge);
         self.header(command, charge, number);
-        body.iter().for_each(|part| self.message.extend_from_slice(part));
+        for part in body {
+            self.message.extend_from_slice(part);
+        }
         // The length stands before the message, and is not signed.
         let length = (self.message.len() as u32 - 4).to_be_bytes();
         self.message[..4].copy_from_slice(&length);
@@ -121,7 +123,7 @@ impl Session {
         self.message.extend_from_slice(&number.to_le_bytes());
         self.message.extend_from_slice(&[0; 4]);
         self.message.extend_from_slice(&self.tree.to_le_bytes());
-        self.message.extend_from_slice(&self.session.to_le_bytes());
+        self.message.extend_from_slice(&self.id.to_le_bytes());
         self.message.extend_from_slice(&[0; 16]);
     }
 
