@@ -1,18 +1,33 @@
 //! The memory hierarchy: what a load takes, what a byte takes, and what a page takes that is not there yet.
 
-#[allow(dead_code, reason = "the experiments that use all of it come next")]
 mod backing;
-#[allow(dead_code, reason = "the experiments that use all of it come next")]
-mod pages;
 mod bandwidth;
+mod chase;
+mod cycle;
+mod found_levels;
+mod hierarchy;
+mod load_latency;
+mod memory_parallelism;
+mod pages;
 mod parallel_bandwidth;
+mod random_order;
+mod scattered;
+mod sizes;
 mod stream_arrays;
 mod stream_fleet;
 mod stream_kernel;
 mod stream_prediction;
 mod stream_size;
+mod tlb_reach;
+mod walk;
 
 use crate::experiment::Experiment;
 
 /// The experiments of this family, in the order in which each may build on those before it.
-pub const EXPERIMENTS: &[&dyn Experiment] = &[&bandwidth::Bandwidth, &parallel_bandwidth::ParallelBandwidth];
+pub const EXPERIMENTS: &[&dyn Experiment] = &[
+    &load_latency::LoadLatency,
+    &tlb_reach::TlbReach,
+    &memory_parallelism::MemoryParallelism,
+    &bandwidth::Bandwidth,
+    &parallel_bandwidth::ParallelBandwidth,
+];

@@ -1,0 +1,229 @@
+//! The levels that a curve of latency shows, beside those that the machine declares, in sentences.
+
+use super::hierarchy;
+use crate::experiment::{Known, Parameter, Point};
+use crate::quantity::declared::size;
+use crate::statistics::{Crossing, CurvePoint, Interval, Plateau, plateaus, rise};
+
+/// What a run has found along a parameter, with its logarithm to the base 2 as x.
+pub fn curve(known: &Known, experiment: &str, group: &Point, along: &Parameter) -> Vec<CurvePoint> {
+    let findings = known.findings_along(experiment, group, along);
+    let point = |(x, finding): (u64, crate::experiment::Finding)| {
+        let interval = finding.interval.map(|(low, high)| Interval { low, high });
+        ((x as f64).log2(), finding.median, interval)
+    };
+    findings.into_iter().map(point).collect()
+}
+
+/// A declared limit that a plateau may end at.
+pub struct Limit {
+    /// `L1`.
+    pub name: String,
+    /// Its value.
+    pub at: u64,
+    /// What the level is expected to answer in, and the level beyond it, nanoseconds; `None` where nothing is known.
+    pub expected: Option<(f64, f64)>,
+}
+
+/// How a limit is met by a plateau.
+enum Met<'found> {
+    /// A plateau ends about there.
+    By(&'found Plateau, Crossing),
+    /// None does.
+    ByNone,
+    /// The curve does not go that far.
+    Beyond,
+}
+
+/// How far from a declared limit a level may be found to end, in octaves: what lies beside the array in a cache, what others
+/// have of it, and sets that fill unevenly let it end earlier; a replacement that is not strictly by age, later.
+const EARLIER: f64 = 0.75;
+const LATER: f64 = 0.5;
+
+/// A plateau this much above what is published of a level is not that level's; a next plateau this much above what is
+/// published of the next level is not that one's, which then has none of its own.
+const ANOTHER: f64 = 3.0;
+
+/// A curve in the order of x, and its plateaus.
+struct Found<'curve> {
+    curve: &'curve [CurvePoint],
+    plateaus: Vec<Plateau>,
+}
+
+/// Where a plateau ends: half way to the next, or, where the curve has no next, where it ceases to be flat.
+fn boundary(plateau: &Plateau) -> Option<Crossing> {
+    let flat = |ends: Interval| Crossing { at: plateau.to, interval: ends };
+    plateau.half_way.or(plateau.ends.map(flat))
+}
+
+impl Found<'_> {
+    /// Where a plateau ends beyond which another level is expected: half way to that; where that one shows no plateau, as shared last-level caches
+    /// often do not, half way to what is published of it.
+    fn boundary_before(&self, plateau: &Plateau, beyond: f64) -> Option<Crossing> {
+        let next = self.plateaus.iter().find(|next| next.from > plateau.to);
+        if next.is_some_and(|next| next.value <= ANOTHER * beyond) || beyond <= plateau.value {
+            return boundary(plateau);
+        }
+        let around = Interval { low: beyond * 0.8, high: beyond * 1.25 };
+        rise(self.curve, plateau, beyond, around).or_else(|| boundary(plateau))
+    }
+
+    /// The plateau that ends about a limit; of several, the one that ends nearest to it.
+    fn met(&self, limit: &Limit, claimed: &[f64]) -> Met<'_> {
+        let at = (limit.at as f64).log2();
+        if self.curve.last().is_none_or(|last| at >= last.0) {
+            return Met::Beyond;
+        }
+        let candidate = |plateau: &&Plateau| {
+            let own = limit.expected.is_none_or(|(own, _)| plateau.value <= ANOTHER * own);
+            // A plateau is that of one level: what ends nowhere else cannot be told from its neighbour.
+            plateau.from < at && own && !claimed.contains(&plateau.from)
+        };
+        let near = self.plateaus.iter().filter(candidate).filter_map(|plateau| {
+            let ends = match limit.expected {
+                Some((_, beyond)) => self.boundary_before(plateau, beyond),
+                None => boundary(plateau),
+            }?;
+            let fits = ends.interval.high >= at - EARLIER && ends.interval.low <= at + LATER;
+            fits.then_some((plateau, ends))
+        });
+        let nearest = near.min_by(|one, other| (one.1.at - at).abs().total_cmp(&(other.1.at - at).abs()));
+        nearest.map_or(Met::ByNone, |(plateau, ends)| Met::By(plateau, ends))
+    }
+}
+
+/// What a curve over sizes shows of the caches, on pages of this name.
+pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Vec<String> {
+    let levels = hierarchy::levels(known);
+    let expected =
+        |index: usize| Some((levels.get(index)?.latency().value, levels.get(index + 1)?.latency().value));
+    let limit = |(index, (level, at)): (usize, (u8, u64))| Limit {
+        name: format!("L{level}"),
+        at,
+        expected: expected(index),
+    };
+    let limits: Vec<Limit> = hierarchy::declared(known.machine).into_iter().enumerate().map(limit).collect();
+    let mut said = sentences(&limits, curve, &|x| size(x.exp2().round() as u64));
+    if let Some(memory) = last_plateau(curve, &limits) {
+        said.push(format!("memory: {}", value(&memory)));
+    }
+    if said.is_empty() {
+        return vec![];
+    }
+    vec![format!("Found from the curve on {pages} pages: {}.", said.join("; "))]
+}
+
+/// What a curve, in the order of x, shows of each limit, and which plateaus it has besides.
+pub fn sentences(limits: &[Limit], curve: &[CurvePoint], write: &dyn Fn(f64) -> String) -> Vec<String> {
+    let found = Found { curve, plateaus: plateaus(curve) };
+    if found.plateaus.is_empty() {
+        return vec![];
+    }
+    let mut claimed: Vec<f64> = vec![];
+    let mut said: Vec<String> = vec![];
+    for limit in limits {
+        let (name, declared) = (&limit.name, write((limit.at as f64).log2()));
+        said.push(match found.met(limit, &claimed) {
+            Met::By(plateau, ends) => {
+                claimed.push(plateau.from);
+                format!("{name}: {}{}, declared {declared}", value(plateau), end(plateau, ends, write))
+            }
+            Met::Beyond => format!("{name} ({declared} declared) reaches beyond the sweep"),
+            Met::ByNone => format!(
+                "{name} ({declared} declared) cannot be told apart from its neighbours: no plateau of its own ends there"
+            ),
+        });
+    }
+    said.extend(found.plateaus.iter().filter(|plateau| !claimed.contains(&plateau.from)).filter_map(
+        |plateau| {
+            let ends = end(plateau, boundary(plateau)?, write);
+            Some(format!("a plateau of {}{ends}, where nothing is declared to end", value(plateau)))
+        },
+    ));
+    said
+}
+
+/// The last plateau, if it goes on beyond every limit.
+fn last_plateau(curve: &[CurvePoint], limits: &[Limit]) -> Option<Plateau> {
+    let beyond = limits.iter().map(|limit| (limit.at as f64).log2()).fold(0.0, f64::max);
+    plateaus(curve).into_iter().next_back().filter(|plateau| plateau.to > beyond)
+}
+
+fn value(plateau: &Plateau) -> String {
+    format!("{:.2} ns [{:.2}, {:.2}]", plateau.value, plateau.interval.low, plateau.interval.high)
+}
+
+/// Where a plateau ends, and whether it was flat so far.
+fn end(plateau: &Plateau, ends: Crossing, write: &dyn Fn(f64) -> String) -> String {
+    let (low, high) = (write(ends.interval.low), write(ends.interval.high));
+    let flat = plateau.ends.filter(|flat| flat.high < ends.interval.low - 0.5);
+    let sloping = flat.map_or(String::new(), |_| format!(" (rising from {} on)", write(plateau.to)));
+    format!(" up to {} [{low}, {high}]{sloping}", write(ends.at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(steps: &[(f64, f64)], last: f64) -> Vec<CurvePoint> {
+        let quarters = (40..=(last * 4.0) as u32).map(|quarter| f64::from(quarter) / 4.0);
+        let y = |x: f64| steps.iter().rev().find(|(from, _)| x > *from).map_or(1.0, |(_, y)| *y);
+        quarters.map(|x| (x, y(x), None)).collect()
+    }
+
+    fn limits(at: &[u32]) -> Vec<Limit> {
+        at.iter()
+            .enumerate()
+            .map(|(index, at)| Limit { name: format!("L{}", index + 1), at: 1 << at, expected: None })
+            .collect()
+    }
+
+    fn said(limits: &[Limit], curve: &[CurvePoint]) -> String {
+        sentences(limits, curve, &|x| size(x.exp2().round() as u64)).join("; ")
+    }
+
+    #[test]
+    fn levels_that_end_where_they_are_declared_are_named() {
+        let said = said(&limits(&[15, 20]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 24.0));
+        assert!(
+            said.contains("L1: 1.00 ns")
+                && said.contains("[32 KiB, 38.05 KiB]")
+                && said.contains("L2: 4.00 ns"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_level_without_a_plateau_of_its_own_is_said_not_to_be_told_apart() {
+        let said = said(&limits(&[15, 20, 25]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 28.0));
+        assert!(said.contains("L3 (32 MiB declared) cannot be told apart"), "{said}");
+    }
+
+    #[test]
+    fn a_level_before_one_without_a_plateau_ends_half_way_to_what_is_published_of_that() {
+        // The second level ends at 1 MiB; from there latency rises all the way into memory, which is no third level.
+        let rising = |x: f64| match x {
+            x if x <= 15.0 => 1.0,
+            x if x <= 20.0 => 4.0,
+            x => (4.0 * (x - 20.0).mul_add(0.8, 0.3).exp()).min(150.0),
+        };
+        let curve: Vec<CurvePoint> =
+            (40..116).map(|quarter| f64::from(quarter) / 4.0).map(|x| (x, rising(x), None)).collect();
+        let mut limits = limits(&[15, 20, 25]);
+        for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 14.0), (14.0, 90.0)]) {
+            limit.expected = Some(expected);
+        }
+        let said = said(&limits, &curve);
+        assert!(
+            said.contains("L2: 4.00 ns") && said.contains("L3 (32 MiB declared) cannot be told apart"),
+            "{said}"
+        );
+        assert!(!said.contains("L3: 150"), "{said}");
+    }
+
+    #[test]
+    fn what_the_sweep_does_not_reach_is_said_so() {
+        let said = said(&limits(&[15, 40]), &steps(&[(15.0, 4.0)], 24.0));
+        assert!(said.contains("L2 (1 TiB declared) reaches beyond the sweep"), "{said}");
+    }
+}
