@@ -42,7 +42,7 @@ fn proper() -> Vec<Vec<u8>> {
 fn mutated(chance: &mut Chance) -> Vec<u8> {
     let messages = proper();
     let mut bytes: Vec<u8> =
-        (0..1 + chance.below(4)).flat_map(|_| messages[chance.below(messages.len())].clone()).collect();
+        (0..=chance.below(4)).flat_map(|_| messages[chance.below(messages.len())].clone()).collect();
     for _ in 0..chance.below(6) {
         let (at, other) = (chance.below(bytes.len()), chance.below(bytes.len()));
         match chance.below(6) {

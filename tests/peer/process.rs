@@ -1,6 +1,6 @@
 //! Peers and runs as processes, ended with the test however it ends.
 
-use fathom::experiment::{Experiment, Requirement};
+use fathom::experiment::{Effort, Experiment, Requirement};
 use fathom::experiments;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -79,20 +79,28 @@ impl ByHand {
 pub fn remote_experiment() -> &'static str {
     let machine = super::described::machine();
     let points = |experiment: &&'static dyn Experiment| {
-        let needs = |point: &_| experiment.requires(point).contains(&Requirement::Peer);
+        let needs = |point: &_| {
+            experiment.requires(point).contains(&Requirement::Peer)
+                && experiment.effort(point) == Effort::Quick
+        };
         experiment.sweep(&machine).iter().filter(|point| needs(point)).count()
     };
     let remote = experiments::all().filter(|experiment| points(experiment) > 0);
     remote.min_by_key(points).expect("no experiment needs a peer").about().name
 }
 
-/// A run of local and remote points into a file, with a peer.
-pub fn run(peer: &str, output: &Path) -> Command {
+/// A run of local and remote points into a file, with a peer; so many seconds.
+pub fn run_for(budget: &str, peer: &str, output: &Path) -> Command {
     let mut command = Command::new(binary());
-    command.args(["run", "--quick", "--alongside", "--budget", "6s", "--trial", "4ms"]);
+    command.args(["run", "--quick", "--alongside", "--budget", budget, "--trial", "4ms"]);
     command.args(["cpu/system_call", remote_experiment(), "--peer", peer, "-o"]).arg(output);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
+}
+
+/// The same in a few seconds.
+pub fn run(peer: &str, output: &Path) -> Command {
+    run_for("6s", peer, output)
 }
 
 /// What a run file holds, line by line.

@@ -2,7 +2,7 @@
 
 use super::impostors::{impostor, reply};
 use super::process::{
-    ByHand, Process, is_remote, is_root, lines, remote_experiment, remote_trials, run, wait_until,
+    ByHand, Process, is_remote, is_root, lines, remote_experiment, remote_trials, run, run_for, wait_until,
 };
 use super::server::listens;
 use fathom::peer::protocol::{Hello, Reply};
@@ -11,8 +11,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// A run of which a few remote trials were measured, still going on.
-fn begun(peer: &ByHand, file: &Path) -> Process {
-    let mut command = run(&peer.address, file);
+fn begun(budget: &str, peer: &ByHand, file: &Path) -> Process {
+    let mut command = run_for(budget, &peer.address, file);
     command.arg("--token-file").arg(&peer.token_file).stderr(Stdio::null());
     let process = Process(command.spawn().unwrap());
     wait_until("remote trials are measured", || remote_trials(file, "measured") >= 2);
@@ -50,7 +50,7 @@ fn has_gone_on(process: Process, file: &Path, reason: &str) {
 fn a_peer_that_is_killed_ends_its_points_and_not_the_run() {
     let (folder, mut peer) = (tempfile::tempdir().unwrap(), ByHand::start());
     let file = folder.path().join("run.jsonl");
-    let process = begun(&peer, &file);
+    let process = begun("6s", &peer, &file);
     peer.process.0.kill().unwrap();
     peer.process.0.wait().unwrap();
     assert!(!listens(peer.port()));
@@ -61,7 +61,8 @@ fn a_peer_that_is_killed_ends_its_points_and_not_the_run() {
 fn a_peer_that_hangs_costs_seconds() {
     let (folder, peer) = (tempfile::tempdir().unwrap(), ByHand::start());
     let file = folder.path().join("run.jsonl");
-    let process = begun(&peer, &file);
+    // A trial in hand waits for as long as a trial may take.
+    let process = begun("20s", &peer, &file);
     peer.process.signal(libc::SIGSTOP);
     has_gone_on(process, &file, "it hangs");
     let lines = lines(&file);
@@ -74,7 +75,7 @@ fn a_peer_that_hangs_costs_seconds() {
 fn whoever_takes_the_peers_place_gets_nothing() {
     let (folder, mut peer) = (tempfile::tempdir().unwrap(), ByHand::start());
     let file = folder.path().join("run.jsonl");
-    let process = begun(&peer, &file);
+    let process = begun("6s", &peer, &file);
     peer.process.0.kill().unwrap();
     peer.process.0.wait().unwrap();
     let challenge = reply(&Reply::Challenge(Hello::ours("2".to_owned())));
@@ -86,7 +87,7 @@ fn whoever_takes_the_peers_place_gets_nothing() {
 #[test]
 fn a_peer_ends_with_its_run_however_that_ends() {
     let (folder, mut peer) = (tempfile::tempdir().unwrap(), ByHand::start());
-    let mut process = begun(&peer, &folder.path().join("run.jsonl"));
+    let mut process = begun("6s", &peer, &folder.path().join("run.jsonl"));
     process.0.kill().unwrap();
     wait_until("the peer ends with a run that was killed", || peer.process.has_ended());
     assert!(!listens(peer.port()));
@@ -130,7 +131,7 @@ fn without_a_peer_its_points_are_skipped_with_what_to_do() {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned()
-        + &String::from_utf8_lossy(&output.stderr).into_owned();
+        + &String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("--peer HOST") || said.contains("every selected point is skipped"), "{said}");
 }
 
@@ -218,7 +219,7 @@ fn a_peer_without_a_port_left_refuses_and_the_run_goes_on() {
     std::fs::write(folder.path().join("token"), "0123456789abcdef").unwrap();
     let script = format!(
         "ip link set lo up; echo 40000 40001 >/proc/sys/net/ipv4/ip_local_port_range; cd {}
-         {fathom} peer --listen 127.0.0.1:39999 --token-file token >/dev/null 2>&1 &
+         timeout 60 {fathom} peer --listen 127.0.0.1:39999 --token-file token >/dev/null 2>&1 &
          sleep 1; {fathom} run --quick --alongside --budget 3s --trial 4ms cpu/system_call {} --peer 127.0.0.1:39999 \
          --token-file token -o run.jsonl; echo status $?; wait",
         folder.path().display(),
