@@ -3,6 +3,7 @@
 use super::header::{now, tool};
 use super::interrupt::interrupted;
 use super::leftovers;
+use super::scratch::Scratch;
 use crate::experiment::{Experiment, Finding, Known};
 use crate::experiments;
 use crate::machine::Machine;
@@ -53,6 +54,7 @@ pub struct Campaign {
     budget: Duration,
     trial: Duration,
     cpu_stat: Option<String>,
+    scratch: Option<Scratch>,
 }
 
 impl Campaign {
@@ -87,7 +89,8 @@ impl Campaign {
 
     fn new(run: Run, journal: Journal, budget: Duration) -> Result<Self> {
         let settings = &run.header.settings;
-        leftovers::sweep(&PathBuf::from(&settings.folder));
+        leftovers::sweep(Path::new(&settings.folder));
+        let scratch = Scratch::new(Path::new(&settings.folder));
         let active: Vec<PlannedPoint> =
             run.header.plan.iter().filter(|point| point.skip.is_none()).cloned().collect();
         let earlier = run.trials.iter().map(|trial| trial.began_s + trial.took_s).fold(0.0, f64::max);
@@ -102,6 +105,7 @@ impl Campaign {
             run,
             journal,
             budget,
+            scratch,
         };
         for index in 0..campaign.active.len() {
             campaign.catch_up(index);
@@ -227,6 +231,7 @@ impl Campaign {
             partner,
             cpu_stat: self.cpu_stat.clone(),
             folder: PathBuf::from(&settings.folder),
+            scratch: self.scratch.as_ref().map(Scratch::path),
             peer: None,
             parent: std::process::id(),
         }

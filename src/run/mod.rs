@@ -5,6 +5,7 @@ mod header;
 mod interrupt;
 mod leftovers;
 mod lock;
+mod scratch;
 
 pub use campaign::{Campaign, Tick, Watcher};
 pub use header::{Options, now, tool};

@@ -14,6 +14,7 @@ pub mod shared_memory;
 mod stopwatch;
 mod tracer;
 mod trial;
+mod unnamed_file;
 
 pub use clock::ClockKind;
 pub use conditions::{Conditions, Snapshot};
@@ -22,3 +23,4 @@ pub use observe::{Found, Observations, Sampler};
 pub use qualify::Qualification;
 pub use stopwatch::SharedStopwatch;
 pub use trial::{Answer, Request, Sample, visit};
+pub use unnamed_file::unnamed_file;

@@ -1,11 +1,27 @@
 //! The memory hierarchy: what a load takes, what a byte takes, and what a page takes that is not there yet.
 
+mod after_fork;
 #[allow(dead_code, reason = "the experiments that use all of it come next")]
 mod backing;
+mod cold_file;
+mod device_reads;
+mod fault_cost;
+mod fault_extent;
+mod fault_tally;
+mod file_mapping;
+mod lap;
+mod major_fault;
+mod minor_fault;
 #[allow(dead_code, reason = "the experiments that use all of it come next")]
 mod pages;
+mod peaks;
+mod per_byte;
+mod stretch;
+mod user_fault;
+mod user_page;
 
 use crate::experiment::Experiment;
 
 /// The experiments of this family, in the order in which each may build on those before it.
-pub const EXPERIMENTS: &[&dyn Experiment] = &[];
+pub const EXPERIMENTS: &[&dyn Experiment] =
+    &[&minor_fault::MinorFault, &fault_extent::FaultExtent, &major_fault::MajorFault, &user_fault::UserFault];

@@ -1,0 +1,376 @@
+//! What does the first touch of a page cost when it must come from a device?
+
+use super::cold_file::{self, ColdFile};
+use super::device_reads::DeviceReads;
+use super::fault_cost::{self, handling, trap};
+use super::fault_tally::{self, Faults, Kind, Tally};
+use super::file_mapping::FileMapping;
+use super::lap::Lap;
+use super::pages::Pages;
+use super::per_byte;
+use super::stretch::Mapped;
+use crate::experiment::{
+    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
+    Site, Workload, errno,
+};
+use crate::machine::Machine;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::os::fd::AsRawFd;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Which pages are touched, in which order.
+const ACCESS: Parameter =
+    Parameter { name: "access", meaning: "which pages are touched, and in which order", scale: Scale::Name };
+/// How far apart.
+const STRIDE: Parameter =
+    Parameter { name: "stride", meaning: "from one access to the next", scale: Scale::Bytes };
+
+/// What is timed.
+pub struct MajorFault;
+
+static ABOUT: About = About {
+    name: "memory/major_fault",
+    question: "What does the first touch of a page cost when it must come from a device?",
+    operation: "one access to a byte of a mapped file of which nothing is in memory, whether it faults or finds what a fault \
+                before it brought in; where it says so, per page instead",
+    method: "A file of 128 MiB of random content is written once per run into the measured folder, without a name, and is \
+             on its device before anything is timed (fdatasync). Before each series it is evicted \
+             (posix_fadvise with POSIX_FADV_DONTNEED), and mincore must find no page of it in memory. Then single bytes \
+             are read through a mapping, each access an observation, less the cost of the clock.\n\n`shuffled pages` \
+             reads one byte of each page in random order with read-ahead switched off for the file and for the \
+             mapping: each access must be one major fault. `every page in order` leaves read-ahead on and is timed by the \
+             megabyte, per page. The strides read the first or a random byte of each of up to 100 stretches, with \
+             read-ahead as the kernel likes it, in series that begin evicted: the order of the observations shows \
+             which accesses had to wait.\n\nMajor and minor faults are counted around every access, and so \
+             are the bytes that the kernel had read from the device for this process.",
+    caveats: "`first byte of a fresh mapping` is a single access as report 001 had it, and brings in as much as read-ahead \
+              likes. `every page written, then synchronised` is report 002's: it times reads, writes and a flush of the device \
+              under one name. A virtual disk may answer from its host's memory; the device then is that. \
+              Strides shorter than what a fault brings in have a median of accesses that do not fault.",
+    version: 1,
+    parameters: &[ACCESS, STRIDE],
+    trends: &[],
+};
+
+const SHUFFLED: &str = "shuffled pages, no read-ahead";
+const IN_ORDER: &str = "every page in order, with read-ahead";
+const FIRST_BYTE: &str = "first byte of a fresh mapping";
+const WRITTEN: &str = "every page written, then synchronised";
+const FIXED: &str = "first byte of each stride";
+const RANDOM: &str = "random byte of each stride";
+
+/// Report 003's strides.
+const STRIDES: [u64; 8] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
+/// Report 003's accesses to one stride, where the file is long enough.
+const ACCESSES: usize = 100;
+/// What is read in order between two looks at the clock.
+const WINDOW: usize = 1 << 20;
+/// Pages that are written before they are synchronised.
+const WRITTEN_PAGES: usize = 256;
+
+impl Experiment for MajorFault {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let single = [SHUFFLED, IN_ORDER, FIRST_BYTE, WRITTEN].map(point);
+        let strides =
+            [FIXED, RANDOM].into_iter().flat_map(|access| STRIDES.map(|bytes| stride(access, bytes)));
+        single.into_iter().chain(strides).collect()
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        match (point.name(&ACCESS), point.number(&STRIDE)) {
+            (SHUFFLED | IN_ORDER | FIRST_BYTE, _) => Effort::Quick,
+            (FIXED, 4_096 | 65_536 | 1_048_576) => Effort::Quick,
+            _ => Effort::Standard,
+        }
+    }
+
+    fn in_order(&self, point: &Point) -> bool {
+        (1..=256 << 10).contains(&point.number(&STRIDE))
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let page = Pages::Base.bytes() as f64;
+        let faulting = trap(Prediction::new(), known);
+        let waiting = |prediction| {
+            let what = "a request to the device, a sleep and a wake-up";
+            let prediction = handling(prediction, what, 4_000.0, known);
+            prediction.hardware("the device's answer", 1.0, fault_cost::device_read(known.machine))
+        };
+        let share = |share: f64| {
+            let minor = Prediction::new().software(
+                "accesses that find a page in memory that is not mapped yet",
+                share,
+                fault_cost::minor(known),
+            );
+            minor.hardware(
+                "pages streamed from the device",
+                1.0,
+                fault_cost::device_page(known.machine, page),
+            )
+        };
+        Ok(match point.name(&ACCESS) {
+            IN_ORDER => share(1.0 / 16.0),
+            WRITTEN => handling(share(2.0), "each page told to the file system", 1_000.0, known).hardware(
+                "a flush of the device, shared by the pages",
+                1.0 / WRITTEN_PAGES as f64,
+                fault_cost::device_read(known.machine),
+            ),
+            FIXED | RANDOM if point.number(&STRIDE) < fault_cost::mapped_at_once() => {
+                Prediction::new().hardware("a load of a line that no cache holds", 1.0, fault_cost::load())
+            }
+            FIXED | RANDOM if point.number(&STRIDE) < fault_cost::read_ahead(known.machine).value as u64 => {
+                Prediction::new().software(
+                    "a fault on a page that is in memory",
+                    1.0,
+                    fault_cost::minor(known),
+                )
+            }
+            _ => waiting(faulting),
+        })
+    }
+
+    fn bound(&self, point: &Point, _: &Known) -> Option<Bound> {
+        matches!(point.name(&ACCESS), SHUFFLED | FIRST_BYTE).then(|| Bound {
+            limit: 500.0,
+            because: "a request takes the block layer and the fastest device more than half a microsecond: what is faster \
+                      was in memory"
+                .to_owned(),
+        })
+    }
+
+    fn time_limit(&self, _: &Point) -> Duration {
+        // The first trial of a run writes the file.
+        Duration::from_secs(60)
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let reader = Reader::new(site)?;
+        let mut chance = Xoshiro256PlusPlus::seed_from_u64(site.seed);
+        Ok(match point.name(&ACCESS) {
+            SHUFFLED => {
+                reader.cold.advise(libc::POSIX_FADV_RANDOM)?;
+                reader.mapping.advise(libc::MADV_RANDOM, "madvise of random accesses")?;
+                reader.accesses(move || shuffled(&mut chance))
+            }
+            IN_ORDER => reader.windows(),
+            FIRST_BYTE => reader.fresh_mappings(),
+            WRITTEN => reader.written(),
+            access => {
+                let (stride, random) = (point.number(&STRIDE) as usize, access == RANDOM);
+                reader.accesses(move || strides(stride, random, &mut chance))
+            }
+        })
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let page = Pages::Base.bytes() as f64;
+        let read = |claim, low, high| DeviceReads::check(seen, claim, low * page, high * page);
+        let whole = cold_file::BYTES as f64 / page;
+        let device = match point.name(&ACCESS) {
+            SHUFFLED => read("bytes that the device served, per access: one page", 0.99, 1.05),
+            FIRST_BYTE => {
+                read("bytes that the device served, per access: a page and its read-ahead", 0.99, whole)
+            }
+            // The window read first was evicted as well; read-ahead runs beyond the one read last.
+            IN_ORDER => {
+                let window = (WINDOW / Pages::Base.bytes()) as f64;
+                read("bytes that the device served, per megabyte touched", 0.99 * window, whole)
+            }
+            WRITTEN => None,
+            _ => DeviceReads::per_major_fault(seen, page, cold_file::BYTES as f64),
+        };
+        let faults = match point.name(&ACCESS) {
+            SHUFFLED | FIRST_BYTE => fault_tally::checks(seen, Kind::Major),
+            WRITTEN => fault_tally::checks(seen, Kind::Either),
+            _ => vec![],
+        };
+        faults.into_iter().chain(device).collect()
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let Some(major) = known.median(ABOUT.name, &point(SHUFFLED)) else { return vec![] };
+        let mut said = vec![fault_cost::against_its_class(major, known.machine)];
+        let minor = known.median(super::minor_fault::NAME, &super::minor_fault::cached_point());
+        if let Some(minor) = minor {
+            said.push(format!(
+                "A fault that waits for the device takes {:.0} times as long as one that finds its page in memory \
+                 ({:.1} against {:.2} µs).",
+                major / minor,
+                major / 1e3,
+                minor / 1e3
+            ));
+        }
+        said.extend(per_byte::finding(major, known));
+        said.extend(always_faulting(major, known));
+        said
+    }
+}
+
+fn point(access: &str) -> Point {
+    Point::new().named(&ACCESS, access)
+}
+
+fn stride(access: &str, bytes: u64) -> Point {
+    point(access).with(&STRIDE, bytes)
+}
+
+/// From which stride on most accesses wait (R-MEM-28).
+fn always_faulting(major: f64, known: &Known) -> Option<String> {
+    let curve = known.along(ABOUT.name, &stride(FIXED, 0), &STRIDE);
+    let waits = |time: f64| time > major / 4.0;
+    let (from, _) = curve.iter().find(|(_, time)| waits(*time))?;
+    let all = curve.iter().filter(|(stride, _)| stride >= from).all(|(_, time)| waits(*time));
+    all.then(|| {
+        format!("With read-ahead as it is, accesses {} KiB apart and more wait for the device; closer ones mostly find what \
+                 one before them brought in.", from >> 10)
+    })
+}
+
+/// Every page, once, in random order (Fisher and Yates).
+fn shuffled(chance: &mut impl Rng) -> Vec<usize> {
+    let page = Pages::Base.bytes();
+    let mut offsets: Vec<usize> = (0..cold_file::BYTES as usize).step_by(page).collect();
+    for last in (1..offsets.len()).rev() {
+        offsets.swap(last, chance.next_u64() as usize % (last + 1));
+    }
+    offsets
+}
+
+/// A byte of each of the first strides of the file.
+fn strides(stride: usize, random: bool, chance: &mut impl Rng) -> Vec<usize> {
+    let starts = (0..cold_file::BYTES as usize).step_by(stride).take(ACCESSES);
+    let within = |start| if random { start + chance.next_u64() as usize % stride } else { start };
+    starts.map(within).collect()
+}
+
+/// The cold file, mapped, with everything that is counted beside its accesses.
+struct Reader<'site> {
+    cold: ColdFile,
+    mapping: FileMapping,
+    lap: Lap<'site>,
+    tally: Rc<Tally>,
+}
+
+impl<'site> Reader<'site> {
+    fn new(site: &'site Site) -> Result<Self, Failure> {
+        let cold = ColdFile::of(site)?;
+        let mapping = cold.mapped()?;
+        Ok(Reader { cold, mapping, lap: Lap::new(site), tally: Tally::new() })
+    }
+
+    fn recorded(
+        tally: Rc<Tally>,
+        observe: impl FnMut() -> Result<Option<f64>, Failure> + 'site,
+    ) -> Workload<'site> {
+        let reads = DeviceReads::open();
+        let witness = move || tally.counts().into_iter().chain(reads.count()).collect();
+        Workload::recorded(observe).witnessed(witness)
+    }
+
+    /// One timed part, and the faults in it beside those claimed.
+    fn timed(
+        &self,
+        claimed: f64,
+        pages: usize,
+        work: impl FnOnce(&Self) -> Result<(), Failure>,
+    ) -> Result<f64, Failure> {
+        let before = Faults::so_far();
+        let ns = self.lap.of(|| work(self))?;
+        self.tally.add(claimed, Faults::so_far().since(before), pages as u64);
+        Ok(ns)
+    }
+
+    fn read(&self, offset: usize) {
+        // SAFETY: offsets are inside the file, and all of it is mapped.
+        unsafe { self.mapping.start().add(offset).read_volatile() };
+    }
+
+    /// Series of single accesses; each begins with nothing of the file in memory.
+    fn accesses(self, mut series: impl FnMut() -> Vec<usize> + 'site) -> Workload<'site> {
+        let mut offsets: Vec<usize> = vec![];
+        let mut next = 0;
+        Reader::recorded(Rc::clone(&self.tally), move || {
+            let Some(offset) = offsets.get(next).copied() else {
+                self.cold.evict(&self.mapping)?;
+                (offsets, next) = (series(), 0);
+                return Ok(None);
+            };
+            next += 1;
+            let read = |reader: &Self| {
+                reader.read(offset);
+                Ok(())
+            };
+            self.timed(1.0, 1, read).map(Some)
+        })
+    }
+
+    /// One window after another, page by page; the result is per page.
+    fn windows(self) -> Workload<'site> {
+        let page = Pages::Base.bytes();
+        let mut next = cold_file::BYTES as usize;
+        Reader::recorded(Rc::clone(&self.tally), move || {
+            if next == cold_file::BYTES as usize {
+                self.cold.evict(&self.mapping)?;
+                next = 0;
+                return Ok(None);
+            }
+            let window = next..next + WINDOW;
+            next = window.end;
+            let pages = WINDOW / page;
+            let read = |reader: &Self| {
+                window.step_by(page).for_each(|offset| reader.read(offset));
+                Ok(())
+            };
+            self.timed(0.0, pages, read).map(|ns| Some(ns / pages as f64))
+        })
+    }
+
+    /// The first byte through a mapping made for it, which is part of the time.
+    fn fresh_mappings(self) -> Workload<'site> {
+        let page = Pages::Base.bytes();
+        Reader::recorded(Rc::clone(&self.tally), move || {
+            self.cold.evict(&self.mapping)?;
+            let mut fresh = std::ptr::null_mut();
+            let ns = self.timed(1.0, 1, |reader| {
+                let file = reader.cold.file.as_raw_fd();
+                // SAFETY: a new mapping at an address of the kernel's choice, read if it was made.
+                unsafe {
+                    fresh =
+                        libc::mmap(std::ptr::null_mut(), page, libc::PROT_READ, libc::MAP_SHARED, file, 0);
+                    if fresh == libc::MAP_FAILED {
+                        return Err(Failure::last("mmap of a page of a file"));
+                    }
+                    fresh.cast::<u8>().read_volatile();
+                }
+                Ok(())
+            })?;
+            // SAFETY: the mapping just made, of which nothing is kept.
+            errno("munmap", unsafe { libc::munmap(fresh, page) })?;
+            Ok(Some(ns))
+        })
+    }
+
+    /// The first pages written and synchronised; the result is per page.
+    fn written(self) -> Workload<'site> {
+        let page = Pages::Base.bytes();
+        Reader::recorded(Rc::clone(&self.tally), move || {
+            self.cold.evict(&self.mapping)?;
+            let ns = self.timed(WRITTEN_PAGES as f64, WRITTEN_PAGES, |reader| {
+                let start = reader.mapping.start().as_ptr().cast();
+                // SAFETY: our own mapping of a file in which nobody keeps anything.
+                let synchronised = unsafe {
+                    reader.mapping.write_pages(WRITTEN_PAGES);
+                    libc::msync(start, WRITTEN_PAGES * page, libc::MS_SYNC)
+                };
+                errno("msync", synchronised).map(drop)
+            })?;
+            Ok(Some(ns / WRITTEN_PAGES as f64))
+        })
+    }
+}
