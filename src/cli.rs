@@ -3,6 +3,7 @@
 use crate::experiment::Effort;
 use crate::sampling::ClockKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -58,6 +59,8 @@ pub enum Command {
     },
     /// Show a run again; without a file the latest one.
     Report(Report),
+    /// Be the other half of a run on another host: serve it, and end with it.
+    Peer(Peer),
     /// Print the JSON Schema of run files.
     Schema,
     /// Print shell completions.
@@ -112,6 +115,16 @@ pub struct Run {
     /// Go on with a run that was interrupted, or add rounds to a complete one.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock"])]
     pub resume: Option<PathBuf>,
+    /// A second host for remote experiments: one that `ssh` knows, `namespace` for a virtual one on this machine, or the
+    /// address and port of a peer that was started by hand.
+    #[arg(long, value_name = "HOST")]
+    pub peer: Option<String>,
+    /// The second host's address for direct connections, where it is not the one that `ssh` goes to.
+    #[arg(long, value_name = "ADDRESS", requires = "peer")]
+    pub peer_address: Option<IpAddr>,
+    /// A file with the token of a peer that was started by hand.
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
     /// Measure although another fathom is measuring on this machine.
     #[arg(long)]
     pub alongside: bool,
@@ -129,6 +142,38 @@ impl Run {
             _ => Effort::Standard,
         }
     }
+}
+
+/// How to be the other half of a run.
+#[derive(Debug, Args)]
+pub struct Peer {
+    /// The address to listen at, `0.0.0.0` for all, with a port or at one that the system chooses.
+    #[arg(long, value_name = "ADDRESS[:PORT]", required = true, value_parser = parse_listen)]
+    pub listen: Vec<SocketAddr>,
+    /// A file with the token that the run must show; without it one is drawn and printed.
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// End when nobody was heard of for so long.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub idle: Option<Duration>,
+    /// Live so long at most.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub most_time: Option<Duration>,
+    /// Move so many bytes at most.
+    #[arg(long, value_name = "BYTES")]
+    pub most_bytes: Option<u64>,
+    /// Take so many control connections at a time at most.
+    #[arg(long, value_name = "NUMBER")]
+    pub most_connections: Option<usize>,
+    /// Take the token from standard input and end with it, as `fathom run --peer` wants it.
+    #[arg(long, hide = true, conflicts_with = "token_file")]
+    pub launched: bool,
+    /// Remove this copy of the program before serving.
+    #[arg(long, hide = true, requires = "launched")]
+    pub remove_itself: bool,
+    /// Serve inside a new network namespace that is tied to the one of this process.
+    #[arg(long, hide = true, requires = "launched", value_name = "PROCESS")]
+    pub namespace_of: Option<u32>,
 }
 
 /// What to show of a run, and how.
@@ -166,6 +211,15 @@ pub enum MachineFormat {
     Text,
     /// For programs.
     Json,
+}
+
+/// An address with or without a port.
+fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+    let alone = || text.parse().map(|ip: IpAddr| SocketAddr::new(ip, 0));
+    text.parse().or_else(|_| alone()).map_err(|_| {
+        "an address of this host is wanted, such as 192.0.2.7, 192.0.2.7:4000 or [2001:db8::7]:4000"
+            .to_owned()
+    })
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {

@@ -1,5 +1,7 @@
 //! What each command does: results on standard output, progress and warnings on standard error.
 
+mod peer;
+
 use crate::cli::{self, Cli, Colour, Command, Format, MachineFormat};
 use crate::experiments;
 use crate::machine::Machine;
@@ -8,7 +10,7 @@ use crate::record::{Run, store};
 use crate::report;
 use crate::report::terminal::Style;
 use crate::results::Results;
-use crate::run::{self, Campaign, MeasuringLock, Options};
+use crate::run::{self, Campaign, MeasuringLock, Options, Peering};
 use crate::sampling::{self, Answer, Request};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::CommandFactory;
@@ -27,6 +29,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Command::Run(asked) => return measure(&asked, style),
         Command::Trial => trial()?,
+        Command::Peer(asked) => peer::serve(&asked)?,
         Command::List => {
             print(&report::terminal::list(experiments::all(), &Machine::describe(Path::new(".")), style))?;
         }
@@ -113,7 +116,7 @@ fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     let _lock = if asked.alongside { None } else { Some(MeasuringLock::take()?) };
     run::catch_signals();
     let (campaign, path) = match &asked.resume {
-        Some(path) => (Campaign::resume(path, asked.budget)?, path.clone()),
+        Some(path) => (Campaign::resume(path, asked.budget, peer::again(asked, path)?)?, path.clone()),
         None => begin(asked)?,
     };
     for warning in campaign.machine().warnings() {
@@ -150,10 +153,13 @@ fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
         trial: asked.trial,
         folder: asked.dir.clone().unwrap_or_else(std::env::temp_dir),
     };
-    let header = options.header()?;
+    // A misspelt name is told before anybody logs in anywhere.
+    plan::select(&options.selection)?;
+    let peering = peer::reach(asked)?;
+    let header = options.header(peering.as_ref().map(Peering::described))?;
     let default = || store::new_path(&header.started, header.settings.seed);
     let path = asked.output.clone().unwrap_or_else(default);
-    Ok((Campaign::begin(header, &path)?, path))
+    Ok((Campaign::begin(header, &path, peering)?, path))
 }
 
 fn show(asked: &cli::Report, style: Style) -> Result<()> {

@@ -134,11 +134,12 @@ fn every_point_is_either_measured_or_skipped_with_a_reason() {
     let all: Vec<_> = experiments::all().collect();
     let expected: usize = all.iter().map(|experiment| points(*experiment).len()).sum();
     for effort in [Effort::Quick, Effort::Standard, Effort::Thorough] {
-        let planned = plan::points(&all, &machine, effort);
+        let planned = plan::points(&all, &machine, effort, false);
         assert_eq!(planned.len(), expected);
         assert!(planned.iter().filter_map(|point| point.skip.as_ref()).all(|reason| reason.len() > 10));
     }
-    let skipped =
-        |effort| plan::points(&all, &machine, effort).iter().filter(|point| point.skip.is_some()).count();
+    let skipped = |effort| {
+        plan::points(&all, &machine, effort, false).iter().filter(|point| point.skip.is_some()).count()
+    };
     assert!(skipped(Effort::Quick) > skipped(Effort::Standard), "quick leaves something out, and says so");
 }

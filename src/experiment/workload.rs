@@ -234,9 +234,6 @@ pub struct Site<'run> {
     pub stopwatch: &'run dyn Stopwatch,
     /// The folder where files may be made.
     pub folder: PathBuf,
-    /// A file in that folder which all trials of the run share and which has no name: the run holds it, and it is gone with
-    /// it. For content that is made once and measured often. `None` where the folder takes no files.
-    pub scratch: Option<PathBuf>,
     /// The other host; `None` where the run has none.
     pub peer: Option<PeerAddress>,
 }

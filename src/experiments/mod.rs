@@ -6,6 +6,7 @@ pub mod cpu;
 pub mod filesystem;
 pub mod memory;
 pub mod network;
+pub mod test_file;
 
 use crate::experiment::Experiment;
 

@@ -1,27 +1,140 @@
-//! A run's or a trial's end of the protocol.
+//! A run's or a trial's end of the protocol. Every step has its time: a peer that hangs costs seconds, not the run.
 
-use super::PeerAddress;
+use super::proof::{Nonces, Side, chance, proof, proves};
+use super::protocol::{Description, Hello, LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, mismatch, plain};
 use super::service::{Service, ServiceReport};
+use super::wire::{Trouble, Wire};
+use super::{PeerAddress, Token};
 use crate::experiment::Failure;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// How long the peer may take to be reached, and to answer.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long it may take to end a service or to describe its machine.
+const LONG_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A conversation with the peer. One service at a time; when this is dropped, the service ends.
-pub struct Session {}
+#[derive(Debug)]
+pub struct Session {
+    wire: Wire,
+    there: SocketAddr,
+}
 
 impl Session {
     /// Reaches the peer, is let in, and has it prove itself.
-    pub fn open(_peer: &PeerAddress) -> Result<Self, Failure> {
-        Err(Failure::Unsupported("peers are not built yet".to_owned()))
+    pub fn open(peer: &PeerAddress) -> Result<Self, Failure> {
+        let there = SocketAddr::new(peer.address, peer.port);
+        let broke = |trouble| Failure::Broke(format!("the peer at {there}: {}", words(&trouble)));
+        let stream =
+            TcpStream::connect_timeout(&there, PATIENCE).map_err(|error| broke(Trouble::Broken(error)))?;
+        let wire = Wire::new(stream, LONGEST_REQUEST, LONGEST_REPLY).map_err(broke)?;
+        let mut session = Session { wire, there };
+        session.introduce(&peer.token)?;
+        Ok(session)
+    }
+
+    /// Each side shows the other that it knows the token.
+    fn introduce(&mut self, token: &Token) -> Result<(), Failure> {
+        let nonce = chance(32).map_err(|error| self.broke(&Trouble::Broken(error)))?;
+        let hello = Hello::ours(nonce.clone());
+        let challenge = match self.ask(&Request::Hello(hello.clone()), PATIENCE)? {
+            Reply::Challenge(challenge) => challenge,
+            other => return Err(self.unexpected(&other)),
+        };
+        if let Some(difference) = mismatch(&hello, &challenge) {
+            return Err(Failure::Broke(difference));
+        }
+        let nonces = Nonces { client: &nonce, peer: &challenge.nonce };
+        let shown = proof(token, Side::Client, nonces);
+        match self.ask(&Request::Proof { proof: shown }, PATIENCE)? {
+            Reply::Welcome { proof } if proves(&proof, token, Side::Peer, nonces) => Ok(()),
+            Reply::Welcome { .. } => Err(Failure::Broke(format!(
+                "whoever answers at {} does not know this run's token: it is not the peer",
+                self.there
+            ))),
+            other => Err(self.unexpected(&other)),
+        }
+    }
+
+    /// Has the peer live as long as this session.
+    pub fn hold(&mut self) -> Result<(), Failure> {
+        self.done(&Request::Hold)
+    }
+
+    /// Asks whether the peer is still there, and tells it that we are.
+    pub fn touch(&mut self) -> Result<(), Failure> {
+        self.done(&Request::Touch)
+    }
+
+    /// What machine the peer is.
+    pub fn describe(&mut self) -> Result<Description, Failure> {
+        match self.ask(&Request::Describe, LONG_PATIENCE)? {
+            Reply::Description(description) => Ok(*description),
+            other => Err(self.unexpected(&other)),
+        }
     }
 
     /// Has the peer begin a service, pinned to `cpu` where one is given (of a virtual peer: the trial's partner), and
     /// tells where it is reached.
-    pub fn start(&mut self, _service: &Service, _cpu: Option<usize>) -> Result<SocketAddr, Failure> {
-        Err(Failure::Unsupported("peers are not built yet".to_owned()))
+    pub fn start(&mut self, service: &Service, cpu: Option<usize>) -> Result<SocketAddr, Failure> {
+        match self.ask(&Request::Start { service: service.clone(), cpu }, PATIENCE)? {
+            Reply::Started { port } => Ok(SocketAddr::new(self.there.ip(), port)),
+            other => Err(self.unexpected(&other)),
+        }
     }
 
     /// Ends the service and brings its report.
     pub fn stop(&mut self) -> Result<ServiceReport, Failure> {
-        Err(Failure::Unsupported("peers are not built yet".to_owned()))
+        match self.ask(&Request::Stop, LONG_PATIENCE)? {
+            Reply::Stopped(report) => Ok(*report),
+            other => Err(self.unexpected(&other)),
+        }
+    }
+
+    fn done(&mut self, request: &Request) -> Result<(), Failure> {
+        match self.ask(request, PATIENCE)? {
+            Reply::Done => Ok(()),
+            other => Err(self.unexpected(&other)),
+        }
+    }
+
+    fn ask(&mut self, request: &Request, patience: Duration) -> Result<Reply, Failure> {
+        let answer = self.wire.say(request, patience).and_then(|()| self.wire.hear(patience));
+        answer.map_err(|trouble| self.broke(&trouble))
+    }
+
+    fn broke(&self, trouble: &Trouble) -> Failure {
+        Failure::Broke(format!("the peer at {}: {}", self.there, words(trouble)))
+    }
+
+    fn unexpected(&self, reply: &Reply) -> Failure {
+        Failure::Broke(match reply {
+            Reply::Refused { reason } => format!("the peer at {} refuses: {}", self.there, plain(reason)),
+            _ => format!("the peer at {} gave an answer to another question", self.there),
+        })
+    }
+}
+
+/// What trouble means for whoever wants something of a peer.
+fn words(trouble: &Trouble) -> String {
+    match trouble {
+        Trouble::Silence(_) => format!("{trouble}: it hangs, or what it sends is lost"),
+        Trouble::Closed => "it has closed the connection: it has ended, or it was killed".to_owned(),
+        Trouble::Malformed(_) => format!("whoever answers there is no peer: {trouble}"),
+        Trouble::Broken(error) => match error.kind() {
+            std::io::ErrorKind::ConnectionRefused => {
+                "nothing listens there: it has ended, or it was killed".to_owned()
+            }
+            std::io::ErrorKind::TimedOut => {
+                "it cannot be reached: it is down, or a firewall on the way drops what is sent to it"
+                    .to_owned()
+            }
+            std::io::ErrorKind::AddrNotAvailable => {
+                "this host has no port left to call from: connections in TIME_WAIT hold them all".to_owned()
+            }
+            _ => error.to_string(),
+        },
     }
 }

@@ -7,7 +7,13 @@
 //! Nothing here needs more of the peer's operating system than sockets and threads, so that other systems can follow.
 
 pub mod client;
+mod guest;
+pub mod launch;
+pub mod proof;
+pub mod protocol;
+pub mod server;
 pub mod service;
+mod wire;
 
 pub use crate::experiment::{PeerAddress, Token};
 pub use client::Session;

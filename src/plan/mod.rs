@@ -8,7 +8,7 @@ pub use placement::{Cpus, choose};
 pub use schedule::{Pace, Progress, Schedule, trial_seed};
 pub use selection::{UnknownExperiment, select};
 
-use crate::experiment::{Effort, Experiment, Point};
+use crate::experiment::{Effort, Experiment, Point, Requirement};
 use crate::machine::Machine;
 use crate::record::PlannedPoint;
 use std::time::Duration;
@@ -18,30 +18,45 @@ pub fn points(
     experiments: &[&'static dyn Experiment],
     machine: &Machine,
     effort: Effort,
+    with_peer: bool,
 ) -> Vec<PlannedPoint> {
     experiments
         .iter()
         .flat_map(|experiment| {
-            let planned = |point| planned(*experiment, point, machine, effort);
+            let planned = |point| {
+                let skip = skip(*experiment, &point, machine, effort, with_peer);
+                planned(*experiment, point, skip)
+            };
             experiment.sweep(machine).into_iter().map(planned).collect::<Vec<_>>()
         })
         .collect()
 }
 
-fn planned(experiment: &dyn Experiment, point: Point, machine: &Machine, effort: Effort) -> PlannedPoint {
+fn planned(experiment: &dyn Experiment, point: Point, skip: Option<String>) -> PlannedPoint {
     let about = experiment.about();
     PlannedPoint {
         experiment: about.name.to_owned(),
         method_version: about.version,
         unit: experiment.unit(&point),
-        skip: skip(experiment, &point, machine, effort),
+        skip,
         point,
     }
 }
 
 /// Why a point is not measured: what the machine lacks, or that it is not worth its time at this effort.
-fn skip(experiment: &dyn Experiment, point: &Point, machine: &Machine, effort: Effort) -> Option<String> {
-    let lacking = experiment.requires(point).iter().find_map(|requirement| requirement.lacking(machine));
+fn skip(
+    experiment: &dyn Experiment,
+    point: &Point,
+    machine: &Machine,
+    effort: Effort,
+    with_peer: bool,
+) -> Option<String> {
+    let met = |requirement: &&Requirement| with_peer && **requirement == Requirement::Peer;
+    let requirements = experiment.requires(point);
+    let lacking = requirements
+        .iter()
+        .filter(|requirement| !met(requirement))
+        .find_map(|requirement| requirement.lacking(machine));
     lacking.or_else(|| cpus_lacking(experiment, point, machine)).or_else(|| {
         let needed = experiment.effort(point);
         (needed > effort).then(|| match needed {

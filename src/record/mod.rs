@@ -56,8 +56,42 @@ pub struct Header {
     pub clock: Qualification,
     /// The machine, with where each fact was read.
     pub machine: Machine,
+    /// The second host; absent where the run has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<Box<Peer>>,
     /// Every point of the selected experiments, in the order of the report; also those that are skipped.
     pub plan: Vec<PlannedPoint>,
+}
+
+/// The second host of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Peer {
+    /// As it was asked for: a host, an address with a port, or `namespace`.
+    pub wanted: String,
+    /// What kind of second host it is, and how it was reached.
+    pub kind: PeerKind,
+    /// The address that was asked for beside it; absent where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_address: Option<String>,
+    /// Where direct connections go.
+    pub address: String,
+    /// Its machine; absent for a virtual peer, whose machine is the one that is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
+}
+
+/// What kind of second host a peer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PeerKind {
+    /// A host where ssh has started it.
+    Ssh,
+    /// A host where somebody has started it by hand.
+    ByHand,
+    /// None but by name: a network namespace of the machine that is measured.
+    Virtual,
 }
 
 /// The program that measured.

@@ -3,8 +3,8 @@
 use super::header::{now, tool};
 use super::interrupt::interrupted;
 use super::leftovers;
-use super::scratch::Scratch;
-use crate::experiment::{Experiment, Finding, Known};
+use super::peering::{Peering, same_peer};
+use crate::experiment::{Experiment, Finding, Known, Requirement};
 use crate::experiments;
 use crate::machine::Machine;
 use crate::plan::{Cpus, Pace, Progress, Schedule, trial_seed};
@@ -54,12 +54,14 @@ pub struct Campaign {
     budget: Duration,
     trial: Duration,
     cpu_stat: Option<String>,
-    scratch: Option<Scratch>,
+    peering: Option<Peering>,
+    /// Removes what trials have left for one another when the run is over.
+    _shared: leftovers::Shared,
 }
 
 impl Campaign {
     /// Begins a new run: its file is made and its header written before anything is measured.
-    pub fn begin(header: Header, path: &Path) -> Result<Self> {
+    pub fn begin(header: Header, path: &Path, peering: Option<Peering>) -> Result<Self> {
         if header.plan.iter().all(|point| point.skip.is_some()) {
             bail!(
                 "nothing can be measured: every selected point is skipped (`fathom explain` says what each needs)"
@@ -68,14 +70,15 @@ impl Campaign {
         let mut journal = Journal::create(path)?;
         journal.append(&Line::Header(Box::new(header.clone())))?;
         let budget = Duration::from_secs_f64(header.settings.budget_s);
-        Campaign::new(Run::begun(header), journal, budget)
+        Campaign::new(Run::begun(header), journal, budget, peering)
     }
 
     /// Takes a run up again, on the same machine and by the same program; more rounds are added to a complete one.
-    pub fn resume(path: &Path, budget: Option<Duration>) -> Result<Self> {
+    pub fn resume(path: &Path, budget: Option<Duration>, peering: Option<Peering>) -> Result<Self> {
         let run = Run::read(path)?;
         let tool = tool()?;
         same_machine(&run)?;
+        same_peer(run.header.peer.as_deref(), peering.as_ref().map(Peering::described))?;
         if tool.binary_sha256 != run.header.tool.binary_sha256 {
             bail!(
                 "the run was begun by another build of fathom; figures of two builds do not go into one run: start a new one"
@@ -84,19 +87,20 @@ impl Campaign {
         let mut journal = Journal::resume(path, run.whole_bytes)?;
         let budget = budget.unwrap_or(Duration::from_secs_f64(run.header.settings.budget_s));
         journal.append(&Line::Resumed(Resumed { at: now(), tool, budget_s: budget.as_secs_f64() }))?;
-        Campaign::new(run, journal, budget)
+        Campaign::new(run, journal, budget, peering)
     }
 
-    fn new(run: Run, journal: Journal, budget: Duration) -> Result<Self> {
+    fn new(run: Run, journal: Journal, budget: Duration, peering: Option<Peering>) -> Result<Self> {
         let settings = &run.header.settings;
-        leftovers::sweep(Path::new(&settings.folder));
-        let scratch = Scratch::new(Path::new(&settings.folder));
+        let folder = PathBuf::from(&settings.folder);
+        leftovers::sweep(&folder);
         let active: Vec<PlannedPoint> =
             run.header.plan.iter().filter(|point| point.skip.is_none()).cloned().collect();
         let earlier = run.trials.iter().map(|trial| trial.began_s + trial.took_s).fold(0.0, f64::max);
         let mut campaign = Campaign {
             trial: Duration::from_nanos(settings.trial_ns),
             cpu_stat: run.header.machine.cpu_stat_path(),
+            _shared: leftovers::Shared::of_this_run(&folder),
             progress: vec![Progress::default(); active.len()],
             headlines: vec![None; active.len()],
             began: Instant::now(),
@@ -105,7 +109,7 @@ impl Campaign {
             run,
             journal,
             budget,
-            scratch,
+            peering,
         };
         for index in 0..campaign.active.len() {
             campaign.catch_up(index);
@@ -199,8 +203,7 @@ impl Campaign {
         let request = self.request(experiment, &planned, round);
         let began = Instant::now();
         let limit = experiment.time_limit(&planned.point) + self.trial;
-        let end = child::run(&request, limit).context("a measuring process could not be started")?;
-        let Some(outcome) = outcome(end, limit) else { return Ok(false) };
+        let Some(outcome) = self.outcome_of(&request, limit)? else { return Ok(false) };
         let trial = Trial {
             experiment: planned.experiment,
             point: planned.point,
@@ -214,6 +217,28 @@ impl Campaign {
         self.run.trials.push(trial);
         self.catch_up(index);
         Ok(true)
+    }
+
+    /// Runs a trial; what became of it, or `None` where it was interrupted. Without its peer it is not even begun.
+    fn outcome_of(&mut self, request: &Request, limit: Duration) -> Result<Option<TrialOutcome>> {
+        let remote = request.peer.is_some();
+        if let Some(reason) = self.lost_peer(false).filter(|_| remote) {
+            return Ok(Some(TrialOutcome::Failed { reason }));
+        }
+        let end = child::run(request, limit).context("a measuring process could not be started")?;
+        let outcome = outcome(end, limit);
+        if remote && !matches!(outcome, Some(TrialOutcome::Measured { .. })) {
+            // Whatever broke: if it was the peer, the next trial need not find out.
+            self.lost_peer(true);
+        }
+        Ok(outcome)
+    }
+
+    /// Why the run has lost its peer; `None` while it has it, or never had one.
+    fn lost_peer(&mut self, at_once: bool) -> Option<String> {
+        let peering = self.peering.as_mut()?;
+        peering.look(at_once);
+        peering.lost().map(|reason| format!("the peer was lost: {reason}"))
     }
 
     fn request(&self, experiment: &dyn Experiment, planned: &PlannedPoint, round: u32) -> Request {
@@ -231,8 +256,11 @@ impl Campaign {
             partner,
             cpu_stat: self.cpu_stat.clone(),
             folder: PathBuf::from(&settings.folder),
-            scratch: self.scratch.as_ref().map(Scratch::path),
-            peer: None,
+            peer: self
+                .peering
+                .as_ref()
+                .filter(|_| needs_peer(experiment, planned))
+                .map(|peering| peering.address().clone()),
             parent: std::process::id(),
         }
     }
@@ -285,6 +313,10 @@ impl Campaign {
         };
         self.headlines[index] = headline;
     }
+}
+
+fn needs_peer(experiment: &dyn Experiment, planned: &PlannedPoint) -> bool {
+    experiment.requires(&planned.point).contains(&Requirement::Peer)
 }
 
 /// What became of a trial, from how its process ended; `None` where it was interrupted.

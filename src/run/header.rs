@@ -3,7 +3,7 @@
 use crate::experiment::Effort;
 use crate::machine::Machine;
 use crate::plan::{self, Pace};
-use crate::record::{Header, SCHEMA_VERSION, Settings, Tool};
+use crate::record::{Header, Peer, SCHEMA_VERSION, Settings, Tool};
 use crate::sampling::{ClockKind, Qualification, observe_core};
 use anyhow::{Context, Result, anyhow};
 use sha2::{Digest, Sha256};
@@ -35,11 +35,11 @@ pub struct Options {
 
 impl Options {
     /// Describes the machine, qualifies the clock, plans, and says it all in a header.
-    pub fn header(&self) -> Result<Header> {
+    pub fn header(&self, peer: Option<&Peer>) -> Result<Header> {
         let selected = plan::select(&self.selection)?;
         let mut machine = Machine::describe(&self.folder);
         let cpus = plan::choose(&machine, self.cpu).map_err(|reason| anyhow!(reason))?;
-        let points = plan::points(&selected, &machine, self.effort);
+        let points = plan::points(&selected, &machine, self.effort, peer.is_some());
         let active = points.iter().filter(|point| point.skip.is_none()).count();
         let budget = self.budget.unwrap_or_else(|| plan::default_budget(&selected, self.effort));
         let trial = self.trial.unwrap_or_else(|| Pace::new(budget).first(active));
@@ -64,6 +64,7 @@ impl Options {
             settings,
             clock,
             machine,
+            peer: peer.cloned().map(Box::new),
             plan: points,
         })
     }
@@ -73,14 +74,18 @@ impl Options {
 pub fn tool() -> Result<Tool> {
     let path = std::env::current_exe().context("this program does not find its own file")?;
     let binary = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let digest: String = Sha256::digest(&binary).iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(Tool {
         name: env!("CARGO_PKG_NAME").to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        binary_sha256: digest,
+        binary_sha256: digest(&binary),
         target: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
         build: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
     })
+}
+
+/// SHA-256 in hexadecimal.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The time of day, RFC 3339, UTC, whole seconds.

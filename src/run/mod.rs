@@ -5,9 +5,10 @@ mod header;
 mod interrupt;
 mod leftovers;
 mod lock;
-mod scratch;
+mod peering;
 
 pub use campaign::{Campaign, Tick, Watcher};
 pub use header::{Options, now, tool};
 pub use interrupt::catch_signals;
 pub use lock::MeasuringLock;
+pub use peering::{Peering, Reach};

@@ -37,9 +37,6 @@ pub struct Request {
     pub cpu_stat: Option<String>,
     /// Where files may be made.
     pub folder: PathBuf,
-    /// The run's file that its trials share.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scratch: Option<PathBuf>,
     /// The other host, where the run has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<PeerAddress>,
@@ -133,7 +130,6 @@ fn run<C: Clock>(experiment: &dyn Experiment, request: &Request, clock: &C) -> R
         ticks_per_second: hz,
         stopwatch: &stopwatch,
         folder: request.folder.clone(),
-        scratch: request.scratch.clone(),
         peer: request.peer.clone(),
     };
     let mut workload = experiment.prepare(&request.point, &site)?;

@@ -87,6 +87,7 @@ pub fn header(plan: Vec<PlannedPoint>) -> Header {
         },
         clock: clock(),
         machine: machine(),
+        peer: None,
         plan,
     }
 }

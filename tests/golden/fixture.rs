@@ -57,6 +57,7 @@ pub fn header(machine: Machine, plan: Vec<PlannedPoint>) -> Header {
             "resolution_ticks": 1, "backward_steps": 0, "steps": 4000,
         })),
         machine,
+        peer: None,
         plan,
     }
 }

@@ -1,7 +1,7 @@
 //! How much does one fault on a file bring in?
 
 use super::cold_file::{self, ColdFile};
-use super::device_reads::DeviceReads;
+use super::device_reads;
 use super::fault_cost;
 use super::fault_tally::Faults;
 use super::file_mapping::FileMapping;
@@ -100,12 +100,11 @@ impl Experiment for FaultExtent {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let cold = ColdFile::of(site)?;
-        let mapping = cold.mapped()?;
         let place = Xoshiro256PlusPlus::seed_from_u64(site.seed);
         let is_cold = point.name(&STATE) == COLD;
-        let file = Probed { cold, mapping, place, is_cold };
+        let file = Probed { cold, place, is_cold };
         if !is_cold {
-            file.mapping.read_pages(usize::MAX);
+            file.cold.warm()?;
         }
         Ok(match point.name(&BY) {
             PEAKS => file.peaks(site),
@@ -132,7 +131,7 @@ impl Experiment for FaultExtent {
         let mut checks = vec![per(&claim, count(name), touches, 0.99, 1.01)];
         if point.name(&BY) == RESIDENCY {
             let claim = "bytes in memory that were not there before, per byte that the device served";
-            let served = DeviceReads::total(seen);
+            let served = device_reads::total(seen);
             checks.extend(served.map(|served| per(claim, count(BROUGHT), Some(served), 0.95, 1.01)));
         }
         checks
@@ -171,7 +170,6 @@ const FAULTED: &str = "accesses_that_faulted";
 /// The file, brought into its state again before every probe.
 struct Probed {
     cold: ColdFile,
-    mapping: FileMapping,
     place: Xoshiro256PlusPlus,
     is_cold: bool,
 }
@@ -181,30 +179,28 @@ impl Probed {
     /// far from both ends.
     fn fresh_place(&mut self) -> Result<usize, Failure> {
         if self.is_cold {
-            self.cold.evict(&self.mapping)?;
+            self.cold.evict()?;
         } else {
-            self.mapping.forget()?;
+            self.cold.mapping.forget()?;
         }
         let pages = cold_file::BYTES as usize / Pages::Base.bytes();
         Ok(pages / 4 + self.place.next_u64() as usize % (pages / 2))
     }
 
     fn read(&self, page: usize) {
-        // SAFETY: places are inside the file, and all of it is mapped.
-        unsafe { self.mapping.start().add(page * Pages::Base.bytes()).read_volatile() };
+        self.cold.read(page * Pages::Base.bytes());
     }
 
     /// One touch, and what the kernel says came with it.
     fn looked_up<'site>(mut self, found: fn(&FileMapping) -> Result<usize, Failure>) -> Workload<'site> {
         let sums = Rc::new([const { Cell::new(0.0) }; 3]);
         let told = Rc::clone(&sums);
-        let reads = DeviceReads::open();
         let observe = move || {
             let page = self.fresh_place()?;
             let before = Faults::so_far();
             self.read(page);
             let faults = Faults::so_far().since(before);
-            let bytes = (found(&self.mapping)? * Pages::Base.bytes()) as f64;
+            let bytes = (found(&self.cold.mapping)? * Pages::Base.bytes()) as f64;
             for (sum, more) in sums.iter().zip([faults.minor as f64, faults.major as f64, bytes]) {
                 sum.set(sum.get() + more);
             }
@@ -212,7 +208,7 @@ impl Probed {
         };
         Workload::recorded(observe).witnessed(move || {
             let sums = [MINOR, MAJOR, BROUGHT].into_iter().zip(told.iter().map(Cell::get));
-            sums.chain(reads.count()).collect()
+            sums.chain(device_reads::count()).collect()
         })
     }
 

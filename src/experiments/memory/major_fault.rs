@@ -1,10 +1,9 @@
 //! What does the first touch of a page cost when it must come from a device?
 
 use super::cold_file::{self, ColdFile};
-use super::device_reads::DeviceReads;
+use super::device_reads;
 use super::fault_cost::{self, handling, trap};
 use super::fault_tally::{self, Faults, Kind, Tally};
-use super::file_mapping::FileMapping;
 use super::lap::Lap;
 use super::pages::Pages;
 use super::per_byte;
@@ -154,8 +153,7 @@ impl Experiment for MajorFault {
         let mut chance = Xoshiro256PlusPlus::seed_from_u64(site.seed);
         Ok(match point.name(&ACCESS) {
             SHUFFLED => {
-                reader.cold.advise(libc::POSIX_FADV_RANDOM)?;
-                reader.mapping.advise(libc::MADV_RANDOM, "madvise of random accesses")?;
+                reader.cold.without_read_ahead()?;
                 reader.accesses(move || shuffled(&mut chance))
             }
             IN_ORDER => reader.windows(),
@@ -170,7 +168,7 @@ impl Experiment for MajorFault {
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         let page = Pages::Base.bytes() as f64;
-        let read = |claim, low, high| DeviceReads::check(seen, claim, low * page, high * page);
+        let read = |claim, low, high| device_reads::check(seen, claim, low * page, high * page);
         let whole = cold_file::BYTES as f64 / page;
         let device = match point.name(&ACCESS) {
             SHUFFLED => read("bytes that the device served, per access: one page", 0.99, 1.05),
@@ -183,7 +181,7 @@ impl Experiment for MajorFault {
                 read("bytes that the device served, per megabyte touched", 0.99 * window, whole)
             }
             WRITTEN => None,
-            _ => DeviceReads::per_major_fault(seen, page, cold_file::BYTES as f64),
+            _ => device_reads::per_major_fault(seen, page, cold_file::BYTES as f64),
         };
         let faults = match point.name(&ACCESS) {
             SHUFFLED | FIRST_BYTE => fault_tally::checks(seen, Kind::Major),
@@ -252,24 +250,20 @@ fn strides(stride: usize, random: bool, chance: &mut impl Rng) -> Vec<usize> {
 /// The cold file, mapped, with everything that is counted beside its accesses.
 struct Reader<'site> {
     cold: ColdFile,
-    mapping: FileMapping,
     lap: Lap<'site>,
     tally: Rc<Tally>,
 }
 
 impl<'site> Reader<'site> {
     fn new(site: &'site Site) -> Result<Self, Failure> {
-        let cold = ColdFile::of(site)?;
-        let mapping = cold.mapped()?;
-        Ok(Reader { cold, mapping, lap: Lap::new(site), tally: Tally::new() })
+        Ok(Reader { cold: ColdFile::of(site)?, lap: Lap::new(site), tally: Tally::new() })
     }
 
     fn recorded(
         tally: Rc<Tally>,
         observe: impl FnMut() -> Result<Option<f64>, Failure> + 'site,
     ) -> Workload<'site> {
-        let reads = DeviceReads::open();
-        let witness = move || tally.counts().into_iter().chain(reads.count()).collect();
+        let witness = move || tally.counts().into_iter().chain(device_reads::count()).collect();
         Workload::recorded(observe).witnessed(witness)
     }
 
@@ -286,24 +280,19 @@ impl<'site> Reader<'site> {
         Ok(ns)
     }
 
-    fn read(&self, offset: usize) {
-        // SAFETY: offsets are inside the file, and all of it is mapped.
-        unsafe { self.mapping.start().add(offset).read_volatile() };
-    }
-
     /// Series of single accesses; each begins with nothing of the file in memory.
     fn accesses(self, mut series: impl FnMut() -> Vec<usize> + 'site) -> Workload<'site> {
         let mut offsets: Vec<usize> = vec![];
         let mut next = 0;
         Reader::recorded(Rc::clone(&self.tally), move || {
             let Some(offset) = offsets.get(next).copied() else {
-                self.cold.evict(&self.mapping)?;
+                self.cold.evict()?;
                 (offsets, next) = (series(), 0);
                 return Ok(None);
             };
             next += 1;
             let read = |reader: &Self| {
-                reader.read(offset);
+                reader.cold.read(offset);
                 Ok(())
             };
             self.timed(1.0, 1, read).map(Some)
@@ -316,7 +305,7 @@ impl<'site> Reader<'site> {
         let mut next = cold_file::BYTES as usize;
         Reader::recorded(Rc::clone(&self.tally), move || {
             if next == cold_file::BYTES as usize {
-                self.cold.evict(&self.mapping)?;
+                self.cold.evict()?;
                 next = 0;
                 return Ok(None);
             }
@@ -324,7 +313,7 @@ impl<'site> Reader<'site> {
             next = window.end;
             let pages = WINDOW / page;
             let read = |reader: &Self| {
-                window.step_by(page).for_each(|offset| reader.read(offset));
+                window.step_by(page).for_each(|offset| reader.cold.read(offset));
                 Ok(())
             };
             self.timed(0.0, pages, read).map(|ns| Some(ns / pages as f64))
@@ -335,10 +324,10 @@ impl<'site> Reader<'site> {
     fn fresh_mappings(self) -> Workload<'site> {
         let page = Pages::Base.bytes();
         Reader::recorded(Rc::clone(&self.tally), move || {
-            self.cold.evict(&self.mapping)?;
+            self.cold.evict()?;
             let mut fresh = std::ptr::null_mut();
             let ns = self.timed(1.0, 1, |reader| {
-                let file = reader.cold.file.as_raw_fd();
+                let file = reader.cold.file().as_raw_fd();
                 // SAFETY: a new mapping at an address of the kernel's choice, read if it was made.
                 unsafe {
                     fresh =
@@ -360,12 +349,12 @@ impl<'site> Reader<'site> {
     fn written(self) -> Workload<'site> {
         let page = Pages::Base.bytes();
         Reader::recorded(Rc::clone(&self.tally), move || {
-            self.cold.evict(&self.mapping)?;
+            self.cold.evict()?;
             let ns = self.timed(WRITTEN_PAGES as f64, WRITTEN_PAGES, |reader| {
-                let start = reader.mapping.start().as_ptr().cast();
+                let start = reader.cold.mapping.start().as_ptr().cast();
                 // SAFETY: our own mapping of a file in which nobody keeps anything.
                 let synchronised = unsafe {
-                    reader.mapping.write_pages(WRITTEN_PAGES);
+                    reader.cold.mapping.write_pages(WRITTEN_PAGES);
                     libc::msync(start, WRITTEN_PAGES * page, libc::MS_SYNC)
                 };
                 errno("msync", synchronised).map(drop)

@@ -12,10 +12,9 @@ use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
     Requirement, Scale, Site, Workload, ensure,
 };
+use crate::experiments::test_file::{self, Room, TestFile};
 use crate::machine::Machine;
-use crate::sampling::unnamed_file;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 
 /// Which page is touched, and how.
@@ -355,15 +354,9 @@ fn cached<'site>(
 
 /// A file without a name that was just written, and so is in the page cache.
 fn file(bytes: usize, site: &Site) -> Result<File, Failure> {
-    let impossible = |error| {
-        Failure::Unsupported(format!(
-            "no file can be made in {} ({error}): name another folder with --dir",
-            site.folder.display()
-        ))
-    };
-    let file = unnamed_file(&site.folder).map_err(impossible)?;
-    file.write_all_at(&vec![1; bytes], 0).map_err(impossible)?;
-    Ok(file)
+    let test = TestFile::nameless(site, bytes as u64, Room::DEFAULT)?;
+    test_file::warm(&test)?;
+    Ok(test.file)
 }
 
 /// Clears pages that are there already.

@@ -11,11 +11,13 @@ mod fault_tally;
 mod file_mapping;
 mod lap;
 mod major_fault;
+mod mapping;
 mod minor_fault;
 #[allow(dead_code, reason = "the experiments that use all of it come next")]
 mod pages;
 mod peaks;
 mod per_byte;
+mod slots;
 mod stretch;
 mod user_fault;
 mod user_page;
@@ -23,5 +25,10 @@ mod user_page;
 use crate::experiment::Experiment;
 
 /// The experiments of this family, in the order in which each may build on those before it.
-pub const EXPERIMENTS: &[&dyn Experiment] =
-    &[&minor_fault::MinorFault, &fault_extent::FaultExtent, &major_fault::MajorFault, &user_fault::UserFault];
+pub const EXPERIMENTS: &[&dyn Experiment] = &[
+    &minor_fault::MinorFault,
+    &fault_extent::FaultExtent,
+    &major_fault::MajorFault,
+    &user_fault::UserFault,
+    &mapping::MappingCalls,
+];

@@ -3,11 +3,22 @@
 //! Each service is a file. It binds a port that the system chooses, works in threads of its own, counts what it does in
 //! a [`Tally`], and ends when its [`Running`] handle is stopped or dropped.
 
+pub mod accept;
+mod arrivals;
+mod datagrams;
+pub mod drain;
 mod echo;
 mod processor_time;
 mod running;
+pub mod sink;
+mod source;
+mod stream;
 
-pub use running::{Arrival, Running, ServiceReport, Tally, Waking};
+pub use arrivals::{Arrival, Arrivals};
+pub use processor_time::processor_time;
+pub use running::{Running, ServiceReport, Tally, Waking};
+pub use source::Enough;
+pub use stream::StreamOptions;
 
 use crate::experiment::Failure;
 use serde::{Deserialize, Serialize};
@@ -24,6 +35,29 @@ pub enum Service {
         /// Bytes of a message; a stream is cut into such.
         bytes: u32,
     },
+    /// Reads streams to their ends, and times what arrives.
+    Sink {
+        /// How they are read.
+        stream: StreamOptions,
+        /// One byte goes back after every so many bytes; none where it is `None`.
+        acknowledged: Option<u32>,
+    },
+    /// Writes streams.
+    Source {
+        /// How they are written.
+        stream: StreamOptions,
+        /// How long.
+        enough: Enough,
+        /// Whether every chunk waits for a byte of the client's, which then ends it.
+        acknowledged: bool,
+    },
+    /// Counts and times datagrams.
+    Datagrams {
+        /// Bytes of each.
+        bytes: u32,
+    },
+    /// Accepts connections, greets each with one byte and waits for its end.
+    Accept,
 }
 
 /// How messages travel.
@@ -69,5 +103,114 @@ pub fn serve(service: &Service, place: &Place) -> Result<Running, Failure> {
     match service {
         Service::Echo { transport: Transport::Tcp, bytes } => echo::tcp(*bytes as usize, place),
         Service::Echo { transport: Transport::Udp, bytes } => echo::udp(*bytes as usize, place),
+        Service::Sink { stream, acknowledged } => sink::begin(*stream, *acknowledged, place),
+        Service::Source { stream, enough, acknowledged } => {
+            source::begin(*stream, *enough, *acknowledged, place)
+        }
+        Service::Datagrams { bytes } => datagrams::begin(*bytes, place),
+        Service::Accept => accept::begin(place, || ()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{Shutdown, TcpStream, UdpSocket};
+
+    const STREAM: StreamOptions = StreamOptions { chunk: 1000, buffers: None };
+
+    fn begun(service: &Service) -> (Running, (&'static str, u16)) {
+        let running = serve(service, &Place::loopback(None)).unwrap();
+        let at = ("127.0.0.1", running.port());
+        (running, at)
+    }
+
+    #[test]
+    fn a_sink_counts_every_byte_of_every_stream_and_ends_them_when_they_are_read() {
+        let (running, at) = begun(&Service::Sink { stream: STREAM, acknowledged: None });
+        for bytes in [100_000, 23] {
+            let mut stream = TcpStream::connect(at).unwrap();
+            stream.write_all(&vec![7; bytes]).unwrap();
+            stream.shutdown(Shutdown::Write).unwrap();
+            assert_eq!(stream.read(&mut [0]).unwrap(), 0, "the sink has read it all");
+        }
+        let report = running.stop();
+        assert_eq!((report.connections, report.received_bytes), (2, 100_023));
+        assert_eq!(report.arrivals.last().unwrap().bytes, 100_023);
+        assert!(report.arrivals.is_sorted_by_key(|arrival| (arrival.at_ns, arrival.bytes)));
+    }
+
+    #[test]
+    fn a_sink_that_acknowledges_answers_whole_messages_only() {
+        let (running, at) = begun(&Service::Sink { stream: STREAM, acknowledged: Some(2500) });
+        let mut stream = TcpStream::connect(at).unwrap();
+        for _ in 0..3 {
+            stream.write_all(&[7; 2500]).unwrap();
+            stream.read_exact(&mut [0]).unwrap();
+        }
+        stream.write_all(&[7; 2499]).unwrap();
+        drop(stream);
+        let report = running.stop();
+        assert_eq!((report.messages, report.received_bytes), (3, 7500));
+    }
+
+    #[test]
+    fn a_source_writes_at_least_what_is_enough_and_says_that_it_was_all() {
+        let enough = Enough { ns: 1_000_000, bytes: 50_500 };
+        let (running, at) = begun(&Service::Source { stream: STREAM, enough, acknowledged: false });
+        let mut all = vec![];
+        TcpStream::connect(at).unwrap().read_to_end(&mut all).unwrap();
+        let report = running.stop();
+        assert!(all.len() >= 51_000 && all.len() % 1000 == 0, "{}", all.len());
+        assert_eq!(report.sent_bytes, all.len() as u64);
+    }
+
+    #[test]
+    fn a_source_that_is_acknowledged_waits_for_its_client() {
+        let enough = Enough { ns: 0, bytes: 0 };
+        let (running, at) = begun(&Service::Source { stream: STREAM, enough, acknowledged: true });
+        let mut stream = TcpStream::connect(at).unwrap();
+        for _ in 0..3 {
+            stream.write_all(&[1]).unwrap();
+            stream.read_exact(&mut [0; 1000]).unwrap();
+        }
+        assert_eq!(running.stop().sent_bytes, 3000);
+    }
+
+    #[test]
+    fn datagrams_of_another_size_are_not_counted() {
+        let (running, at) = begun(&Service::Datagrams { bytes: 100 });
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        for bytes in [100, 99, 100, 101, 0] {
+            socket.send_to(&vec![7; bytes], at).unwrap();
+        }
+        // Loopback delivers in order, and the service reads in order: the wake-up comes behind them.
+        let report = running.stop();
+        assert_eq!((report.messages, report.received_bytes), (2, 200));
+    }
+
+    #[test]
+    fn connections_that_end_gracefully_are_told_from_those_that_are_reset() {
+        let (running, at) = begun(&Service::Accept);
+        for graceful in [true, false, true] {
+            let mut stream = TcpStream::connect(at).unwrap();
+            stream.read_exact(&mut [0]).unwrap();
+            if graceful {
+                stream.shutdown(Shutdown::Write).unwrap();
+                assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+            } else {
+                socket2::SockRef::from(&stream).set_linger(Some(std::time::Duration::ZERO)).unwrap();
+            }
+        }
+        let report = running.stop();
+        assert_eq!((report.connections, report.messages), (3, 2));
+    }
+
+    #[test]
+    fn a_chunk_that_would_fill_the_memory_is_refused() {
+        let stream = StreamOptions { chunk: u32::MAX, buffers: None };
+        let refused = serve(&Service::Sink { stream, acknowledged: None }, &Place::loopback(None));
+        assert!(matches!(refused, Err(Failure::Unsupported(_))));
     }
 }

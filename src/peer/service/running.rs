@@ -1,6 +1,7 @@
 //! A service on its way: its port, its counts, its threads, and how they are ended.
 
 use super::Place;
+use super::arrivals::{Arrival, Arrivals};
 use super::processor_time::processor_time;
 use crate::experiment::Failure;
 use crate::sampling::affinity;
@@ -33,15 +34,6 @@ pub struct ServiceReport {
     pub failure: Option<String>,
 }
 
-/// So many bytes had arrived by then.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Arrival {
-    /// Since the service began, nanoseconds of its host's clock.
-    pub at_ns: u64,
-    /// Bytes received until then.
-    pub bytes: u64,
-}
-
 type Wake = Box<dyn Fn() + Send>;
 
 /// What the threads of a service count, and by what they learn that it ends.
@@ -56,7 +48,7 @@ pub struct Tally {
     pub received_bytes: AtomicU64,
     /// Bytes sent.
     pub sent_bytes: AtomicU64,
-    arrivals: Mutex<Vec<Arrival>>,
+    arrivals: Mutex<Arrivals>,
     failure: Mutex<Option<String>>,
     /// How to wake a thread that waits for its socket.
     wakers: Mutex<BTreeMap<u64, Wake>>,
@@ -71,7 +63,7 @@ impl Tally {
             messages: AtomicU64::new(0),
             received_bytes: AtomicU64::new(0),
             sent_bytes: AtomicU64::new(0),
-            arrivals: Mutex::new(vec![]),
+            arrivals: Mutex::new(Arrivals::default()),
             failure: Mutex::new(None),
             wakers: Mutex::new(BTreeMap::new()),
         }
@@ -82,11 +74,13 @@ impl Tally {
         self.ending.load(Ordering::Acquire)
     }
 
-    /// Notes that all bytes received so far have arrived by now.
-    pub fn arrived(&self) {
+    /// Notes that all bytes received so far have arrived by now; tells now, in nanoseconds since the service began.
+    pub fn arrived(&self) -> u64 {
+        let mut arrivals = locked(&self.arrivals);
+        // Read under the lock, so that the threads' notes stand in the order of time.
         let at_ns = self.began.elapsed().as_nanos() as u64;
-        let bytes = self.received_bytes.load(Ordering::Relaxed);
-        locked(&self.arrivals).push(Arrival { at_ns, bytes });
+        arrivals.push(Arrival { at_ns, bytes: self.received_bytes.load(Ordering::Relaxed) });
+        at_ns
     }
 
     /// Has `wake` called when the service ends, or at once where it ends already: whatever makes a thread that waits for
@@ -121,7 +115,7 @@ impl Tally {
             messages: count(&self.messages),
             received_bytes: count(&self.received_bytes),
             sent_bytes: count(&self.sent_bytes),
-            arrivals: std::mem::take(&mut locked(&self.arrivals)),
+            arrivals: locked(&self.arrivals).take(),
             cpu_ns,
             failure: locked(&self.failure).clone(),
         }

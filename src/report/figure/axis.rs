@@ -35,12 +35,34 @@ impl Axis {
     /// For measured values: logarithmic where they are all positive and far apart, else linear from zero.
     pub(super) fn of_values(values: &[f64], unit: Unit, from: f64, to: f64) -> Self {
         let (low, high) = ends(values);
-        let grain = grain(unit, high);
         if low > 0.0 && high > low * WIDE {
             return Axis::logarithmic((low, high), unit, from, to);
         }
+        Axis::from_zero((low, high), unit, from, to)
+    }
+
+    /// For the same values spread the other way, where that too shows something.
+    pub(super) fn of_values_otherwise(values: &[f64], unit: Unit, from: f64, to: f64) -> Option<Self> {
+        let (low, high) = ends(values);
+        if low <= 0.0 || high < low * 2.0 {
+            return None;
+        }
+        Some(if high > low * WIDE {
+            Axis::from_zero((low, high), unit, from, to)
+        } else {
+            Axis::logarithmic((low, high), unit, from, to)
+        })
+    }
+
+    fn from_zero((low, high): (f64, f64), unit: Unit, from: f64, to: f64) -> Self {
+        let grain = grain(unit, high);
         let room = room(high - low.min(0.0), grain) * 0.06;
         Axis { spread: Spread::Linear, low: low.min(0.0), high: high + room, from, to, grain }
+    }
+
+    /// `linear` or `logarithmic`.
+    pub(super) fn spread(&self) -> &'static str {
+        if self.spread == Spread::Linear { "linear" } else { "logarithmic" }
     }
 
     /// For the shape of a distribution: from the least to the greatest, without a zero that would press it together.
@@ -210,6 +232,16 @@ mod tests {
         assert_eq!(Axis::of_values(&[2.0, 3000.0], NS, 0.0, 1.0).ticks(6), [10.0, 100.0, 1000.0]);
         assert_eq!(Axis::of_values(&[2.0, 9.0], NS, 0.0, 1.0).ticks(5), [0.0, 2.0, 4.0, 6.0, 8.0]);
         assert!(Axis::of_values(&[-1.0, 9.0], NS, 0.0, 1.0).place(-1.0) < 1e-9);
+    }
+
+    #[test]
+    fn the_other_way_is_offered_where_it_shows_something() {
+        let other =
+            |values: &[f64]| Axis::of_values_otherwise(values, NS, 0.0, 1.0).map(|axis| axis.spread());
+        assert_eq!(other(&[2.0, 9.0]), Some("logarithmic"));
+        assert_eq!(other(&[2.0, 9000.0]), Some("linear"));
+        assert_eq!(other(&[2.0, 3.0]), None);
+        assert_eq!(other(&[0.0, 9.0]), None);
     }
 
     #[test]

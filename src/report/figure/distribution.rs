@@ -74,14 +74,9 @@ fn figure(point: &PointResult, curves: &[&Curve], note: &str, number: usize) -> 
     drawing.legend(left, 0.0, &names);
     frame(&mut drawing, &x, (left, top, bottom), unit);
     for (index, curve) in curves.iter().enumerate() {
-        drawing.told(&words_of(curve, unit), |drawing| {
-            let places: Vec<(f64, f64)> =
-                thinned(curve).map(|(value, share)| (x.place(value), y(share))).collect();
-            drawing.path(&format!("line l{index}"), &places);
-            for share in [0.1, 0.5, 0.9] {
-                let value = curve.observations[rank(share, curve.observations.len())];
-                drawing.mark(&format!("s{index}"), index, (x.place(value), y(share)));
-            }
+        let place = |(value, share)| (x.place(value), y(share));
+        drawing.curve(&names[index], |drawing| {
+            drawing.told(&words_of(curve, unit), |drawing| draw(drawing, index, curve, place));
         });
     }
     let caption = format!(
@@ -91,7 +86,15 @@ fn figure(point: &PointResult, curves: &[&Curve], note: &str, number: usize) -> 
     );
     let name = format!("{experiment}: distribution of single operations");
     let description: Vec<String> = curves.iter().map(|curve| words_of(curve, unit)).collect();
-    Figure { caption, svg: drawing.finish(number, &name, &description.join("; ")) }
+    Figure::of(caption, drawing.finish(number, &name, &description.join("; ")), &x)
+}
+
+fn draw(drawing: &mut Drawing, index: usize, curve: &Curve, place: impl Fn((f64, f64)) -> (f64, f64)) {
+    drawing.path(&format!("line l{index}"), &thinned(curve).map(&place).collect::<Vec<_>>());
+    for share in [0.1, 0.5, 0.9] {
+        let value = curve.observations[rank(share, curve.observations.len())];
+        drawing.mark(&format!("s{index}"), index, place((value, share)));
+    }
 }
 
 fn frame(drawing: &mut Drawing, x: &Axis, (left, top, bottom): (f64, f64, f64), unit: Unit) {

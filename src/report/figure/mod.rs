@@ -19,6 +19,8 @@ mod rows;
 mod svg;
 mod sweep;
 
+use axis::Axis;
+
 use super::quantities;
 use super::words;
 use crate::experiment::Prediction;
@@ -31,6 +33,16 @@ pub(super) struct Figure {
     pub caption: String,
     /// The drawing.
     pub svg: String,
+    /// The same on an axis that is spread the other way, where that too shows something.
+    pub otherwise: Option<String>,
+    /// How the values of the first are spread: `linear` or `logarithmic`.
+    pub spread: &'static str,
+}
+
+impl Figure {
+    fn of(caption: String, svg: String, axis: &Axis) -> Self {
+        Figure { caption, svg, otherwise: None, spread: axis.spread() }
+    }
 }
 
 /// Values further apart than this factor stand on a logarithmic axis.

@@ -47,16 +47,18 @@ fn figure(points: &[&PointResult], number: usize) -> Figure {
     drawing.legend(left, 0.0, &names);
     frame(&mut drawing, (&x, &y), (left, top, bottom), unit);
     for (index, point) in points.iter().enumerate() {
-        for (place, value) in first_trial(point).iter().enumerate() {
-            drawing.dot(index, (x.place(place as f64 + 1.0), y.place(*value)));
-        }
+        drawing.curve(&names[index], |drawing| {
+            for (place, value) in first_trial(point).iter().enumerate() {
+                drawing.dot(index, (x.place(place as f64 + 1.0), y.place(*value)));
+            }
+        });
     }
     let caption = format!(
         "{} of every observation of the first trial, in the order in which they were made.",
         quantity(unit)
     );
     let name = format!("{experiment}: observations in order");
-    Figure { caption, svg: drawing.finish(number, &name, &description(points, &names)) }
+    Figure::of(caption, drawing.finish(number, &name, &description(points, &names)), &y)
 }
 
 fn frame(drawing: &mut Drawing, (x, y): (&Axis, &Axis), (left, top, bottom): (f64, f64, f64), unit: Unit) {

@@ -49,7 +49,7 @@ fn figure(points: &[&PointResult], number: usize) -> Figure {
     let caption = format!("{} of each variant.{}", quantity(unit), key(&marks.iter().collect::<Vec<_>>()));
     let name = format!("{experiment}: {} of each variant", quantity(unit).to_lowercase());
     let description: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
-    Figure { caption, svg: drawing.finish(number, &name, &description.join("; ")) }
+    Figure::of(caption, drawing.finish(number, &name, &description.join("; ")), &axis)
 }
 
 fn row(drawing: &mut Drawing, axis: &Axis, (left, y): (f64, f64), mark: &Mark) {

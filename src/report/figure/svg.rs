@@ -1,7 +1,7 @@
 //! Marks, lines and words in SVG. Colours and line widths are classes, so that the page's style sheet turns them for
 //! light and dark; positions have a tenth of a pixel.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 /// Width of every figure, in its own pixels.
 pub(super) const WIDTH: f64 = 720.0;
@@ -90,6 +90,13 @@ impl Drawing {
         self.body.push_str("</g>");
     }
 
+    /// What `draw` draws is one curve of several, which the page may hide.
+    pub(super) fn curve(&mut self, name: &str, draw: impl FnOnce(&mut Self)) {
+        let _ = write!(self.body, r#"<g class="curve" data-name="{}">"#, escape(name));
+        draw(self);
+        self.body.push_str("</g>");
+    }
+
     /// The heads of the series in lines below `top`, as far as they fit.
     pub(super) fn legend(&mut self, left: f64, top: f64, names: &[String]) {
         for (series, (x, y)) in legend_places(left, names).0.into_iter().enumerate() {
@@ -99,7 +106,7 @@ impl Drawing {
     }
 
     /// The whole element. Its name and description are read out in place of the drawing.
-    pub(super) fn finish(self, number: usize, name: &str, description: &str) -> String {
+    pub(super) fn finish(self, number: impl Display, name: &str, description: &str) -> String {
         format!(
             r#"<svg class="figure" role="img" viewBox="0 0 {WIDTH:.0} {:.0}" aria-labelledby="fig{number}-n fig{number}-d"><title id="fig{number}-n">{}</title><desc id="fig{number}-d">{}</desc>{}</svg>"#,
             self.height,

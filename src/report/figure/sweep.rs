@@ -85,6 +85,17 @@ pub(super) fn figures(results: &Results, series: &[Series], first: usize) -> Vec
     series.chunks(SERIES).enumerate().map(|(index, series)| figure(results, series, first + index)).collect()
 }
 
+/// What a figure shows, however its values are spread.
+struct Content<'run> {
+    results: &'run Results<'run>,
+    series: &'run [Series<'run>],
+    marks: Vec<Vec<Mark>>,
+    names: Vec<String>,
+    experiment: &'run str,
+    along: &'run str,
+    unit: Unit,
+}
+
 struct Plot {
     x: Axis,
     y: Axis,
@@ -94,56 +105,92 @@ struct Plot {
 }
 
 fn figure(results: &Results, series: &[Series], number: usize) -> Figure {
-    let first = &series[0];
-    let (experiment, unit) = (&first.points[0].1.experiment, first.points[0].1.unit);
-    let marks: Vec<Vec<Mark>> =
-        series.iter().map(|series| series.points.iter().map(|(_, point)| mark(point)).collect()).collect();
-    let all: Vec<&Mark> = marks.iter().flatten().collect();
-    let names: Vec<String> =
-        series.iter().map(|series| words::short_label(experiment, &series.group)).collect();
-    let plot = plot(series, &all, unit, &names);
-    let mut drawing = Drawing::new(plot.bottom + 46.0);
-    drawing.legend(plot.left, 0.0, &names);
-    frame(&mut drawing, &plot, experiment, &first.along);
-    let declared = landmarks(results, experiment, &first.along, &plot.x);
-    for (index, landmark) in declared.iter().enumerate() {
-        draw_landmark(&mut drawing, &plot, index, landmark);
-    }
-    let mut fitted = false;
-    for (index, (series, marks)) in series.iter().zip(&marks).enumerate() {
-        let trend = trend(results, series);
-        fitted |= trend.is_some();
-        draw(&mut drawing, &plot, (index, series, marks), trend);
-    }
-    let along = words::parameter(experiment, &first.along);
-    let mut caption = format!("{} by {along}.", quantity(unit));
-    caption += &key(&all);
-    caption +=
-        if fitted { " Lines are least-squares fits." } else { " Lines only join neighbours of a sweep." };
-    if !declared.is_empty() {
-        caption += " Dashed lines stand where the machine declares a limit.";
-    }
-    let name = format!("{experiment}: {} by {along}", quantity(unit).to_lowercase());
-    let svg = drawing.finish(number, &name, &description(unit, &first.along, series, &names));
-    Figure { caption, svg }
+    let first = series[0].points[0].1;
+    let content = Content {
+        results,
+        series,
+        marks: series
+            .iter()
+            .map(|series| series.points.iter().map(|(_, point)| mark(point)).collect())
+            .collect(),
+        names: series.iter().map(|series| words::short_label(&first.experiment, &series.group)).collect(),
+        experiment: &first.experiment,
+        along: &series[0].along,
+        unit: first.unit,
+    };
+    let suited = content.plot(Axis::of_values);
+    let otherwise = content.other_plot().map(|plot| content.drawn(&plot, &format!("{number}-otherwise")));
+    let drawn = content.drawn(&suited, &number.to_string());
+    Figure { otherwise, ..Figure::of(content.caption(&suited), drawn, &suited.y) }
 }
 
-fn plot(series: &[Series], marks: &[&Mark], unit: Unit, names: &[String]) -> Plot {
-    let values = extent(marks.iter().copied());
-    let widest = |axis: &Axis| {
-        axis.ticks(7).iter().map(|tick| svg::width(&quantities::tick(unit, *tick))).fold(20.0, f64::max)
-    };
-    let left = widest(&Axis::of_values(&values, unit, 0.0, 1.0)) + 30.0;
-    let top = svg::legend_height(left, names) + 8.0;
-    let bottom = top + PLOT_HEIGHT;
-    let settings: Vec<f64> =
-        series.iter().flat_map(|series| series.points.iter().map(|(setting, _)| *setting)).collect();
-    Plot {
-        x: Axis::of_settings(&settings, left, WIDTH - 12.0),
-        y: Axis::of_values(&values, unit, bottom, top),
-        left,
-        bottom,
-        unit,
+impl Content<'_> {
+    fn values(&self) -> Vec<f64> {
+        extent(self.marks.iter().flatten())
+    }
+
+    fn other_plot(&self) -> Option<Plot> {
+        Axis::of_values_otherwise(&self.values(), self.unit, 0.0, 1.0)?;
+        let otherwise = |values: &[f64], unit, from, to| {
+            Axis::of_values_otherwise(values, unit, from, to)
+                .unwrap_or_else(|| Axis::of_values(values, unit, from, to))
+        };
+        Some(self.plot(otherwise))
+    }
+
+    fn plot(&self, axis: impl Fn(&[f64], Unit, f64, f64) -> Axis) -> Plot {
+        let values = self.values();
+        let ticks = axis(&values, self.unit, 0.0, 1.0).ticks(7);
+        let widest =
+            ticks.iter().map(|tick| svg::width(&quantities::tick(self.unit, *tick))).fold(20.0, f64::max);
+        let left = widest + 30.0;
+        let top = svg::legend_height(left, &self.names) + 8.0;
+        let bottom = top + PLOT_HEIGHT;
+        let settings: Vec<f64> =
+            self.series.iter().flat_map(|series| series.points.iter().map(|(setting, _)| *setting)).collect();
+        Plot {
+            x: Axis::of_settings(&settings, left, WIDTH - 12.0),
+            y: axis(&values, self.unit, bottom, top),
+            left,
+            bottom,
+            unit: self.unit,
+        }
+    }
+
+    fn drawn(&self, plot: &Plot, number: &str) -> String {
+        let mut drawing = Drawing::new(plot.bottom + 46.0);
+        drawing.legend(plot.left, 0.0, &self.names);
+        frame(&mut drawing, plot, self.experiment, self.along);
+        for (index, landmark) in self.landmarks(plot).iter().enumerate() {
+            draw_landmark(&mut drawing, plot, index, landmark);
+        }
+        for (index, (series, marks)) in self.series.iter().zip(&self.marks).enumerate() {
+            let trend = trend(self.results, series);
+            drawing.curve(&self.names[index], |drawing| draw(drawing, plot, (index, series, marks), trend));
+        }
+        let along = words::parameter(self.experiment, self.along);
+        let name = format!("{}: {} by {along}", self.experiment, quantity(self.unit).to_lowercase());
+        drawing.finish(number, &name, &description(self.unit, self.along, self.series, &self.names))
+    }
+
+    fn caption(&self, plot: &Plot) -> String {
+        let along = words::parameter(self.experiment, self.along);
+        let mut caption = format!("{} by {along}.", quantity(self.unit));
+        caption += &key(&self.marks.iter().flatten().collect::<Vec<_>>());
+        let fitted = self.series.iter().any(|series| trend(self.results, series).is_some());
+        caption +=
+            if fitted { " Lines are least-squares fits." } else { " Lines only join neighbours of a sweep." };
+        if !self.landmarks(plot).is_empty() {
+            caption += " Dashed lines stand where the machine declares a limit.";
+        }
+        caption
+    }
+
+    /// What the machine declares along this parameter, as far as the axis reaches.
+    fn landmarks(&self, plot: &Plot) -> Vec<Landmark> {
+        let Some(known) = experiments::find(self.experiment) else { return vec![] };
+        let declared = known.landmarks(&self.results.run.header.machine).into_iter();
+        declared.filter(|landmark| landmark.along == self.along && plot.x.shows(landmark.at)).collect()
     }
 }
 
@@ -162,13 +209,6 @@ fn frame(drawing: &mut Drawing, plot: &Plot, experiment: &str, along: &str) {
     let middle = f64::midpoint(plot.left, WIDTH - 12.0);
     drawing.text("name", "middle", (middle, plot.bottom + 38.0), &words::parameter(experiment, along));
     drawing.upright((14.0, plot.bottom - PLOT_HEIGHT / 2.0), words::quantity(plot.unit));
-}
-
-/// What the machine declares along this parameter, as far as the axis reaches.
-fn landmarks(results: &Results, experiment: &str, along: &str, axis: &Axis) -> Vec<Landmark> {
-    let Some(known) = experiments::find(experiment) else { return vec![] };
-    let declared = known.landmarks(&results.run.header.machine).into_iter();
-    declared.filter(|landmark| landmark.along == along && axis.shows(landmark.at)).collect()
 }
 
 /// A dashed line with its name; names of neighbours stand on two lines, so that they do not meet.

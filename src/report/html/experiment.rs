@@ -39,6 +39,8 @@ pub(super) struct Figure {
     pub number: usize,
     pub caption: String,
     pub svg: String,
+    pub otherwise: Option<String>,
+    pub spread: &'static str,
 }
 
 #[derive(Serialize)]
@@ -165,7 +167,13 @@ fn figures(results: &Results, name: &str, numbers: &mut Numbers) -> Vec<Figure> 
     let drawn = figure::of_experiment(results, name, numbers.figures + 1);
     let numbered = |drawn: figure::Figure| {
         numbers.figures += 1;
-        Figure { number: numbers.figures, caption: drawn.caption, svg: drawn.svg }
+        Figure {
+            number: numbers.figures,
+            caption: drawn.caption,
+            svg: drawn.svg,
+            otherwise: drawn.otherwise,
+            spread: drawn.spread,
+        }
     };
     drawn.into_iter().map(numbered).collect()
 }

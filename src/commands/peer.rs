@@ -1,0 +1,134 @@
+//! `fathom peer`: the other half of remote experiments, by hand or started by `fathom run --peer`.
+
+use crate::cli;
+use crate::peer::Token;
+use crate::peer::launch::{self, Ready};
+use crate::peer::proof::{SHORTEST_TOKEN, chance};
+use crate::peer::server::{End, Limits, Server};
+use crate::record::Run;
+use crate::run::{Peering, Reach};
+use anyhow::{Context, Result, bail};
+use std::io::Write;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+
+/// Serves one run, and says why it has ended.
+pub fn serve(asked: &cli::Peer) -> Result<()> {
+    let addresses: Vec<SocketAddr> = asked.listen.clone();
+    let limits = limits(asked);
+    if asked.launched {
+        return serve_launcher(asked, &addresses, limits);
+    }
+    let (token, drawn) = match &asked.token_file {
+        Some(file) => (read_token(file)?, false),
+        None => (Token(chance(32).context("no token could be drawn")?), true),
+    };
+    let server = bind(&addresses, token.clone(), limits)?;
+    announce(&server.addresses()?, drawn.then_some(&token))?;
+    eprintln!("fathom: the peer has ended: {}", server.run()?);
+    Ok(())
+}
+
+/// The peer that a new run is asked to have.
+pub fn reach(asked: &cli::Run) -> Result<Option<Peering>> {
+    let reach = |wanted: &String| {
+        let reach = Reach { wanted: wanted.clone(), address: asked.peer_address, token: token(asked)? };
+        Peering::reach(&reach).with_context(|| format!("there is no peer {wanted}"))
+    };
+    asked.peer.as_ref().map(reach).transpose()
+}
+
+/// The peer of a run that is taken up again: as it was reached then, unless it is asked for otherwise.
+pub fn again(asked: &cli::Run, path: &Path) -> Result<Option<Peering>> {
+    let run = Run::read(path)?;
+    let Some(peer) = run.header.peer.filter(|_| asked.peer.is_none()) else { return reach(asked) };
+    let reached = Peering::reach(&Reach::again(&peer, token(asked)?));
+    reached.map(Some).with_context(|| format!("the run's peer {} cannot be reached again", peer.wanted))
+}
+
+fn token(asked: &cli::Run) -> Result<Option<Token>> {
+    asked.token_file.as_deref().map(read_token).transpose()
+}
+
+fn limits(asked: &cli::Peer) -> Limits {
+    let usual = Limits::default();
+    Limits {
+        connections: asked.most_connections.unwrap_or(usual.connections),
+        bytes: asked.most_bytes.unwrap_or(usual.bytes),
+        lifetime: asked.most_time.unwrap_or(usual.lifetime),
+        idle: asked.idle.unwrap_or(usual.idle),
+        ..usual
+    }
+}
+
+fn bind(addresses: &[SocketAddr], token: Token, limits: Limits) -> Result<Server> {
+    let named: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+    Server::bind(addresses, token, limits)
+        .with_context(|| format!("cannot listen at {}", named.join(" and ")))
+}
+
+/// The token in a file, without the white space around it.
+fn read_token(file: &Path) -> Result<Token> {
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("cannot read the token in {}", file.display()))?;
+    let token = text.trim();
+    if token.len() < SHORTEST_TOKEN {
+        bail!(
+            "the token in {} is too short to keep anybody out: {SHORTEST_TOKEN} characters at least",
+            file.display()
+        );
+    }
+    Ok(Token(token.to_owned()))
+}
+
+/// Says why a peer has ended, unless that is what was wanted.
+fn ended(end: &End) {
+    if !matches!(end, End::ClientLeft | End::Abandoned) {
+        eprintln!("fathom: the peer has ended: {end}");
+    }
+}
+
+/// What somebody needs to measure with a peer that was started by hand.
+fn announce(addresses: &[SocketAddr], token: Option<&Token>) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    for address in addresses {
+        writeln!(out, "listening at {address}")?;
+    }
+    if let Some(token) = token {
+        writeln!(out, "token {}", token.0)?;
+    }
+    out.flush()?;
+    let reached = addresses.first().map(|address| match address.ip() {
+        ip if ip.is_unspecified() => format!("ADDRESS-OF-THIS-HOST:{}", address.port()),
+        _ => address.to_string(),
+    });
+    eprintln!(
+        "fathom: put the token into a file on the other host and measure there with `fathom run --peer {} --token-file FILE`",
+        reached.unwrap_or_default()
+    );
+    Ok(())
+}
+
+/// As [`launch`] wants it: the token on standard input, where we are reached on standard output; the end of standard
+/// input is ours.
+fn serve_launcher(asked: &cli::Peer, addresses: &[SocketAddr], limits: Limits) -> Result<()> {
+    if asked.remove_itself {
+        launch::ssh::remove_this_program().context("this copy of the program could not remove itself")?;
+    }
+    if let Some(parent) = asked.namespace_of {
+        let ips: Vec<IpAddr> = addresses.iter().map(SocketAddr::ip).collect();
+        launch::namespace::enter(parent, &ips)?;
+    }
+    let token = launch::hear_token()?;
+    let server = bind(addresses, token, limits)?;
+    let ips: Vec<IpAddr> = server.addresses()?.iter().map(SocketAddr::ip).collect();
+    let port = server.addresses()?.first().map_or(0, SocketAddr::port);
+    Ready { ips, port }.say()?;
+    let shared = server.shared();
+    std::thread::spawn(move || {
+        launch::wait_for_launcher();
+        shared.end(End::Abandoned);
+    });
+    ended(&server.run()?);
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! Past the page cache: reading from the device itself, and the kernel's account of what came from there.
+
+use super::{TestFile, refused};
+use crate::experiment::Failure;
+use std::fs::{File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+
+/// A file opened past the page cache.
+#[derive(Debug)]
+pub struct Direct {
+    /// Its open description.
+    pub file: File,
+}
+
+/// Opens a test file so that its blocks are read from the device (`O_DIRECT`), or says why that cannot be. That it is
+/// honoured is shown by what the cache holds and the device delivers: some file systems take the flag and read through
+/// the cache.
+pub fn direct(test: &TestFile, block: u64) -> Result<Direct, Failure> {
+    let opened = OpenOptions::new().read(true).write(true).custom_flags(libc::O_DIRECT).open(&test.path);
+    let file = opened.map_err(|error| match error.raw_os_error() {
+        Some(libc::EINVAL) => Failure::Unsupported(
+            "this file system has no direct reads (O_DIRECT), as those in memory; `--dir` names a folder on a disk"
+                .to_owned(),
+        ),
+        _ => refused("opened for direct reads", &test.path, &error),
+    })?;
+    takes(&file, block)?;
+    Ok(Direct { file })
+}
+
+/// A device reads whole blocks of its own size only.
+fn takes(file: &File, block: u64) -> Result<(), Failure> {
+    let buffer = super::Aligned::new(block as usize)?;
+    // SAFETY: the buffer has room for a block.
+    let read = unsafe { libc::pread(file.as_raw_fd(), buffer.start().cast(), block as usize, 0) };
+    if read == block as isize {
+        return Ok(());
+    }
+    let error = std::io::Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::EINVAL) if read < 0 => Err(Failure::Unsupported(format!(
+            "the device or its file system does not read {block} bytes directly: its own blocks are larger"
+        ))),
+        _ => Err(Failure::Broke(format!("a direct read of {block} bytes gave {read}: {error}"))),
+    }
+}
+
+/// Bytes that this process has had from devices so far, as the kernel accounts them when it sends the request
+/// (`read_bytes` in /proc/self/io); `None` where it does not.
+pub fn served() -> Option<f64> {
+    let account = std::fs::read_to_string("/proc/self/io").ok()?;
+    account.lines().find_map(|line| line.strip_prefix("read_bytes: ")?.trim().parse().ok())
+}

@@ -1,0 +1,150 @@
+//! How much of a file the page cache holds, and how to have it hold none or all of it. What is asked for is verified: the
+//! advice to drop pages is only advice.
+
+use super::TestFile;
+use crate::experiment::Failure;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+
+/// `cachestat(2)`, since Linux 6.5; the number is the same on every architecture.
+const SYS_CACHESTAT: libc::c_long = 451;
+
+/// Pages of a file, as the kernel counts them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cached {
+    /// Bytes in the page cache.
+    pub bytes: u64,
+    /// Of them not yet on the device; 0 where the kernel does not tell (before 6.5).
+    pub unwritten: u64,
+}
+
+/// Bytes of one page.
+pub fn page_bytes() -> u64 {
+    // SAFETY: sysconf reads a constant.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(512) as u64
+}
+
+/// How much of a file is in the page cache.
+pub fn cached(file: &File) -> Result<Cached, Failure> {
+    let length = file.metadata().map_err(|error| Failure::Broke(format!("fstat: {error}")))?.len();
+    cached_within(file, 0, length)
+}
+
+/// How much of a stretch of a file is in the page cache; the stretch begins at a page.
+pub fn cached_within(file: &File, offset: u64, bytes: u64) -> Result<Cached, Failure> {
+    if bytes == 0 {
+        return Ok(Cached::default());
+    }
+    let range = [offset, bytes];
+    let mut counts = [0_u64; 5];
+    // SAFETY: both point to what the call's manual describes: offset and length; five counts, which it fills.
+    let asked =
+        unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), range.as_ptr(), counts.as_mut_ptr(), 0_u32) };
+    if asked == 0 {
+        let [resident, dirty, writeback, ..] = counts;
+        return Ok(Cached { bytes: resident * page_bytes(), unwritten: (dirty + writeback) * page_bytes() });
+    }
+    by_mincore(file, offset, bytes)
+}
+
+/// The older way: map the file and ask which of its pages are in memory.
+fn by_mincore(file: &File, offset: u64, bytes: u64) -> Result<Cached, Failure> {
+    let mut pages = vec![0_u8; bytes.div_ceil(page_bytes()) as usize];
+    // SAFETY: a new read-only mapping, of which no page is touched, with one byte of answer for each; unmapped at once.
+    let told = unsafe {
+        let (length, descriptor) = (bytes as usize, file.as_raw_fd());
+        let start = libc::mmap(
+            std::ptr::null_mut(),
+            length,
+            libc::PROT_READ,
+            libc::MAP_SHARED,
+            descriptor,
+            offset as libc::off_t,
+        );
+        if start == libc::MAP_FAILED {
+            return Err(Failure::last("mmap to ask for residency"));
+        }
+        let told = libc::mincore(start, length, pages.as_mut_ptr());
+        libc::munmap(start, length);
+        told
+    };
+    if told != 0 {
+        return Err(Failure::last("mincore"));
+    }
+    let resident = pages.iter().filter(|page| **page & 1 == 1).count() as u64;
+    Ok(Cached { bytes: resident * page_bytes(), unwritten: 0 })
+}
+
+/// Drops a file from the page cache and makes sure that nothing of it is left there.
+pub fn evict(file: &File) -> Result<(), Failure> {
+    let mut left = Cached::default();
+    // A page that something else still holds, such as a read-ahead that has just ended, goes at the second asking.
+    for _ in 0..5 {
+        // SAFETY: takes no pointers; length 0 is the whole file.
+        unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+        left = cached(file)?;
+        if left.bytes == 0 {
+            return Ok(());
+        }
+        file.sync_data().map_err(|error| Failure::Broke(format!("fdatasync before eviction: {error}")))?;
+    }
+    Err(Failure::Unsupported(format!(
+        "{} KiB of the test file stay in the page cache although the kernel was asked to drop them: the file system \
+         keeps its files in memory, or something else reads them",
+        left.bytes >> 10
+    )))
+}
+
+/// Reads a file until the page cache holds all of it.
+pub fn warm(test: &TestFile) -> Result<(), Failure> {
+    let whole = test.bytes.next_multiple_of(page_bytes());
+    let mut piece = vec![0; 1 << 20];
+    for _ in 0..3 {
+        if cached(&test.file)?.bytes >= whole {
+            return Ok(());
+        }
+        let mut offset = 0;
+        while offset < test.bytes {
+            let read = test.file.read_at(&mut piece, offset);
+            match read.map_err(|error| Failure::Broke(format!("reading the test file: {error}")))? {
+                0 => return Err(Failure::Broke("the test file ends early".to_owned())),
+                some => offset += some as u64,
+            }
+        }
+    }
+    let held = cached(&test.file)?.bytes;
+    if held >= whole {
+        return Ok(());
+    }
+    Err(Failure::Unsupported(format!(
+        "the page cache holds {} of {} MiB of the test file after three readings: memory, or the limit of the control \
+         group, is too small for it",
+        held >> 20,
+        test.bytes >> 20
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On whatever folder for temporary files this is: in memory nothing can be evicted, and the words say so.
+    #[test]
+    fn what_was_written_is_cached_and_what_was_evicted_is_not() {
+        let file = tempfile::tempfile().unwrap();
+        file.write_all_at(&vec![7; 100_000], 0).unwrap();
+        let whole = 100_000_u64.next_multiple_of(page_bytes());
+        assert_eq!(cached(&file).unwrap().bytes, whole);
+        assert_eq!(by_mincore(&file, 0, 100_000).unwrap().bytes, whole);
+        match evict(&file) {
+            Ok(()) => {
+                assert_eq!(cached(&file).unwrap().bytes, 0);
+                assert_eq!(by_mincore(&file, 0, 100_000).unwrap().bytes, 0);
+                file.read_exact_at(&mut [0; 10], 50_000).unwrap();
+                assert!(cached(&file).unwrap().bytes > 0);
+            }
+            Err(failure) => assert!(failure.to_string().contains("stay in the page cache"), "{failure}"),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! How much of a disk test files may take.
+
+use crate::experiment::{Failure, Site};
+use crate::sampling::owner::Owner;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The share of what is free that all test files of a run may take together.
+const SHARE: u64 = 4;
+
+/// The most that all test files of a run take together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    bytes: u64,
+}
+
+impl Room {
+    /// Of points that the default run measures.
+    pub const DEFAULT: Room = Room { bytes: 4 << 30 };
+    /// Of points that only a thorough run measures.
+    pub const THOROUGH: Room = Room { bytes: 24 << 30 };
+
+    /// Whether a further file fits: into what a run may take, and into a quarter of what was free before it took any.
+    pub fn check(self, site: &Site, bytes: u64) -> Result<(), Failure> {
+        let taken = taken(&site.folder);
+        let free = free_bytes(&site.folder).unwrap_or(u64::MAX).saturating_add(taken);
+        let most = self.bytes.min(free / SHARE);
+        if taken.saturating_add(bytes) <= most {
+            return Ok(());
+        }
+        let mib = |bytes: u64| bytes >> 20;
+        Err(Failure::Unsupported(format!(
+            "the test files of a run may take {} MiB in {} (a quarter of what is free, {} MiB at most); {} MiB are \
+             taken, and this one needs {}; `--dir` names another folder",
+            mib(most),
+            site.folder.display(),
+            mib(self.bytes),
+            mib(taken),
+            mib(bytes).max(1)
+        )))
+    }
+}
+
+/// Free for this user on the file system of a folder, bytes.
+pub fn free_bytes(folder: &Path) -> Option<u64> {
+    let path = CString::new(folder.as_os_str().as_bytes()).ok()?;
+    // SAFETY: a statvfs is plain integers, and the call fills it where it succeeds.
+    let told = unsafe {
+        let mut told: libc::statvfs = std::mem::zeroed();
+        (libc::statvfs(path.as_ptr(), &raw mut told) == 0).then_some(told)
+    };
+    told.map(|told| told.f_bavail.saturating_mul(told.f_frsize))
+}
+
+/// What the files of this run take already, bytes.
+fn taken(folder: &Path) -> u64 {
+    let owner = Owner::of(std::os::unix::process::parent_id());
+    let mine = |name: &str| owner.is_some() && Owner::of_name(name) == owner;
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let own = entries.filter(|entry| entry.file_name().to_str().is_some_and(mine));
+    own.filter_map(|entry| entry.metadata().ok()).map(|file| file.len()).sum()
+}

@@ -1,0 +1,208 @@
+//! The peer's end of one conversation: who calls must show the token; what is asked is done; when the caller leaves, its
+//! service ends.
+
+use super::proof::{Nonces, Side, chance, proof, proves};
+use super::protocol::{Description, Hello, LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, mismatch};
+use super::server::{End, Shared};
+use super::service::{self, Place, Running};
+use super::wire::{Trouble, Wire};
+use crate::machine::Machine;
+use std::io::Read;
+use std::net::{Shutdown, TcpStream};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long a caller may take to show the token, and to take an answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often a service that runs is looked at: seldom, for it is being measured.
+const GLANCE: Duration = Duration::from_secs(1);
+
+/// Speaks with a caller until it leaves.
+pub fn attend(stream: TcpStream, shared: &Shared) {
+    let Ok(mut wire) = Wire::new(stream, LONGEST_REPLY, LONGEST_REQUEST) else { return };
+    match let_in(&mut wire, shared) {
+        Ok(()) => {}
+        Err(Some(reason)) => return refuse(wire, reason),
+        Err(None) => return,
+    }
+    let mut guest = Guest { wire, shared, service: None, holds: false };
+    let parting = guest.converse();
+    // What a service did last counts too.
+    guest.end_service();
+    if guest.holds {
+        shared.end(End::ClientLeft);
+    }
+    if let Some(reason) = parting {
+        refuse(guest.wire, reason);
+    }
+}
+
+/// Tells a caller why it is not served.
+pub fn turn_away(stream: TcpStream, reason: &str) {
+    if let Ok(wire) = Wire::new(stream, LONGEST_REPLY, LONGEST_REQUEST) {
+        refuse(wire, reason.to_owned());
+    }
+}
+
+/// Says why and hangs up. What the caller still sends is read for a moment: unread, it would make the system tear the
+/// connection down before the reason has arrived.
+fn refuse(mut wire: Wire, reason: String) {
+    let said = wire.say(&Reply::Refused { reason }, PATIENCE);
+    let mut stream = wire.stream();
+    let _ = said.map(|()| stream.shutdown(Shutdown::Write));
+    let _ = stream.set_read_timeout(Some(GLANCE));
+    let (deadline, mut rest) = (Instant::now() + Duration::from_secs(1), [0; 4096]);
+    while Instant::now() < deadline && stream.read(&mut rest).is_ok_and(|some| some > 0) {}
+}
+
+/// The greeting and the proofs. An error is the reason to tell, or none where nobody is left to be told.
+fn let_in(wire: &mut Wire, shared: &Shared) -> Result<(), Option<String>> {
+    let Request::Hello(hello) = hear(wire)? else {
+        return Err(Some("a greeting comes first".to_owned()));
+    };
+    let nonce = chance(32).map_err(|error| Some(format!("no number could be drawn: {error}")))?;
+    let ours = Hello::ours(nonce.clone());
+    if let Some(difference) = mismatch(&hello, &ours) {
+        return Err(Some(difference));
+    }
+    say(wire, &Reply::Challenge(ours))?;
+    let nonces = Nonces { client: &hello.nonce, peer: &nonce };
+    match hear(wire)? {
+        Request::Proof { proof: shown } if proves(&shown, &shared.token, Side::Client, nonces) => {}
+        Request::Proof { .. } => return Err(Some("the token is not the one of this peer".to_owned())),
+        _ => return Err(Some("the token must be shown before anything is asked".to_owned())),
+    }
+    shared.heard();
+    say(wire, &Reply::Welcome { proof: proof(&shared.token, Side::Peer, nonces) })
+}
+
+fn hear(wire: &mut Wire) -> Result<Request, Option<String>> {
+    wire.hear(PATIENCE).map_err(|trouble| parting(&trouble))
+}
+
+fn say(wire: &mut Wire, reply: &Reply) -> Result<(), Option<String>> {
+    wire.say(reply, PATIENCE).map_err(|trouble| parting(&trouble))
+}
+
+/// What to say to a caller that cannot be understood; nothing to one that has gone.
+fn parting(trouble: &Trouble) -> Option<String> {
+    match trouble {
+        Trouble::Closed | Trouble::Broken(_) => None,
+        Trouble::Silence(_) | Trouble::Malformed(_) => Some(trouble.to_string()),
+    }
+}
+
+/// A caller that was let in.
+struct Guest<'peer> {
+    wire: Wire,
+    shared: &'peer Shared,
+    service: Option<Served>,
+    holds: bool,
+}
+
+/// A service that runs for a guest.
+struct Served {
+    running: Running,
+    began: Instant,
+    /// Bytes that were told to the peer's account.
+    told: u64,
+}
+
+impl Guest<'_> {
+    /// Does what is asked until the caller leaves; the reason to tell where it is sent away.
+    fn converse(&mut self) -> Option<String> {
+        loop {
+            match self.wire.hear(GLANCE) {
+                Ok(request) => {
+                    self.shared.heard();
+                    let reply = self.answer(request);
+                    if let Err(trouble) = self.wire.say(&reply, PATIENCE) {
+                        return parting(&trouble);
+                    }
+                }
+                Err(Trouble::Silence(_)) => {
+                    if let Some(reason) = self.look_at_service() {
+                        return Some(reason);
+                    }
+                }
+                Err(trouble) => return parting(&trouble),
+            }
+        }
+    }
+
+    fn answer(&mut self, request: Request) -> Reply {
+        match request {
+            Request::Touch => Reply::Done,
+            Request::Hold if self.holds || self.shared.hold() => {
+                self.holds = true;
+                Reply::Done
+            }
+            Request::Hold => refused("it serves another run"),
+            Request::Describe => {
+                Reply::Description(Box::new(Description { machine: Machine::describe(Path::new(".")) }))
+            }
+            Request::Start { .. } if self.service.is_some() => {
+                refused("a service of this connection runs already")
+            }
+            Request::Start { service, cpu } => self.start(&service, cpu),
+            Request::Stop => match self.end_service() {
+                Some(report) => Reply::Stopped(Box::new(report)),
+                None => refused("no service runs that could be ended"),
+            },
+            Request::Hello(_) | Request::Proof { .. } => refused("that was said already"),
+        }
+    }
+
+    fn start(&mut self, service: &service::Service, cpu: Option<usize>) -> Reply {
+        let begun = self
+            .place(cpu)
+            .and_then(|place| service::serve(service, &place).map_err(|failure| failure.to_string()));
+        match begun {
+            Ok(running) => {
+                let port = running.port();
+                self.service = Some(Served { running, began: Instant::now(), told: 0 });
+                Reply::Started { port }
+            }
+            Err(reason) => refused(&reason),
+        }
+    }
+
+    /// Where this very caller has reached us, and for it alone.
+    fn place(&self, cpu: Option<usize>) -> Result<Place, String> {
+        let ends =
+            self.wire.stream().local_addr().and_then(|ours| Ok((ours, self.wire.stream().peer_addr()?)));
+        let (ours, theirs) = ends.map_err(|error| format!("the ends of the connection: {error}"))?;
+        Ok(Place { listen: ours.ip().to_canonical(), only: Some(theirs.ip().to_canonical()), cpu })
+    }
+
+    /// Keeps a service that runs to its limits; the reason to tell where it went beyond one.
+    fn look_at_service(&mut self) -> Option<String> {
+        let served = self.service.as_mut()?;
+        self.shared.heard();
+        let moved = served.running.moved_bytes();
+        let more = moved - std::mem::replace(&mut served.told, moved);
+        if let Some(end) = self.shared.moved(more) {
+            let reason = end.to_string();
+            self.shared.end(end);
+            return Some(reason);
+        }
+        let most = self.shared.limits.service;
+        (served.began.elapsed() > most)
+            .then(|| format!("a service runs for {} s at most, and this one was not ended", most.as_secs()))
+    }
+
+    fn end_service(&mut self) -> Option<service::ServiceReport> {
+        let Served { running, told, .. } = self.service.take()?;
+        let moved = running.moved_bytes();
+        let report = running.stop();
+        if let Some(end) = self.shared.moved(moved.saturating_sub(told)) {
+            self.shared.end(end);
+        }
+        Some(report)
+    }
+}
+
+fn refused(reason: &str) -> Reply {
+    Reply::Refused { reason: reason.to_owned() }
+}

@@ -1,0 +1,195 @@
+//! Getting a peer to where it is wanted: over ssh, into a network namespace, or to none other than one that was started
+//! by hand.
+//!
+//! A peer that we start is told the token on its standard input, where no list of processes shows it, and says on its
+//! standard output where it is reached. It ends when its standard input does: with the ssh connection, or with us.
+
+pub mod namespace;
+pub mod ssh;
+
+use super::{PeerAddress, Session, Token};
+use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
+use std::io::{self, BufRead, Read, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::process::{Child, ChildStdout};
+use std::str::FromStr;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// What begins every line that is meant for us: the shell at the other end may greet its user first.
+const MARK: &str = "fathom-peer ";
+
+/// How long a peer may take to end after it was told to.
+const PARTING: Duration = Duration::from_secs(3);
+
+/// Which peer is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// A network namespace of this machine.
+    Namespace,
+    /// One that was started by hand, at this address.
+    At(SocketAddr),
+    /// A host that ssh knows how to reach.
+    Host(String),
+}
+
+impl FromStr for Wanted {
+    type Err = Infallible;
+
+    /// ssh takes a port from its configuration and never after a colon, so an address with a port is one of a peer.
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(match text.parse() {
+            Ok(address) => Wanted::At(address),
+            Err(_) if text == "namespace" => Wanted::Namespace,
+            Err(_) => Wanted::Host(text.to_owned()),
+        })
+    }
+}
+
+/// Why there is no peer.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NoPeer(pub String);
+
+/// A peer that answers, and what keeps it.
+#[derive(Debug)]
+pub struct Launched {
+    /// How trials reach it.
+    pub address: PeerAddress,
+    /// The session that it lives as long as.
+    pub session: Session,
+    // After the session: its end is what ends the peer, and then there is something to wait for.
+    _process: Option<Launcher>,
+}
+
+impl Launched {
+    /// The peer at the first of these addresses that answers, held.
+    fn hold(candidates: &[PeerAddress], process: Option<Launcher>) -> Result<Self, NoPeer> {
+        let mut complaints = vec![];
+        for address in candidates {
+            let opened = Session::open(address).and_then(|mut session| session.hold().map(|()| session));
+            match opened {
+                Ok(session) => return Ok(Launched { address: address.clone(), session, _process: process }),
+                Err(failure) => complaints.push(failure.to_string()),
+            }
+        }
+        Err(NoPeer(complaints.join("; ")))
+    }
+
+    /// One that was started by hand.
+    pub fn at(address: SocketAddr, token: Token) -> Result<Self, NoPeer> {
+        let (address, port) = (address.ip(), address.port());
+        Launched::hold(&[PeerAddress { address, also: None, port, token, is_virtual: false }], None)
+    }
+}
+
+/// The process that keeps a peer: ssh, or the peer itself.
+#[derive(Debug)]
+struct Launcher(Child);
+
+impl Drop for Launcher {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let deadline = Instant::now() + PARTING;
+        while let Ok(None) = self.0.try_wait() {
+            if Instant::now() > deadline {
+                let _ = self.0.kill();
+                let _ = self.0.wait();
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// Where a peer that was started is reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ready {
+    /// Where it listens.
+    pub ips: Vec<IpAddr>,
+    /// At which port.
+    pub port: u16,
+}
+
+impl Ready {
+    /// Tells it to whoever has started this peer.
+    pub fn say(&self) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        writeln!(out, "{MARK}ready {}", serde_json::to_string(self)?)?;
+        out.flush()
+    }
+}
+
+/// The token that whoever starts a peer tells it first.
+pub fn hear_token() -> io::Result<Token> {
+    // Byte by byte: nothing is read ahead of what `wait_for_launcher` waits for.
+    let mut token = vec![];
+    for byte in io::stdin().lock().bytes().take(1 << 10) {
+        match byte? {
+            b'\n' => return Ok(Token(String::from_utf8_lossy(&token).into_owned())),
+            byte => token.push(byte),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::UnexpectedEof, "no token was told on standard input"))
+}
+
+/// Returns when whoever has started this peer has gone.
+pub fn wait_for_launcher() {
+    // Whether it ends or breaks, nobody is there any more.
+    let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+}
+
+/// What the other end of a pipe says to us, line by line and each within a time.
+struct Said(Receiver<String>);
+
+impl Said {
+    fn by(out: ChildStdout) -> io::Result<Self> {
+        let (said, heard) = channel();
+        let read = move || {
+            let lines = io::BufReader::new(out).lines().map_while(Result::ok);
+            for line in lines.filter_map(|line| line.strip_prefix(MARK).map(str::to_owned)) {
+                if said.send(line).is_err() {
+                    return;
+                }
+            }
+        };
+        std::thread::Builder::new().name("peer's words".to_owned()).spawn(read)?;
+        Ok(Said(heard))
+    }
+
+    /// The next line: its first word and the rest. `None` where nothing more comes.
+    fn next(&self, patience: Duration) -> Result<Option<(String, String)>, NoPeer> {
+        match self.0.recv_timeout(patience) {
+            Ok(line) => {
+                let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
+                Ok(Some((word.to_owned(), super::protocol::plain(rest))))
+            }
+            Err(RecvTimeoutError::Disconnected) => Ok(None),
+            Err(RecvTimeoutError::Timeout) => {
+                Err(NoPeer(format!("nothing was heard of the peer for {} s", patience.as_secs())))
+            }
+        }
+    }
+}
+
+fn ready(text: &str) -> Result<Ready, NoPeer> {
+    serde_json::from_str(text).map_err(|error| {
+        NoPeer(format!("the peer says where it is in a way that is not understood: {error}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peer_is_a_namespace_an_address_with_a_port_or_a_host() {
+        let wanted = |text: &str| text.parse::<Wanted>().unwrap();
+        assert_eq!(wanted("namespace"), Wanted::Namespace);
+        assert_eq!(wanted("192.0.2.7:41"), Wanted::At(([192, 0, 2, 7], 41).into()));
+        assert!(matches!(wanted("[::1]:41"), Wanted::At(_)));
+        assert_eq!(wanted("192.0.2.7"), Wanted::Host("192.0.2.7".to_owned()));
+        assert_eq!(wanted("me@lab"), Wanted::Host("me@lab".to_owned()));
+    }
+}

@@ -1,0 +1,229 @@
+//! A peer on a host that the user can reach by ssh, with their own configuration, keys, agent and jump hosts: we start
+//! `ssh` and no library, so everything that works for them works for us.
+//!
+//! One connection carries it all. A few lines of shell at the other end look for this very program; where it is not
+//! there, it is copied through the same connection into a new folder, and removes itself as soon as it runs: nothing is
+//! left, also after a kill. What is measured goes past ssh, by direct connections.
+
+use super::{Launched, Launcher, NoPeer, Said, ready};
+use crate::peer::proof::chance;
+use crate::peer::{PeerAddress, Token};
+use crate::sampling::partner;
+use std::io::{self, Write};
+use std::net::{IpAddr, ToSocketAddrs};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// How long ssh may take to let us in: somebody may have to type a passphrase.
+const LOGIN: Duration = Duration::from_mins(2);
+
+/// How long each later step may take, the copying included.
+const STEP: Duration = Duration::from_mins(1);
+
+/// The program that is to run at the other end.
+#[derive(Debug)]
+pub struct Program<'run> {
+    /// Its bytes.
+    pub binary: &'run [u8],
+    /// Their SHA-256, in hexadecimal.
+    pub sha256: &'run str,
+}
+
+/// Starts a peer at `host`. Where an address is given, it listens and is reached there instead of where ssh goes: at
+/// another adapter of the same host.
+pub fn launch(host: &str, address: Option<IpAddr>, program: &Program) -> Result<Launched, NoPeer> {
+    let mut child = start(host, &shell(program, address)).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => NoPeer("there is no `ssh` here: install OpenSSH's client, or start `fathom peer` at the other host by hand and give its address and port".to_owned()),
+        _ => NoPeer(format!("ssh could not be started: {error}")),
+    })?;
+    let token = Token(chance(32).map_err(|error| NoPeer(format!("no token could be drawn: {error}")))?);
+    let where_it_is = converse(&mut child, host, program, &token);
+    let mut launcher = Launcher(child);
+    let Some(ready) = where_it_is? else { return Err(refused(&mut launcher, host)) };
+    let ready = self::ready(&ready)?;
+    let candidates = candidates(host, address, &ready.ips).into_iter().map(|address| PeerAddress {
+        address,
+        also: None,
+        port: ready.port,
+        token: token.clone(),
+        is_virtual: false,
+    });
+    Launched::hold(&candidates.collect::<Vec<_>>(), Some(launcher)).map_err(|NoPeer(complaint)| {
+        NoPeer(format!(
+            "{host} was reached by ssh and runs the peer, but no direct connection to it can be made ({complaint}); a \
+             firewall or a jump host may stand between: `--peer-address` names another address of it"
+        ))
+    })
+}
+
+fn start(host: &str, shell: &str) -> io::Result<Child> {
+    let parent = std::process::id();
+    let mut ssh = Command::new("ssh");
+    // No terminal there: what passes is ours, byte for byte.
+    ssh.args(["-T", "--", host, shell]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    // SAFETY: between fork and exec only prctl and getppid are called.
+    unsafe { ssh.pre_exec(move || partner::die_with(parent).map_err(|_| io::ErrorKind::Other.into())) };
+    ssh.spawn()
+}
+
+/// Answers what the shell at the other end says until the peer runs; where it is reached, or `None` where ssh ended.
+fn converse(
+    child: &mut Child,
+    host: &str,
+    program: &Program,
+    token: &Token,
+) -> Result<Option<String>, NoPeer> {
+    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(NoPeer("ssh was started without its pipes".to_owned()));
+    };
+    let said = Said::by(stdout).map_err(|error| NoPeer(error.to_string()))?;
+    let mut patience = LOGIN;
+    let found = loop {
+        let Some((word, rest)) = said.next(patience)? else { break None };
+        patience = STEP;
+        // An ssh that dies while we write says so by its silence.
+        let _ = match word.as_str() {
+            "want" => stdin.write_all(program.binary).and_then(|()| stdin.flush()),
+            "go" => stdin.write_all(format!("{}\n", token.0).as_bytes()).and_then(|()| stdin.flush()),
+            "ready" => break Some(rest),
+            _ => return Err(NoPeer(complaint(host, &word, &rest))),
+        };
+    };
+    child.stdin = Some(stdin);
+    Ok(found)
+}
+
+fn complaint(host: &str, word: &str, rest: &str) -> String {
+    match word {
+        "other" => format!(
+            "{host} is another kind of computer ({rest}), for which this program is not built: install fathom {} there, and it \
+             is used",
+            env!("CARGO_PKG_VERSION")
+        ),
+        "nowhere" => format!("{host} has no folder into which this program could be copied ({rest})"),
+        "torn" => format!("the copy of this program did not arrive whole at {host}"),
+        "cannot" => format!("{host} cannot run this program: {rest}"),
+        _ => format!("{host} says `{word}`, which is not understood"),
+    }
+}
+
+/// Why ssh has ended before there was a peer; what it says itself stands above on standard error.
+fn refused(launcher: &mut Launcher, host: &str) -> NoPeer {
+    let status = launcher.0.wait().ok().and_then(|status| status.code());
+    NoPeer(match status {
+        // ssh(1): its own errors are 255; anything else is the status of the command.
+        Some(255) => format!("ssh could not log in at {host}; `ssh {host}` must work without us first"),
+        Some(status) => format!("the peer at {host} has ended at once, with status {status}"),
+        None => format!("ssh to {host} was killed"),
+    })
+}
+
+/// Where a direct connection is tried: as ssh calls the host, and as the host itself was called.
+fn candidates(host: &str, address: Option<IpAddr>, listens: &[IpAddr]) -> Vec<IpAddr> {
+    if let Some(address) = address {
+        return vec![address];
+    }
+    let mut all = resolved(host);
+    all.extend(listens.iter().filter(|ip| !ip.is_unspecified()));
+    let mut distinct = vec![];
+    for ip in all {
+        if !distinct.contains(&ip) {
+            distinct.push(ip);
+        }
+    }
+    distinct
+}
+
+/// The addresses of the name that the user's configuration gives the host.
+fn resolved(host: &str) -> Vec<IpAddr> {
+    let output = Command::new("ssh").args(["-G", "--", host]).stderr(Stdio::null()).output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let name = text.lines().find_map(|line| line.strip_prefix("hostname ")).unwrap_or(host);
+    (name, 0).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect()).unwrap_or_default()
+}
+
+/// What the other end's shell does. It stands between single quotes and has none itself, nor a line's end, so that
+/// whatever shell the user has there passes it on to `sh`.
+fn shell(program: &Program, address: Option<IpAddr>) -> String {
+    let lines = SHELL.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let script = lines
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace("@SHA256", program.sha256)
+        .replace("@SIZE", &program.binary.len().to_string())
+        .replace("@VERSION", env!("CARGO_PKG_VERSION"))
+        .replace("@SYSTEM", &system())
+        .replace("@ADDRESS", &address.map(|address| address.to_string()).unwrap_or_default());
+    format!("exec sh -c '{script}'")
+}
+
+/// System and architecture in the words of uname(1).
+fn system() -> String {
+    // SAFETY: a utsname is arrays of characters, which the call fills and ends with zeros.
+    unsafe {
+        let mut names: libc::utsname = std::mem::zeroed();
+        libc::uname(&raw mut names);
+        let word =
+            |name: &[libc::c_char]| std::ffi::CStr::from_ptr(name.as_ptr()).to_string_lossy().into_owned();
+        format!("{} {}", word(&names.sysname), word(&names.machine))
+    }
+}
+
+const SHELL: &str = r#"
+say() { echo "fathom-peer $*"; };
+sum() { { sha256sum "$1" || shasum -a 256 "$1"; } 2>/dev/null | cut -d " " -f 1; };
+t=; f=$(command -v fathom);
+here="$(uname -s) $(uname -m)";
+if [ -n "$f" ] && [ "$(sum "$f")" = @SHA256 ]; then :;
+elif [ "$here" != "@SYSTEM" ]; then
+    if [ -n "$f" ] && [ "$("$f" --version 2>/dev/null)" = "fathom @VERSION" ]; then :;
+    else say other "$here"; exit 0; fi;
+else
+    umask 077;
+    t=$(mktemp -d "${TMPDIR:-/tmp}/.fathom-XXXXXX" 2>&1) || { say nowhere "$t"; exit 0; };
+    trap "rm -rf \"\$t\"" EXIT;
+    trap "exit 1" HUP INT TERM PIPE;
+    f=$t/fathom;
+    say want;
+    head -c @SIZE > "$f"; chmod 700 "$f";
+    [ "$(sum "$f")" = @SHA256 ] || { say torn; exit 0; };
+# Where the folder for temporary files is mounted such that nothing in it may run, the home is tried.
+    "$f" --version >/dev/null 2>&1 || {
+        o=$t; t=$(mktemp -d "$HOME/.fathom-XXXXXX" 2>&1) || { e=$t; t=$o; say nowhere "$e"; exit 0; };
+        mv "$f" "$t/fathom"; f=$t/fathom; rm -rf "$o";
+    };
+    e=$("$f" --version 2>&1) || { say cannot "$e"; exit 0; };
+fi;
+set -- ${SSH_CONNECTION:-};
+a=@ADDRESS; a=${a:-${3:-0.0.0.0}};
+say go;
+trap - HUP INT TERM PIPE EXIT;
+exec "$f" peer --launched ${t:+--remove-itself} --listen "$a"
+"#;
+
+/// Removes a program that was copied only to run once, with the folder that was made for it.
+pub fn remove_this_program() -> io::Result<()> {
+    let program = std::env::current_exe()?;
+    let made_for_it = |folder: &Path| {
+        folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(".fathom-"))
+    };
+    match program.parent().filter(|folder| made_for_it(folder)) {
+        Some(folder) => std::fs::remove_file(&program).and_then(|()| std::fs::remove_dir(folder)),
+        None => Err(io::Error::other("this program does not stand in a folder that was made for it")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shell_is_one_line_between_quotes_and_has_everything_filled_in() {
+        let shell = shell(&Program { binary: b"abc", sha256: "1234" }, None);
+        assert_eq!(shell.matches('\'').count(), 2, "{shell}");
+        assert!(!shell.contains('\n') && !shell.contains('@') && !shell.contains('!'), "{shell}");
+        assert!(shell.contains("head -c 3 "));
+    }
+}

@@ -1,0 +1,96 @@
+//! Showing that one knows the token without telling it.
+//!
+//! Control connections go over the network that is measured, where others may listen; the token itself went over ssh. So
+//! each side answers the other's number with a code that only the token's holder can make (HMAC, RFC 2104, of SHA-256):
+//! who listens learns nothing to come in with, and who takes the peer's place is found out. The words before the numbers
+//! differ, so that neither answer can be sent back as the other's.
+
+use super::Token;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::io::Read;
+
+/// The fewest characters of a token: whoever can guess it comes in.
+pub const SHORTEST_TOKEN: usize = 16;
+
+/// Which end shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The one that calls.
+    Client,
+    /// The one that listens.
+    Peer,
+}
+
+/// The two numbers of a conversation, each used once.
+#[derive(Debug, Clone, Copy)]
+pub struct Nonces<'hello> {
+    /// The client's.
+    pub client: &'hello str,
+    /// The peer's.
+    pub peer: &'hello str,
+}
+
+/// The code that shows it, in hexadecimal.
+pub fn proof(token: &Token, side: Side, nonces: Nonces) -> String {
+    hexadecimal(&code(token, side, nonces).finalize().into_bytes())
+}
+
+/// Whether a code shows it, compared in a time that does not depend on where it differs.
+pub fn proves(shown: &str, token: &Token, side: Side, nonces: Nonces) -> bool {
+    bytes(shown).is_some_and(|shown| code(token, side, nonces).verify_slice(&shown).is_ok())
+}
+
+fn code(token: &Token, side: Side, nonces: Nonces) -> Hmac<Sha256> {
+    let mut code = Hmac::<Sha256>::new_from_slice(token.0.as_bytes()).expect("HMAC takes keys of any length");
+    let side = match side {
+        Side::Client => "client",
+        Side::Peer => "peer",
+    };
+    for part in ["fathom peer", side, nonces.client, nonces.peer] {
+        // With its length before it no two lists of parts are the same bytes.
+        code.update(&(part.len() as u64).to_be_bytes());
+        code.update(part.as_bytes());
+    }
+    code
+}
+
+/// So many bytes of chance from the operating system, in hexadecimal: a token or a number used once.
+pub fn chance(bytes: usize) -> std::io::Result<String> {
+    let mut drawn = vec![0; bytes];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut drawn)?;
+    Ok(hexadecimal(&drawn))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn bytes(hexadecimal: &str) -> Option<Vec<u8>> {
+    let pairs = hexadecimal.as_bytes().chunks(2);
+    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_same_token_side_and_numbers_prove() {
+        let (token, nonces) = (Token("t".repeat(16)), Nonces { client: "1", peer: "2" });
+        let shown = proof(&token, Side::Client, nonces);
+        assert!(proves(&shown, &token, Side::Client, nonces));
+        assert!(!proves(&shown, &token, Side::Peer, nonces), "an answer sent back proves nothing");
+        assert!(!proves(&shown, &Token("u".repeat(16)), Side::Client, nonces));
+        assert!(!proves(&shown, &token, Side::Client, Nonces { client: "12", peer: "" }));
+        for garbage in ["", "zz", "é", &shown[2..], &(shown.clone() + "00")] {
+            assert!(!proves(garbage, &token, Side::Client, nonces), "{garbage}");
+        }
+    }
+
+    #[test]
+    fn chance_is_not_repeated() {
+        assert_ne!(chance(32).unwrap(), chance(32).unwrap());
+        assert_eq!(chance(32).unwrap().len(), 64);
+    }
+}

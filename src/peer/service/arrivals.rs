@@ -1,0 +1,73 @@
+//! How bytes arrived over time.
+
+use serde::{Deserialize, Serialize};
+
+/// The most entries that are kept: their text fits into one message of the protocol.
+const MOST: usize = 1000;
+
+/// So many bytes had arrived by then.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Arrival {
+    /// Since the service began, nanoseconds of its host's clock.
+    pub at_ns: u64,
+    /// Bytes received until then.
+    pub bytes: u64,
+}
+
+/// A growing count over time, as finely as a bounded list can hold it. The first and the last entry are always kept;
+/// when the list is full every second entry goes, which loses resolution but no byte, because counts are sums.
+#[derive(Debug, Default)]
+pub struct Arrivals {
+    every_ns: u64,
+    list: Vec<Arrival>,
+}
+
+impl Arrivals {
+    /// Notes a count.
+    pub fn push(&mut self, arrival: Arrival) {
+        let kept = self.list.len();
+        if kept >= 2 && arrival.at_ns < self.list[kept - 2].at_ns + self.every_ns {
+            self.list[kept - 1] = arrival;
+            return;
+        }
+        self.list.push(arrival);
+        if self.list.len() > MOST {
+            self.thin_out();
+        }
+    }
+
+    fn thin_out(&mut self) {
+        let span = self.list.last().map_or(0, |last| last.at_ns - self.list[0].at_ns);
+        self.every_ns = (span / MOST as u64).max(self.every_ns) * 2;
+        for arrival in std::mem::take(&mut self.list) {
+            self.push(arrival);
+        }
+    }
+
+    /// What was noted, in the order of time.
+    pub fn take(&mut self) -> Vec<Arrival> {
+        std::mem::take(&mut self.list)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_count_is_thinned_out_and_keeps_its_ends() {
+        let mut arrivals = Arrivals::default();
+        for step in 0..1_000_000_u64 {
+            arrivals.push(Arrival { at_ns: 1000 + step * 7, bytes: step });
+        }
+        let kept = arrivals.take();
+        assert!((MOST / 8..=MOST).contains(&kept.len()), "{}", kept.len());
+        assert_eq!(kept[0].at_ns, 1000);
+        assert_eq!(kept[kept.len() - 1], Arrival { at_ns: 1000 + 999_999 * 7, bytes: 999_999 });
+        assert!(kept.is_sorted_by_key(|arrival| arrival.bytes));
+        assert!(
+            kept.iter().all(|arrival| arrival.at_ns == 1000 + arrival.bytes * 7),
+            "every entry is as noted"
+        );
+    }
+}

@@ -1,0 +1,52 @@
+//! A sink: whatever arrives on any connection is read, counted and timed, here where it arrives.
+
+use super::drain::drain;
+use super::stream::{StreamOptions, accept_all};
+use super::{Place, Running, Tally};
+use crate::experiment::Failure;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Begins one. With `acknowledged`, one byte goes back after every so many bytes.
+pub fn begin(options: StreamOptions, acknowledged: Option<u32>, place: &Place) -> Result<Running, Failure> {
+    accept_all(options, place, move |mut stream, tally| match acknowledged {
+        Some(bytes) => acknowledge(&mut stream, options, bytes as usize, tally),
+        None => swallow(&mut stream, options.chunk as usize, tally),
+    })
+}
+
+/// Reads to the end of the stream. Also the other half of pipes and UNIX sockets, where no port is needed.
+pub fn swallow(stream: &mut impl Read, chunk: usize, tally: &Arc<Tally>) -> std::io::Result<()> {
+    let mut buffer = vec![1; chunk];
+    let (_, reads) = drain(stream, &mut buffer, |bytes| {
+        tally.received_bytes.fetch_add(bytes, Ordering::Relaxed);
+        tally.arrived()
+    })?;
+    tally.messages.fetch_add(reads, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Whole messages, each answered with one byte.
+fn acknowledge(
+    stream: &mut TcpStream,
+    options: StreamOptions,
+    bytes: usize,
+    tally: &Arc<Tally>,
+) -> std::io::Result<()> {
+    let mut buffer = vec![1; options.chunk as usize];
+    loop {
+        let mut missing = bytes;
+        while missing > 0 {
+            let room = missing.min(buffer.len());
+            match stream.read(&mut buffer[..room])? {
+                0 => return Ok(()),
+                read => missing -= read,
+            }
+        }
+        stream.write_all(&[1])?;
+        tally.received_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        tally.messages.fetch_add(1, Ordering::Relaxed);
+    }
+}

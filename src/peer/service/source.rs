@@ -1,0 +1,63 @@
+//! A source: on every connection it writes until it has written long enough.
+
+use super::stream::{StreamOptions, accept_all};
+use super::{Place, Running, Tally};
+use crate::experiment::Failure;
+use serde::{Deserialize, Serialize};
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// When a stream has been written long enough: when all of these are reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enough {
+    /// Nanoseconds since its first byte.
+    pub ns: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// A stream that writes for longer is an error: nothing is measured for a minute on end.
+const LONGEST: Duration = Duration::from_mins(1);
+
+/// Begins one. With `acknowledged`, one byte is awaited after every chunk, and the client's going is what ends it.
+pub fn begin(
+    options: StreamOptions,
+    enough: Enough,
+    acknowledged: bool,
+    place: &Place,
+) -> Result<Running, Failure> {
+    accept_all(options, place, move |mut stream, tally| {
+        let data = vec![1; options.chunk as usize];
+        if acknowledged {
+            converse(&mut stream, &data, tally)
+        } else {
+            pour(&mut stream, &data, enough, tally)
+        }
+    })
+}
+
+/// Writes, says that this was all, and waits for the client to have read it.
+fn pour(stream: &mut TcpStream, data: &[u8], enough: Enough, tally: &Arc<Tally>) -> std::io::Result<()> {
+    let (began, limit) = (Instant::now(), Duration::from_nanos(enough.ns).min(LONGEST));
+    let mut sent = 0;
+    while (began.elapsed() < limit || sent < enough.bytes) && began.elapsed() < LONGEST {
+        stream.write_all(data)?;
+        sent += data.len() as u64;
+        tally.sent_bytes.fetch_add(data.len() as u64, Ordering::Relaxed);
+    }
+    stream.shutdown(Shutdown::Write)?;
+    stream.read(&mut [0]).map(drop)
+}
+
+/// A chunk for every byte that the client sends.
+fn converse(stream: &mut TcpStream, data: &[u8], tally: &Arc<Tally>) -> std::io::Result<()> {
+    while stream.read(&mut [0])? == 1 {
+        stream.write_all(data)?;
+        tally.sent_bytes.fetch_add(data.len() as u64, Ordering::Relaxed);
+        tally.messages.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(())
+}

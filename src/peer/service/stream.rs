@@ -1,0 +1,98 @@
+//! Streams: a listener whose connections are served beside each other.
+
+use super::{Place, Running, Tally};
+use crate::experiment::Failure;
+use serde::{Deserialize, Serialize};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// How a stream is moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StreamOptions {
+    /// Bytes of each read and write.
+    pub chunk: u32,
+    /// The size of the socket's buffers that is asked for, bytes; the system's own choice where it is `None`.
+    pub buffers: Option<u32>,
+}
+
+/// The largest chunk that is served: a client cannot have a peer fill its memory.
+const LARGEST_CHUNK: u32 = 64 << 20;
+
+/// Connections that are served at once.
+const MOST_CONNECTIONS: u64 = 64;
+
+/// Connections that may wait for their accept.
+const BACKLOG: i32 = 128;
+
+impl StreamOptions {
+    /// A socket of this kind for an address. The size of buffers must be set before a connection is made, for it decides
+    /// the window that is offered (tcp(7)).
+    pub fn socket(&self, address: SocketAddr) -> std::io::Result<Socket> {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+        if let Some(bytes) = self.buffers {
+            socket.set_send_buffer_size(bytes as usize)?;
+            socket.set_recv_buffer_size(bytes as usize)?;
+        }
+        Ok(socket)
+    }
+
+    fn listener(&self, place: &Place) -> std::io::Result<TcpListener> {
+        let socket = self.socket(place.any_port())?;
+        socket.bind(&place.any_port().into())?;
+        socket.listen(BACKLOG)?;
+        Ok(socket.into())
+    }
+}
+
+/// Listens, and serves every connection with `serve` in a thread of its own. A connection that breaks is the client's
+/// affair: it sees the end of its stream, and its counts do not agree.
+pub fn accept_all(
+    options: StreamOptions,
+    place: &Place,
+    serve: impl Fn(TcpStream, &Arc<Tally>) -> std::io::Result<()> + Send + Sync + 'static,
+) -> Result<Running, Failure> {
+    if !(1..=LARGEST_CHUNK).contains(&options.chunk) {
+        return Err(Failure::Unsupported(format!("chunks of {} bytes are not served", options.chunk)));
+    }
+    let listener = options.listener(place).map_err(|error| broke("listen", &error))?;
+    let address = listener.local_addr().map_err(|error| broke("getsockname", &error))?;
+    let mut running = Running::new(address.port());
+    // A thread that waits in accept is woken by being called.
+    let waking = running.tally().on_end(move || drop(TcpStream::connect(address)));
+    let guests = place.clone();
+    running.thread(place, move |tally| {
+        let _waking = waking;
+        // The threads inherit the CPU of this one.
+        std::thread::scope(|connections| {
+            while !tally.is_ending() {
+                let (stream, caller) = listener.accept().map_err(|error| broke("accept", &error))?;
+                let accepted = tally.connections.load(Ordering::Relaxed);
+                if tally.is_ending() || !guests.serves(caller.ip()) || accepted >= MOST_CONNECTIONS {
+                    continue;
+                }
+                tally.connections.fetch_add(1, Ordering::Relaxed);
+                let serve = &serve;
+                connections.spawn(move || attend(stream, tally, serve));
+            }
+            Ok(())
+        })
+    })?;
+    Ok(running)
+}
+
+fn attend(
+    stream: TcpStream,
+    tally: &Arc<Tally>,
+    serve: &impl Fn(TcpStream, &Arc<Tally>) -> std::io::Result<()>,
+) {
+    let Ok(other) = stream.try_clone() else { return };
+    let _waking = tally.on_end(move || drop(other.shutdown(Shutdown::Both)));
+    // The client's going ends it, in whatever way it goes.
+    let _ = stream.set_nodelay(true).and_then(|()| serve(stream, tally));
+}
+
+fn broke(attempt: &str, error: &std::io::Error) -> Failure {
+    Failure::Broke(format!("a stream service: {attempt}: {error}"))
+}

@@ -1,0 +1,120 @@
+//! The peer of a run: reached before anything is measured, looked after between trials, and never waited for long.
+
+use crate::peer::launch::ssh::Program;
+use crate::peer::launch::{Launched, Wanted, namespace, ssh};
+use crate::peer::{PeerAddress, Token};
+use crate::record::{Peer, PeerKind};
+use anyhow::{Context, Result, anyhow, bail};
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+/// How long a peer is believed to be there. It is asked between two trials, so nothing of it is measured.
+const BELIEF: Duration = Duration::from_secs(5);
+
+/// A peer that was reached.
+#[derive(Debug)]
+pub struct Peering {
+    launched: Launched,
+    described: Peer,
+    seen: Instant,
+    lost: Option<String>,
+}
+
+/// How somebody wants a peer to be reached.
+#[derive(Debug, Clone, Default)]
+pub struct Reach {
+    /// A host, an address with a port, or `namespace`.
+    pub wanted: String,
+    /// The address for direct connections, where it is not the one that ssh goes to.
+    pub address: Option<IpAddr>,
+    /// The token of a peer that was started by hand.
+    pub token: Option<Token>,
+}
+
+impl Reach {
+    /// Of the peer that a run had when it was begun.
+    pub fn again(peer: &Peer, token: Option<Token>) -> Self {
+        let address = peer.asked_address.as_deref().and_then(|address| address.parse().ok());
+        Reach { wanted: peer.wanted.clone(), address, token }
+    }
+}
+
+impl Peering {
+    /// Reaches the peer, holds it, and has it describe its machine.
+    pub fn reach(reach: &Reach) -> Result<Self> {
+        let words = |error: crate::peer::launch::NoPeer| anyhow!(error);
+        let (kind, mut launched) = match reach.wanted.parse()? {
+            Wanted::Namespace => (PeerKind::Virtual, namespace::launch().map_err(words)?),
+            Wanted::At(address) => {
+                let token = reach.token.clone().context(
+                    "a peer that was started by hand lets nobody in without its token: put what it printed into a file and \
+                     give that with `--token-file`",
+                )?;
+                (PeerKind::ByHand, Launched::at(address, token).map_err(words)?)
+            }
+            Wanted::Host(host) => (PeerKind::Ssh, by_ssh(&host, reach.address)?),
+        };
+        let description = launched.session.describe().map_err(|failure| anyhow!(failure))?;
+        let described = Peer {
+            wanted: reach.wanted.clone(),
+            kind,
+            asked_address: reach.address.map(|address| address.to_string()),
+            address: launched.address.address.to_string(),
+            machine: (kind != PeerKind::Virtual).then_some(description.machine),
+        };
+        Ok(Peering { launched, described, seen: Instant::now(), lost: None })
+    }
+
+    /// What the run file says of it.
+    pub fn described(&self) -> &Peer {
+        &self.described
+    }
+
+    /// How trials reach it.
+    pub fn address(&self) -> &PeerAddress {
+        &self.launched.address
+    }
+
+    /// Asks the peer whether it is there, unless it has just answered. Once lost it stays so: it ends with its session.
+    pub fn look(&mut self, at_once: bool) {
+        if self.lost.is_none() && (at_once || self.seen.elapsed() > BELIEF) {
+            self.lost = self.launched.session.touch().err().map(|failure| failure.to_string());
+            self.seen = Instant::now();
+        }
+    }
+
+    /// Why it is not there any more; `None` while it is.
+    pub fn lost(&self) -> Option<&str> {
+        self.lost.as_deref()
+    }
+}
+
+fn by_ssh(host: &str, address: Option<IpAddr>) -> Result<Launched> {
+    let path = std::env::current_exe().context("this program does not find its own file")?;
+    let binary = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let sha256 = super::header::digest(&binary);
+    ssh::launch(host, address, &Program { binary: &binary, sha256: &sha256 }).map_err(|error| anyhow!(error))
+}
+
+/// A run goes on only with the peer that it was begun with.
+pub fn same_peer(begun_with: Option<&Peer>, now: Option<&Peer>) -> Result<()> {
+    let same = match (begun_with, now) {
+        (Some(begun), Some(now)) => begun.kind == now.kind && same_machine(begun, now),
+        (begun, now) => begun.is_none() && now.is_none(),
+    };
+    if same {
+        return Ok(());
+    }
+    bail!(
+        "the run was begun with another peer, or with none, and cannot go on with this one: start a new one"
+    )
+}
+
+fn same_machine(begun: &Peer, now: &Peer) -> bool {
+    let facts = |peer: &Peer| {
+        peer.machine.as_ref().map(|machine| {
+            (machine.processor.model_name.value().cloned(), machine.kernel.version.value().cloned())
+        })
+    };
+    facts(begun) == facts(now)
+}

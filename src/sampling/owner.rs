@@ -1,0 +1,98 @@
+//! Who made a file that is meant to be gone when its maker is: written into its name, so that after a kill the next run
+//! on the same machine knows whether it is still in use.
+
+use std::fmt;
+
+/// What the names of all such files begin with.
+pub const PREFIX: &str = ".fathom-";
+
+/// A process, told apart from every other one that had or will have its number: by when it started, on which boot, on
+/// which host. A folder may be shared between hosts and containers, which cannot see each other's processes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    process: u32,
+    /// Clock ticks from boot to its start, as in `/proc/PID/stat`.
+    started: u64,
+    boot: u32,
+    host: u32,
+}
+
+impl Owner {
+    /// The process of this number; `None` where there is none.
+    pub fn of(process: u32) -> Option<Self> {
+        Some(Owner { process, started: started(process)?, boot: boot(), host: host() })
+    }
+
+    /// A name for a file of this process.
+    pub fn name(&self, what: &str) -> String {
+        format!("{PREFIX}{self}-{what}")
+    }
+
+    /// The owner that a file's name tells; `None` where the name is not of this form.
+    pub fn of_name(name: &str) -> Option<Self> {
+        let mut parts = name.strip_prefix(PREFIX)?.split('-');
+        let hexadecimal = |digits: &mut dyn Iterator<Item = &'_ str>| {
+            let part = digits.next().filter(|part| part.len() == 8)?;
+            u32::from_str_radix(part, 16).ok()
+        };
+        let (process, started) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        Some(Owner { process, started, boot: hexadecimal(&mut parts)?, host: hexadecimal(&mut parts)? })
+    }
+
+    /// Whether it is certain that the process is gone: it ran on this host, before the last boot or under a number that is
+    /// now free or another's.
+    pub fn is_gone(&self) -> bool {
+        self.host == host() && (self.boot != boot() || started(self.process) != Some(self.started))
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        write!(to, "{}-{}-{:08x}-{:08x}", self.process, self.started, self.boot, self.host)
+    }
+}
+
+/// The 22nd field of `/proc/PID/stat`, counted behind the name in parentheses, which may hold anything.
+fn started(process: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+}
+
+fn boot() -> u32 {
+    digest(&std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default())
+}
+
+fn host() -> u32 {
+    digest(&std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default())
+}
+
+/// FNV-1a, a published hash that will not change with a library.
+fn digest(text: &str) -> u32 {
+    let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    text.trim().bytes().fold(0x811c_9dc5, step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_its_owner() {
+        let own = Owner::of(std::process::id()).unwrap();
+        assert_eq!(Owner::of_name(&own.name("cold-1024")), Some(own.clone()));
+        assert!(!own.is_gone());
+        assert_eq!(Owner::of_name(".fathom-17-somebody"), None);
+        assert_eq!(Owner::of_name("17-3-00000000-00000000"), None);
+    }
+
+    #[test]
+    fn a_process_of_the_same_number_that_began_at_another_time_or_boot_is_another() {
+        let own = Owner::of(std::process::id()).unwrap();
+        assert!(Owner { started: own.started + 1, ..own.clone() }.is_gone());
+        assert!(Owner { boot: !own.boot, ..own.clone() }.is_gone());
+        assert!(
+            !Owner { boot: !own.boot, host: !own.host, ..own }.is_gone(),
+            "another host's is not ours to judge"
+        );
+    }
+}

@@ -1,0 +1,46 @@
+//! A share of counted events, with its interval.
+
+use super::Interval;
+
+/// The two-sided 95 % point of the standard normal distribution.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// The 95 % interval of a share of which `hits` of `trials` are known, by Wilson's score (1927): unlike the share plus or
+/// minus its standard error it covers for rare events too, such as losses, and is not empty where none was seen (Brown,
+/// Cai and Das Gupta 2001 recommend it). `None` without trials, or with more hits than trials.
+pub fn share_interval(hits: u64, trials: u64) -> Option<Interval> {
+    if trials == 0 || hits > trials {
+        return None;
+    }
+    let (n, share) = (trials as f64, hits as f64 / trials as f64);
+    let centre = share + Z * Z / (2.0 * n);
+    let spread = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + Z * Z / n;
+    Some(Interval { low: (centre - spread) / scale, high: (centre + spread) / scale })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_intervals_are_those_of_the_literature() {
+        // Newcombe 1998, table I: 81 of 263 and 15 of 148 by the score method without correction.
+        for (hits, trials, low, high) in [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605)] {
+            let found = share_interval(hits, trials).unwrap();
+            assert!((found.low - low).abs() < 5e-5 && (found.high - high).abs() < 5e-5, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_lost_does_not_mean_that_nothing_ever_is() {
+        let found = share_interval(0, 100).unwrap();
+        assert!(found.low.abs() < 1e-12 && found.high > 0.03 && found.high < 0.04, "{found:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_a_share_is_none() {
+        assert_eq!(share_interval(0, 0), None);
+        assert_eq!(share_interval(2, 1), None);
+    }
+}
