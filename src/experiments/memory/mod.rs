@@ -19,6 +19,7 @@ mod peaks;
 mod per_byte;
 mod slots;
 mod stretch;
+mod swap_in;
 mod user_fault;
 mod user_page;
 
@@ -29,6 +30,7 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &minor_fault::MinorFault,
     &fault_extent::FaultExtent,
     &major_fault::MajorFault,
+    &swap_in::SwapIn,
     &user_fault::UserFault,
     &mapping::MappingCalls,
 ];
