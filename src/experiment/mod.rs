@@ -14,7 +14,7 @@ pub use evidence::{Bound, Check, Counters, Observed};
 pub use peer_address::{PeerAddress, Token};
 pub use point::{AXIS_PLACEMENT, Parameter, Placement, Point, Scale, Value};
 pub use prediction::{Basis, Finding, Known, Part, Prediction, Source, Term};
-pub use requirement::Requirement;
+pub use requirement::{Requirement, has_instructions};
 pub use workload::{
     Failure, Operation, Site, Spin, Stopwatch, TRACED_CALLS, TRACED_OPERATIONS, Work, Workload, ensure,
     errno, repeated,

@@ -46,6 +46,8 @@ pub enum Placement {
     OneCpu,
     /// The two sides pinned to two CPUs.
     AcrossCpus,
+    /// Each thread pinned to a CPU of its own, the first to the home CPU; cores before second threads of a core.
+    Spread,
     /// Wherever the scheduler puts it.
     Free,
 }
@@ -53,19 +55,22 @@ pub enum Placement {
 /// The parameter that every point carries.
 pub const AXIS_PLACEMENT: Parameter = Parameter {
     name: "placement",
-    meaning: "where the work runs: all of it on one CPU, its two sides on two, or wherever the scheduler likes",
+    meaning: "where the work runs: all of it on one CPU, its two sides on two, each thread on one of its own (spread), or \
+              wherever the scheduler likes",
     scale: Scale::Name,
 };
 
 impl Placement {
     /// Every placement.
-    pub const ALL: [Placement; 3] = [Placement::OneCpu, Placement::AcrossCpus, Placement::Free];
+    pub const ALL: [Placement; 4] =
+        [Placement::OneCpu, Placement::AcrossCpus, Placement::Spread, Placement::Free];
 
     /// The name in run files and tables.
     pub fn name(self) -> &'static str {
         match self {
             Placement::OneCpu => "one-cpu",
             Placement::AcrossCpus => "across-cpus",
+            Placement::Spread => "spread",
             Placement::Free => "free",
         }
     }

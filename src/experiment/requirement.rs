@@ -13,6 +13,8 @@ pub enum Requirement {
     SwapBytes(u64),
     /// An instruction set architecture, as Rust names it.
     Architecture(&'static str),
+    /// An extension of the instruction set, as Linux names it in `/proc/cpuinfo`.
+    Instructions(&'static str),
     /// A program or device file that must exist.
     File(&'static str),
     /// A second host that does the other half. No machine has one by itself; a run may.
@@ -29,6 +31,7 @@ impl Requirement {
             Requirement::Architecture(needed) => (std::env::consts::ARCH != *needed).then(|| {
                 format!("an operation of {needed}; this program runs on {}", std::env::consts::ARCH)
             }),
+            Requirement::Instructions(needed) => lacking_instructions(needed, machine),
             Requirement::File(path) => {
                 (!std::path::Path::new(path).exists()).then(|| format!("needs {path}, which is not there"))
             }
@@ -38,6 +41,30 @@ impl Requirement {
             ),
         }
     }
+}
+
+fn lacking_instructions(needed: &str, machine: &Machine) -> Option<String> {
+    let has = match machine.processor.features.value() {
+        Some(features) => features.iter().any(|feature| feature == needed),
+        None => has_instructions(needed),
+    };
+    (!has).then(|| format!("needs the instructions called {needed}, which this processor does not offer"))
+}
+
+/// Whether this process may execute an extension of the instruction set; false of those that are not known here.
+#[cfg(target_arch = "x86_64")]
+pub fn has_instructions(name: &str) -> bool {
+    match name {
+        "avx2" => is_x86_feature_detected!("avx2"),
+        "avx512f" => is_x86_feature_detected!("avx512f"),
+        _ => false,
+    }
+}
+
+/// Whether this process may execute an extension of the instruction set; none is known here.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn has_instructions(_: &str) -> bool {
+    false
 }
 
 fn lacking_cpus(needed: usize, allowed: usize) -> Option<String> {

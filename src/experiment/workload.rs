@@ -218,7 +218,8 @@ impl<'site> Workload<'site> {
 
 /// The place where a trial happens.
 pub struct Site<'run> {
-    /// The CPU that this process is pinned to; `None` where the placement is free.
+    /// The CPU that this process is pinned to, or its first thread should be where the work is spread; `None` where the
+    /// placement is free.
     pub home: Option<usize>,
     /// The CPU for the other side: the same, another, or `None` where the placement is free.
     pub partner: Option<usize>,

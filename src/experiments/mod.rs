@@ -4,6 +4,8 @@
 
 pub mod cpu;
 pub mod filesystem;
+#[cfg(target_arch = "x86_64")]
+mod listing;
 pub mod memory;
 pub mod network;
 pub mod test_file;

@@ -51,7 +51,7 @@ pub use processor::{Processor, TickCounter};
 pub use source::Root;
 pub use storage::{Device, Storage};
 pub use tlbs::{Tlb, TlbKind};
-pub use topology::{CoreClass, NumaNode, Topology};
+pub use topology::{CoreClass, NumaNode, Topology, spread};
 pub use virtualization::Virtualization;
 pub use warnings::Warning;
 

@@ -75,6 +75,24 @@ pub(super) fn read(root: &Root, host: &dyn Host) -> Topology {
     }
 }
 
+/// CPUs in the order in which threads should be spread over them, beginning with `home`: one of each core before a second
+/// of any, and cores of the faster classes first.
+pub fn spread(root: &Root, home: usize, allowed: &[usize]) -> Vec<usize> {
+    let cores = groups(root, allowed, "thread_siblings_list");
+    let classes = classes(root, allowed);
+    let core_of = |cpu: usize| cores.value()?.iter().find(|core| core.contains(cpu));
+    let class_of = |cpu: usize| classes.value()?.iter().position(|class| class.cpus.contains(cpu));
+    // Which thread of its core a CPU is, home being the first of its own.
+    let thread_of = |cpu: usize| {
+        let core = core_of(cpu)?;
+        let before = |other: &usize| *other != cpu && (*other == home || (*other < cpu && cpu != home));
+        Some(core.as_slice().iter().filter(|other| allowed.contains(other) && before(other)).count())
+    };
+    let mut order = allowed.to_vec();
+    order.sort_by_key(|cpu| (*cpu != home, thread_of(*cpu), class_of(*cpu), *cpu));
+    order
+}
+
 /// A list of CPUs in a file.
 pub(super) fn cpu_list(root: &Root, path: &str) -> Fact<CpuSet> {
     root.text(path).parse("a list of CPUs", |text| CpuSet::parse(text))

@@ -21,6 +21,7 @@ impl Cpus {
         match point.placement() {
             Placement::OneCpu => (Some(self.home), Some(self.home)),
             Placement::AcrossCpus => (Some(self.home), self.partner),
+            Placement::Spread => (Some(self.home), None),
             Placement::Free => (None, None),
         }
     }

@@ -6,7 +6,7 @@ use super::counters::Counting;
 use super::observe::{Observations, Sampler};
 use super::stopwatch::SharedStopwatch;
 use super::{affinity, frequency, gaps, partner, tracer};
-use crate::experiment::{Counters, Experiment, Failure, PeerAddress, Point, Site};
+use crate::experiment::{Counters, Experiment, Failure, PeerAddress, Placement, Point, Site};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -97,7 +97,9 @@ pub fn visit(experiment: &dyn Experiment, request: &Request) -> Answer {
 
 fn prepare_process(request: &Request) -> Result<(), Failure> {
     partner::die_with(request.parent)?;
-    request.home.map_or(Ok(()), affinity::pin)
+    // Work that is spread pins each of its threads, and needs to know where it may.
+    let pinned = request.home.filter(|_| request.point.placement() != Placement::Spread);
+    pinned.map_or(Ok(()), affinity::pin)
 }
 
 /// Calls `work` up to 63 frames of a cache line deeper, so that its stack begins elsewhere in every trial.

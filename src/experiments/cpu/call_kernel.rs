@@ -4,7 +4,7 @@
 //! A loop around one call could not be subtracted from it: what the processor does beside a dependent chain costs
 //! nothing there, and a whole cycle alone. Sixteen calls a time round make it too small to matter.
 
-use super::listing;
+use crate::experiments::listing;
 use core::arch::global_asm;
 
 /// One loop of calls, and where its code stands; laid out as the assembly below writes it.

@@ -8,8 +8,6 @@ mod call_kernel;
 mod context_switch;
 mod core_to_core;
 mod counter_forms;
-#[cfg(target_arch = "x86_64")]
-mod listing;
 mod loop_overhead;
 mod noise;
 pub mod null_write;

@@ -70,6 +70,12 @@ impl Backing {
         workload.stating(HUGE_SHARE, self.huge_share()).stating(RESIDENT_SHARE, self.resident_share())
     }
 
+    /// Judges what was written down where pages of either kind will do: all of the mapping in memory, in pages of one.
+    pub fn evidence_of_either(seen: &Observed) -> Vec<Check> {
+        let huge = seen.witness(HUGE_SHARE).is_some_and(|share| share > 0.0);
+        Backing::evidence(huge, seen)
+    }
+
     /// Judges what was written down: all of the mapping in memory, and in pages of the kind that was asked for.
     pub fn evidence(huge: bool, seen: &Observed) -> Vec<Check> {
         let wanted = if huge { 1.0 } else { 0.0 };

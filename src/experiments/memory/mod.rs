@@ -1,8 +1,8 @@
 //! The memory hierarchy: what a load takes, what a byte takes, and what a page takes that is not there yet.
 
 mod after_fork;
-#[allow(dead_code, reason = "the experiments that use all of it come next")]
 mod backing;
+mod bandwidth;
 mod cold_file;
 mod device_reads;
 mod fault_cost;
@@ -13,11 +13,16 @@ mod lap;
 mod major_fault;
 mod mapping;
 mod minor_fault;
-#[allow(dead_code, reason = "the experiments that use all of it come next")]
 mod pages;
+mod parallel_bandwidth;
 mod peaks;
 mod per_byte;
 mod slots;
+mod stream_arrays;
+mod stream_fleet;
+mod stream_kernel;
+mod stream_prediction;
+mod stream_size;
 mod stretch;
 mod swap_in;
 mod user_fault;
@@ -27,6 +32,8 @@ use crate::experiment::Experiment;
 
 /// The experiments of this family, in the order in which each may build on those before it.
 pub const EXPERIMENTS: &[&dyn Experiment] = &[
+    &bandwidth::Bandwidth,
+    &parallel_bandwidth::ParallelBandwidth,
     &minor_fault::MinorFault,
     &fault_extent::FaultExtent,
     &major_fault::MajorFault,

@@ -1,0 +1,261 @@
+//! How many bytes a second do several cores move together?
+
+use super::bandwidth::{self, KIND, METHOD};
+use super::stream_fleet::{self, Fleet, Task};
+use super::stream_kernel::{KERNELS, Kernel, Kind};
+use super::stream_prediction;
+use super::stream_size::{self, SIZE};
+use crate::experiment::{
+    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
+    Prediction, Requirement, Scale, Site, Source, Workload,
+};
+use crate::machine::{self, Machine, Root};
+use crate::quantity::{Unit, declared};
+use crate::sampling::affinity;
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Threads that stream at once.
+const THREADS: Parameter =
+    Parameter { name: "threads", meaning: "threads that stream at once", scale: Scale::Count };
+
+/// What is timed.
+pub struct ParallelBandwidth;
+
+static ABOUT: About = About {
+    name: "memory/parallel_bandwidth",
+    question: "How many bytes a second do several cores move together?",
+    operation: "one byte that any of the threads loads or stores; a copied byte counts twice, as in STREAM",
+    method: "Each thread is pinned to a CPU of its own, one of every core before the second threads of cores, and fills \
+             arrays of its own, so that on a NUMA machine they are near it. When all are ready they start together and \
+             stream in pieces of 128 KiB until the trial ends; after each piece a thread writes into a line of its own \
+             how many bytes it has moved. The measuring thread sleeps for 3 ms and looks at all counters and at the clock \
+             before and after: the rate is what all moved in the time between, while every one of them was running. A \
+             window in which one of them moved nothing fails the trial.\n\nAll arrays together are four times the \
+             last-level caches of the CPUs in use (at most 2 GiB). The kernels are those of memory/bandwidth with the \
+             widest vectors: for reading, for writing with and without read-for-ownership (2 bytes and 1 byte on the bus \
+             for each written), and for copying around the caches (1).",
+    caveats: "The measuring thread wakes on one of the busy CPUs for some microseconds in each window. With a CPU quota \
+              below the number of threads the quota is measured.",
+    version: 1,
+    parameters: &[KIND, METHOD, SIZE, THREADS],
+    trends: &[],
+};
+
+/// How long the measuring thread sleeps between two looks.
+const WINDOW: Duration = Duration::from_millis(3);
+/// What a thread passes over between two counts: some ten microseconds.
+const PIECE_BYTES: usize = 128 << 10;
+/// Arrays of all threads together are never larger.
+const LARGEST: u64 = 2 << 30;
+
+/// Witnessed: threads that moved bytes, window by window.
+const RUNNING: &str = "threads_running";
+/// Witnessed: the least that a thread moved, as a share of an equal share, window by window.
+const LEAST: &str = "least_share_of_an_equal_share";
+
+impl Experiment for ParallelBandwidth {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        let counts = thread_counts(machine.allowed_cpus().len());
+        let of_kernel = |kernel: &'static Kernel| {
+            counts.iter().map(|threads| point(kernel, *threads, machine)).collect::<Vec<_>>()
+        };
+        kernels(machine).into_iter().flat_map(of_kernel).collect()
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        let needs = bandwidth::kernel_of(point).ok().and_then(|kernel| kernel.needs);
+        let needs = needs.map(Requirement::Instructions).into_iter();
+        let cpus = Requirement::Cpus(point.number(&THREADS) as usize);
+        needs.chain([cpus, Requirement::MemoryBytes(point.number(&SIZE))]).collect()
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        if point.name(&KIND) == Kind::Read.name() { Effort::Quick } else { Effort::Standard }
+    }
+
+    fn unit(&self, _: &Point) -> Unit {
+        Unit::BytesPerSecond
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let kernel = bandwidth::kernel_of(point)?;
+        let threads = point.number(&THREADS) as f64;
+        let one = one_thread(kernel, known);
+        let crossing = kernel.bus_bytes().0;
+        let theory = known.machine.memory.theoretical_bandwidth.value();
+        if let Some(theory) = theory.filter(|theory| theory.bytes_per_second / crossing < threads * one.value)
+        {
+            let fact = format!("theoretical bandwidth: {}", theory.formula);
+            let all = Basis::fact(theory.bytes_per_second, &fact);
+            let what = "what the channels carry, by the bytes on the bus";
+            return Ok(Prediction::new().hardware(what, 1.0 / crossing, all));
+        }
+        let what = "what one thread moves, as long as the channels carry it";
+        Ok(Prediction::new().hardware(what, threads, one))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let mut bound = stream_prediction::bound(bandwidth::kernel_of(point).ok()?, known);
+        bound.limit *= point.number(&THREADS) as f64;
+        Some(bound)
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let kernel = bandwidth::kernel_of(point).map_err(Failure::Unsupported)?;
+        bandwidth::executable(kernel)?;
+        let threads = point.number(&THREADS);
+        let bytes = point.number(&SIZE) / threads;
+        let task = Task { kernel, bytes, piece_bytes: PIECE_BYTES, pause: 0 };
+        let cpus = cpus(site, threads as usize)?;
+        let fleet = Fleet::start(&cpus, task, site.seed)?;
+        let (running, least) = (Rc::new(Cell::new(0.0)), Rc::new(Cell::new(0.0)));
+        let (counted_running, counted_least) = (Rc::clone(&running), Rc::clone(&least));
+        let workload = Workload::recorded(|| Ok(None));
+        let stated = fleet.stated(workload).stated;
+        let window = move || {
+            let (before, began) = (fleet.bytes()?, site.stopwatch.now_ns());
+            std::thread::sleep(WINDOW);
+            let (after, ended) = (fleet.bytes()?, site.stopwatch.now_ns());
+            let moved: Vec<u64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
+            let sum = moved.iter().sum::<u64>() as f64;
+            let slowest = moved.iter().copied().min().unwrap_or_default() as f64;
+            running.set(running.get() + moved.iter().filter(|bytes| **bytes > 0).count() as f64);
+            least.set(least.get() + slowest * moved.len() as f64 / sum.max(1.0));
+            Ok(Some(sum / (ended - began) * 1e9))
+        };
+        let witness = move || vec![(RUNNING, counted_running.get()), (LEAST, counted_least.get())];
+        let mut workload = Workload::recorded(window).witnessed(witness);
+        workload.stated = stated;
+        Ok(workload)
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let threads = point.number(&THREADS) as f64;
+        let cpus = "CPUs on which the threads found themselves: one each";
+        vec![
+            Check::witnessed("threads that moved bytes, in each window", seen, RUNNING, threads, threads),
+            Check::witnessed("the slowest thread's part of an equal share", seen, LEAST, 0.1, 1.0),
+            seen.witness(stream_fleet::STREAMING_CPUS)
+                .map_or_else(|| Check::missing(cpus), |seen| Check::equal(cpus, seen, threads)),
+        ]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        kernels(known.machine).into_iter().filter_map(|kernel| said(kernel, known)).collect()
+    }
+}
+
+fn point(kernel: &Kernel, threads: u64, machine: &Machine) -> Point {
+    Point::at(Placement::Spread)
+        .named(&KIND, kernel.kind.name())
+        .named(&METHOD, kernel.method)
+        .with(&SIZE, all_bytes(threads, machine))
+        .with(&THREADS, threads)
+}
+
+/// One thread, two, four and so on, and all.
+fn thread_counts(cpus: usize) -> Vec<u64> {
+    let all = cpus.max(1) as u64;
+    let mut counts: Vec<u64> = (0..64).map(|power| 1 << power).take_while(|count| *count < all).collect();
+    counts.push(all);
+    counts
+}
+
+/// Four times the last-level caches that so many threads use, if they are spread evenly.
+fn all_bytes(threads: u64, machine: &Machine) -> u64 {
+    let one = stream_size::memory_bytes(machine);
+    let cpus = machine.allowed_cpus().len().max(1) as u64;
+    let last_levels = machine.last_level_caches_bytes().unwrap_or_default();
+    let share = last_levels.saturating_mul(4).saturating_mul(threads) / cpus;
+    one.max(share).min(LARGEST)
+}
+
+/// What the threads do: the widest vectors, with and without read-for-ownership; where there are none, what there is.
+fn kernels(machine: &Machine) -> Vec<&'static Kernel> {
+    let read = stream_prediction::reference(machine);
+    let around = format!("{} non-temporal", read.method);
+    let offered = |kind, methods: [&str; 3]| {
+        let of_kind = |method: &&str| KERNELS.iter().find(|one| one.kind == kind && one.method == *method);
+        methods.iter().find_map(of_kind)
+    };
+    let write = offered(Kind::Write, [read.method, "memset", ""]);
+    let write_around = offered(Kind::Write, [&around, "memset", ""]);
+    let copy = offered(Kind::Copy, [&around, "memcpy", ""]);
+    let mut found = vec![read];
+    for kernel in [write, write_around, copy].into_iter().flatten() {
+        if !found.iter().any(|known| std::ptr::eq(*known, kernel)) {
+            found.push(kernel);
+        }
+    }
+    found
+}
+
+/// The CPUs of the threads, in the order in which they are taken.
+pub fn cpus(site: &Site, threads: usize) -> Result<Vec<usize>, Failure> {
+    let allowed = affinity::current();
+    let home = site.home.or(allowed.first().copied());
+    let home = home.ok_or_else(|| Failure::Broke("no CPU that this process may use is known".to_owned()))?;
+    let mut order = machine::spread(&Root::default(), home, &allowed);
+    if order.len() < threads {
+        return Err(Failure::Unsupported(format!(
+            "needs {threads} CPUs; this process may use {}",
+            order.len()
+        )));
+    }
+    order.truncate(threads);
+    Ok(order)
+}
+
+/// What one thread moves, from memory/bandwidth at its memory size, or what that would be predicted to be.
+fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
+    let size = stream_size::memory_bytes(known.machine);
+    let single = bandwidth::point(kernel, size);
+    if let Some(value) = known.median("memory/bandwidth", &single) {
+        let source = Source::Measured { experiment: "memory/bandwidth".to_owned(), point: single };
+        return Basis { value, source };
+    }
+    let predicted = stream_prediction::predict(kernel, stream_size::Level::Memory, None, known);
+    let term = &predicted.terms[0];
+    Basis::published(predicted.total(), &format!("{:.1} × {:.3e}: {}", term.times, term.each, term.what))
+}
+
+fn said(kernel: &Kernel, known: &Known) -> Option<String> {
+    let all = known.machine.allowed_cpus().len() as u64;
+    let rate = |threads| known.median(ABOUT.name, &point(kernel, threads, known.machine));
+    let (one, together) = (rate(1)?, rate(all).filter(|_| all > 1)?);
+    let share = known.machine.memory.theoretical_bandwidth.value().map(|theory| {
+        let part = together * kernel.bus_bytes().0 / theory.bytes_per_second;
+        format!(
+            ", at least {} of what the channels carry in theory ({})",
+            declared::percent((part * 1e3).round() / 1e3),
+            theory.formula
+        )
+    });
+    Some(format!(
+        "{all} threads {} ({}) {} together, {:.2} times what one does{}.",
+        kernel.kind.name(),
+        kernel.method,
+        declared::bytes_rate(together),
+        together / one,
+        share.unwrap_or_default()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_double_up_to_all() {
+        assert_eq!(thread_counts(1), [1]);
+        assert_eq!(thread_counts(2), [1, 2]);
+        assert_eq!(thread_counts(6), [1, 2, 4, 6]);
+        assert_eq!(thread_counts(64), [1, 2, 4, 8, 16, 32, 64]);
+    }
+}

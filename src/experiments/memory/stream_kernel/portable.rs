@@ -1,0 +1,161 @@
+//! Kernels that every architecture has: loops as the compiler makes them, eight words unrolled, and the C library.
+
+/// `len` words from a pointer of the calling convention that all kernels share.
+unsafe fn words<'a>(from: *const u64, bytes: usize) -> &'a [u64] {
+    // SAFETY: whoever calls a kernel has handed it arrays of that length.
+    unsafe { std::slice::from_raw_parts(from, bytes / 8) }
+}
+
+unsafe fn words_mut<'a>(to: *mut u64, bytes: usize) -> &'a mut [u64] {
+    // SAFETY: as above, and no two arrays overlap.
+    unsafe { std::slice::from_raw_parts_mut(to, bytes / 8) }
+}
+
+unsafe fn doubles<'a>(from: *const u64, bytes: usize) -> &'a [f64] {
+    // SAFETY: as above; every word is a valid double.
+    unsafe { std::slice::from_raw_parts(from.cast(), bytes / 8) }
+}
+
+pub unsafe extern "C" fn read(_: *mut u64, from: *const u64, _: *const u64, bytes: usize, _: u64) -> u64 {
+    // SAFETY: as promised by the caller.
+    unsafe { words(from, bytes) }.iter().fold(0, |sum: u64, word| sum.wrapping_add(*word))
+}
+
+pub unsafe extern "C" fn write(to: *mut u64, _: *const u64, _: *const u64, bytes: usize, value: u64) -> u64 {
+    // SAFETY: as promised by the caller.
+    for word in unsafe { words_mut(to, bytes) } {
+        *word = value;
+    }
+    0
+}
+
+pub unsafe extern "C" fn scale(to: *mut u64, from: *const u64, _: *const u64, bytes: usize, by: u64) -> u64 {
+    let by = f64::from_bits(by);
+    // SAFETY: as promised by the caller.
+    let (to, from) = unsafe { (words_mut(to, bytes), doubles(from, bytes)) };
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = (by * from).to_bits();
+    }
+    0
+}
+
+pub unsafe extern "C" fn triad(
+    to: *mut u64,
+    from: *const u64,
+    other: *const u64,
+    bytes: usize,
+    by: u64,
+) -> u64 {
+    let by = f64::from_bits(by);
+    // SAFETY: as promised by the caller.
+    let (to, from, other) = unsafe { (words_mut(to, bytes), doubles(from, bytes), doubles(other, bytes)) };
+    for ((to, from), other) in to.iter_mut().zip(from).zip(other) {
+        *to = (from + by * other).to_bits();
+    }
+    0
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub unsafe extern "C" fn read_unrolled(
+    _: *mut u64,
+    from: *const u64,
+    _: *const u64,
+    bytes: usize,
+    _: u64,
+) -> u64 {
+    let mut sums = [0_u64; 8];
+    for at in (0..bytes / 8).step_by(8) {
+        for (k, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: arrays are whole lines of eight words.
+            *sum = sum.wrapping_add(unsafe { from.add(at + k).read_volatile() });
+        }
+    }
+    sums.iter().fold(0, |sum: u64, part| sum.wrapping_add(*part))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub unsafe extern "C" fn write_unrolled(
+    to: *mut u64,
+    _: *const u64,
+    _: *const u64,
+    bytes: usize,
+    value: u64,
+) -> u64 {
+    for at in (0..bytes / 8).step_by(8) {
+        for k in 0..8 {
+            // SAFETY: arrays are whole lines of eight words.
+            unsafe { to.add(at + k).write_volatile(value) };
+        }
+    }
+    0
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub unsafe extern "C" fn copy_unrolled(
+    to: *mut u64,
+    from: *const u64,
+    _: *const u64,
+    bytes: usize,
+    _: u64,
+) -> u64 {
+    for at in (0..bytes / 8).step_by(8) {
+        for k in 0..8 {
+            // SAFETY: arrays are whole lines of eight words.
+            unsafe { to.add(at + k).write_volatile(from.add(at + k).read_volatile()) };
+        }
+    }
+    0
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub unsafe extern "C" fn read_per_line(
+    _: *mut u64,
+    from: *const u64,
+    _: *const u64,
+    bytes: usize,
+    _: u64,
+) -> u64 {
+    // SAFETY: as promised by the caller; volatile, so that every line is loaded.
+    let first = |line: usize| unsafe { from.add(line * 8).read_volatile() };
+    (0..bytes / 64).map(first).fold(0, u64::wrapping_add)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub unsafe extern "C" fn write_per_line(
+    to: *mut u64,
+    _: *const u64,
+    _: *const u64,
+    bytes: usize,
+    value: u64,
+) -> u64 {
+    for line in 0..bytes / 64 {
+        // SAFETY: as promised by the caller; volatile, so that every line is stored to.
+        unsafe { to.add(line * 8).write_volatile(value) };
+    }
+    0
+}
+
+/// `memset` sets bytes: all of the value's are the same.
+pub unsafe extern "C" fn library_write(
+    to: *mut u64,
+    _: *const u64,
+    _: *const u64,
+    bytes: usize,
+    value: u64,
+) -> u64 {
+    // SAFETY: as promised by the caller.
+    unsafe { libc::memset(to.cast(), i32::from(value.to_ne_bytes()[0]), bytes) };
+    0
+}
+
+pub unsafe extern "C" fn library_copy(
+    to: *mut u64,
+    from: *const u64,
+    _: *const u64,
+    bytes: usize,
+    _: u64,
+) -> u64 {
+    // SAFETY: as promised by the caller.
+    unsafe { libc::memcpy(to.cast(), from.cast(), bytes) };
+    0
+}

@@ -1,0 +1,70 @@
+//! How large the arrays of a stream are: half of each cache, so that they stay in it, and several times the last cache,
+//! so that they do not.
+
+use crate::experiment::{Parameter, Scale};
+use crate::machine::Machine;
+
+/// The bytes of all arrays together.
+pub const SIZE: Parameter =
+    Parameter { name: "size", meaning: "all arrays of the stream together", scale: Scale::Bytes };
+
+/// Where arrays of a size stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// In the cache of this level, 1 being nearest to the core.
+    Cache(u8),
+    /// In memory.
+    Memory,
+}
+
+/// Caches where nobody tells of any: smaller than those of any current core.
+const USUAL: [(u8, u64); 2] = [(1, 32 << 10), (2, 256 << 10)];
+/// A last cache where nobody tells of any: larger than most cores' share.
+const USUAL_LAST: u64 = 32 << 20;
+
+/// Beyond the last cache means this many times its size: a quarter of the lines at most can still be there.
+const BEYOND: u64 = 4;
+/// But arrays that are zeroed for each trial should not be larger than this.
+const LARGEST: u64 = 1 << 30;
+/// Nor smaller than this: a cache of which nobody tells may be as large as half of it.
+pub const SMALLEST: u64 = 64 << 20;
+
+/// The caches of each level, of the CPU that has the least, and of the CPU that has the most.
+fn caches(machine: &Machine) -> Vec<(u8, u64, u64)> {
+    let of_level = |level| {
+        let sizes = machine.allowed_cpus().iter().filter_map(|cpu| machine.data_cache_bytes(*cpu, level));
+        let sizes: Vec<u64> = sizes.collect();
+        Some((level, sizes.iter().copied().min()?, sizes.iter().copied().max()?))
+    };
+    let found: Vec<_> = (1..=4).filter_map(of_level).collect();
+    if found.is_empty() { USUAL.map(|(level, size)| (level, size, size)).into() } else { found }
+}
+
+/// The sizes of a sweep with where their arrays stand, ascending. A cache that is hardly larger than the one before has
+/// none: half of it would fit into that.
+pub fn sizes(machine: &Machine) -> Vec<(Level, u64)> {
+    let mut found = vec![];
+    let mut before = 0;
+    for (level, least, _) in caches(machine) {
+        if least / 2 > before {
+            found.push((Level::Cache(level), least / 2));
+        }
+        before = least;
+    }
+    let memory = memory_bytes(machine);
+    found.retain(|(_, size)| *size < memory);
+    found.push((Level::Memory, memory));
+    found
+}
+
+/// Arrays that stand in memory: four times the largest last-level cache that one core uses.
+pub fn memory_bytes(machine: &Machine) -> u64 {
+    let told = machine.caches.value().and_then(|_| caches(machine).last().copied());
+    let last = told.map_or(USUAL_LAST, |(_, _, most)| most);
+    (BEYOND * last).next_multiple_of(6 << 20).clamp(SMALLEST, LARGEST)
+}
+
+/// Where arrays of this size stand; `None` for sizes that are not of the sweep.
+pub fn level(machine: &Machine, size: u64) -> Option<Level> {
+    sizes(machine).into_iter().find(|(_, known)| *known == size).map(|(level, _)| level)
+}
