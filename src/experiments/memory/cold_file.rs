@@ -6,9 +6,13 @@ use crate::experiment::{Failure, Site};
 use crate::experiments::test_file::{self, Room, TestFile};
 use std::fs::File;
 use std::os::fd::AsRawFd;
+use std::time::Duration;
 
 /// Its size: more than a trial reads, and two of the longest strides.
 pub const BYTES: u64 = 128 << 20;
+
+/// How often the kernel is asked, with a millisecond between.
+const ATTEMPTS: usize = 1_000;
 
 /// The run's file for page faults; of random content, because a device or file system that compresses or leaves out zeros
 /// would not have to read them (R-FIX-39). Evicted when it is dropped.
@@ -49,14 +53,35 @@ impl ColdFile {
     }
 
     /// Has the kernel drop every page, and sees that none is left. What is mapped is not dropped, so it is taken from the
-    /// mapping first.
+    /// mapping first; what a read-ahead still fetches is not either, so it is waited for.
     pub fn evict(&self) -> Result<(), Failure> {
-        self.mapping.forget()?;
-        test_file::evict(self.file())?;
+        let mut last = Ok(());
+        for _ in 0..ATTEMPTS {
+            self.mapping.forget()?;
+            last = test_file::evict(self.file());
+            if last.is_ok() {
+                break;
+            }
+            wait_a_millisecond();
+        }
+        last?;
         match self.mapping.resident_pages()? {
             0 => Ok(()),
             left => Err(Failure::Broke(format!("mincore finds {left} pages of an evicted file in memory"))),
         }
+    }
+
+    /// Pages of the file in memory when all that was asked of the device has come: pages on their way are in the page cache
+    /// already, but mincore does not count them.
+    pub fn pages_come(&self) -> Result<usize, Failure> {
+        for _ in 0..ATTEMPTS {
+            let (come, asked) = (self.mapping.resident_pages()?, test_file::cached(self.file())?.bytes);
+            if come as u64 * test_file::page_bytes() == asked {
+                return Ok(come);
+            }
+            wait_a_millisecond();
+        }
+        Err(Failure::Broke("what a fault asked of the device did not come within a second".to_owned()))
     }
 
     /// Reads one byte at an offset.
@@ -70,6 +95,10 @@ impl ColdFile {
 impl Drop for ColdFile {
     fn drop(&mut self) {
         // The next user of the machine's memory need not push it out.
-        let _ = self.evict();
+        let _ = self.mapping.forget().and_then(|()| test_file::evict(self.file()));
     }
+}
+
+fn wait_a_millisecond() {
+    std::thread::sleep(Duration::from_millis(1));
 }

@@ -4,9 +4,8 @@ use super::cold_file::{self, ColdFile};
 use super::device_reads;
 use super::fault_cost;
 use super::fault_tally::Faults;
-use super::file_mapping::FileMapping;
 use super::lap::Lap;
-use super::pages::Pages;
+use super::pages::{Mapping, Pages};
 use super::peaks;
 use super::stretch::Mapped;
 use crate::experiment::{
@@ -39,11 +38,12 @@ static ABOUT: About = About {
              what of the file is in memory afterwards (mincore) when nothing was before, `page table` what of it \
              this process can touch without a further fault (/proc/self/pagemap).\n\nBeside that the classic way, from \
              outside: pages are touched one after the other from a random place on, each access is timed, and those that \
-             take more than three times the median are peaks. The result is the usual distance from \
+             take at least half as long as the cheapest kind of fault, timed in the same process, are peaks. The result is the usual distance from \
              one peak to the next. Faults counted around every access say whether peaks were faults.\n\nThe two need \
              not agree for a cold file: what a fault reads and what it maps are two things, and the kernel \
              reads on while the series goes.",
-    caveats: "Peaks tell faults from other accesses only where most accesses do not fault.",
+    caveats: "A file in the page cache may lie there in pieces of many sizes (large folios), by how it was written or read; one \
+              fault then maps a whole piece.",
     version: 1,
     parameters: &[STATE, BY],
     trends: &[],
@@ -55,8 +55,11 @@ const RESIDENCY: &str = "residency";
 const PAGE_TABLE: &str = "page table";
 const PEAKS: &str = "peaks of access time";
 
-/// Pages of a series: many times what a fault usually maps.
-const SERIES: usize = 512;
+/// Pages of a series: several times what a fault maps at most, a huge page.
+const SERIES: usize = 8192;
+
+/// Faults that the cheapest kind is timed by.
+const CHEAPEST: usize = 31;
 
 impl Experiment for FaultExtent {
     fn about(&self) -> &'static About {
@@ -107,10 +110,10 @@ impl Experiment for FaultExtent {
             file.cold.warm()?;
         }
         Ok(match point.name(&BY) {
-            PEAKS => file.peaks(site),
+            PEAKS => file.peaks(half_the_cheapest_fault(&Lap::new(site))?, site),
             by => {
-                let found = if by == RESIDENCY { Mapped::resident_pages } else { Mapped::present_pages };
-                file.looked_up(found)
+                let present = |cold: &ColdFile| cold.mapping.present_pages();
+                file.looked_up(if by == RESIDENCY { ColdFile::pages_come } else { present })
             }
         })
     }
@@ -192,7 +195,7 @@ impl Probed {
     }
 
     /// One touch, and what the kernel says came with it.
-    fn looked_up<'site>(mut self, found: fn(&FileMapping) -> Result<usize, Failure>) -> Workload<'site> {
+    fn looked_up<'site>(mut self, found: fn(&ColdFile) -> Result<usize, Failure>) -> Workload<'site> {
         let sums = Rc::new([const { Cell::new(0.0) }; 3]);
         let told = Rc::clone(&sums);
         let observe = move || {
@@ -200,7 +203,7 @@ impl Probed {
             let before = Faults::so_far();
             self.read(page);
             let faults = Faults::so_far().since(before);
-            let bytes = (found(&self.cold.mapping)? * Pages::Base.bytes()) as f64;
+            let bytes = (found(&self.cold)? * Pages::Base.bytes()) as f64;
             for (sum, more) in sums.iter().zip([faults.minor as f64, faults.major as f64, bytes]) {
                 sum.set(sum.get() + more);
             }
@@ -213,7 +216,7 @@ impl Probed {
     }
 
     /// A series of touches; the distance between those that took long.
-    fn peaks<'site>(mut self, site: &'site Site) -> Workload<'site> {
+    fn peaks<'site>(mut self, least: f64, site: &'site Site) -> Workload<'site> {
         let lap = Lap::new(site);
         let sums = Rc::new([const { Cell::new(0.0) }; 2]);
         let told = Rc::clone(&sums);
@@ -228,19 +231,32 @@ impl Probed {
                 })?);
                 faulted += if Faults::so_far().since(before).all() > 0 { 1.0 } else { 0.0 };
             }
-            let peaks = peaks::of(&times);
+            let peaks = peaks::of(&times, least);
             for (sum, more) in sums.iter().zip([peaks.len() as f64, faulted]) {
                 sum.set(sum.get() + more);
             }
             let period = peaks::period(&peaks).ok_or_else(|| {
-                Failure::Unsupported(
-                    "the access times have no peaks: here a fault brings in no more than its own page"
-                        .to_owned(),
-                )
+                Failure::Unsupported(format!(
+                    "{SERIES} accesses in a row have too few peaks to tell their period"
+                ))
             })?;
             Ok(Some(period * Pages::Base.bytes() as f64))
         };
         Workload::recorded(observe)
             .witnessed(move || [PEAKS_SEEN, FAULTED].into_iter().zip(told.iter().map(Cell::get)).collect())
     }
+}
+
+/// Half of what the first read of an anonymous page takes, which maps the page of zeros and does nothing else (median).
+fn half_the_cheapest_fault(lap: &Lap) -> Result<f64, Failure> {
+    let memory = Mapping::untouched(CHEAPEST * Pages::Base.bytes(), Pages::Base)?;
+    let timed = |page: usize| {
+        lap.of(|| {
+            memory.read_pages(page..page + 1);
+            Ok(())
+        })
+    };
+    let mut times = (0..CHEAPEST).map(timed).collect::<Result<Vec<f64>, Failure>>()?;
+    times.sort_by(f64::total_cmp);
+    Ok(times[CHEAPEST / 2] / 2.0)
 }

@@ -1,22 +1,19 @@
 //! What does the first touch of a page cost when it must come from a device?
 
-use super::cold_file::{self, ColdFile};
+use super::cold_file;
+use super::cold_reader::{ColdReader, WINDOW, WRITTEN_PAGES};
 use super::device_reads;
 use super::fault_cost::{self, handling, trap};
-use super::fault_tally::{self, Faults, Kind, Tally};
-use super::lap::Lap;
+use super::fault_tally::{self, Kind};
 use super::pages::Pages;
 use super::per_byte;
-use super::stretch::Mapped;
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
-    Site, Workload, errno,
+    Site, Workload,
 };
 use crate::machine::Machine;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use std::os::fd::AsRawFd;
-use std::rc::Rc;
 use std::time::Duration;
 
 /// Which pages are touched, in which order.
@@ -39,8 +36,8 @@ static ABOUT: About = About {
              (posix_fadvise with POSIX_FADV_DONTNEED), and mincore must find no page of it in memory. Then single bytes \
              are read through a mapping, each access an observation, less the cost of the clock.\n\n`shuffled pages` \
              reads one byte of each page in random order with read-ahead switched off for the file and for the \
-             mapping: each access must be one major fault. `every page in order` leaves read-ahead on and is timed by the \
-             megabyte, per page. The strides read the first or a random byte of each of up to 100 stretches, with \
+             mapping: each access must be one major fault. `every page in order` leaves read-ahead on and is timed by 32 MiB, \
+             evicted before, per page. The strides read the first or a random byte of each of up to 100 stretches, with \
              read-ahead as the kernel likes it, in series that begin evicted: the order of the observations shows \
              which accesses had to wait.\n\nMajor and minor faults are counted around every access, and so \
              are the bytes that the kernel had read from the device for this process.",
@@ -64,10 +61,6 @@ const RANDOM: &str = "random byte of each stride";
 const STRIDES: [u64; 8] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
 /// Report 003's accesses to one stride, where the file is long enough.
 const ACCESSES: usize = 100;
-/// What is read in order between two looks at the clock.
-const WINDOW: usize = 1 << 20;
-/// Pages that are written before they are synchronised.
-const WRITTEN_PAGES: usize = 256;
 
 impl Experiment for MajorFault {
     fn about(&self) -> &'static About {
@@ -101,6 +94,14 @@ impl Experiment for MajorFault {
             let prediction = handling(prediction, what, 4_000.0, known);
             prediction.hardware("the device's answer", 1.0, fault_cost::device_read(known.machine))
         };
+        let read_ahead = fault_cost::read_ahead(known.machine).value;
+        let with_read_ahead = |prediction| {
+            waiting(prediction).hardware(
+                "pages read with it, of which half come before it",
+                read_ahead / page / 2.0,
+                fault_cost::device_page(known.machine, page),
+            )
+        };
         let share = |share: f64| {
             let minor = Prediction::new().software(
                 "accesses that find a page in memory that is not mapped yet",
@@ -123,14 +124,13 @@ impl Experiment for MajorFault {
             FIXED | RANDOM if point.number(&STRIDE) < fault_cost::mapped_at_once() => {
                 Prediction::new().hardware("a load of a line that no cache holds", 1.0, fault_cost::load())
             }
-            FIXED | RANDOM if point.number(&STRIDE) < fault_cost::read_ahead(known.machine).value as u64 => {
-                Prediction::new().software(
-                    "a fault on a page that is in memory",
-                    1.0,
-                    fault_cost::minor(known),
-                )
-            }
-            _ => waiting(faulting),
+            FIXED | RANDOM if (point.number(&STRIDE) as f64) < read_ahead => Prediction::new().software(
+                "a fault on a page that is in memory",
+                1.0,
+                fault_cost::minor(known),
+            ),
+            SHUFFLED => waiting(faulting),
+            _ => with_read_ahead(faulting),
         })
     }
 
@@ -149,7 +149,7 @@ impl Experiment for MajorFault {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        let reader = Reader::new(site)?;
+        let reader = ColdReader::new(site)?;
         let mut chance = Xoshiro256PlusPlus::seed_from_u64(site.seed);
         Ok(match point.name(&ACCESS) {
             SHUFFLED => {
@@ -175,10 +175,10 @@ impl Experiment for MajorFault {
             FIRST_BYTE => {
                 read("bytes that the device served, per access: a page and its read-ahead", 0.99, whole)
             }
-            // The window read first was evicted as well; read-ahead runs beyond the one read last.
+            // Read-ahead runs beyond the end.
             IN_ORDER => {
                 let window = (WINDOW / Pages::Base.bytes()) as f64;
-                read("bytes that the device served, per megabyte touched", 0.99 * window, whole)
+                read("bytes that the device served, per 32 MiB touched: all of them", 0.99 * window, whole)
             }
             WRITTEN => None,
             _ => device_reads::per_major_fault(seen, page, cold_file::BYTES as f64),
@@ -245,121 +245,4 @@ fn strides(stride: usize, random: bool, chance: &mut impl Rng) -> Vec<usize> {
     let starts = (0..cold_file::BYTES as usize).step_by(stride).take(ACCESSES);
     let within = |start| if random { start + chance.next_u64() as usize % stride } else { start };
     starts.map(within).collect()
-}
-
-/// The cold file, mapped, with everything that is counted beside its accesses.
-struct Reader<'site> {
-    cold: ColdFile,
-    lap: Lap<'site>,
-    tally: Rc<Tally>,
-}
-
-impl<'site> Reader<'site> {
-    fn new(site: &'site Site) -> Result<Self, Failure> {
-        Ok(Reader { cold: ColdFile::of(site)?, lap: Lap::new(site), tally: Tally::new() })
-    }
-
-    fn recorded(
-        tally: Rc<Tally>,
-        observe: impl FnMut() -> Result<Option<f64>, Failure> + 'site,
-    ) -> Workload<'site> {
-        let witness = move || tally.counts().into_iter().chain(device_reads::count()).collect();
-        Workload::recorded(observe).witnessed(witness)
-    }
-
-    /// One timed part, and the faults in it beside those claimed.
-    fn timed(
-        &self,
-        claimed: f64,
-        pages: usize,
-        work: impl FnOnce(&Self) -> Result<(), Failure>,
-    ) -> Result<f64, Failure> {
-        let before = Faults::so_far();
-        let ns = self.lap.of(|| work(self))?;
-        self.tally.add(claimed, Faults::so_far().since(before), pages as u64);
-        Ok(ns)
-    }
-
-    /// Series of single accesses; each begins with nothing of the file in memory.
-    fn accesses(self, mut series: impl FnMut() -> Vec<usize> + 'site) -> Workload<'site> {
-        let mut offsets: Vec<usize> = vec![];
-        let mut next = 0;
-        Reader::recorded(Rc::clone(&self.tally), move || {
-            let Some(offset) = offsets.get(next).copied() else {
-                self.cold.evict()?;
-                (offsets, next) = (series(), 0);
-                return Ok(None);
-            };
-            next += 1;
-            let read = |reader: &Self| {
-                reader.cold.read(offset);
-                Ok(())
-            };
-            self.timed(1.0, 1, read).map(Some)
-        })
-    }
-
-    /// One window after another, page by page; the result is per page.
-    fn windows(self) -> Workload<'site> {
-        let page = Pages::Base.bytes();
-        let mut next = cold_file::BYTES as usize;
-        Reader::recorded(Rc::clone(&self.tally), move || {
-            if next == cold_file::BYTES as usize {
-                self.cold.evict()?;
-                next = 0;
-                return Ok(None);
-            }
-            let window = next..next + WINDOW;
-            next = window.end;
-            let pages = WINDOW / page;
-            let read = |reader: &Self| {
-                window.step_by(page).for_each(|offset| reader.cold.read(offset));
-                Ok(())
-            };
-            self.timed(0.0, pages, read).map(|ns| Some(ns / pages as f64))
-        })
-    }
-
-    /// The first byte through a mapping made for it, which is part of the time.
-    fn fresh_mappings(self) -> Workload<'site> {
-        let page = Pages::Base.bytes();
-        Reader::recorded(Rc::clone(&self.tally), move || {
-            self.cold.evict()?;
-            let mut fresh = std::ptr::null_mut();
-            let ns = self.timed(1.0, 1, |reader| {
-                let file = reader.cold.file().as_raw_fd();
-                // SAFETY: a new mapping at an address of the kernel's choice, read if it was made.
-                unsafe {
-                    fresh =
-                        libc::mmap(std::ptr::null_mut(), page, libc::PROT_READ, libc::MAP_SHARED, file, 0);
-                    if fresh == libc::MAP_FAILED {
-                        return Err(Failure::last("mmap of a page of a file"));
-                    }
-                    fresh.cast::<u8>().read_volatile();
-                }
-                Ok(())
-            })?;
-            // SAFETY: the mapping just made, of which nothing is kept.
-            errno("munmap", unsafe { libc::munmap(fresh, page) })?;
-            Ok(Some(ns))
-        })
-    }
-
-    /// The first pages written and synchronised; the result is per page.
-    fn written(self) -> Workload<'site> {
-        let page = Pages::Base.bytes();
-        Reader::recorded(Rc::clone(&self.tally), move || {
-            self.cold.evict()?;
-            let ns = self.timed(WRITTEN_PAGES as f64, WRITTEN_PAGES, |reader| {
-                let start = reader.cold.mapping.start().as_ptr().cast();
-                // SAFETY: our own mapping of a file in which nobody keeps anything.
-                let synchronised = unsafe {
-                    reader.cold.mapping.write_pages(WRITTEN_PAGES);
-                    libc::msync(start, WRITTEN_PAGES * page, libc::MS_SYNC)
-                };
-                errno("msync", synchronised).map(drop)
-            })?;
-            Ok(Some(ns / WRITTEN_PAGES as f64))
-        })
-    }
 }

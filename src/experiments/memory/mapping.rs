@@ -5,8 +5,8 @@ use super::lap::Lap;
 use super::pages::Pages;
 use super::slots::Slots;
 use crate::experiment::{
-    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement,
-    Scale, Site, Trend, Workload, errno,
+    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
+    Requirement, Scale, Site, Trend, Workload, errno,
 };
 use crate::experiments::cpu::null_write;
 use crate::machine::Machine;
@@ -46,8 +46,10 @@ const MUNMAP: &str = "munmap, every page written";
 const MPROTECT: &str = "mprotect, every page written";
 const DROP: &str = "madvise to drop every page";
 
-/// Memory that all mappings of a round take together at most, and how many they are at most.
-const TOGETHER: usize = 16 << 20;
+/// The longest mapping.
+const LONGEST: u64 = 16 << 20;
+/// Memory that several mappings of a round take together at most, and how many they are at most.
+const TOGETHER: usize = 4 << 20;
 const MOST: usize = 32;
 
 impl Experiment for MappingCalls {
@@ -57,13 +59,20 @@ impl Experiment for MappingCalls {
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
         let sizes =
-            |call: &'static str| [4, 64, 1 << 10, 16 << 10].map(move |kib: u64| point(call, kib << 10));
+            |call: &'static str| [4 << 10, 64 << 10, 1 << 20, LONGEST].map(move |bytes| point(call, bytes));
         [MMAP, MUNMAP_UNTOUCHED, MUNMAP, MPROTECT, DROP].into_iter().flat_map(sizes).collect()
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        match (point.name(&CALL), point.number(&SIZE)) {
+            (_, 4_096) | (MUNMAP | MPROTECT | DROP, 1_048_576) => Effort::Quick,
+            _ => Effort::Standard,
+        }
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         let touched = !matches!(point.name(&CALL), MMAP | MUNMAP_UNTOUCHED);
-        if touched { vec![Requirement::MemoryBytes(TOGETHER as u64)] } else { vec![] }
+        if touched { vec![Requirement::MemoryBytes(LONGEST)] } else { vec![] }
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
@@ -75,9 +84,9 @@ impl Experiment for MappingCalls {
         Ok(match point.name(&CALL) {
             MMAP => handling(call, "a gap found, a mapping made and entered", 500.0, known),
             MUNMAP_UNTOUCHED => handling(call, "a mapping found, taken out and freed", 500.0, known),
-            MUNMAP => with_pages("a mapping taken out, addresses forgotten", 700.0, "pages freed", 60.0),
-            MPROTECT => with_pages("a mapping changed, addresses forgotten", 400.0, "entries changed", 10.0),
-            _ => with_pages("a mapping found, addresses forgotten", 300.0, "pages freed", 60.0),
+            MUNMAP => with_pages("a mapping taken out, addresses forgotten", 700.0, "pages freed", 100.0),
+            MPROTECT => with_pages("a mapping changed, addresses forgotten", 400.0, "entries changed", 30.0),
+            _ => with_pages("a mapping found, addresses forgotten", 300.0, "pages freed", 100.0),
         })
     }
 

@@ -3,19 +3,15 @@
 use super::after_fork::{self, Writer};
 use super::backing::Backing;
 use super::fault_cost::{handling, page_cleared, trap};
-use super::fault_tally::{self, Faults, Kind, Tally};
+use super::fault_tally::{self, Kind};
 use super::file_mapping::{FileMapping, Sharing};
-use super::lap::Lap;
 use super::pages::{Mapping, Pages};
-use super::stretch::Mapped;
+use super::touched::{IN_CACHE, MAPPED, cached, cleared, file, huge, populate, read, touched, write};
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
-    Requirement, Scale, Site, Workload, ensure,
+    Requirement, Scale, Site, Workload,
 };
-use crate::experiments::test_file::{self, Room, TestFile};
 use crate::machine::Machine;
-use std::fs::File;
-use std::rc::Rc;
 
 /// Which page is touched, and how.
 const TOUCH: Parameter =
@@ -47,9 +43,9 @@ static ABOUT: About = About {
              pages are asked for in one system call (MADV_POPULATE_WRITE) to leave out the traps.\n\nFor a file in the page cache the kernel maps \
              neighbours with the page touched; a mapping of single pages gives it no neighbours; a written page of a \
              shared mapping is the file's, of a private one a copy. After fork both processes share every page until one writes: the child or the parent gets a copy; when the child is gone the \
-             page is only made writable.\n\nHow many pages one touch maps is looked up in the page table \
-             (/proc/self/pagemap): with the number of pages it says how many faults there should be, and the \
-             kernel's count must agree to one percent.",
+             page is only made writable.\n\nHow often a walk over the stretch must fault is found beforehand from the page table \
+             (/proc/self/pagemap): each page is touched only if it is not there yet when its turn comes. The \
+             kernel's count during the timed walks must agree with that to one percent.",
     caveats: "Pages that were freed a moment ago are given out again, so clearing may find them in a cache; in the large \
               stretch it does so less. A virtual machine's first use of memory may cost its hypervisor more than this.",
     version: 1,
@@ -232,22 +228,22 @@ pub fn cached_point() -> Point {
 /// What the kernel does at a fault besides trapping and clearing, and what that is assumed to take on report 000's machine.
 fn handled(touch: &str) -> (&'static str, f64) {
     match touch {
-        FIRST_READ => ("the mapping looked up and the page of zeros mapped", 80.0),
+        FIRST_READ => ("the mapping looked up and the page of zeros mapped", 150.0),
         HUGE => ("a huge page found, accounted and mapped", 2_000.0),
-        CACHED => ("the page found in the cache, sixteen mapped, and fifteen touches without a fault", 600.0),
-        CACHED_ALONE => ("the page found in the cache and mapped", 200.0),
+        CACHED => ("the page found in the cache, sixteen mapped, and fifteen touches without a fault", 700.0),
+        CACHED_ALONE => ("the page found in the cache and mapped", 300.0),
         CACHED_SHARED => ("the page found, the file system told of the write, and the page mapped", 500.0),
-        SURVIVOR => ("the page found to be nobody else's and made writable", 120.0),
+        SURVIVOR => ("the page found to be nobody else's and made writable", 150.0),
         CHILD | PARENT => {
-            ("a page found and accounted, the other's entry in the caches of addresses dropped", 300.0)
+            ("a page found and accounted, the other's entry in the caches of addresses dropped", 500.0)
         }
-        _ => ("a page found, accounted and mapped", 200.0),
+        _ => ("a page found, accounted and mapped", 400.0),
     }
 }
 
-/// How many pages one touch mapped. With a file the kernel decides: some neighbours, or all of a large folio.
+/// How many pages one fault mapped. With a file the kernel decides: some neighbours, or all of a large folio.
 fn mapped_check(touch: &str, stretch: u64, seen: &Observed) -> Check {
-    let claim = "pages that one touch mapped, as the page table shows";
+    let claim = "pages that one fault maps, on average, as the page table shows";
     let page = Pages::Base.bytes() as u64;
     match (seen.witness(MAPPED), touch) {
         (None, _) => Check::missing(claim),
@@ -255,129 +251,4 @@ fn mapped_check(touch: &str, stretch: u64, seen: &Observed) -> Check {
         (Some(mapped), HUGE) => Check::equal(claim, mapped, (Pages::Huge.bytes() as u64 / page) as f64),
         (Some(mapped), _) => Check::equal(claim, mapped, 1.0),
     }
-}
-
-/// Stated: pages that one touch mapped.
-const MAPPED: &str = "pages_mapped_by_one_touch";
-/// Stated: the share of the file that was in the page cache.
-const IN_CACHE: &str = "share_in_page_cache";
-
-/// How pages are touched.
-type Touch<M> = fn(&M, usize) -> Result<(), Failure>;
-
-/// Reads one byte of each of the first `pages` pages.
-fn read<M: Mapped>(memory: &M, pages: usize) -> Result<(), Failure> {
-    memory.read_pages(pages);
-    Ok(())
-}
-
-/// Writes one byte of each of the first `pages` pages.
-fn write<M: Mapped>(memory: &M, pages: usize) -> Result<(), Failure> {
-    // SAFETY: every mapping here can be written, and nothing is kept in it.
-    unsafe { memory.write_pages(pages) };
-    Ok(())
-}
-
-/// Asks for the first `pages` pages in one system call (since Linux 5.14).
-fn populate<M: Mapped>(memory: &M, pages: usize) -> Result<(), Failure> {
-    let bytes = pages.min(memory.pages()) * Pages::Base.bytes();
-    let start = memory.start().as_ptr().cast();
-    // SAFETY: our own mapping; pages that are not there yet are put there.
-    let populated = unsafe { libc::madvise(start, bytes, libc::MADV_POPULATE_WRITE) };
-    if populated == 0 {
-        return Ok(());
-    }
-    Err(match std::io::Error::last_os_error().raw_os_error() {
-        Some(libc::EINVAL) => {
-            Failure::Unsupported("this kernel does not know MADV_POPULATE_WRITE: Linux 5.14 does".to_owned())
-        }
-        _ => Failure::last("madvise to populate pages"),
-    })
-}
-
-/// A stretch that is forgotten, untimed, and touched, again and again; the result is per fault counted.
-fn touched<'site, M: Mapped + 'site>(
-    memory: M,
-    touch: Touch<M>,
-    site: &'site Site,
-) -> Result<Workload<'site>, Failure> {
-    let mapped = mapped_by(&memory, touch)?;
-    let claimed = memory.pages() as f64 / mapped;
-    let (lap, tally) = (Lap::new(site), Tally::new());
-    let counts = Rc::clone(&tally);
-    let observe = move || {
-        memory.forget()?;
-        let before = Faults::so_far();
-        let ns = lap.of(|| touch(&memory, usize::MAX))?;
-        let faults = Faults::so_far().since(before);
-        tally.add(claimed, faults, memory.pages() as u64);
-        ensure(faults.all() > 0, "the first touch of pages took no fault")?;
-        Ok(Some(ns / faults.all() as f64))
-    };
-    Ok(Workload::recorded(observe).witnessed(move || counts.counts()).stating(MAPPED, mapped))
-}
-
-/// How many pages one touch maps, as the page table shows it.
-fn mapped_by<M: Mapped>(memory: &M, touch: Touch<M>) -> Result<f64, Failure> {
-    memory.forget()?;
-    touch(memory, 1)?;
-    let mapped = memory.present_pages()?;
-    ensure(mapped > 0, "a page that was touched is not in the page table")?;
-    Ok(mapped as f64)
-}
-
-/// Huge pages, verified to be such before they are touched anew.
-fn huge<'site>(bytes: usize, site: &'site Site) -> Result<Workload<'site>, Failure> {
-    let memory = Mapping::untouched(bytes, Pages::Huge)?;
-    write(&memory, usize::MAX)?;
-    let backing = Backing::of(Mapped::start(&memory).as_ptr() as usize)?;
-    if backing.huge < backing.mapped {
-        return Err(Failure::Unsupported(format!(
-            "the kernel backed {} MiB of {} MiB with huge pages; memory may be fragmented: try after `echo 1 > \
-             /proc/sys/vm/compact_memory` as root",
-            backing.huge >> 20,
-            backing.mapped >> 20
-        )));
-    }
-    Ok(backing.stated(touched(memory, write, site)?))
-}
-
-/// Pages of a file that are all in the page cache.
-fn cached<'site>(
-    memory: FileMapping,
-    touch: Touch<FileMapping>,
-    site: &'site Site,
-) -> Result<Workload<'site>, Failure> {
-    let share = memory.resident_pages()? as f64 / memory.pages() as f64;
-    Ok(touched(memory, touch, site)?.stating(IN_CACHE, share))
-}
-
-/// A file without a name that was just written, and so is in the page cache.
-fn file(bytes: usize, site: &Site) -> Result<File, Failure> {
-    let test = TestFile::nameless(site, bytes as u64, Room::DEFAULT)?;
-    test_file::warm(&test)?;
-    Ok(test.file)
-}
-
-/// Clears pages that are there already.
-fn cleared<'site>(bytes: usize, site: &'site Site) -> Result<Workload<'site>, Failure> {
-    let (memory, _) = Mapping::resident(bytes, Pages::Base)?;
-    let (lap, tally) = (Lap::new(site), Tally::new());
-    let counts = Rc::clone(&tally);
-    let (page, pages) = (Pages::Base.bytes(), memory.pages());
-    let observe = move || {
-        let before = Faults::so_far();
-        let ns = lap.of(|| {
-            for index in 0..pages {
-                // SAFETY: one page inside our own mapping.
-                unsafe {
-                    std::hint::black_box(Mapped::start(&memory).add(index * page)).write_bytes(0, page)
-                };
-            }
-            Ok(())
-        })?;
-        tally.add(0.0, Faults::so_far().since(before), pages as u64);
-        Ok(Some(ns / pages as f64))
-    };
-    Ok(Workload::recorded(observe).witnessed(move || counts.counts()))
 }

@@ -4,6 +4,7 @@ mod after_fork;
 mod backing;
 mod bandwidth;
 mod cold_file;
+mod cold_reader;
 mod device_reads;
 mod fault_cost;
 mod fault_extent;
@@ -24,7 +25,9 @@ mod stream_kernel;
 mod stream_prediction;
 mod stream_size;
 mod stretch;
+mod supplied;
 mod swap_in;
+mod touched;
 mod user_fault;
 mod user_page;
 

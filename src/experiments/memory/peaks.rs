@@ -1,18 +1,11 @@
 //! Peaks in a series of access times, and how far apart they stand.
 
-/// An access takes part in a peak when it takes so many times the median: one without a fault is a load from some cache
-/// or from memory, a fault takes several of these at the least.
-const ABOVE_MEDIAN: f64 = 3.0;
-
 /// Fewer peaks have no period.
 const LEAST: usize = 3;
 
-/// The places of the peaks.
-pub fn of(times: &[f64]) -> Vec<usize> {
-    let mut sorted = times.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let Some(median) = sorted.get(times.len() / 2) else { return vec![] };
-    let is_peak = |(_, time): &(usize, &f64)| **time > ABOVE_MEDIAN * median;
+/// The places of the accesses that took at least so long.
+pub fn of(times: &[f64], least: f64) -> Vec<usize> {
+    let is_peak = |(_, time): &(usize, &f64)| **time >= least;
     times.iter().enumerate().filter(is_peak).map(|(place, _)| place).collect()
 }
 
@@ -35,7 +28,7 @@ mod tests {
     #[test]
     fn the_period_that_was_put_in_is_found() {
         for every in [8, 16, 64] {
-            assert_eq!(period(&of(&series(every, 900.0))), Some(every as f64));
+            assert_eq!(period(&of(&series(every, 900.0), 400.0)), Some(every as f64));
         }
     }
 
@@ -44,13 +37,13 @@ mod tests {
         let mut times = series(16, 900.0);
         times[100] = 20_000.0;
         times[21] = 150_000.0;
-        assert_eq!(period(&of(&times)), Some(16.0));
+        assert_eq!(period(&of(&times, 400.0)), Some(16.0));
     }
 
     #[test]
     fn a_series_without_peaks_has_no_period() {
-        assert_eq!(period(&of(&series(600, 900.0))), None);
-        assert_eq!(period(&of(&[900.0; 512])), None);
-        assert_eq!(period(&of(&[])), None);
+        assert_eq!(period(&of(&series(600, 900.0), 400.0)), None);
+        assert_eq!(period(&of(&[900.0; 512], 400.0)), Some(1.0), "every access is a fault");
+        assert_eq!(period(&of(&[], 400.0)), None);
     }
 }

@@ -3,21 +3,18 @@
 use super::fault_cost::{self, trap};
 use super::fault_tally::{self, Faults, Kind, Tally};
 use super::lap::Lap;
-use super::pages::{Mapping, Pages};
+use super::pages::Pages;
 use super::stretch::Mapped;
-use super::user_page::UserFaults;
+use super::supplied::Supplied;
 use crate::experiment::{
     About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Site, Stopwatch, Workload, ensure,
+    Prediction, Requirement, Scale, Site, Workload,
 };
 use crate::experiments::cpu::null_write;
 use crate::machine::Machine;
-use crate::sampling::affinity;
-use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::{Builder, JoinHandle};
+use std::sync::atomic::Ordering;
 
 /// What the handler puts there.
 const SUPPLIES: Parameter = Parameter {
@@ -42,9 +39,9 @@ static ABOUT: About = About {
     method: "A stretch of memory is registered with userfaultfd for missing pages. One thread reads a byte of each page in the \
              order of addresses; the kernel puts it to sleep and sends a message to a second thread, which supplies the page and so wakes \
              the first: a copy of a page (UFFDIO_COPY) or the page of zeros (UFFDIO_ZEROPAGE). Both threads are \
-             pinned, to one CPU or to two. Each read is an observation, less the cost of the clock.\n\nThe points on which the handler spins for 100 µs \
-             first are a test of the instrument: their figure must be that of the same point without the wait, and \
-             100 µs more.",
+             pinned, to one CPU or to two. Each read is an observation, less the cost of the clock.\n\nThe points on which the handler waits test the instrument: it spins for 100 µs \
+             before it answers, and what the same fault takes without that, measured in the same process and interleaved, is \
+             subtracted. What is left must be 100 µs.",
     caveats: "Only faults of the program itself are handled (UFFD_USER_MODE_ONLY), which needs no privilege.",
     version: 1,
     parameters: &[SUPPLIES, WAITS],
@@ -53,12 +50,13 @@ static ABOUT: About = About {
 
 const COPY: &str = "a copy";
 const ZEROS: &str = "zeros";
+const WAITED: &str = "a copy, less the same without the wait";
 
 /// A known wait, nanoseconds: long against a round trip, short against a scheduler's slice.
 const KNOWN_WAIT: u64 = 100_000;
 
-/// Pages of the stretch, forgotten again when all were read.
-const PAGES_READ: usize = 256;
+/// Pages that are read before they are forgotten, where that is possible: they stay in the caches.
+const PAGES_REUSED: usize = 256;
 
 /// What a copied page is full of.
 const CONTENT: u8 = 0x5A;
@@ -71,15 +69,11 @@ impl Experiment for UserFault {
     fn sweep(&self, _: &Machine) -> Vec<Point> {
         let places = [Placement::OneCpu, Placement::AcrossCpus];
         let quick = places.into_iter().flat_map(|place| [COPY, ZEROS].map(|what| point(place, what, 0)));
-        quick.chain(places.map(|place| point(place, COPY, KNOWN_WAIT))).collect()
+        quick.chain(places.map(|place| point(place, WAITED, KNOWN_WAIT))).collect()
     }
 
     fn effort(&self, point: &Point) -> Effort {
-        match (point.placement(), point.name(&SUPPLIES)) {
-            (Placement::OneCpu, COPY) => Effort::Quick,
-            (_, COPY) if point.number(&WAITS) == 0 => Effort::Quick,
-            _ => Effort::Standard,
-        }
+        if point.name(&SUPPLIES) == COPY { Effort::Quick } else { Effort::Standard }
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
@@ -90,6 +84,10 @@ impl Experiment for UserFault {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let waits = Basis::fact(point.number(&WAITS) as f64, "the handler's own wait, as set");
+        if point.name(&SUPPLIES) == WAITED {
+            return Ok(Prediction::new().software("the handler waits", 1.0, waits));
+        }
         let calls = trap(Prediction::new(), known).software(
             "the handler's read, its next read and its answer: a bare entry each",
             3.0,
@@ -112,8 +110,6 @@ impl Experiment for UserFault {
         };
         let prediction =
             calls.software("to the handler and back: a thread put to sleep, another woken", 2.0, handed);
-        let waits = Basis::fact(point.number(&WAITS) as f64, "the handler's own wait, as set");
-        let prediction = prediction.software("the handler waits", 1.0, waits);
         Ok(match point.name(&SUPPLIES) {
             COPY => prediction.hardware(
                 "a page cleared of its old content and copied into",
@@ -125,72 +121,62 @@ impl Experiment for UserFault {
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        let kernel = 3.0 * 40.0 * known.shortest_cycle();
-        Some(Bound {
-            limit: point.number(&WAITS) as f64 + kernel,
-            because: "the fault and the handler's two calls enter the kernel, which takes some forty cycles each, beside \
-                      what the handler waits"
-                .to_owned(),
+        (point.name(&SUPPLIES) != WAITED).then(|| Bound {
+            limit: 3.0 * 40.0 * known.shortest_cycle(),
+            because:
+                "the fault and the handler's two calls enter the kernel, which takes some forty cycles each"
+                    .to_owned(),
         })
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        let content = if point.name(&SUPPLIES) == COPY { Some(CONTENT) } else { None };
-        let supplied = Supplied::new(content, point.number(&WAITS) as f64, site)?;
-        let (lap, tally) = (Lap::new(site), Tally::new());
-        let (counts, answered) = (Rc::clone(&tally), Arc::clone(&supplied.answered));
-        let mut next = 0;
-        let observe = move || {
-            if next == PAGES_READ {
-                supplied.memory.forget()?;
-                next = 0;
-            }
-            let before = Faults::so_far();
-            let mut byte = 0;
-            let ns = lap.of(|| {
-                byte = supplied.read(next);
-                Ok(())
-            })?;
-            tally.add(1.0, Faults::so_far().since(before), 1);
-            next += 1;
-            ensure(byte == content.unwrap_or(0), "the page does not hold what the handler supplied")?;
-            Ok(Some(ns))
-        };
-        Ok(Workload::recorded(observe).witnessed(move || {
-            let mut counts = counts.counts();
-            counts.push((ANSWERED, answered.load(Ordering::Acquire) as f64));
-            counts
-        }))
+        let content = if point.name(&SUPPLIES) == ZEROS { None } else { Some(CONTENT) };
+        let supplied = Rc::new(Supplied::new(content, site)?);
+        let answered = Arc::clone(&supplied.answered);
+        let answered = move || (ANSWERED, answered.load(Ordering::Acquire) as f64);
+        Ok(if point.name(&SUPPLIES) == WAITED {
+            waited(&supplied, point.number(&WAITS)).witnessed(move || vec![answered()])
+        } else {
+            let tally = Tally::new();
+            let counts = Rc::clone(&tally);
+            singly(supplied, tally, Lap::new(site)).witnessed(move || {
+                let mut counts = counts.counts();
+                counts.push(answered());
+                counts
+            })
+        })
     }
 
-    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let all = (seen.operations + seen.baseline_iterations).max(1) as f64;
         // A fault that had to wait for its handler counts as major, though no device was asked.
-        let mut checks = fault_tally::checks(seen, Kind::Either);
-        checks.push(Check::witnessed(
-            "pages that the handler supplied, per fault claimed",
-            seen,
-            ANSWERED,
-            0.99,
-            1.01,
-        ));
+        let mut checks = if point.name(&SUPPLIES) == WAITED {
+            let faults = (seen.counters.minor_faults + seen.counters.major_faults) as f64;
+            let claim = "faults counted by the kernel, per fault claimed, those without the wait among them";
+            vec![Check::within(claim, faults / all, 0.99, 1.05)]
+        } else {
+            fault_tally::checks(seen, Kind::Either)
+        };
+        let claim = "pages that the handler supplied, per fault claimed";
+        checks.push(match seen.witness(ANSWERED) {
+            Some(answered) => Check::within(claim, answered / all, 0.99, 1.01),
+            None => Check::missing(claim),
+        });
         checks
     }
 
     fn findings(&self, known: &Known) -> Vec<String> {
-        let cost = |place, wait| known.median(ABOUT.name, &point(place, COPY, wait));
-        let one = Placement::OneCpu;
+        let cost = |what, waits| known.median(ABOUT.name, &point(Placement::OneCpu, what, waits));
         let mut said = vec![];
-        if let (Some(plain), Some(waited)) = (cost(one, 0), cost(one, KNOWN_WAIT)) {
+        if let Some(waited) = cost(WAITED, KNOWN_WAIT) {
             said.push(format!(
-                "With a handler that waits 100 µs a fault takes {:.2} µs more than without ({:.2} µs): the instrument finds \
-                 what was put in to {:+.2} %.",
-                (waited - plain) / 1e3,
-                plain / 1e3,
-                ((waited - plain) / KNOWN_WAIT as f64 - 1.0) * 100.0
+                "A handler that waits 100 µs makes a fault {:.2} µs longer: the instrument finds what was put in to {:+.2} %.",
+                waited / 1e3,
+                (waited / KNOWN_WAIT as f64 - 1.0) * 100.0
             ));
         }
         let minor = known.median(super::minor_fault::NAME, &super::minor_fault::cached_point());
-        if let (Some(plain), Some(minor)) = (cost(one, 0), minor) {
+        if let (Some(plain), Some(minor)) = (cost(COPY, 0), minor) {
             said.push(format!(
                 "A fault answered by a program takes {:.1} times as long as one answered by the kernel from its page cache.",
                 plain / minor
@@ -213,95 +199,25 @@ fn hand_over(placement: Placement) -> Point {
 /// Witness: pages supplied.
 const ANSWERED: &str = "pages_supplied";
 
-/// Memory whose missing pages a second thread supplies. The page behind those that are read is for saying goodbye.
-struct Supplied<'site> {
-    memory: Mapping,
-    answered: Arc<AtomicU64>,
-    ends: Arc<AtomicBool>,
-    handler: Option<JoinHandle<()>>,
-    _stopwatch: PhantomData<&'site dyn Stopwatch>,
-}
-
-impl<'site> Supplied<'site> {
-    fn new(content: Option<u8>, waits_ns: f64, site: &'site Site) -> Result<Self, Failure> {
-        let memory = Mapping::untouched((PAGES_READ + 1) * Pages::Base.bytes(), Pages::Base)?;
-        let faults = UserFaults::over(&memory)?;
-        let (answered, ends) = (Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
-        let handler = Handler {
-            faults,
-            page: content.map(|byte| vec![byte; Pages::Base.bytes()]),
-            waits_ns,
-            stopwatch: site.stopwatch,
-            answered: Arc::clone(&answered),
-            ends: Arc::clone(&ends),
-        };
-        let cpu = site.partner;
-        // SAFETY: the thread borrows the stopwatch of the site, which outlives this value; dropping it ends the thread and
-        // waits for that, and it is not leaked.
-        let started =
-            unsafe { Builder::new().stack_size(64 << 10).spawn_unchecked(move || handler.run(cpu)) };
-        let handler = started.map_err(|error| {
-            Failure::Broke(format!("the thread of the handler could not be made: {error}"))
-        })?;
-        Ok(Supplied { memory, answered, ends, handler: Some(handler), _stopwatch: PhantomData })
-    }
-
-    #[inline]
-    fn read(&self, page: usize) -> u8 {
-        // SAFETY: inside the mapping; what is missing is supplied.
-        unsafe { Mapped::start(&self.memory).add(page * Pages::Base.bytes()).read_volatile() }
-    }
-}
-
-impl Drop for Supplied<'_> {
-    fn drop(&mut self) {
-        self.ends.store(true, Ordering::Release);
-        // A last fault wakes the handler, which finds that it is to end.
-        self.read(PAGES_READ);
-        let _ = self.handler.take().map(JoinHandle::join);
-    }
-}
-
-/// The thread that supplies pages.
-struct Handler<'site> {
-    faults: UserFaults,
-    page: Option<Vec<u8>>,
-    waits_ns: f64,
-    stopwatch: &'site dyn Stopwatch,
-    answered: Arc<AtomicU64>,
-    ends: Arc<AtomicBool>,
-}
-
-impl Handler<'_> {
-    fn run(self, cpu: Option<usize>) {
-        let served = cpu.map_or(Ok(()), affinity::pin).and_then(|()| self.serve());
-        if let Err(failure) = served {
-            // Whoever waits for a page would wait for ever: the trial ends here, and says why.
-            eprintln!("the handler of page faults: {failure}");
-            std::process::exit(1);
+/// One fault after another, each an observation; pages are forgotten between them.
+fn singly<'site>(supplied: Rc<Supplied<'site>>, tally: Rc<Tally>, lap: Lap<'site>) -> Workload<'site> {
+    Workload::recorded(move || {
+        if supplied.next.get() == PAGES_REUSED {
+            supplied.memory.forget()?;
+            supplied.next.set(0);
         }
-    }
+        let before = Faults::so_far();
+        let ns = lap.of(|| supplied.fault(0))?;
+        tally.add(1.0, Faults::so_far().since(before), 1);
+        Ok(Some(ns))
+    })
+}
 
-    fn serve(&self) -> Result<(), Failure> {
-        while !self.ends.load(Ordering::Acquire) {
-            let address = self.faults.wait()?;
-            self.wait();
-            match &self.page {
-                Some(page) => self.faults.supply(address, page)?,
-                None => self.faults.supply_zeros(address)?,
-            }
-            self.answered.fetch_add(1, Ordering::AcqRel);
-        }
-        Ok(())
-    }
-
-    /// Spins for as long as it was told to.
-    fn wait(&self) {
-        if self.waits_ns > 0.0 {
-            let until = self.stopwatch.now_ns() + self.waits_ns;
-            while self.stopwatch.now_ns() < until {
-                std::hint::spin_loop();
-            }
-        }
-    }
+/// Faults that are answered after a wait, against faults that are answered at once.
+fn waited<'site>(supplied: &Rc<Supplied<'site>>, waits_ns: u64) -> Workload<'site> {
+    let faults = |waits_ns| {
+        let supplied = Rc::clone(supplied);
+        move |n| (0..n).try_for_each(|_| supplied.fault(waits_ns))
+    };
+    Workload::each(faults(waits_ns)).against(faults(0))
 }
