@@ -12,7 +12,7 @@ mod workload;
 
 pub use evidence::{Bound, Check, Counters, Observed};
 pub use peer_address::{PeerAddress, Token};
-pub use point::{AXIS_PLACEMENT, Parameter, Placement, Point, Scale, Value};
+pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUAL_PEER, Value};
 pub use prediction::{Basis, Finding, Known, Part, Prediction, Source, Term};
 pub use requirement::{Requirement, has_instructions};
 pub use workload::{

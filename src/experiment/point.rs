@@ -60,6 +60,12 @@ pub const AXIS_PLACEMENT: Parameter = Parameter {
     scale: Scale::Name,
 };
 
+/// The value of a parameter that stands for the second host of a run.
+pub const PEER: &str = "peer";
+
+/// What it is called where that is none but by name: a network namespace of the same machine.
+pub const VIRTUAL_PEER: &str = "virtual peer";
+
 impl Placement {
     /// Every placement.
     pub const ALL: [Placement; 4] =
@@ -137,6 +143,16 @@ impl Point {
     /// The value of the parameter of this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
+    }
+
+    /// The same point with every variant of one name called by another.
+    #[must_use]
+    pub fn renamed(&self, name: &str, other: &str) -> Self {
+        let value = |value: &Value| match value {
+            Value::Name(variant) if variant == name => Value::Name(other.to_owned()),
+            value => value.clone(),
+        };
+        Point(self.0.iter().map(|(parameter, given)| (parameter.clone(), value(given))).collect())
     }
 
     /// The same point without one parameter: the group that a curve along it belongs to.

@@ -187,10 +187,21 @@ impl<'run> Known<'run> {
 
     /// The points of an experiment along one parameter, all others as in `group`: for findings over a sweep.
     pub fn along(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Vec<(u64, f64)> {
+        let findings = self.findings_along(experiment, group, parameter);
+        findings.into_iter().map(|(number, finding)| (number, finding.median)).collect()
+    }
+
+    /// The same with intervals.
+    pub fn findings_along(
+        &self,
+        experiment: &str,
+        group: &Point,
+        parameter: &Parameter,
+    ) -> Vec<(u64, Finding)> {
         let mine = self.findings.iter().filter(|((name, point), _)| {
             name == experiment && point.without(parameter.name) == group.without(parameter.name)
         });
-        mine.map(|((_, point), finding)| (point.number(parameter), finding.median)).collect()
+        mine.map(|((_, point), finding)| (point.number(parameter), *finding)).collect()
     }
 
     /// The run's own finding, or else a published figure.

@@ -6,7 +6,7 @@
 use crate::experiment::{Bound, Check, Part, Point, Prediction, Term};
 use crate::machine::{Machine, Warning};
 use crate::quantity::{Kind, Unit};
-use crate::record::{Closing, Resumed, Settings, Tool};
+use crate::record::{Closing, Peer, Resumed, Settings, Tool};
 use crate::results::{Disturbance, Outcome, PointResult, Results, TrendResult};
 use crate::sampling::Qualification;
 use crate::statistics::{Estimate, Interval, Mode, Outliers};
@@ -23,6 +23,9 @@ struct Report<'run> {
     settings: &'run Settings,
     clock: &'run Qualification,
     machine: &'run Machine,
+    /// The second host; absent where the run has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peer: Option<&'run Peer>,
     conditions: Conditions<'run>,
     points: Vec<PointReport<'run>>,
     trends: Vec<TrendReport<'run>>,
@@ -159,6 +162,7 @@ fn report<'run>(results: &'run Results) -> Report<'run> {
         settings: &run.header.settings,
         clock: &run.header.clock,
         machine: &run.header.machine,
+        peer: run.header.peer.as_deref(),
         conditions: Conditions {
             core_hz: results.core_hz,
             warnings: run.header.machine.warnings(),

@@ -14,11 +14,12 @@ pub fn render(results: &Results) -> String {
     let mut text = format!(
         "% {} on {}, by {} {}, seed {}.\n% Needs \\usepackage{{longtable,booktabs}}.\n",
         comment(&header.started),
-        comment(&run::machine(header)),
+        comment(&run::machine(&header.machine)),
         comment(&header.tool.name),
         comment(&header.tool.version),
         header.settings.seed
     );
+    text += &run::peer(header).map(|peer| format!("% {}\n", comment(&peer))).unwrap_or_default();
     for group in summary::groups(results) {
         text += &table(&group);
     }

@@ -10,7 +10,8 @@ use std::fmt::Write;
 /// The summary table, what has no value, trends, findings and precision.
 pub fn render(results: &Results) -> String {
     let header = &results.run.header;
-    let mut text = format!("# {} on {}\n\n", plain(&header.started), plain(&run::machine(header)));
+    let mut text = format!("# {} on {}\n\n", plain(&header.started), plain(&run::machine(&header.machine)));
+    text += &run::peer(header).map(|peer| plain(&peer) + "\n\n").unwrap_or_default();
     text += &(plain(&run::ending(results)) + "\n\n");
     text += &table(&summary::groups(results));
     text += &unmeasured(&summary::unmeasured(results));

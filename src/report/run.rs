@@ -3,16 +3,16 @@
 use super::quantities;
 use super::words::{self, plural};
 use crate::experiment::Point;
+use crate::machine::Machine;
 use crate::quantity::Unit;
-use crate::record::{Ending, Header};
+use crate::record::{Ending, Header, PeerKind};
 use crate::results::{Disturbance, Outcome, PointResult, Results, TrendResult};
 use crate::sampling::Qualification;
 use crate::sampling::clock::ClockKind;
 use crate::statistics;
 
 /// The machine in a line: processor, hypervisor, kernel.
-pub(super) fn machine(header: &Header) -> String {
-    let machine = &header.machine;
+pub(super) fn machine(machine: &Machine) -> String {
     let processor = machine.processor.model_name.value().cloned();
     let mut words = vec![processor.unwrap_or_else(|| "a machine of unknown processor".to_owned())];
     let cpus = machine.allowed_cpus().len();
@@ -24,6 +24,24 @@ pub(super) fn machine(header: &Header) -> String {
     }
     words.extend(machine.kernel.release.value().map(|release| format!("Linux {release}")));
     words.join(", ")
+}
+
+/// The second host in a sentence; `None` where the run has none.
+pub(super) fn peer(header: &Header) -> Option<String> {
+    let peer = header.peer.as_deref()?;
+    let host =
+        peer.machine.as_ref().map_or_else(|| "a machine of which nothing is known".to_owned(), machine);
+    let (wanted, address) = (&peer.wanted, &peer.address);
+    Some(match peer.kind {
+        PeerKind::Ssh => {
+            format!("The peer is {wanted}, {host}; ssh started it, and connections go to {address} directly.")
+        }
+        PeerKind::ByHand => format!("The peer at {wanted} is {host}; it was started by hand."),
+        PeerKind::Virtual => format!(
+            "The peer is a virtual peer, a network namespace of this machine at {address}: both ends share its processors, \
+             and no wire is between them."
+        ),
+    })
 }
 
 /// How the run ended, and how long it took.

@@ -71,8 +71,12 @@ pub fn explain(experiment: &dyn Experiment, machine: &Machine, style: Style) -> 
 
 fn head(results: &Results, style: Style) -> String {
     let header = &results.run.header;
-    let title = format!("{} on {}", header.started, run::machine(header));
-    style.title(style.wrapped("", &title).trim_end()) + "\n" + &style.wrapped("", &run::ending(results))
+    let title = format!("{} on {}", header.started, run::machine(&header.machine));
+    let peer = run::peer(header).map(|peer| style.wrapped("", &peer)).unwrap_or_default();
+    style.title(style.wrapped("", &title).trim_end())
+        + "\n"
+        + &peer
+        + &style.wrapped("", &run::ending(results))
 }
 
 fn table(groups: &[Group], style: Style) -> String {

@@ -5,6 +5,7 @@ mod headline;
 mod point;
 mod shape;
 mod trend;
+pub mod virtual_peer;
 
 pub use headline::Headline;
 pub use point::{Disturbance, Outcome, PointResult, trials_of};
@@ -32,17 +33,20 @@ pub struct Results<'run> {
 impl<'run> Results<'run> {
     /// Computes everything; the same run file gives the same results.
     pub fn of(run: &'run Run) -> Self {
-        let points: Vec<PointResult> =
+        let mut points: Vec<PointResult> =
             run.header.plan.iter().map(|planned| point::result(run, planned)).collect();
         let core_hz = core_hz(run);
         let known = known(run, &points, core_hz);
-        let findings = experiments_of(&points)
+        let mut findings: Vec<(String, Vec<String>)> = experiments_of(&points)
             .filter_map(|experiment| {
                 let said = experiment.findings(&known);
                 (!said.is_empty()).then(|| (experiment.about().name.to_owned(), said))
             })
             .collect();
-        let trends = trend::trends(&points);
+        let mut trends = trend::trends(&points);
+        if virtual_peer::has_one(run) {
+            virtual_peer::name(&mut points, &mut trends, &mut findings);
+        }
         Results { run, points, trends, findings, core_hz }
     }
 

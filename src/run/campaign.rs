@@ -183,8 +183,12 @@ impl Campaign {
     fn tell(&self, index: usize, round: u32, watcher: &mut dyn Watcher) {
         let precision = self.run.header.settings.precision;
         let precise = |point: &&Progress| point.half_width.is_some_and(|half_width| half_width <= precision);
+        let mut shown = self.active[index].clone();
+        if results::virtual_peer::has_one(&self.run) {
+            shown.point = results::virtual_peer::shown(&shown.point);
+        }
         watcher.trial(&Tick {
-            planned: &self.active[index],
+            planned: &shown,
             headline: self.headlines[index].as_ref(),
             round,
             elapsed: self.began.elapsed(),

@@ -138,8 +138,3 @@ pub fn read_ahead(machine: &Machine) -> Basis {
 pub fn mapped_at_once() -> u64 {
     65_536
 }
-
-/// A load that misses all caches.
-pub fn load() -> Basis {
-    Basis::published(100.0, "a load from memory takes about 100 ns")
-}

@@ -122,7 +122,7 @@ impl Experiment for MajorFault {
                 fault_cost::device_read(known.machine),
             ),
             FIXED | RANDOM if point.number(&STRIDE) < fault_cost::mapped_at_once() => {
-                Prediction::new().hardware("a load of a line that no cache holds", 1.0, fault_cost::load())
+                Prediction::new().hardware("a load of a line that no cache holds", 1.0, per_byte::load(known))
             }
             FIXED | RANDOM if (point.number(&STRIDE) as f64) < read_ahead => Prediction::new().software(
                 "a fault on a page that is in memory",

@@ -3,21 +3,30 @@
 mod after_fork;
 mod backing;
 mod bandwidth;
+mod chase;
 mod cold_file;
 mod cold_reader;
+mod cycle;
 mod device_reads;
 mod fault_cost;
 mod fault_extent;
 mod fault_tally;
 mod file_mapping;
+mod found_levels;
+mod hierarchy;
 mod lap;
+mod load_latency;
 mod major_fault;
 mod mapping;
+mod memory_parallelism;
 mod minor_fault;
 mod pages;
 mod parallel_bandwidth;
 mod peaks;
 mod per_byte;
+mod random_order;
+mod scattered;
+mod sizes;
 mod slots;
 mod stream_arrays;
 mod stream_fleet;
@@ -27,14 +36,19 @@ mod stream_size;
 mod stretch;
 mod supplied;
 mod swap_in;
+mod tlb_reach;
 mod touched;
 mod user_fault;
 mod user_page;
+mod walk;
 
 use crate::experiment::Experiment;
 
 /// The experiments of this family, in the order in which each may build on those before it.
 pub const EXPERIMENTS: &[&dyn Experiment] = &[
+    &load_latency::LoadLatency,
+    &tlb_reach::TlbReach,
+    &memory_parallelism::MemoryParallelism,
     &bandwidth::Bandwidth,
     &parallel_bandwidth::ParallelBandwidth,
     &minor_fault::MinorFault,

@@ -158,6 +158,7 @@ impl Mapping {
     }
 
     /// Its length: whole pages.
+    #[cfg(test)]
     pub fn bytes(&self) -> usize {
         self.bytes
     }

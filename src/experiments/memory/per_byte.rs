@@ -1,7 +1,7 @@
 //! A fault against a load from memory, byte for byte: computed with this run's latencies, not with a bandwidth.
 
 use super::pages::{PAGES, Pages};
-use crate::experiment::{Known, Parameter, Point, Scale};
+use crate::experiment::{Basis, Known, Parameter, Point, Scale};
 
 const LINE: f64 = 64.0;
 
@@ -9,17 +9,31 @@ const LINE: f64 = 64.0;
 const ORDER: Parameter = Parameter { name: "order", meaning: "", scale: Scale::Name };
 const SIZE: Parameter = Parameter { name: "size", meaning: "", scale: Scale::Bytes };
 
-/// A dependent load from the largest array that this run has visited in random order, and that array's size, bytes.
-fn load(known: &Known) -> Option<(u64, f64)> {
-    let group = |pages: Pages| Point::new().named(&ORDER, "random cycle").named(&PAGES, pages.name());
-    let curve = |pages| known.along("memory/load_latency", &group(pages), &SIZE);
-    let [huge, base] = Pages::ALL.map(|pages| curve(pages).into_iter().max_by_key(|(size, _)| *size));
-    huge.into_iter().chain(base).max_by_key(|(size, _)| *size)
+const LATENCY: &str = "memory/load_latency";
+
+/// The largest array that this run has visited in random order, and its size, bytes.
+fn memory(known: &Known) -> Option<(Point, u64)> {
+    let largest = |pages: Pages| {
+        let group = Point::new().named(&ORDER, "random cycle").named(&PAGES, pages.name());
+        let sizes = known.along(LATENCY, &group, &SIZE).into_iter().map(|(size, _)| size);
+        sizes.max().map(|size| (group.with(&SIZE, size), size))
+    };
+    Pages::ALL.into_iter().filter_map(largest).max_by_key(|(_, size)| *size)
+}
+
+/// A dependent load from there.
+pub fn load(known: &Known) -> Basis {
+    const CITATION: &str = "a load from memory takes about 100 ns";
+    match memory(known) {
+        Some((point, _)) => known.measured_or(LATENCY, &point, 100.0, CITATION),
+        None => Basis::published(100.0, CITATION),
+    }
 }
 
 /// What a byte costs by a fault that brings in one page, against a byte by a load that brings in one line (R-MEM-31).
 pub fn finding(fault_ns: f64, known: &Known) -> Option<String> {
-    let (size, load_ns) = load(known)?;
+    let (point, size) = memory(known)?;
+    let load_ns = known.median(LATENCY, &point)?;
     let by_fault = fault_ns / Pages::Base.bytes() as f64;
     let by_load = load_ns / LINE;
     Some(format!(

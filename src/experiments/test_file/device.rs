@@ -52,3 +52,18 @@ pub fn served() -> Option<f64> {
     let account = std::fs::read_to_string("/proc/self/io").ok()?;
     account.lines().find_map(|line| line.strip_prefix("read_bytes: ")?.trim().parse().ok())
 }
+
+/// Whether the kernel accounts what comes from below a file's file system: not where a server in user space, another
+/// machine's protocol or memory serves it (`statfs(2)` tells the kind).
+pub fn accounts(file: &File) -> bool {
+    const FUSE: i64 = 0x6573_5546;
+    const PLAN_9: i64 = 0x0102_1997;
+    const TMPFS: i64 = 0x0102_1994;
+    const ZFS: i64 = 0x2fc1_2fc1;
+    // SAFETY: a statfs is plain integers, which the call fills where it succeeds.
+    let kind = unsafe {
+        let mut told: libc::statfs = std::mem::zeroed();
+        (libc::fstatfs(file.as_raw_fd(), &raw mut told) == 0).then_some(told.f_type as i64)
+    };
+    kind.is_some_and(|kind| ![FUSE, PLAN_9, TMPFS, ZFS].contains(&kind))
+}

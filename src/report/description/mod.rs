@@ -6,6 +6,7 @@ mod system;
 use serde::Serialize;
 
 use crate::machine::{Fact, Machine};
+use crate::record::{Peer, PeerKind};
 
 /// A part of the description under a title.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -47,6 +48,23 @@ pub fn sections(machine: &Machine) -> Vec<Section> {
         section("Privileges and counters", system::privileges(&machine.privileges)),
         section("This program", system::build(&machine.build)),
     ]
+}
+
+/// The description of a run's second host: how it was reached, and its machine where it is another.
+pub fn of_peer(peer: &Peer) -> Vec<Section> {
+    let kind = match peer.kind {
+        PeerKind::Ssh => "a host where ssh has started it",
+        PeerKind::ByHand => "a host where it was started by hand",
+        PeerKind::Virtual => "a virtual peer: a network namespace of the machine that is measured",
+    };
+    let reached = vec![
+        stated("Kind", kind, "--peer"),
+        stated("Asked for as", &*peer.wanted, "--peer"),
+        stated("Address", &*peer.address, "the connection to it"),
+    ];
+    let machine = peer.machine.iter().flat_map(sections);
+    let named = machine.map(|part| section(&format!("Peer: {}", part.title), part.rows));
+    std::iter::once(section("Peer", reached)).chain(named).collect()
 }
 
 fn section(title: &str, rows: Vec<Row>) -> Section {

@@ -111,7 +111,7 @@ impl Page {
             .collect();
         numbers.tables += 1;
         Page {
-            machine: run::machine(header),
+            machine: run::machine(&header.machine),
             started: header.started.clone(),
             lead: lead(results),
             overview: overview(&experiments),
@@ -183,7 +183,9 @@ fn overview(experiments: &[Section]) -> Vec<Overview> {
 }
 
 fn facts(results: &Results, numbers: &mut Numbers) -> Vec<Facts> {
-    let sections = description::sections(&results.run.header.machine).into_iter();
+    let header = &results.run.header;
+    let peer = header.peer.as_deref().map(description::of_peer).unwrap_or_default();
+    let sections = description::sections(&header.machine).into_iter().chain(peer);
     let numbered = |section: description::Section| {
         numbers.tables += 1;
         Facts { number: numbers.tables, title: section.title, rows: section.rows }
@@ -193,7 +195,7 @@ fn facts(results: &Results, numbers: &mut Numbers) -> Vec<Facts> {
 
 fn method(results: &Results) -> Vec<String> {
     let header = &results.run.header;
-    vec![
+    let mut said = vec![
         run::clock(&header.clock),
         format!(
             "Every trial is a fresh process that observes for {} (in the first round; later ones by what is left of the \
@@ -218,7 +220,9 @@ fn method(results: &Results) -> Vec<String> {
             header.settings.seed
         ),
         run::ending(results) + " " + &Precision::of(results).sentence(),
-    ]
+    ];
+    said.extend(run::peer(header));
+    said
 }
 
 fn summary(results: &Results, numbers: &mut Numbers) -> Summary {

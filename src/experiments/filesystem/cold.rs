@@ -1,0 +1,117 @@
+//! Reading what the page cache does not hold: passes over an evicted file, each block of it once.
+
+use super::blocks;
+use super::reader::Reader;
+use crate::experiment::{Failure, Site, Workload};
+use crate::experiments::test_file::{evict, served};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Bytes that the device has sent (witness).
+pub const FROM_DEVICE: &str = "bytes_from_device";
+/// Bytes that were read (witness).
+pub const READ: &str = "bytes_read";
+
+/// A sequential observation is the mean over so many bytes, or over the whole file where it is smaller: many times what
+/// the kernel reads ahead. One block would show either a wait for the device or a copy from the cache, and never both.
+const STRETCH: u64 = 32 << 20;
+
+/// Random blocks of one pass; then the file is evicted again.
+const DRAWN: usize = 2048;
+
+/// Passes over a cold file.
+struct Passes<'site> {
+    site: &'site Site<'site>,
+    reader: Reader,
+    bytes: u64,
+    block: u64,
+    sequential: bool,
+    offsets: Vec<u64>,
+    next: usize,
+    count: u64,
+    served_before: Option<f64>,
+    /// Whole passes: bytes from the device, bytes read.
+    past: (f64, f64),
+}
+
+/// Observations of blocks that come from the device through the page cache: single ones in random order, the mean of a
+/// stretch in sequence. Eviction, before each pass, is verified and not timed.
+pub fn reading<'site>(
+    reader: Reader,
+    (bytes, block): (u64, u64),
+    sequential: bool,
+    site: &'site Site,
+) -> Workload<'site> {
+    let passes = Rc::new(RefCell::new(Passes {
+        site,
+        reader,
+        bytes,
+        block,
+        sequential,
+        offsets: vec![],
+        next: 0,
+        count: 0,
+        served_before: None,
+        past: (0.0, 0.0),
+    }));
+    let (watched, mut asked) = (Rc::clone(&passes), false);
+    // Passes count from their eviction on, the untimed first observation included: what was read ahead before the first
+    // timed one would otherwise seem to have come from nowhere.
+    let account = move || {
+        let (device, read) = if asked { watched.borrow().account() } else { (0.0, 0.0) };
+        asked = true;
+        vec![(FROM_DEVICE, device), (READ, read)]
+    };
+    Workload::recorded(move || passes.borrow_mut().observe().map(Some)).witnessed(account)
+}
+
+impl Passes<'_> {
+    fn observe(&mut self) -> Result<f64, Failure> {
+        if self.next >= self.offsets.len() {
+            self.begin()?;
+        }
+        let blocks = if self.sequential { (STRETCH / self.block).max(1) as usize } else { 1 };
+        let end = self.offsets.len().min(self.next + blocks);
+        let began = self.site.stopwatch.now_ns();
+        for offset in &self.offsets[self.next..end] {
+            self.reader.read(*offset)?;
+        }
+        let took = self.site.stopwatch.now_ns() - began;
+        let count = (end - self.next) as f64;
+        self.next = end;
+        Ok(took / count)
+    }
+
+    /// Ends a pass and begins the next one with nothing of the file in memory.
+    fn begin(&mut self) -> Result<(), Failure> {
+        self.past = self.account();
+        self.reader.close();
+        evict(self.reader.file())?;
+        self.reader.open()?;
+        self.count += 1;
+        let seed = self.site.seed.wrapping_add(self.count);
+        self.offsets = if self.sequential { self.run(seed) } else { self.scattered(seed) };
+        self.next = 0;
+        self.served_before = served();
+        Ok(())
+    }
+
+    fn scattered(&self, seed: u64) -> Vec<u64> {
+        blocks::drawn(self.bytes, self.block, DRAWN, seed)
+    }
+
+    /// Some stretches in a row; of a large file from any of its stretches on, so that not only its beginning is measured.
+    fn run(&self, seed: u64) -> Vec<u64> {
+        let stretches = (self.bytes / STRETCH).max(1);
+        let first = seed % stretches * STRETCH;
+        let end = (first + 4 * STRETCH).min(self.bytes);
+        (first / self.block..end / self.block).map(|number| number * self.block).collect()
+    }
+
+    /// Bytes that came from the device, and bytes that were read.
+    fn account(&self) -> (f64, f64) {
+        let (device, read) = self.past;
+        let since = |before: f64| served().map_or(0.0, |now| now - before);
+        (device + self.served_before.map_or(0.0, since), read + self.next as f64 * self.block as f64)
+    }
+}

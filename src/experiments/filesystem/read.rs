@@ -1,0 +1,304 @@
+//! What does reading a block of a file cost, by the layer that serves it?
+
+mod points;
+mod predicted;
+
+use super::blocks::{Order, Walk};
+use super::cold;
+use super::reader::{ReadAhead, Reader, Way};
+use super::uring::{self, Counted};
+use crate::experiment::{
+    About, Bound, Check, Effort, Experiment, Failure, Known, Landmark, Observed, Parameter, Point,
+    Prediction, Scale, Site, Workload,
+};
+use crate::experiments::test_file::{Room, TestFile, accounts, cached, direct, evict, served, warm};
+use crate::machine::Machine;
+use std::fs::File;
+use std::time::Duration;
+
+/// Which layer serves.
+pub const STATE: Parameter = Parameter {
+    name: "state",
+    meaning: "where the bytes come from: past the page cache (direct), through it and not in it (cold), out of it (warm)",
+    scale: Scale::Name,
+};
+/// In which order.
+pub const ORDER: Parameter =
+    Parameter { name: "order", meaning: "the order of the blocks", scale: Scale::Name };
+/// By which call.
+pub const WAY: Parameter = Parameter { name: "way", meaning: "the call that reads", scale: Scale::Name };
+/// How much at once.
+pub const BLOCK: Parameter =
+    Parameter { name: "block", meaning: "bytes of one operation", scale: Scale::Bytes };
+/// Out of how much.
+pub const FILE: Parameter = Parameter { name: "file", meaning: "size of the file", scale: Scale::Bytes };
+/// What the kernel may add.
+const READ_AHEAD: Parameter = Parameter {
+    name: "read_ahead",
+    meaning: "whether the kernel may read more than it is asked for",
+    scale: Scale::Name,
+};
+/// How many at once.
+const DEPTH: Parameter = Parameter { name: "depth", meaning: "requests in flight", scale: Scale::Count };
+/// What an observation of several requests in flight is.
+const COUNTED: Parameter = Parameter {
+    name: "counted",
+    meaning: "with several requests in flight: the time of each, or the time from one completion to the next",
+    scale: Scale::Name,
+};
+
+/// What is timed.
+pub struct Read;
+
+static ABOUT: About = About {
+    name: "filesystem/read",
+    question: "What does reading a block of a file cost, by the layer that serves it?",
+    operation: "one block of the size given, read and checked to be the one asked for",
+    method: "Files of random bytes are made in the measured folder, once in a run; every 512 bytes begin with a stamp that \
+             tells where they stand, and every block read is compared with it. `direct` reads past the page cache \
+             (O_DIRECT), one block after the other, each an observation of its own, so that there is a distribution. \
+             That the flag is honoured is shown: the kernel's account of bytes from devices grows by every block, and \
+             the page cache holds nothing of the file.\n\n`cold` reads through the cache after the file was evicted \
+             (POSIX_FADV_DONTNEED, with nothing left to be written), which is verified before every pass \
+             (cachestat or mincore); no block is read twice in a pass. In random order each block is an observation; in \
+             sequence the mean over 32 MiB or the whole file is, since single blocks show either a wait or a copy. \
+             `warm` reads what was read before: all of the file is in the cache before and after, and the device sends \
+             nothing. Sequential and random order are compared in the same state of the cache and with the same block \
+             (R-FIX-56, R-FIX-57).\n\n`read` moves the file's position by itself, `pread` is told it, `lseek + read` \
+             sets it each time; `mmap` loads one word of every cache line. Without read-ahead \
+             (POSIX_FADV_RANDOM, MADV_RANDOM) the kernel reads what it is asked for. `io_uring` keeps several direct \
+             reads in flight: the time of each, or the time between two completions, which is the rate of the device.",
+    caveats: "Below a virtual disk the host may have a cache of its own, which nothing here can see or evict: `cold` is cold \
+              in this machine. Blocks that follow one another in the file need not do so on the device. A mapped warm \
+              file costs no copy: what is compared with `read` is the use of the bytes where they lie.",
+    version: 1,
+    parameters: &[STATE, ORDER, WAY, BLOCK, FILE, READ_AHEAD, DEPTH, COUNTED],
+    trends: &[],
+};
+
+const DIRECT: &str = "direct";
+const COLD: &str = "cold";
+const WARM: &str = "warm";
+const SEQUENTIAL: &str = "sequential";
+const RANDOM: &str = "random";
+const READ: &str = "read";
+const PREAD: &str = "pread";
+const SEEK: &str = "lseek + read";
+const MMAP: &str = "mmap";
+const IO_URING: &str = "io_uring";
+const OFF: &str = "off";
+const LATENCY: &str = "each request";
+const INTERVAL: &str = "between completions";
+
+/// The block of every file system that is common, and of the reports.
+const USUAL_BLOCK: u64 = 4096;
+/// The file of all points that do not vary its size.
+const USUAL_FILE: u64 = 64 << 20;
+
+/// Witnesses: bytes sent by the device; bytes of the file in the page cache afterwards; bytes missing there.
+const SERVED: &str = "bytes_from_device";
+const RESIDENT: &str = "bytes_cached";
+const MISSING: &str = "bytes_not_cached";
+/// Stated: whether the kernel accounts what comes from below this file system.
+const ACCOUNTED: &str = "device_bytes_are_accounted";
+
+impl Experiment for Read {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        points::all()
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        points::effort(point)
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        Ok(predicted::cost(point, known))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        predicted::bound(point, known)
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let prepare = match (point.name(&STATE), point.name(&WAY)) {
+            (DIRECT, IO_URING) => in_flight,
+            (DIRECT, _) => past_the_cache,
+            (COLD, _) => through_the_cache,
+            _ => out_of_the_cache,
+        };
+        prepare(point, site)
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        match point.name(&STATE) {
+            DIRECT => direct_evidence(point, seen),
+            COLD => cold_evidence(point, seen),
+            _ => warm_evidence(point, seen),
+        }
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        points::findings(known)
+    }
+
+    fn landmarks(&self, machine: &Machine) -> Vec<Landmark> {
+        let cache = |level| {
+            let size = machine.data_cache_bytes(*machine.allowed_cpus().first()?, level)?;
+            Some(Landmark { along: FILE.name, at: size as f64, name: format!("L{level}") })
+        };
+        [2, 3].into_iter().filter_map(cache).collect()
+    }
+
+    /// Making a file of a gibibyte on a slow disk, and evicting it, takes longer than observing.
+    fn time_limit(&self, _: &Point) -> Duration {
+        Duration::from_secs(90)
+    }
+}
+
+/// The file of a point. Warm points have their own, so that nobody evicts it between their trials.
+fn file(point: &Point, site: &Site) -> Result<TestFile, Failure> {
+    let room = if points::effort(point) == Effort::Thorough { Room::THOROUGH } else { Room::DEFAULT };
+    let what = if point.name(&STATE) == WARM { "warm" } else { "cold" };
+    TestFile::kept(site, what, point.number(&FILE), room)
+}
+
+fn order(point: &Point) -> Order {
+    if point.name(&ORDER) == RANDOM { Order::Random } else { Order::Sequential }
+}
+
+fn reader(file: File, test: &TestFile, point: &Point) -> Result<Reader, Failure> {
+    let way = match point.name(&WAY) {
+        READ => Way::Read,
+        SEEK => Way::SeekAndRead,
+        MMAP => Way::Map,
+        _ => Way::Pread,
+    };
+    let read_ahead = if point.name(&READ_AHEAD) == OFF { ReadAhead::Off } else { ReadAhead::Usual };
+    Reader::new(file, (test.bytes, test.content), point.number(&BLOCK), way, read_ahead)
+}
+
+fn walk(test: &TestFile, point: &Point, site: &Site) -> Walk {
+    Walk::through(test.bytes, point.number(&BLOCK), order(point), site.seed)
+}
+
+/// Another description of the same file, for the work to own.
+fn opened(test: &TestFile) -> Result<File, Failure> {
+    File::open(&test.path).map_err(|error| Failure::Broke(format!("the test file is gone: {error}")))
+}
+
+fn past_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    let test = file(point, site)?;
+    evict(&test.file)?;
+    let descriptor = direct(&test, point.number(&BLOCK))?.file;
+    let (mut reader, mut walk) = (reader(descriptor, &test, point)?, walk(&test, point, site));
+    let read = move |n| (0..n).try_for_each(|_| reader.read(walk.step()));
+    Ok(watched(Workload::each(read), test))
+}
+
+fn in_flight<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    let test = file(point, site)?;
+    evict(&test.file)?;
+    let block = point.number(&BLOCK);
+    let descriptor = direct(&test, block)?.file;
+    let counted = if point.name(&COUNTED) == LATENCY { Counted::Latency } else { Counted::Interval };
+    let (walk, depth) = (walk(&test, point, site), point.number(&DEPTH));
+    let work = uring::reading(descriptor, test.content, (walk, block), (depth, counted), site)?;
+    Ok(watched(work, test))
+}
+
+fn through_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    let test = file(point, site)?;
+    evict(&test.file)?;
+    let reader = reader(opened(&test)?, &test, point)?;
+    let sizes = (test.bytes, point.number(&BLOCK));
+    let work = cold::reading(reader, sizes, order(point) == Order::Sequential, site);
+    Ok(work.stating(ACCOUNTED, f64::from(u8::from(accounts(&test.file)))))
+}
+
+fn out_of_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    let test = file(point, site)?;
+    warm(&test)?;
+    let (mut reader, mut walk) = (reader(opened(&test)?, &test, point)?, walk(&test, point, site));
+    if point.name(&WAY) == MMAP {
+        // The first touch of a mapped page enters the kernel: that is another experiment's question.
+        (0..test.bytes / point.number(&BLOCK))
+            .try_for_each(|number| reader.read(number * point.number(&BLOCK)))?;
+    }
+    let read = move |n| (0..n).try_for_each(|_| reader.read(walk.step()));
+    Ok(watched(Workload::batched(read), test))
+}
+
+/// Adds what shows which layer served.
+fn watched(work: Workload<'_>, test: TestFile) -> Workload<'_> {
+    let accounted = f64::from(u8::from(accounts(&test.file)));
+    let layers = move || {
+        let held = cached(&test.file).unwrap_or_default().bytes as f64;
+        vec![
+            (SERVED, served().unwrap_or(0.0)),
+            (RESIDENT, held),
+            (MISSING, (test.bytes as f64 - held).max(0.0)),
+        ]
+    };
+    work.witnessed(layers).stating(ACCOUNTED, accounted)
+}
+
+fn direct_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
+    let (block, rounds) = (point.number(&BLOCK) as f64, points::blocks_of_an_observation(point));
+    let read = block * rounds * seen.operations as f64;
+    let mut checks = vec![bypassed(seen)];
+    if seen.witness(ACCOUNTED) != Some(0.0) {
+        // Pages of this program itself may come from the same account: a little more is no doubt, less is.
+        let claim = "every block came from the device: bytes that the kernel accounts to it per byte read";
+        checks.push(Check::within(claim, seen.witness(SERVED).unwrap_or(0.0) / read, 0.99, 1.5));
+    }
+    checks
+}
+
+fn bypassed(seen: &Observed) -> Check {
+    let claim = "the page cache was passed by: bytes of the file that it held afterwards";
+    seen.witness(RESIDENT).map_or_else(|| Check::missing(claim), |held| Check::equal(claim, held, 0.0))
+}
+
+fn cold_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
+    let (device, read) = (seen.witness(cold::FROM_DEVICE), seen.witness(cold::READ).unwrap_or(0.0));
+    let mut checks = vec![Check::within(
+        "nothing of the file was cached when a pass began, and no block was read twice: MiB read that way",
+        read / f64::from(1 << 20),
+        f64::MIN_POSITIVE,
+        f64::MAX,
+    )];
+    if seen.witness(ACCOUNTED) != Some(0.0) {
+        let claim = "what was read had come from the device since: bytes accounted to it per byte read, read-ahead included";
+        checks.push(Check::within(claim, device.unwrap_or(0.0) / read, 0.99, f64::INFINITY));
+    }
+    if point.name(&WAY) == MMAP {
+        let claim = "blocks were faulted in: major faults";
+        checks.push(Check::within(claim, seen.counters.major_faults as f64, 1.0, f64::INFINITY));
+    }
+    checks
+}
+
+fn warm_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
+    let read = point.number(&BLOCK) as f64 * seen.operations as f64;
+    let missing = seen.witness(MISSING);
+    let stayed = "the page cache held all of the file: bytes that left it meanwhile";
+    vec![
+        missing.map_or_else(|| Check::missing(stayed), |missing| Check::equal(stayed, missing, 0.0)),
+        Check::within(
+            "the device sent nothing: bytes accounted to it per byte read",
+            seen.witness(SERVED).unwrap_or(f64::NAN) / read,
+            0.0,
+            0.001,
+        ),
+        Check::within(
+            "no fault waited for the device: major faults per block",
+            seen.per_operation(seen.counters.major_faults),
+            0.0,
+            0.001,
+        ),
+    ]
+}

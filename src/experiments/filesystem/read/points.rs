@@ -1,0 +1,162 @@
+//! Which points are visited, at which effort, and what they say together.
+
+use super::{
+    BLOCK, COLD, COUNTED, DEPTH, DIRECT, FILE, INTERVAL, IO_URING, LATENCY, MMAP, OFF, ORDER, PREAD, RANDOM,
+    READ, READ_AHEAD, SEEK, SEQUENTIAL, STATE, USUAL_BLOCK, USUAL_FILE, WARM, WAY,
+};
+use crate::experiment::{Effort, Known, Point};
+use crate::quantity::declared;
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// Files by factors of 4 to 16, as in the reports (R-FS-09); the largest on request.
+pub const FILES: [u64; 8] = [4 * KIB, 64 * KIB, MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 4 * GIB];
+const BLOCKS: [u64; 5] = [512, 16 * KIB, 64 * KIB, 256 * KIB, MIB];
+const DEPTHS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
+
+/// A point of the sweep over files, which all others vary.
+pub fn at(state: &str, order: &str, way: &str, block: u64, file: u64) -> Point {
+    let point = Point::new().named(&STATE, state).named(&ORDER, order).named(&WAY, way);
+    point.with(&BLOCK, block).with(&FILE, file)
+}
+
+/// The usual way for an order.
+pub fn way(order: &str) -> &'static str {
+    if order == RANDOM { PREAD } else { READ }
+}
+
+/// The block of 4 KiB, by the usual call.
+pub fn usual(state: &str, order: &str, file: u64) -> Point {
+    at(state, order, way(order), USUAL_BLOCK, file)
+}
+
+/// Every point, in the order of the table: each may be predicted from those before it.
+pub fn all() -> Vec<Point> {
+    let mut points = vec![];
+    for state in [DIRECT, COLD, WARM] {
+        for order in [SEQUENTIAL, RANDOM] {
+            points.extend(FILES.map(|file| usual(state, order, file)));
+        }
+    }
+    for state in [DIRECT, WARM] {
+        for order in [SEQUENTIAL, RANDOM] {
+            points.extend(BLOCKS.map(|block| at(state, order, way(order), block, USUAL_FILE)));
+        }
+    }
+    points.extend(ways());
+    points.extend(
+        [LATENCY, INTERVAL].into_iter().flat_map(|counted| DEPTHS.map(|depth| queue(depth, counted))),
+    );
+    points
+}
+
+fn ways() -> Vec<Point> {
+    let usual = |state, order, way| at(state, order, way, USUAL_BLOCK, USUAL_FILE);
+    let without = |point: Point| point.named(&READ_AHEAD, OFF);
+    vec![
+        usual(DIRECT, RANDOM, SEEK),
+        usual(WARM, RANDOM, SEEK),
+        usual(WARM, SEQUENTIAL, PREAD),
+        usual(WARM, SEQUENTIAL, MMAP),
+        usual(WARM, RANDOM, MMAP),
+        usual(COLD, SEQUENTIAL, MMAP),
+        usual(COLD, RANDOM, MMAP),
+        without(usual(COLD, SEQUENTIAL, READ)),
+        without(usual(COLD, SEQUENTIAL, MMAP)),
+        without(usual(COLD, RANDOM, MMAP)),
+    ]
+}
+
+/// Random direct reads with several in flight.
+pub fn queue(depth: u64, counted: &str) -> Point {
+    at(DIRECT, RANDOM, IO_URING, USUAL_BLOCK, USUAL_FILE).with(&DEPTH, depth).named(&COUNTED, counted)
+}
+
+/// What is worth its time.
+pub fn effort(point: &Point) -> Effort {
+    let (file, warm) = (point.number(&FILE), point.name(&STATE) == WARM);
+    let sweep = point.get(READ_AHEAD.name).is_none() && point.name(&WAY) == way(point.name(&ORDER));
+    match point.number(&DEPTH) {
+        _ if file > GIB || (warm && file > 256 * MIB) => Effort::Thorough,
+        1 | 32 => Effort::Quick,
+        0 if sweep
+            && [USUAL_BLOCK, MIB].contains(&point.number(&BLOCK))
+            && [64 * KIB, USUAL_FILE].contains(&file) =>
+        {
+            Effort::Quick
+        }
+        _ => Effort::Standard,
+    }
+}
+
+/// Blocks that one observation covers and counts as one operation.
+pub fn blocks_of_an_observation(point: &Point) -> f64 {
+    match (point.name(&COUNTED), point.number(&DEPTH)) {
+        (INTERVAL, depth) => super::uring::blocks_of_an_interval(depth) as f64,
+        _ => 1.0,
+    }
+}
+
+/// What the points say together.
+pub fn findings(known: &Known) -> Vec<String> {
+    let found = |state, order| known.median(super::ABOUT.name, &usual(state, order, USUAL_FILE));
+    let mut said = vec![];
+    let size = declared::size(USUAL_FILE);
+    if let (Some(warm), Some(cold)) = (found(WARM, RANDOM), found(COLD, RANDOM)) {
+        said.push(format!(
+            "A random block of 4 KiB of a file of {size} costs {} out of the page cache and {} where it is not there: {:.0} \
+             times as much.",
+            time(warm),
+            time(cold),
+            cold / warm
+        ));
+    }
+    if let (Some(cold), Some(direct)) = (found(COLD, RANDOM), found(DIRECT, RANDOM)) {
+        said.push(format!(
+            "Past the page cache it costs {}, which is {:.2} times the way through it.",
+            time(direct),
+            direct / cold
+        ));
+    }
+    for (state, name) in [(DIRECT, "past the cache"), (COLD, "through an empty cache")] {
+        if let (Some(sequential), Some(random)) = (found(state, SEQUENTIAL), found(state, RANDOM)) {
+            said.push(format!(
+                "In sequence a block costs {} {name}, in random order {}: {:.2} times as much.",
+                time(sequential),
+                time(random),
+                random / sequential
+            ));
+        }
+    }
+    said.extend(deep(known));
+    said
+}
+
+/// What more requests in flight bring.
+fn deep(known: &Known) -> Option<String> {
+    let interval = |depth| known.median(super::ABOUT.name, &queue(depth, INTERVAL));
+    let (one, (depth, best)) = (
+        interval(1)?,
+        DEPTHS
+            .into_iter()
+            .filter_map(|depth| Some((depth, interval(depth)?)))
+            .min_by(|one, other| one.1.total_cmp(&other.1))?,
+    );
+    Some(format!(
+        "One request at a time, the device serves {:.0} random blocks a second; the most, {:.0}, with {depth} in flight: \
+         {:.1} times as many.",
+        1e9 / one,
+        1e9 / best,
+        one / best
+    ))
+}
+
+fn time(ns: f64) -> String {
+    match ns {
+        ns if ns >= 1e6 => format!("{:.2} ms", ns / 1e6),
+        ns if ns >= 1e3 => format!("{:.1} µs", ns / 1e3),
+        ns => format!("{ns:.0} ns"),
+    }
+}

@@ -1,0 +1,285 @@
+//! One cycle of pointers through an array: built, and proved to be one.
+
+use super::backing::Backing;
+use super::pages::{Mapping, Pages};
+use crate::experiment::{Check, Failure, Observed, Workload};
+use std::collections::BTreeMap;
+use std::ptr::NonNull;
+
+/// Stated: elements that the cycle should have, and those that it was found to have.
+const ELEMENTS: &str = "elements_of_the_set";
+const VISITED: &str = "elements_in_the_cycle";
+/// Stated: the share of the commonest distance between one element and the next, and the most that chance gives.
+const COMMONEST: &str = "share_of_the_commonest_step";
+const CHANCE: &str = "most_by_chance";
+/// Stated: the share of steps that stay on a page, and the most that chance gives.
+const SAME_PAGE: &str = "share_of_steps_on_a_page";
+const SAME_PAGE_CHANCE: &str = "most_on_a_page_by_chance";
+
+/// Steps that are looked at to judge whether an order could be prefetched.
+const STEPS_JUDGED: u64 = 4096;
+/// Elements whose pointers are verified together.
+const BLOCK: u64 = 64;
+/// Equal distances among so many steps of a random order: the commonest of some thousand has about 8.
+const EQUAL_BY_CHANCE: f64 = 14.0;
+
+/// Where the elements of a cycle lie: offsets in bytes from the array's first, in the order of visiting.
+pub trait Places {
+    /// The offset of an element; `element` is below the number of elements.
+    fn at(&self, element: u64) -> usize;
+}
+
+impl<F: Fn(u64) -> usize> Places for F {
+    fn at(&self, element: u64) -> usize {
+        self(element)
+    }
+}
+
+/// Pointers in an array, each to the next element, the last to the first.
+pub struct Cycle<P> {
+    // Holds the memory that the pointers are in.
+    _mapping: Mapping,
+    backing: Backing,
+    base: NonNull<u8>,
+    elements: u64,
+    visited: u64,
+    places: P,
+}
+
+impl<P: Places> Cycle<P> {
+    /// Links `elements` elements within `bytes` of memory on pages of this kind, beginning `offset` bytes into the first
+    /// page, and proves the cycle. Verifying visits all elements in the order of the chase, so that caches and TLBs hold
+    /// what they hold in the midst of one: the cycle's last elements, not those that were written last.
+    pub fn build(
+        bytes: usize,
+        offset: usize,
+        pages: Pages,
+        elements: u64,
+        places: P,
+    ) -> Result<Self, Failure> {
+        let (mapping, backing) = Mapping::resident(bytes + offset, pages)?;
+        // SAFETY: the mapping is longer than `offset`.
+        let base = unsafe { mapping.start().add(offset) };
+        let mut cycle = Cycle { _mapping: mapping, backing, base, elements, visited: 0, places };
+        cycle.link();
+        cycle.visited = cycle.verified()?;
+        Ok(cycle)
+    }
+
+    /// The address of an element.
+    pub fn element(&self, element: u64) -> NonNull<u8> {
+        // SAFETY: places lie within the mapping.
+        unsafe { self.base.add(self.places.at(element)) }
+    }
+
+    /// How many elements it has.
+    pub fn elements(&self) -> u64 {
+        self.elements
+    }
+
+    fn link(&mut self) {
+        let mut from = self.element(0);
+        for element in 1..=self.elements {
+            let to = self.following(element);
+            // SAFETY: an aligned place for a pointer within the mapping.
+            unsafe { from.cast::<NonNull<u8>>().write(to) };
+            from = to;
+        }
+    }
+
+    /// Proves that the pointers are one cycle through all elements, and returns how many those are.
+    ///
+    /// Every element is found to point to the next one of the order, so following the pointers goes through the order and
+    /// back to its first element. Were any element met twice, then what follows it would repeat as well, and so would the
+    /// first: it is one cycle if the first is met once. The addresses are computed, not followed, so that the processor
+    /// can fetch many at once, and a gigabyte takes a fifth of a second.
+    fn verified(&self) -> Result<u64, Failure> {
+        let first = self.element(0);
+        let mut block = [first; BLOCK as usize + 1];
+        for begin in (0..self.elements).step_by(BLOCK as usize) {
+            let here = &mut block[..=(self.elements - begin).min(BLOCK) as usize];
+            // Addresses first, then loads: so that the loads of a block are under way together.
+            here.iter_mut().zip(begin..).for_each(|(address, element)| *address = self.following(element));
+            for (pair, element) in here.windows(2).zip(begin + 1..) {
+                // SAFETY: `link` has written a pointer there.
+                let found = unsafe { pair[0].cast::<NonNull<u8>>().read() };
+                if found != pair[1] {
+                    return Err(Failure::Broke(format!(
+                        "element {} does not point to the next one",
+                        element - 1
+                    )));
+                }
+                if found == first && element < self.elements {
+                    let all = self.elements;
+                    return Err(Failure::Broke(format!(
+                        "the cycle closes after {element} of {all} elements"
+                    )));
+                }
+            }
+        }
+        Ok(self.elements)
+    }
+
+    /// The address of an element, or of the first after the last.
+    fn following(&self, element: u64) -> NonNull<u8> {
+        self.element(if element == self.elements { 0 } else { element })
+    }
+
+    /// Follows the pointers from the first element until they return to it, at most `limit` of them.
+    #[cfg(test)]
+    fn followed(&self, limit: u64) -> Option<u64> {
+        let mut here = self.element(0);
+        (1..=limit).find(|_| {
+            // SAFETY: every element holds a pointer to another one.
+            here = unsafe { here.cast::<NonNull<u8>>().read() };
+            here == self.element(0)
+        })
+    }
+
+    /// Offsets in the order of the pointers, as far as the order is judged.
+    fn offsets(&self) -> Vec<usize> {
+        (0..self.elements.min(STEPS_JUDGED)).map(|element| self.places.at(element)).collect()
+    }
+
+    /// Writes down what was built, for the evidence.
+    pub fn stated<'site>(&self, bytes: usize, workload: Workload<'site>) -> Workload<'site> {
+        let order = Predictability::of(&self.offsets(), bytes);
+        let workload = self.backing.stated(workload);
+        let workload = workload.stating(ELEMENTS, self.elements as f64).stating(VISITED, self.visited as f64);
+        workload
+            .stating(COMMONEST, order.commonest)
+            .stating(CHANCE, order.commonest_by_chance)
+            .stating(SAME_PAGE, order.same_page)
+            .stating(SAME_PAGE_CHANCE, order.same_page_by_chance)
+    }
+}
+
+/// The claim that all elements are in one cycle.
+pub fn whole(seen: &Observed) -> Check {
+    let claim = "elements in the one cycle that the pointers make, of those in the set";
+    match (seen.witness(VISITED), seen.witness(ELEMENTS)) {
+        (Some(visited), Some(elements)) if elements > 0.0 => Check::equal(claim, visited / elements, 1.0),
+        _ => Check::missing(claim),
+    }
+}
+
+/// The claims that the order is no other than chance would give, so that nothing could be fetched ahead.
+pub fn unpredictable(seen: &Observed) -> Vec<Check> {
+    let below = |claim: &str, share, chance| match (seen.witness(share), seen.witness(chance)) {
+        (Some(share), Some(chance)) => Check::within(claim, share, 0.0, chance),
+        _ => Check::missing(claim),
+    };
+    vec![
+        below("share of the commonest distance between one element and the next", COMMONEST, CHANCE),
+        below("share of steps that stay on a page", SAME_PAGE, SAME_PAGE_CHANCE),
+    ]
+}
+
+/// How much of an order a prefetcher could learn.
+struct Predictability {
+    commonest: f64,
+    commonest_by_chance: f64,
+    same_page: f64,
+    same_page_by_chance: f64,
+}
+
+impl Predictability {
+    fn of(offsets: &[usize], bytes: usize) -> Self {
+        let page = Pages::Base.bytes();
+        let steps = offsets.len().saturating_sub(1).max(1) as f64;
+        let mut distances = BTreeMap::<isize, u32>::new();
+        for pair in offsets.windows(2) {
+            *distances.entry(pair[1].wrapping_sub(pair[0]) as isize).or_default() += 1;
+        }
+        let commonest = distances.values().copied().max().unwrap_or(0);
+        let staying = offsets.windows(2).filter(|pair| pair[0] / page == pair[1] / page).count();
+        let by_chance = EQUAL_BY_CHANCE / steps;
+        Predictability {
+            commonest: f64::from(commonest) / steps,
+            commonest_by_chance: by_chance.min(1.0),
+            same_page: staying as f64 / steps,
+            same_page_by_chance: (2.0 * page as f64 / bytes.max(1) as f64 + by_chance).min(1.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random_order::RandomOrder;
+    use super::super::sizes;
+    use super::*;
+
+    const LINE: usize = 64;
+
+    fn random(elements: u64, seed: u64) -> impl Places {
+        let order = RandomOrder::new(elements, seed);
+        move |element| order.at(element) as usize * LINE
+    }
+
+    fn build<P: Places>(elements: u64, places: P) -> Result<Cycle<P>, Failure> {
+        Cycle::build(elements as usize * LINE, 0, Pages::Base, elements, places)
+    }
+
+    fn seen<P: Places>(cycle: &Cycle<P>) -> Observed {
+        let workload = cycle.stated(cycle.elements as usize * LINE, Workload::batched(|_| Ok(())));
+        let stated = workload.stated.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        Observed { stated, ..Observed::default() }
+    }
+
+    #[test]
+    fn following_the_pointers_goes_through_every_line_once() {
+        for elements in (1..300).chain([1000, 4096, 5000]) {
+            let cycle = build(elements, random(elements, elements)).unwrap();
+            assert_eq!(cycle.followed(2 * elements), Some(elements));
+            assert!(whole(&seen(&cycle)).holds);
+        }
+    }
+
+    #[test]
+    fn the_order_of_every_size_swept_is_whole_and_not_to_be_foreseen() {
+        for bytes in sizes::four_an_octave(1 << 10, 16 << 20) {
+            let elements = bytes / LINE as u64;
+            let cycle = build(elements, random(elements, bytes)).unwrap();
+            let seen = seen(&cycle);
+            assert!(whole(&seen).holds, "{bytes}");
+            assert!(
+                unpredictable(&seen).iter().all(|check| check.holds),
+                "{bytes}: {:?}",
+                unpredictable(&seen)
+            );
+        }
+    }
+
+    #[test]
+    fn two_cycles_are_found_out() {
+        let cycle = build(1000, random(1000, 7)).unwrap();
+        // Crossing two links cuts one cycle into two.
+        let (one, other) = (cycle.element(100).cast::<usize>(), cycle.element(600).cast::<usize>());
+        // SAFETY: both hold pointers of this cycle.
+        unsafe { one.swap(other) };
+        assert_eq!(cycle.followed(2000), Some(500));
+        assert!(cycle.verified().is_err());
+    }
+
+    #[test]
+    fn an_order_that_meets_elements_twice_is_found_out() {
+        // Twice through half of the lines; the pointers alone would be consistent.
+        let twice = build(1000, |element| (element % 500) as usize * LINE);
+        assert!(twice.err().is_some_and(|error| error.to_string().contains("closes after 500 of 1000")));
+    }
+
+    #[test]
+    fn orders_that_can_be_foreseen_are_found_out() {
+        let holds = |cycle: Observed| unpredictable(&cycle).iter().all(|check| check.holds);
+        let sequential = build(1000, |element| element as usize * LINE).unwrap();
+        assert!(!holds(seen(&sequential)), "one line after the other");
+        // 389 is prime to 1024: a stride that comes back to where it was only at the end.
+        let strided = build(1024, |element| (element * 389 % 1024) as usize * LINE).unwrap();
+        assert!(!holds(seen(&strided)), "a stride");
+        // Random within a page, one page after the other: the next page's translation and lines are foreseen.
+        let within = RandomOrder::new(64, 3);
+        let paged = build(4096, move |element| (element / 64 * 64 + within.at(element % 64)) as usize * LINE);
+        assert!(!holds(seen(&paged.unwrap())), "page by page");
+        assert!(holds(seen(&build(4096, random(4096, 3)).unwrap())));
+    }
+}

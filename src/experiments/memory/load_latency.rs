@@ -1,0 +1,290 @@
+//! What does a load take, by the size of what is loaded from?
+
+use super::backing::Backing;
+use super::cycle::{self, Cycle};
+use super::hierarchy::{self, measured_cpu};
+use super::pages::{Mapping, PAGES, Pages};
+use super::random_order::RandomOrder;
+use super::{found_levels, scattered, sizes, walk};
+use crate::experiment::{
+    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Landmark, Observed, Parameter, Point,
+    Prediction, Requirement, Scale, Site, Workload,
+};
+use crate::machine::Machine;
+
+/// The bytes that loads go to.
+pub const SIZE: Parameter =
+    Parameter { name: "size", meaning: "the size of the array that is loaded from", scale: Scale::Bytes };
+/// The order in which they are visited.
+const ORDER: Parameter =
+    Parameter { name: "order", meaning: "the order in which the array is visited", scale: Scale::Name };
+/// The distance between elements, where the order has one.
+const STRIDE: Parameter =
+    Parameter { name: "stride", meaning: "bytes from one element to the next", scale: Scale::Bytes };
+
+/// What is timed.
+pub struct LoadLatency;
+
+static ABOUT: About = About {
+    name: "memory/load_latency",
+    question: "What does a load take, by the size of what is loaded from?",
+    operation: "one load of a pointer, whose address is the pointer that the load before it found",
+    method: "One pointer per cache line; all lines of the array are in one cycle of random order, so that every line is \
+             visited before one is visited again, and no prefetcher can foresee the next. The order is drawn anew for \
+             every trial. The cycle is proved before it is timed: every line points to the next one of the order, and the \
+             first is met once. Proving visits the lines in the order of the chase, so caches and TLBs begin in the state \
+             that they keep.\n\nThe array is backed by huge pages, where translating addresses costs next to nothing, and by \
+             base pages, where it does not: the difference is the TLB's. Which pages were got is read back from the \
+             kernel. The chase is unrolled 64 times in assembly; what it arrived at shows that all loads were \
+             made.\n\nLevels are found from the curve, not from the data sheet: segments that are flat, or nearly so, by \
+             optimal partitioning with the Bayesian information criterion. A level ends where the curve has made half of \
+             its way to the next plateau: there half of the loads are answered by what lies beyond. Sizes are 4, 5, 6 and 7 quarters of powers of two.",
+    caveats: "`fixed stride` is lmbench's (and reports 001 and 003): constant strides are prefetched, and several elements \
+              share a line where the stride is shorter than one, so large arrays look too quick. `random within stride` \
+              is report 003's: random, but always forward in small steps, which stream prefetchers follow and which stays \
+              on a page; it is there unrolled and, as 003 first had it, `not unrolled`. `random elements` is report \
+              002's: addresses do not depend on earlier loads, so that many loads overlap and what is seen is throughput \
+              (and the arithmetic of drawing the index), not latency.\n\nOn a virtual machine the last-level cache may be \
+              shared with others, and its declared size need not be what this machine gets.",
+    version: 1,
+    parameters: &[ORDER, PAGES, STRIDE, SIZE],
+    trends: &[],
+};
+
+const CYCLE: &str = "random cycle";
+const FIXED: &str = "fixed stride";
+const WITHIN: &str = "random within stride";
+const WITHIN_ROLLED: &str = "random within stride, not unrolled";
+const ELEMENTS: &str = "random elements";
+
+/// The strides of lmbench's curves (and report 003's: 8 bytes, times 4).
+const STRIDES: [u64; 5] = [8, 32, 128, 512, 2048];
+/// The stride that the random ones lie within: eight lines.
+const WIDE_STRIDE: u64 = 512;
+/// The sizes of the naive variants: few, because what is wrong with them shows at any.
+const FEW_SIZES: [u64; 8] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
+
+const SMALLEST: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+impl Experiment for LoadLatency {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        let random = |pages| {
+            let sizes = sizes::four_an_octave(SMALLEST, largest(machine));
+            sizes.into_iter().map(move |size| cycle_point(pages, size))
+        };
+        let naive = |order: &'static str, stride: u64| {
+            FEW_SIZES.map(move |size| naive_point(order, size).with(&STRIDE, stride))
+        };
+        let fixed = STRIDES.into_iter().flat_map(|stride| naive(FIXED, stride));
+        let within = [WITHIN, WITHIN_ROLLED].into_iter().flat_map(|order| naive(order, WIDE_STRIDE));
+        let elements = FEW_SIZES.map(|size| naive_point(ELEMENTS, size));
+        Pages::ALL.into_iter().flat_map(random).chain(fixed).chain(within).chain(elements).collect()
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        vec![Requirement::MemoryBytes(point.number(&SIZE))]
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        match point.name(&ORDER) {
+            CYCLE => cycle_effort(Pages::of(point), point.number(&SIZE)),
+            _ => Effort::Standard,
+        }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let size = point.number(&SIZE) as f64;
+        Ok(match (point.name(&ORDER), Pages::of(point)) {
+            (CYCLE, pages) => predict_cycle(known, pages, point.number(&SIZE)),
+            (ELEMENTS, _) => predict_elements(known, size),
+            _ => predict_stride(known, point.number(&STRIDE) as f64, size),
+        })
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let (cycles, because) = match point.name(&ORDER) {
+            ELEMENTS => (0.25, "no core begins more than four loads in a cycle"),
+            _ => (
+                2.0,
+                "a load that waits for the one before it takes two cycles at the least, in any first-level cache",
+            ),
+        };
+        Some(Bound { limit: cycles * known.shortest_cycle(), because: because.to_owned() })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let bytes = point.number(&SIZE) as usize;
+        let stride = point.number(&STRIDE);
+        match point.name(&ORDER) {
+            CYCLE => Ok(walk::one(random_cycle(bytes, Pages::of(point), site)?, bytes, false)),
+            FIXED => Ok(walk::one(strided(bytes, stride, site, |_| 0)?, bytes, false)),
+            ELEMENTS => scattered_elements(bytes, site),
+            order => {
+                let line = sizes::line_bytes(site.home) as u64;
+                let lines = (stride / line).max(1);
+                let chance = RandomOrder::new(u64::MAX, site.seed);
+                let within = move |element| chance.at(element) % lines * line;
+                Ok(walk::one(strided(bytes, stride, site, within)?, bytes, order == WITHIN_ROLLED))
+            }
+        }
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let mut checks = Backing::evidence(Pages::of(point) == Pages::Huge, seen);
+        if point.name(&ORDER) == ELEMENTS {
+            checks.push(walk::no_faults(seen));
+            return checks;
+        }
+        checks.push(cycle::whole(seen));
+        checks.extend(walk::evidence(seen));
+        if point.name(&ORDER) == CYCLE {
+            checks.extend(cycle::unpredictable(seen));
+        }
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let curve = |pages| found_levels::curve(known, ABOUT.name, &cycle_point(pages, 0), &SIZE);
+        let mut said = vec![];
+        for pages in Pages::ALL {
+            said.extend(found_levels::of_caches(known.machine, pages.name(), &curve(pages)));
+        }
+        said.extend(translation_share(known));
+        said
+    }
+
+    fn landmarks(&self, machine: &Machine) -> Vec<Landmark> {
+        hierarchy::landmarks(machine, &SIZE)
+    }
+}
+
+/// The point of the main curve, also for those who build on it.
+pub fn cycle_point(pages: Pages, size: u64) -> Point {
+    Point::new().named(&ORDER, CYCLE).named(&PAGES, pages.name()).with(&SIZE, size)
+}
+
+fn naive_point(order: &str, size: u64) -> Point {
+    Point::new().named(&ORDER, order).named(&PAGES, Pages::Base.name()).with(&SIZE, size)
+}
+
+/// Four times the last-level caches together, a gigabyte at least and two at most; what is more than half of the memory
+/// available is skipped, and says so.
+fn largest(machine: &Machine) -> u64 {
+    machine.last_level_caches_bytes().map_or(GIB, |bytes| bytes.saturating_mul(4)).clamp(GIB, 2 * GIB)
+}
+
+/// From which effort on a size is visited. Building a set takes longer than timing it from some 32 MiB on, so quick runs
+/// take two sizes to an octave, then whole octaves up to 256 MiB; default runs take four, then from 128 MiB on whole
+/// octaves, with huge pages up to a gigabyte and with base pages up to 256 MiB. The rest is for patience.
+fn cycle_effort(pages: Pages, size: u64) -> Effort {
+    let fineness = sizes::fineness(size);
+    let quick = match pages {
+        Pages::Huge => (fineness <= 2 && size <= 32 * MIB) || (fineness == 1 && size <= 256 * MIB),
+        Pages::Base => fineness == 1 && size.ilog2().is_multiple_of(2) && size <= 64 * MIB,
+    };
+    let largest = if pages == Pages::Huge { GIB } else { 256 * MIB };
+    match () {
+        () if quick => Effort::Quick,
+        () if size <= 128 * MIB || (fineness == 1 && size <= largest) => Effort::Standard,
+        () => Effort::Thorough,
+    }
+}
+
+/// All lines of an array in one random cycle.
+pub fn random_cycle(
+    bytes: usize,
+    pages: Pages,
+    site: &Site,
+) -> Result<Cycle<impl cycle::Places + use<>>, Failure> {
+    let line = sizes::line_bytes(site.home);
+    let lines = (bytes / line) as u64;
+    let order = RandomOrder::new(lines, site.seed);
+    let offset = site.buffer_offset / line * line;
+    Cycle::build(bytes, offset, pages, lines, move |element| order.at(element) as usize * line)
+}
+
+/// One element in every stride, from the first to the last, `within` of each.
+fn strided(
+    bytes: usize,
+    stride: u64,
+    site: &Site,
+    within: impl Fn(u64) -> u64 + 'static,
+) -> Result<Cycle<impl cycle::Places + 'static>, Failure> {
+    let elements = bytes as u64 / stride;
+    let place = move |element: u64| (element * stride + within(element)) as usize;
+    Cycle::build(bytes, site.buffer_offset, Pages::Base, elements, place)
+}
+
+fn scattered_elements<'site>(bytes: usize, site: &Site) -> Result<Workload<'site>, Failure> {
+    let (mapping, backing) = Mapping::resident(bytes, Pages::Base)?;
+    Ok(backing.stated(scattered::workload(mapping, bytes, site.seed)))
+}
+
+fn predict_cycle(known: &Known, pages: Pages, size: u64) -> Prediction {
+    let page = match pages {
+        Pages::Base => known.machine.page_bytes(),
+        Pages::Huge => *known.machine.memory.transparent_huge_pages.page_bytes.value().unwrap_or(&(2 << 20)),
+    };
+    let huge = cycle_point(Pages::Huge, size);
+    let prediction = match known.median(ABOUT.name, &huge).filter(|_| pages == Pages::Base) {
+        // What does not concern pages was found with huge ones.
+        Some(_) => Prediction::new().hardware(
+            "the same load from huge pages",
+            1.0,
+            known.measured_or(ABOUT.name, &huge, 0.0, ""),
+        ),
+        None => hierarchy::answered(Prediction::new(), known, size as f64),
+    };
+    let spanned = (size as f64 / page as f64).ceil();
+    hierarchy::translated(prediction, known, spanned, page)
+}
+
+/// A line fetched ahead still has to come: at about the rate that one core draws from memory or from a far cache.
+fn predict_stride(known: &Known, stride: f64, size: f64) -> Prediction {
+    let line = known.machine.line_bytes() as f64;
+    let first = hierarchy::levels(known).into_iter().next();
+    let nearest = known.machine.data_cache_bytes(measured_cpu(known.machine), 1).unwrap_or(32 << 10) as f64;
+    let mut prediction = Prediction::new();
+    if let Some(level) = first {
+        prediction = prediction.hardware("a load that L1 answers", 1.0, level.latency());
+    }
+    let lines = (stride / line).min(1.0) * (1.0 - hierarchy::kept(nearest, size * (line / stride).min(1.0)));
+    if lines > 0.0 {
+        let basis = Basis::published(
+            line / 10.0,
+            "a core draws some 10 GB/s through its prefetchers (McVoy and Staelin 1996 saw the same shape)",
+        );
+        prediction = prediction.hardware("the next line, fetched ahead", lines, basis);
+    }
+    prediction
+}
+
+/// Loads that do not wait for each other: as many at once as a core has buffers for lines.
+fn predict_elements(known: &Known, size: f64) -> Prediction {
+    let latency = hierarchy::answered(Prediction::new(), known, size).total();
+    let buffers = "10 to 16 lines in flight per core (Intel optimization manual: 10 to 16 fill buffers)";
+    Prediction::new()
+        .software("drawing an index", 1.0, known.cycles(4.0, "four multiplications, one a cycle"))
+        .hardware("a load, shared by those in flight", 1.0 / 10.0, Basis::published(latency, buffers))
+}
+
+/// What base pages add in memory.
+fn translation_share(known: &Known) -> Option<String> {
+    let base = known.along(ABOUT.name, &cycle_point(Pages::Base, 0), &SIZE);
+    let both = |(size, base): &(u64, f64)| {
+        Some((*size, *base, known.median(ABOUT.name, &cycle_point(Pages::Huge, *size))?))
+    };
+    let (size, base, huge) = base.iter().filter_map(both).max_by_key(|(size, ..)| *size)?;
+    Some(format!(
+        "Over {}, a load takes {base:.1} ns with base pages and {huge:.1} ns with huge ones: translating addresses is {:.0} % \
+         of the former.",
+        crate::quantity::declared::size(size),
+        (1.0 - huge / base) * 100.0
+    ))
+}

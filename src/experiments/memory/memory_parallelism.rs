@@ -1,0 +1,137 @@
+//! How many loads from memory go on at once?
+
+use super::backing::Backing;
+use super::cycle;
+use super::hierarchy;
+use super::load_latency::{self, SIZE};
+use super::pages::{PAGES, Pages};
+use super::walk;
+use crate::experiment::{
+    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
+    Requirement, Scale, Site, Workload,
+};
+use crate::machine::Machine;
+
+/// Chases at once.
+const CHASES: Parameter = Parameter {
+    name: "chases",
+    meaning: "chases of dependent loads that do not wait for each other",
+    scale: Scale::Count,
+};
+
+/// What is timed.
+pub struct MemoryParallelism;
+
+static ABOUT: About = About {
+    name: "memory/memory_parallelism",
+    question: "How many loads from memory go on at once?",
+    operation: "one load, of all chases together",
+    method: "Several chases through the same random cycle of lines, begun at places spread evenly over it, on huge pages. \
+             Each load waits for the one before it in its own chase and for none of another, so the time of a load falls \
+             with the number of chases until the core has no more buffers for lines that are under way, or memory has no \
+             more to give. The set is four times the last-level cache that the core uses, 64 MiB at the least and 512 MiB \
+             at the most.",
+    caveats: "Where the last-level cache is larger than 128 MiB, it answers a part of the loads.",
+    version: 1,
+    parameters: &[CHASES, PAGES, SIZE],
+    trends: &[],
+};
+
+const NUMBERS: [u64; 8] = [1, 2, 4, 8, 12, 16, 24, 32];
+
+/// Lines that a core fetches at once.
+const IN_FLIGHT: f64 = 12.0;
+
+impl Experiment for MemoryParallelism {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        let size = set_bytes(machine);
+        NUMBERS.map(|chases| point(chases, size)).to_vec()
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        vec![Requirement::MemoryBytes(point.number(&SIZE))]
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        if [1, 16].contains(&point.number(&CHASES)) { Effort::Quick } else { Effort::Standard }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let size = point.number(&SIZE);
+        let modelled = hierarchy::answered(Prediction::new(), known, size as f64).total();
+        let basis = known.measured_or(
+            "memory/load_latency",
+            &load_latency::cycle_point(Pages::Huge, size),
+            modelled,
+            "the loads of this set as declared sizes and published latencies give them",
+        );
+        let at_once = (point.number(&CHASES) as f64).min(IN_FLIGHT);
+        let what =
+            "a load, shared by as many as go on at once (10 to 16 fill buffers: Intel optimization manual)";
+        Ok(Prediction::new().hardware(what, 1.0 / at_once, basis))
+    }
+
+    fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
+        let because = "no core begins more than four loads in a cycle".to_owned();
+        Some(Bound { limit: 0.25 * known.shortest_cycle(), because })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let bytes = point.number(&SIZE) as usize;
+        let cycle = load_latency::random_cycle(bytes, Pages::Huge, site)?;
+        match point.number(&CHASES) {
+            1 => Ok(walk::many::<1, _>(cycle, bytes)),
+            2 => Ok(walk::many::<2, _>(cycle, bytes)),
+            4 => Ok(walk::many::<4, _>(cycle, bytes)),
+            8 => Ok(walk::many::<8, _>(cycle, bytes)),
+            12 => Ok(walk::many::<12, _>(cycle, bytes)),
+            16 => Ok(walk::many::<16, _>(cycle, bytes)),
+            24 => Ok(walk::many::<24, _>(cycle, bytes)),
+            32 => Ok(walk::many::<32, _>(cycle, bytes)),
+            chases => Err(Failure::Broke(format!("there is no kernel of {chases} chases"))),
+        }
+    }
+
+    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+        let mut checks = Backing::evidence(true, seen);
+        checks.push(cycle::whole(seen));
+        checks.extend(walk::evidence(seen));
+        checks.extend(cycle::unpredictable(seen));
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let size = set_bytes(known.machine);
+        let found = known.along(ABOUT.name, &point(1, size), &CHASES);
+        let Some(alone) = found.iter().find(|(chases, _)| *chases == 1) else { return vec![] };
+        let Some((chases, best)) = found.iter().min_by(|one, other| one.1.total_cmp(&other.1)) else {
+            return vec![];
+        };
+        // A step that gains less than a tenth of what so many more chases could is not worth its name.
+        let pays = |pair: &&[(u64, f64)]| {
+            let could = pair[1].0 as f64 / pair[0].0 as f64;
+            pair[0].1 / pair[1].1 > 1.0 + 0.1 * (could - 1.0)
+        };
+        let paying = found.windows(2).take_while(|pair| pays(pair)).last().map_or(1, |pair| pair[1].0);
+        vec![format!(
+            "One load from memory takes {:.1} ns; with {chases} chases at once each takes {best:.1} ns: {:.1} loads go on at \
+             once. More chases pay up to {paying}.",
+            alone.1,
+            alone.1 / best
+        )]
+    }
+}
+
+fn point(chases: u64, size: u64) -> Point {
+    Point::new().with(&CHASES, chases).named(&PAGES, Pages::Huge.name()).with(&SIZE, size)
+}
+
+/// Four times the last-level cache of the measured CPU: in a random cycle it then holds one line in fifty of the set.
+fn set_bytes(machine: &Machine) -> u64 {
+    let own = hierarchy::declared(machine).last().map_or(16 << 20, |(_, bytes)| *bytes);
+    own.saturating_mul(4).clamp(64 << 20, 512 << 20).next_power_of_two()
+}

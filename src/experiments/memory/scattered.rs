@@ -1,0 +1,57 @@
+//! Loads of random elements that do not wait for each other, as report 002 made them.
+
+use super::pages::Mapping;
+use crate::experiment::Workload;
+
+/// Loads in one iteration: as many as the report made in all.
+const LOADS: u64 = 1000;
+
+/// Loads of random elements of eight bytes, their indices computed beside them.
+pub fn workload<'site>(mapping: Mapping, bytes: usize, seed: u64) -> Workload<'site> {
+    let mut next = seed;
+    let load = move |n: u64| {
+        let loads = n * LOADS;
+        std::hint::black_box(sum(&mapping, (bytes / 8) as u64, next, loads));
+        next = next.wrapping_add(loads);
+        Ok(())
+    };
+    Workload::batched(load).per_iteration(LOADS)
+}
+
+/// The sum of so many elements, the `first`-th of a random sequence and those after it.
+#[inline(never)]
+fn sum(mapping: &Mapping, elements: u64, first: u64, loads: u64) -> u64 {
+    let array = mapping.start().cast::<u64>();
+    let mut sum = 0_u64;
+    for number in first..first.saturating_add(loads) {
+        let index = below(elements, scrambled(number));
+        // SAFETY: the mapping holds so many elements, and all of it was written.
+        sum = sum.wrapping_add(unsafe { array.add(index).read_volatile() });
+    }
+    sum
+}
+
+/// The finalizer of `SplitMix64` (Steele, Lea and Flood 2014): each number by itself, so that none waits for another.
+fn scrambled(number: u64) -> u64 {
+    let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// A number below `limit` from 64 random bits (Lemire 2019).
+fn below(limit: u64, random: u64) -> usize {
+    ((u128::from(limit) * u128::from(random)) >> 64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_stay_below_and_reach_everywhere() {
+        let mut hit = [false; 64];
+        (0..2000).for_each(|number| hit[below(64, scrambled(number))] = true);
+        assert!(hit.iter().all(|hit| *hit));
+    }
+}

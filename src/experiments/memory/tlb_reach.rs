@@ -1,0 +1,171 @@
+//! How many pages can a core read from before it has to look their addresses up?
+
+use super::backing::Backing;
+use super::cycle::{self, Cycle, Places};
+use super::found_levels::{self, Limit};
+use super::hierarchy;
+use super::pages::Pages;
+use super::random_order::RandomOrder;
+use super::{sizes, walk};
+use crate::experiment::{
+    About, Bound, Check, Effort, Experiment, Failure, Known, Landmark, Observed, Parameter, Point,
+    Prediction, Requirement, Scale, Site, Workload,
+};
+use crate::machine::Machine;
+use crate::statistics::CurvePoint;
+
+/// Lines that are visited, on as many pages or few.
+const LINES: Parameter = Parameter {
+    name: "lines",
+    meaning: "lines in the cycle; with one line on each page, the number of pages",
+    scale: Scale::Count,
+};
+/// Where the lines lie.
+const LAYOUT: Parameter = Parameter {
+    name: "layout",
+    meaning: "one line on each page, or all lines next to each other",
+    scale: Scale::Name,
+};
+
+/// What is timed.
+pub struct TlbReach;
+
+static ABOUT: About = About {
+    name: "memory/tlb_reach",
+    question: "How many pages can a core read from before it has to look their addresses up?",
+    operation: "one load of a pointer, whose address is the pointer that the load before it found",
+    method: "A chase through one random cycle that has one line on each of a number of base pages, at a different place of \
+             each page, so that the lines spread over all sets of the caches. The same number of lines packed next to each \
+             other needs a sixty-fourth of the pages and the same room in the caches: what the one takes longer than the \
+             other is the translation. Plateaus are found in the difference, put on top of what a load from the \
+             first-level cache takes, as for the caches.",
+    caveats: "Page walks go through the caches: where the page tables no longer fit a level, a walk takes longer, and the \
+              curve rises once more without any TLB ending there. On a virtual machine whose host backs it with small \
+              pages the processor may hold translations of those.",
+    version: 1,
+    parameters: &[LAYOUT, LINES],
+    trends: &[],
+};
+
+const SPREAD: &str = "one line a page";
+const PACKED: &str = "packed";
+const LEAST: u64 = 16;
+const MOST: u64 = 16 << 10;
+const QUICK_MOST: u64 = 8 << 10;
+
+impl Experiment for TlbReach {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let lines = sizes::four_an_octave(LEAST, MOST);
+        let along = |layout| lines.iter().map(move |lines| point(layout, *lines));
+        along(SPREAD).chain(along(PACKED)).collect()
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        let page = Pages::Base.bytes() as u64;
+        vec![Requirement::MemoryBytes(point.number(&LINES) * page)]
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        let lines = point.number(&LINES);
+        if sizes::fineness(lines) == 1 && lines <= QUICK_MOST { Effort::Quick } else { Effort::Standard }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let lines = point.number(&LINES) as f64;
+        let (line, page) = (known.machine.line_bytes() as f64, known.machine.page_bytes());
+        let bytes = lines * line;
+        let pages = if point.name(&LAYOUT) == SPREAD { lines } else { (bytes / page as f64).ceil() };
+        let prediction = hierarchy::answered(Prediction::new(), known, bytes);
+        Ok(hierarchy::translated(prediction, known, pages, page))
+    }
+
+    fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
+        let because =
+            "a load that waits for the one before it takes two cycles at the least, in any first-level cache";
+        Some(Bound { limit: 2.0 * known.shortest_cycle(), because: because.to_owned() })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let lines = point.number(&LINES);
+        let line = sizes::line_bytes(site.home);
+        if point.name(&LAYOUT) == PACKED {
+            let bytes = lines as usize * line;
+            let order = RandomOrder::new(lines, site.seed);
+            let place = move |element| order.at(element) as usize * line;
+            return built(bytes, lines, place, site);
+        }
+        let page = Pages::Base.bytes();
+        let order = RandomOrder::new(lines, site.seed);
+        let within = RandomOrder::new(u64::MAX, site.seed);
+        let place = move |element| {
+            let number = order.at(element);
+            number as usize * page + within.at(number) as usize % (page / line) * line
+        };
+        built(lines as usize * page, lines, place, site)
+    }
+
+    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+        let mut checks = Backing::evidence(false, seen);
+        checks.push(cycle::whole(seen));
+        checks.extend(walk::evidence(seen));
+        checks.extend(cycle::unpredictable(seen));
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let entries = hierarchy::tlb_entries(known.machine, known.machine.page_bytes());
+        let limit = |(level, entries): (usize, Option<u64>)| {
+            Some(Limit { name: format!("level {} TLB", level + 1), at: entries? })
+        };
+        let limits: Vec<Limit> = entries.into_iter().enumerate().filter_map(limit).collect();
+        let write = |x: f64| format!("{:.0} pages", x.exp2());
+        let said = found_levels::sentences(&limits, &translation(known), &write);
+        if said.is_empty() {
+            return vec![];
+        }
+        vec![format!(
+            "Found from what translation adds to a load from the first-level cache: {}.",
+            said.join("; ")
+        )]
+    }
+
+    fn landmarks(&self, machine: &Machine) -> Vec<Landmark> {
+        let entries = hierarchy::tlb_entries(machine, machine.page_bytes()).into_iter().enumerate();
+        let landmark = |(level, entries): (usize, Option<u64>)| {
+            let at = entries? as f64;
+            Some(Landmark { along: LINES.name, at, name: format!("L{} TLB {at}", level + 1) })
+        };
+        entries.filter_map(landmark).collect()
+    }
+}
+
+fn point(layout: &str, lines: u64) -> Point {
+    Point::new().named(&LAYOUT, layout).with(&LINES, lines)
+}
+
+fn built<'site, P: Places + 'site>(
+    bytes: usize,
+    lines: u64,
+    place: P,
+    site: &Site,
+) -> Result<Workload<'site>, Failure> {
+    // Lines on a page each begin where the page does; packed ones anywhere in a page.
+    let offset = if bytes as u64 / lines < Pages::Base.bytes() as u64 { site.buffer_offset } else { 0 };
+    Ok(walk::one(Cycle::build(bytes, offset, Pages::Base, lines, place)?, bytes, false))
+}
+
+/// What translation adds to a load from the first-level cache, by the number of pages.
+fn translation(known: &Known) -> Vec<CurvePoint> {
+    let spread = found_levels::curve(known, ABOUT.name, &point(SPREAD, 0), &LINES);
+    let packed = found_levels::curve(known, ABOUT.name, &point(PACKED, 0), &LINES);
+    let Some(nearest) = packed.iter().map(|point| point.1).reduce(f64::min) else { return vec![] };
+    let added = |(x, y, interval): CurvePoint| {
+        let beside = packed.iter().find(|packed| packed.0.total_cmp(&x).is_eq())?;
+        Some((x, y - beside.1 + nearest, interval))
+    };
+    spread.into_iter().filter_map(added).collect()
+}
