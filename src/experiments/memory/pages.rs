@@ -158,7 +158,6 @@ impl Mapping {
     }
 
     /// Its length: whole pages.
-    #[cfg(test)]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
