@@ -97,7 +97,7 @@ fn class(machine: &Machine) -> &'static Class {
     }
 }
 
-/// One page read by itself.
+/// One page read by itself: at the rate of single pages, not of a stream (R-FIX-41).
 pub fn device_read(machine: &Machine) -> Basis {
     let class = class(machine);
     Basis::published(class.read_ns, class.citation)

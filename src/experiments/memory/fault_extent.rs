@@ -98,7 +98,7 @@ impl Experiment for FaultExtent {
 
     fn time_limit(&self, _: &Point) -> Duration {
         // The first trial of a run writes the file.
-        Duration::from_secs(60)
+        Duration::from_mins(1)
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

@@ -1,5 +1,5 @@
 //! Page faults, counted by the kernel around the timed part of every observation: one fault may map hundreds of pages,
-//! and one touch may need none.
+//! and one touch may need none (R-FIX-38).
 
 use crate::experiment::{Check, Observed};
 use std::cell::Cell;

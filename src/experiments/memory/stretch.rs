@@ -97,10 +97,10 @@ struct PageTable(File);
 
 impl PageTable {
     fn open() -> Result<Self, Failure> {
-        File::open("/proc/self/pagemap").map(PageTable).map_err(PageTable::unreadable)
+        File::open("/proc/self/pagemap").map(PageTable).map_err(|error| PageTable::unreadable(&error))
     }
 
-    fn unreadable(error: std::io::Error) -> Failure {
+    fn unreadable(error: &std::io::Error) -> Failure {
         Failure::Unsupported(format!("/proc/self/pagemap cannot be read ({error}): mount /proc"))
     }
 
@@ -114,7 +114,9 @@ impl PageTable {
         while left > 0 {
             let some = left.min(words.len() / WORD);
             let words = &mut words[..some * WORD];
-            self.0.read_exact_at(words, (first * WORD) as u64).map_err(PageTable::unreadable)?;
+            self.0
+                .read_exact_at(words, (first * WORD) as u64)
+                .map_err(|error| PageTable::unreadable(&error))?;
             present += words.chunks_exact(WORD).filter(|word| word[top] & 0x80 != 0).count();
             (first, left) = (first + some, left - some);
         }

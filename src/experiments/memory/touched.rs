@@ -119,7 +119,7 @@ pub fn cleared<'site>(bytes: usize, site: &'site Site) -> Result<Workload<'site>
             for index in 0..pages {
                 // SAFETY: one page inside our own mapping.
                 unsafe {
-                    std::hint::black_box(Mapped::start(&memory).add(index * page)).write_bytes(0, page)
+                    std::hint::black_box(Mapped::start(&memory).add(index * page)).write_bytes(0, page);
                 };
             }
             Ok(())

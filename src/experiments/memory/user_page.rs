@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 /// `include/uapi/linux/userfaultfd.h`: the structures of its requests.
 #[repr(C)]
 struct Api {
-    api: u64,
+    version: u64,
     features: u64,
     ioctls: u64,
 }
@@ -74,7 +74,7 @@ impl UserFaults {
     /// Has the faults of a stretch sent here.
     pub fn over(memory: &impl Mapped) -> Result<Self, Failure> {
         let faults = UserFaults(open()?);
-        let mut api = Api { api: API, features: 0, ioctls: 0 };
+        let mut api = Api { version: API, features: 0, ioctls: 0 };
         faults.ask("UFFDIO_API", 0x3F, &mut api)?;
         let mut register = Register {
             range: Range { start: memory.start().as_ptr() as u64, bytes: memory.bytes() as u64 },
