@@ -7,6 +7,8 @@ use super::lap::Lap;
 use super::pages::Pages;
 use super::stretch::Mapped;
 use crate::experiment::{Failure, Site, Workload, errno};
+use std::cell::Cell;
+use std::collections::VecDeque;
 use std::os::fd::AsRawFd;
 use std::rc::Rc;
 
@@ -14,6 +16,13 @@ use std::rc::Rc;
 pub const WINDOW: usize = 32 << 20;
 /// Pages that are written before they are synchronised.
 pub const WRITTEN_PAGES: usize = 256;
+
+/// One access: its time, its faults, and the bytes that the device was asked for meanwhile.
+struct Access {
+    ns: f64,
+    faults: Faults,
+    served: f64,
+}
 
 /// The cold file, mapped, with everything that is counted beside its accesses.
 pub struct ColdReader<'site> {
@@ -50,23 +59,40 @@ impl<'site> ColdReader<'site> {
         Ok(ns)
     }
 
-    /// Series of single accesses; each begins with nothing of the file in memory.
+    /// Series of single accesses; each begins with nothing of the file in memory. A series is made as a whole and then told
+    /// access by access, so that none is cut short by the end of the trial, which would count the first ones alone.
     pub fn accesses(self, mut series: impl FnMut() -> Vec<usize> + 'site) -> Workload<'site> {
-        let mut offsets: Vec<usize> = vec![];
-        let mut next = 0;
-        ColdReader::recorded(Rc::clone(&self.tally), move || {
-            let Some(offset) = offsets.get(next).copied() else {
+        let mut made = VecDeque::new();
+        let tally = Rc::clone(&self.tally);
+        let served = Rc::new(Cell::new(0.0));
+        let told = Rc::clone(&served);
+        let observe = move || {
+            let Some(access) = made.pop_front() else {
                 self.cold.evict()?;
-                (offsets, next) = (series(), 0);
+                made = series().into_iter().map(|offset| self.access(offset)).collect::<Result<_, _>>()?;
                 return Ok(None);
             };
-            next += 1;
-            let read = |reader: &Self| {
-                reader.cold.read(offset);
-                Ok(())
-            };
-            self.timed(1.0, 1, read).map(Some)
+            self.tally.add(1.0, access.faults, 1);
+            served.set(served.get() + access.served);
+            Ok(Some(access.ns))
+        };
+        // Whether anybody counts what the device serves is known beforehand.
+        let counted = device_reads::count().is_some();
+        Workload::recorded(observe).witnessed(move || {
+            let served = counted.then(|| device_reads::named(told.get()));
+            tally.counts().into_iter().chain(served).collect()
         })
+    }
+
+    fn access(&self, offset: usize) -> Result<Access, Failure> {
+        let served = || device_reads::count().map_or(0.0, |(_, bytes)| bytes);
+        let (served_before, before) = (served(), Faults::so_far());
+        let ns = self.lap.of(|| {
+            self.cold.read(offset);
+            Ok(())
+        })?;
+        let faults = Faults::so_far().since(before);
+        Ok(Access { ns, faults, served: served() - served_before })
     }
 
     /// The beginning of the file, page by page; the result is per page.

@@ -81,7 +81,7 @@ impl Experiment for FaultExtent {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        let page = Pages::Base.bytes() as f64;
+        // Also a cold fault: it is tried again when its page has come, and then finds the neighbours that came with it.
         let around = Basis::published(
             fault_cost::mapped_at_once() as f64,
             "the kernel maps 64 KiB around a page that is in the page cache (fault_around_bytes)",
@@ -89,9 +89,6 @@ impl Experiment for FaultExtent {
         let expected = |what, basis| Ok(Prediction::new().software(what, 1.0, basis));
         match (point.name(&STATE), point.name(&BY)) {
             (COLD, RESIDENCY) => expected("read around the page", fault_cost::read_ahead(known.machine)),
-            (COLD, PAGE_TABLE) => {
-                expected("the page waited for", Basis::published(page, "only the page itself is mapped"))
-            }
             _ => expected("mapped around the page", around),
         }
     }

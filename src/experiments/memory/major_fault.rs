@@ -35,7 +35,7 @@ static ABOUT: About = About {
              on its device before anything is timed (fdatasync). Before each series it is evicted \
              (posix_fadvise with POSIX_FADV_DONTNEED), and mincore must find no page of it in memory. Then single bytes \
              are read through a mapping, each access an observation, less the cost of the clock.\n\n`shuffled pages` \
-             reads one byte of each page in random order with read-ahead switched off for the file and for the \
+             reads one byte of each of 64 pages, shuffled from all of the file, with read-ahead switched off for the file and for the \
              mapping: each access must be one major fault. `every page in order` leaves read-ahead on and is timed by 32 MiB, \
              evicted before, per page. The strides read the first or a random byte of each of up to 100 stretches, with \
              read-ahead as the kernel likes it, in series that begin evicted: the order of the observations shows \
@@ -61,6 +61,8 @@ const RANDOM: &str = "random byte of each stride";
 const STRIDES: [u64; 8] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
 /// Report 003's accesses to one stride, where the file is long enough.
 const ACCESSES: usize = 100;
+/// Shuffled pages that are read before the file is evicted again: half a second's on a rotating disk.
+const SHUFFLED_PAGES: usize = 64;
 
 impl Experiment for MajorFault {
     fn about(&self) -> &'static About {
@@ -230,13 +232,15 @@ fn always_faulting(major: f64, known: &Known) -> Option<String> {
     })
 }
 
-/// Every page, once, in random order (Fisher and Yates).
+/// Some pages in random order, each once: the beginning of a shuffle of all (Fisher and Yates).
 fn shuffled(chance: &mut impl Rng) -> Vec<usize> {
     let page = Pages::Base.bytes();
     let mut offsets: Vec<usize> = (0..cold_file::BYTES as usize).step_by(page).collect();
-    for last in (1..offsets.len()).rev() {
-        offsets.swap(last, chance.next_u64() as usize % (last + 1));
+    for place in 0..SHUFFLED_PAGES {
+        let other = place + chance.next_u64() as usize % (offsets.len() - place);
+        offsets.swap(place, other);
     }
+    offsets.truncate(SHUFFLED_PAGES);
     offsets
 }
 
