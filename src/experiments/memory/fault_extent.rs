@@ -122,8 +122,23 @@ impl Experiment for FaultExtent {
             _ => Check::missing(claim),
         };
         if point.name(&BY) == PEAKS {
-            let claim = "accesses that were peaks, per access that faulted";
-            return vec![per(claim, count(PEAKS_SEEN), count(FAULTED), 0.9, 1.1)];
+            let accesses = Some(seen.operations as f64 * SERIES as f64);
+            return vec![
+                per(
+                    "accesses that faulted and were peaks, per access that faulted",
+                    count(FAULTED_PEAKS),
+                    count(FAULTED),
+                    0.95,
+                    1.0,
+                ),
+                per(
+                    "accesses that were peaks without a fault, per access",
+                    count(OTHER_PEAKS),
+                    accesses,
+                    0.0,
+                    0.001,
+                ),
+            ];
         }
         let touches = Some(seen.operations as f64);
         let (kind, name) = if point.name(&STATE) == COLD { ("major", MAJOR) } else { ("minor", MINOR) };
@@ -164,7 +179,8 @@ fn point(state: &str, by: &str) -> Point {
 const MINOR: &str = "minor_faults_in_probes";
 const MAJOR: &str = "major_faults_in_probes";
 const BROUGHT: &str = "bytes_brought_in";
-const PEAKS_SEEN: &str = "accesses_that_were_peaks";
+const FAULTED_PEAKS: &str = "accesses_that_faulted_and_were_peaks";
+const OTHER_PEAKS: &str = "accesses_that_were_peaks_without_a_fault";
 const FAULTED: &str = "accesses_that_faulted";
 
 /// The file, brought into its state again before every probe.
@@ -215,22 +231,24 @@ impl Probed {
     /// A series of touches; the distance between those that took long.
     fn peaks<'site>(mut self, least: f64, site: &'site Site) -> Workload<'site> {
         let lap = Lap::new(site);
-        let sums = Rc::new([const { Cell::new(0.0) }; 2]);
+        let sums = Rc::new([const { Cell::new(0.0) }; 3]);
         let told = Rc::clone(&sums);
         let observe = move || {
             let first = self.fresh_place()?;
-            let (mut times, mut faulted) = (Vec::with_capacity(SERIES), 0.0);
+            let (mut times, mut faulted) = (Vec::with_capacity(SERIES), Vec::with_capacity(SERIES));
             for page in first..first + SERIES {
                 let before = Faults::so_far();
                 times.push(lap.of(|| {
                     self.read(page);
                     Ok(())
                 })?);
-                faulted += if Faults::so_far().since(before).all() > 0 { 1.0 } else { 0.0 };
+                faulted.push(Faults::so_far().since(before).all() > 0);
             }
             let peaks = peaks::of(&times, least);
-            for (sum, more) in sums.iter().zip([peaks.len() as f64, faulted]) {
-                sum.set(sum.get() + more);
+            let both = peaks.iter().filter(|place| faulted[**place]).count();
+            let faults = faulted.iter().filter(|faulted| **faulted).count();
+            for (sum, more) in sums.iter().zip([both, peaks.len() - both, faults]) {
+                sum.set(sum.get() + more as f64);
             }
             let period = peaks::period(&peaks).ok_or_else(|| {
                 Failure::Unsupported(format!(
@@ -239,8 +257,9 @@ impl Probed {
             })?;
             Ok(Some(period * Pages::Base.bytes() as f64))
         };
-        Workload::recorded(observe)
-            .witnessed(move || [PEAKS_SEEN, FAULTED].into_iter().zip(told.iter().map(Cell::get)).collect())
+        Workload::recorded(observe).witnessed(move || {
+            [FAULTED_PEAKS, OTHER_PEAKS, FAULTED].into_iter().zip(told.iter().map(Cell::get)).collect()
+        })
     }
 }
 
