@@ -19,6 +19,8 @@ pub enum Requirement {
     File(&'static str),
     /// A second host that does the other half. No machine has one by itself; a run may.
     Peer,
+    /// A file on a network mount or a server.
+    Remote,
 }
 
 impl Requirement {
@@ -35,6 +37,10 @@ impl Requirement {
             Requirement::File(path) => {
                 (!std::path::Path::new(path).exists()).then(|| format!("needs {path}, which is not there"))
             }
+            Requirement::Remote => machine.storage.remote.is_none().then(|| {
+                "needs a file over a network: --dir FOLDER on a network mount, or --remote URL (sftp://, nfs://, smb://)"
+                    .to_owned()
+            }),
             Requirement::Peer => Some(
                 "needs a second host: `--peer HOST` for a real one, `--peer namespace` for a virtual one on this machine"
                     .to_owned(),

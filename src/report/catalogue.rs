@@ -118,6 +118,7 @@ fn required(experiment: &dyn Experiment, points: &[Point], style: Style) -> Stri
             Requirement::Architecture(name) => format!("the architecture {name}"),
             Requirement::Instructions(name) => format!("the instructions called {name}"),
             Requirement::File(path) => format!("the file {path}"),
+            Requirement::Remote => "a file over a network (`--dir`, `--remote`)".to_owned(),
             Requirement::Peer => "a second host (`--peer`)".to_owned(),
         };
         *needed.entry(what).or_default() += 1;
