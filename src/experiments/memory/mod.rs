@@ -16,6 +16,7 @@ mod found_levels;
 mod hierarchy;
 mod lap;
 mod load_latency;
+mod loaded_latency;
 mod major_fault;
 mod mapping;
 mod memory_parallelism;
@@ -29,6 +30,7 @@ mod scattered;
 mod sizes;
 mod slots;
 mod stream_arrays;
+mod stream_findings;
 mod stream_fleet;
 mod stream_kernel;
 mod stream_prediction;
@@ -51,6 +53,7 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &memory_parallelism::MemoryParallelism,
     &bandwidth::Bandwidth,
     &parallel_bandwidth::ParallelBandwidth,
+    &loaded_latency::LoadedLatency,
     &minor_fault::MinorFault,
     &fault_extent::FaultExtent,
     &major_fault::MajorFault,
