@@ -130,8 +130,8 @@ fn without_a_peer_its_points_are_skipped_with_what_to_do() {
         .arg(tempfile::tempdir().unwrap().path().join("run.jsonl"))
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned()
-        + &String::from_utf8_lossy(&output.stderr);
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("--peer HOST") || said.contains("every selected point is skipped"), "{said}");
 }
 
