@@ -109,11 +109,14 @@ pub struct Run {
     /// The folder in which experiments may make files; without it the folder for temporary files.
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
+    /// Numbers of processes for experiments in which processes compete, such as `1,8,32`; without it the usual ones.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=256))]
+    pub processes: Vec<u64>,
     /// The run file; the report stands beside it. Without it, one is made in the data folder.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Go on with a run that was interrupted, or add rounds to a complete one.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "processes"])]
     pub resume: Option<PathBuf>,
     /// A second host for remote experiments: one that `ssh` knows, `namespace` for a virtual one on this machine, or the
     /// address and port of a peer that was started by hand.
