@@ -4,13 +4,13 @@ use super::blocks::{Order, Walk};
 use super::reader::{ReadAhead, Reader, Way};
 use crate::experiment::{Failure, Site, Stopwatch};
 use crate::experiments::test_file::{Room, TestFile, direct, evict, served_to};
-use crate::sampling::partner::{self, Process};
+use crate::sampling::partner::Process;
 use crate::sampling::shared_memory::{Shareable, shared_memory};
-use std::fs::File;
-use std::io::Read;
-use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+/// How often somebody who waits for the others looks.
+const LOOK: Duration = Duration::from_micros(200);
 
 /// The most processes of a fleet.
 pub const MOST: usize = 256;
@@ -53,6 +53,8 @@ struct Lane {
 }
 
 struct Board {
+    /// The barrier: 1 when all may go.
+    go: AtomicU64,
     lanes: [Lane; MOST],
 }
 
@@ -111,35 +113,29 @@ impl Fleet {
         }
         let board: &'static Board =
             shared_memory().map_err(|error| Failure::Broke(format!("shared memory: {error}")))?;
-        let (gate, opener) = partner::pipe()?;
         let mut processes = Vec::with_capacity(members.len());
         for (member, lane) in members.iter().zip(&board.lanes) {
             let (reader, walk) = prepared(member, site)?;
-            let (gate, stopwatch) = (duplicate(&gate)?, site.stopwatch);
-            let opener = duplicate(&opener)?;
-            processes.push(Process::start(None, move || {
-                drop(opener);
-                read_on(reader, walk, lane, gate, stopwatch)
-            })?);
+            let stopwatch = site.stopwatch;
+            processes.push(Process::start(None, move || read_on(reader, walk, lane, &board.go, stopwatch))?);
         }
-        drop(gate);
         let block = members.first().map_or(0, |member| member.block);
         let fleet = Fleet { board, processes, block, fewest: u64::MAX, observations: 0 };
-        fleet.until_ready(site)?;
-        // The last writing end is closed: every waiting process reads the end of the file, and goes.
-        drop(opener);
+        fleet.until(|lane| lane.version.load(Ordering::Acquire) > 0, "ready", site)?;
+        board.go.store(1, Ordering::Release);
+        // A first completion has no earlier one to be timed from: counting begins behind it.
+        fleet.until(|lane| lane.look().0 > 0, "done with a first block", site)?;
         Ok(fleet)
     }
 
-    /// Every process says that it is ready with a first report of no blocks.
-    fn until_ready(&self, site: &Site) -> Result<(), Failure> {
+    fn until(&self, is_so: impl Fn(&Lane) -> bool, what: &str, site: &Site) -> Result<(), Failure> {
         let began = site.stopwatch.now_ns();
-        while self.lanes().any(|lane| lane.version.load(Ordering::Acquire) == 0) {
+        while !self.lanes().all(&is_so) {
             self.check()?;
             if site.stopwatch.now_ns() - began > Fleet::LONGEST {
-                return Err(Failure::Broke("not all processes became ready".to_owned()));
+                return Err(Failure::Broke(format!("not all processes were {what} after five seconds")));
             }
-            std::thread::sleep(Duration::from_micros(200));
+            std::thread::sleep(LOOK);
         }
         Ok(())
     }
@@ -188,10 +184,6 @@ impl Fleet {
 }
 
 fn since(now: (u64, f64), before: (u64, f64)) -> Progress {
-    // A process's first completion of all has no earlier one to be timed from.
-    if before.0 == 0 {
-        return Progress::default();
-    }
     Progress { blocks: now.0 - before.0, took_ns: now.1 - before.1 }
 }
 
@@ -206,22 +198,18 @@ fn prepared(member: &Member, site: &Site) -> Result<(Reader, Walk), Failure> {
     Ok((reader, walk))
 }
 
-fn duplicate(end: &OwnedFd) -> Result<OwnedFd, Failure> {
-    end.try_clone().map_err(|error| Failure::Broke(format!("another descriptor for the barrier: {error}")))
-}
-
 /// One process: ready, waits for the barrier, reads until it is killed.
 fn read_on(
     mut reader: Reader,
     mut walk: Walk,
     lane: &Lane,
-    gate: OwnedFd,
+    go: &AtomicU64,
     stopwatch: &dyn Stopwatch,
 ) -> Result<(), Failure> {
     lane.tell(0, stopwatch.now_ns());
-    let mut gate = File::from(gate);
-    // Nothing is ever written: the end of the file is the signal.
-    let _ = gate.read(&mut [0]);
+    while go.load(Ordering::Acquire) == 0 {
+        std::thread::sleep(LOOK);
+    }
     let mut blocks = 0;
     loop {
         if let Err(failure) = reader.read(walk.step()) {
