@@ -60,6 +60,16 @@ const START: &str = "start of child";
 const PROCESSES: &str = "processes";
 const THREADS: &str = "threads";
 
+/// A switch between two processes on one CPU, for predictions that contain switches.
+pub fn between_processes() -> Point {
+    Point::new().named(&BY, PIPE_NET).named(&BETWEEN, PROCESSES)
+}
+
+/// A process on another CPU woken through a pipe, for predictions that contain that.
+pub fn across_cpus() -> Point {
+    Point::at(Placement::AcrossCpus).named(&BY, PIPE).named(&BETWEEN, PROCESSES)
+}
+
 impl Experiment for ContextSwitch {
     fn about(&self) -> &'static About {
         &ABOUT

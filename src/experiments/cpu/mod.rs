@@ -5,7 +5,7 @@ mod arithmetic;
 mod arithmetic_kernel;
 #[cfg(target_arch = "x86_64")]
 mod call_kernel;
-mod context_switch;
+pub mod context_switch;
 mod core_to_core;
 mod counter_forms;
 mod loop_overhead;

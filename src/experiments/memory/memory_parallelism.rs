@@ -99,7 +99,7 @@ impl Experiment for MemoryParallelism {
     fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
         let mut checks = Backing::evidence(true, seen);
         checks.push(cycle::whole(seen));
-        checks.extend(walk::evidence(seen));
+        checks.extend(walk::evidence(seen, walk::ROLLED_MOST));
         checks.extend(cycle::unpredictable(seen));
         checks
     }

@@ -1,6 +1,26 @@
 //! What a message, a byte and a connection cost, through the software alone and to another host.
 
+mod account;
+mod acknowledged;
+mod arrival_rate;
+mod bandwidth;
+mod caller;
+mod connection;
+mod conversation;
+mod datagrams;
+mod expected;
+mod open_loop;
+mod other_side;
+mod ping;
+mod ports;
+pub mod round_trip;
+mod sending;
+mod tcp_info;
+mod throughput;
+mod transfer;
+
 use crate::experiment::Experiment;
 
 /// The experiments of this family, in the order in which each may build on those before it.
-pub const EXPERIMENTS: &[&dyn Experiment] = &[];
+pub const EXPERIMENTS: &[&dyn Experiment] =
+    &[&round_trip::RoundTrip, &bandwidth::Bandwidth, &connection::Connection];

@@ -12,8 +12,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Begins one, serving one connection at a time: a client that waits for its greeting never finds a backlog.
-/// `accepted` is called the moment that accept has returned.
-pub fn begin(place: &Place, accepted: impl Fn() + Send + 'static) -> Result<Running, Failure> {
+pub fn begin(place: &Place) -> Result<Running, Failure> {
     let broke = |attempt: &str, error: std::io::Error| {
         Failure::Broke(format!("the accepting service: {attempt}: {error}"))
     };
@@ -27,11 +26,8 @@ pub fn begin(place: &Place, accepted: impl Fn() + Send + 'static) -> Result<Runn
         let _waking = waking;
         while !tally.is_ending() {
             let (stream, caller) = listener.accept().map_err(|error| broke("accept", error))?;
-            accepted();
             if !tally.is_ending() && guests.serves(caller.ip()) {
-                tally.connections.fetch_add(1, Ordering::Relaxed);
-                // A reset is one of the ways in which a client ends it.
-                let _ = see_out(stream, tally);
+                attend(&stream, tally);
             }
         }
         Ok(())
@@ -39,15 +35,20 @@ pub fn begin(place: &Place, accepted: impl Fn() + Send + 'static) -> Result<Runn
     Ok(running)
 }
 
-/// Greets, waits for the client's end of the stream, and closes.
-fn see_out(mut stream: TcpStream, tally: &Arc<Tally>) -> std::io::Result<()> {
-    let other = stream.try_clone()?;
-    let _waking = tally.on_end(move || drop(other.shutdown(Shutdown::Both)));
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.write_all(&[1])?;
-    if stream.read(&mut [0])? == 0 {
-        // Both sides saw the other's end: this was a graceful one.
+fn attend(stream: &TcpStream, tally: &Arc<Tally>) {
+    let Ok(other) = stream.try_clone() else { return };
+    let waking = tally.on_end(move || drop(other.shutdown(Shutdown::Both)));
+    tally.connections.fetch_add(1, Ordering::Relaxed);
+    // The stream is closed when the service holds it no more in any form.
+    if see_out(stream).is_ok_and(|graceful| graceful) {
         tally.messages.fetch_add(1, Ordering::Relaxed);
     }
-    Ok(())
+    drop(waking);
+}
+
+/// Greets, and waits for the client's end of the stream; false where the client sent something else. A reset is an error.
+pub fn see_out(mut stream: &TcpStream) -> std::io::Result<bool> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(&[1])?;
+    Ok(stream.read(&mut [0])? == 0)
 }

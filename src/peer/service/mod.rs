@@ -108,7 +108,7 @@ pub fn serve(service: &Service, place: &Place) -> Result<Running, Failure> {
             source::begin(*stream, *enough, *acknowledged, place)
         }
         Service::Datagrams { bytes } => datagrams::begin(*bytes, place),
-        Service::Accept => accept::begin(place, || ()),
+        Service::Accept => accept::begin(place),
     }
 }
 

@@ -1,0 +1,177 @@
+//! What the transfers of a trial add up to, for the evidence.
+
+use super::other_side::{PATH, PEER};
+use super::transfer::Transfer;
+use crate::experiment::{Check, Observed, Placement, Point};
+use crate::statistics::share_interval;
+use std::collections::BTreeMap;
+
+/// Sums over transfers, by the name of the witness.
+#[derive(Debug, Default)]
+pub struct Account(BTreeMap<&'static str, f64>);
+
+const TRANSFERS: &str = "transfers";
+const SENT: &str = "bytes_sent";
+const RECEIVED: &str = "bytes_received";
+const READS: &str = "reads";
+const SENDER: &str = "sender_cpu_ns";
+const RECEIVER: &str = "receiver_cpu_ns";
+const WALL: &str = "transfer_ns";
+const SENT_AGAIN: &str = "segments_sent_again";
+const SEND_BUFFER: &str = "send_buffer_bytes";
+const RECEIVE_BUFFER: &str = "receive_buffer_bytes";
+const STEADY: &str = "transfers_found_steady";
+const RAMP: &str = "ramp_ns";
+const UNCOPIED: &str = "sends_without_copy";
+const COPIED: &str = "sends_copied_after_all";
+
+impl Account {
+    /// Nothing yet; a witness must tell every name from the start.
+    pub fn new() -> Self {
+        let names = [
+            TRANSFERS,
+            SENT,
+            RECEIVED,
+            READS,
+            SENDER,
+            RECEIVER,
+            WALL,
+            SENT_AGAIN,
+            SEND_BUFFER,
+            RECEIVE_BUFFER,
+            STEADY,
+            RAMP,
+            UNCOPIED,
+            COPIED,
+        ];
+        Account(names.into_iter().map(|name| (name, 0.0)).collect())
+    }
+
+    /// One more transfer, that took so long.
+    pub fn add(&mut self, transfer: &Transfer, wall_ns: f64) {
+        let (uncopied, copied) = transfer.uncopied.unwrap_or_default();
+        let steady = super::arrival_rate::steady(&transfer.arrivals);
+        let sums = [
+            (TRANSFERS, 1.0),
+            (SENT, transfer.sent as f64),
+            (RECEIVED, transfer.received as f64),
+            (READS, transfer.reads as f64),
+            (SENDER, transfer.sender_ns),
+            (RECEIVER, transfer.receiver_ns),
+            (WALL, wall_ns),
+            (SENT_AGAIN, transfer.sent_again as f64),
+            (SEND_BUFFER, transfer.send_buffer as f64),
+            (RECEIVE_BUFFER, transfer.receive_buffer as f64),
+            (STEADY, f64::from(u8::from(steady.is_some_and(|steady| steady.found)))),
+            (RAMP, steady.map_or(0.0, |steady| steady.ramp_ns)),
+            (UNCOPIED, uncopied as f64),
+            (COPIED, copied as f64),
+        ];
+        for (name, more) in sums {
+            *self.0.entry(name).or_default() += more;
+        }
+    }
+
+    /// For the evidence.
+    pub fn witness(&self) -> Vec<(&'static str, f64)> {
+        self.0.iter().map(|(name, sum)| (*name, *sum)).collect()
+    }
+}
+
+/// A sum; 0 where nothing was counted, which no check takes for good.
+fn sum(seen: &Observed, name: &str) -> f64 {
+    seen.witness(name).unwrap_or(0.0)
+}
+
+/// Every byte that was sent arrived.
+pub fn complete(seen: &Observed) -> Check {
+    Check::equal("bytes that arrived per byte sent", sum(seen, RECEIVED) / sum(seen, SENT), 1.0)
+}
+
+/// Datagrams may be lost, not multiplied.
+pub fn datagrams(bytes: f64, seen: &Observed) -> Check {
+    let (sent, arrived) = ((sum(seen, SENT) / bytes) as u64, sum(seen, READS) as u64);
+    let claim = "no more datagrams arrived than were sent; the others were lost";
+    let Some(interval) = share_interval(sent.saturating_sub(arrived), sent) else {
+        return Check::missing(claim);
+    };
+    Check {
+        claim: claim.to_owned(),
+        holds: arrived > 0 && arrived <= sent,
+        seen: format!(
+            "{} of {sent} lost: {:.3} to {:.3} % at 95 %",
+            sent.saturating_sub(arrived),
+            interval.low * 100.0,
+            interval.high * 100.0
+        ),
+    }
+}
+
+/// The beginning was found, and with it what to leave out.
+pub fn steady(seen: &Observed) -> Check {
+    let (transfers, found) = (sum(seen, TRANSFERS), sum(seen, STEADY));
+    Check {
+        claim: "streams became steady before half of them had passed: most of them".to_owned(),
+        holds: transfers > 0.0 && found / transfers > 0.5,
+        seen: format!(
+            "{found} of {transfers}, {:.2} ms after their first byte; {:.0} bytes a read",
+            sum(seen, RAMP) / transfers / 1e6,
+            sum(seen, RECEIVED) / sum(seen, READS)
+        ),
+    }
+}
+
+/// Two sides can use two processors' time at most, and one where they share it.
+pub fn processors(point: &Point, streams: f64, seen: &Observed) -> Check {
+    let used = (sum(seen, SENDER) + sum(seen, RECEIVER)) / sum(seen, WALL);
+    let most = match (point.placement(), point.name(&PATH)) {
+        (Placement::OneCpu, _) => 1.0,
+        (Placement::Free, _) => 2.0 * streams,
+        (_, PEER) => 1.0 + streams,
+        _ => 2.0,
+    };
+    let received = sum(seen, RECEIVED) / f64::from(1 << 20);
+    Check::within(
+        format!(
+            "processors used by both sides (per MiB: sender {:.0} µs, receiver {:.0} µs)",
+            sum(seen, SENDER) / received / 1e3,
+            sum(seen, RECEIVER) / received / 1e3
+        ),
+        used,
+        0.001,
+        most * 1.1,
+    )
+}
+
+/// What this side's socket had at the end, and how seldom segments had to be sent again.
+pub fn socket(asked: Option<u32>, seen: &Observed) -> Vec<Check> {
+    let mean = |name| sum(seen, name) / sum(seen, TRANSFERS) / 1024.0;
+    let (send, receive) = (mean(SEND_BUFFER), mean(RECEIVE_BUFFER));
+    let wish =
+        asked.map_or("left to the system".to_owned(), |bytes| format!("{} KiB asked for", bytes / 1024));
+    vec![
+        Check {
+            claim: format!("this side's socket buffers are known, as granted ({wish})"),
+            holds: send > 0.0 && receive > 0.0,
+            seen: format!("{send:.0} KiB for sending, {receive:.0} KiB for receiving, at the end"),
+        },
+        Check::within(
+            "segments sent again per MiB",
+            sum(seen, SENT_AGAIN) / (sum(seen, SENT) / f64::from(1 << 20)),
+            0.0,
+            10.0,
+        ),
+    ]
+}
+
+/// What the kernel told of sends that should not copy.
+pub fn copies(seen: &Observed) -> Check {
+    let (uncopied, copied) = (sum(seen, UNCOPIED), sum(seen, COPIED));
+    Check {
+        claim: "the kernel told of every send what became of it".to_owned(),
+        holds: uncopied + copied > 0.0,
+        seen: format!(
+            "{uncopied} without a copy, {copied} copied after all (as every send over loopback is)"
+        ),
+    }
+}

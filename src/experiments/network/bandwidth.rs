@@ -1,0 +1,330 @@
+//! How many bytes a second reach the other side, and what do they cost?
+
+use super::account::{self, Account};
+use super::arrival_rate::{since_first_byte, steady};
+use super::other_side::{LOOPBACK, PATH, PEER, WITHIN, required};
+use super::sending::{SENDFILE, SPLICE, WRITE, ZERO_COPY};
+use super::transfer::{self, Order, Transfer};
+use super::{acknowledged, throughput};
+use crate::experiment::{
+    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
+    Prediction, Requirement, Scale, Site, Workload,
+};
+use crate::machine::Machine;
+use crate::peer::service::Enough;
+use crate::quantity::Unit;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// How bytes travel.
+pub const BY: Parameter = Parameter { name: "by", meaning: "how bytes travel", scale: Scale::Name };
+/// Which side sends.
+const DIRECTION: Parameter =
+    Parameter { name: "direction", meaning: "whether this side sends or receives", scale: Scale::Name };
+/// Size of reads and writes.
+pub const CHUNK: Parameter = Parameter {
+    name: "chunk",
+    meaning: "bytes of each write and of each read's buffer",
+    scale: Scale::Bytes,
+};
+/// Connections.
+pub const STREAMS: Parameter =
+    Parameter { name: "streams", meaning: "connections beside each other", scale: Scale::Count };
+/// What is asked of a stream.
+pub const ASPECT: Parameter = Parameter {
+    name: "aspect",
+    meaning: "what is asked: the steady rate, the rate of the whole or of a window, the ramp's length, losses, or \
+              processor time per MiB",
+    scale: Scale::Name,
+};
+/// Where a window begins.
+const SINCE: Parameter = Parameter {
+    name: "since",
+    meaning: "where the window begins, after the first byte; it is as long again (the first, as the second)",
+    scale: Scale::Nanoseconds,
+};
+/// How many messages.
+const MESSAGES: Parameter = Parameter {
+    name: "messages",
+    meaning: "messages of one chunk in the whole transfer",
+    scale: Scale::Count,
+};
+
+/// What is timed.
+pub struct Bandwidth;
+
+static ABOUT: About = About {
+    name: "network/bandwidth",
+    question: "How many bytes a second reach the other side, and what do they cost?",
+    operation: "one byte of payload moved from one process to another",
+    method: "One side writes as fast as it can, the other reads; both use buffers of one chunk. Bytes are counted and \
+             timed where they arrive, by the receiver's clock, from the first to the last: the way there is not part \
+             of it, and what still waits in the sender's buffers does not count. Each trial is one transfer of 15 ms at \
+             least (100 ms with a peer, four chunks). Cut into forty intervals, its beginning is left out by the \
+             marginal standard error rule (White 1997): from where on the mean of the rest is known best. `steady` is \
+             all bytes over all time after that. `window` shows the beginning itself, and `ramp` its length.\n\nSocket \
+             buffers are the system's choice (it adapts them); what was granted stands in the evidence, with the \
+             processor time of both sides and the segments that were sent again. Rates are those of the payload: on \
+             Ethernet with packets of 1500 bytes TCP's headers take another 6 % of the wire.\n\n`sendfile` and \
+             `splice` send a file in memory, `MSG_ZEROCOPY` lends memory to the kernel. UDP sends as fast as it can: \
+             `steady` is what arrives, `loss` what does not, in parts of a million.",
+    caveats: "`TCP, a byte back per chunk` is report 000's: chunks of 16,000,000 bytes, each acknowledged by one byte, \
+              with buffers of as much asked for; it contains a round trip per chunk. `whole` over 1 MiB messages is \
+              report 001's (10,240 of them; fewer where time is short): its slow beginning is part of it. Over loopback \
+              both sides, and the kernel's work for each, share this machine's processors and memory. Several streams \
+              run wherever the scheduler likes.",
+    version: 1,
+    parameters: &[BY, PATH, DIRECTION, CHUNK, STREAMS, ASPECT, SINCE, MESSAGES],
+    trends: &[],
+};
+
+/// TCP, written from memory.
+pub const TCP: &str = "TCP";
+/// Report 000's form.
+const ACKNOWLEDGED: &str = "TCP, a byte back per chunk";
+/// A UNIX stream socket.
+pub const UNIX: &str = "UNIX socket";
+/// A pipe.
+pub const PIPE: &str = "pipe";
+/// Datagrams.
+pub const UDP: &str = "UDP";
+const SEND: &str = "send";
+const RECEIVE: &str = "receive";
+/// The rate once it is steady.
+pub const STEADY: &str = "steady";
+const WHOLE: &str = "whole";
+const WINDOW: &str = "window";
+/// How long the beginning lasts.
+pub const RAMP: &str = "ramp";
+/// Datagrams that did not arrive.
+pub const LOSS: &str = "loss";
+/// Processor time of the sender.
+pub const SENDER: &str = "sender's processor time";
+/// Processor time of the receiver.
+pub const RECEIVER: &str = "receiver's processor time";
+
+const CHUNKS: [u64; 8] = [512, 4 << 10, 16 << 10, 64 << 10, 128 << 10, 1 << 20, 4 << 20, 32 << 20];
+const QUICK_CHUNKS: [u64; 4] = [512, 16 << 10, 128 << 10, 4 << 20];
+/// The chunk of everything that does not sweep it.
+const USUAL_CHUNK: u64 = 128 << 10;
+const REPORT_000_CHUNK: u64 = 16_000_000;
+const REPORT_001_MESSAGES: [u64; 2] = [256, 10_240];
+/// Beginnings of windows, nanoseconds.
+const WINDOWS: [u64; 6] = [0, 500_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000];
+
+fn point(by: &str, path: &str, direction: &str, chunk: u64, placement: Placement) -> Point {
+    let point = Point::at(placement).named(&BY, by).named(&PATH, path).named(&DIRECTION, direction);
+    point.with(&CHUNK, chunk).with(&STREAMS, 1).named(&ASPECT, STEADY)
+}
+
+/// TCP's points on one path.
+fn of_tcp(path: &str, points: &mut Vec<Point>) {
+    let at = |direction, chunk| point(TCP, path, direction, chunk, Placement::AcrossCpus);
+    for direction in [SEND, RECEIVE] {
+        points.extend(CHUNKS.map(|chunk| at(direction, chunk)));
+        let usual = point(TCP, path, direction, USUAL_CHUNK, Placement::Free);
+        points.extend([1, 2, 4, 8].map(|streams| usual.clone().with(&STREAMS, streams)));
+        points.push(point(ACKNOWLEDGED, path, direction, REPORT_000_CHUNK, Placement::AcrossCpus));
+    }
+    let usual = at(SEND, USUAL_CHUNK);
+    points.extend([SENDER, RECEIVER, RAMP].map(|aspect| usual.clone().named(&ASPECT, aspect)));
+    points.extend(WINDOWS.map(|since| usual.clone().named(&ASPECT, WINDOW).with(&SINCE, since)));
+    let whole = at(RECEIVE, 1 << 20).named(&ASPECT, WHOLE);
+    points.extend(REPORT_001_MESSAGES.map(|messages| whole.clone().with(&MESSAGES, messages)));
+    points.extend(
+        [SENDFILE, SPLICE, ZERO_COPY].map(|by| point(by, path, SEND, USUAL_CHUNK, Placement::AcrossCpus)),
+    );
+    for bytes in [1400, 8192] {
+        let udp = point(UDP, path, SEND, bytes, Placement::AcrossCpus);
+        points.extend([STEADY, LOSS].map(|aspect| udp.clone().named(&ASPECT, aspect)));
+    }
+}
+
+impl Experiment for Bandwidth {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let mut points = vec![];
+        for by in [PIPE, UNIX] {
+            let chunks = [4 << 10, 64 << 10, 1 << 20];
+            points.extend(chunks.map(|chunk| point(by, WITHIN, SEND, chunk, Placement::AcrossCpus)));
+            points.push(point(by, WITHIN, SEND, 64 << 10, Placement::OneCpu));
+        }
+        points.push(point(TCP, LOOPBACK, SEND, USUAL_CHUNK, Placement::OneCpu));
+        of_tcp(LOOPBACK, &mut points);
+        of_tcp(PEER, &mut points);
+        points
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        let mut needed = required(point);
+        needed.push(Requirement::MemoryBytes(2 * point.number(&CHUNK) * point.number(&STREAMS) + (16 << 20)));
+        needed
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        let chunk = point.number(&CHUNK);
+        match (point.name(&BY), point.name(&ASPECT)) {
+            (_, WHOLE) if point.number(&MESSAGES) == REPORT_001_MESSAGES[1] => Effort::Thorough,
+            (TCP, STEADY) if point.number(&STREAMS) > 1 && point.name(&DIRECTION) == RECEIVE => {
+                Effort::Standard
+            }
+            (TCP, STEADY) => quick(QUICK_CHUNKS.contains(&chunk)),
+            (PIPE | UNIX, _) => quick(chunk == 64 << 10),
+            (UDP, _) => quick(chunk == 1400),
+            (by, aspect) => quick(by == ACKNOWLEDGED || aspect == RAMP),
+        }
+    }
+
+    fn unit(&self, point: &Point) -> Unit {
+        match point.name(&ASPECT) {
+            SENDER | RECEIVER | RAMP => Unit::Nanoseconds,
+            LOSS => Unit::PartsPerMillion,
+            _ => Unit::BytesPerSecond,
+        }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        Ok(throughput::expected(point, known))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        (self.unit(point) == Unit::BytesPerSecond).then(|| Bound {
+            limit: 64e9 / known.shortest_cycle() * point.number(&STREAMS) as f64,
+            because: "the receiver copies every byte, and no core moves more than 64 bytes a cycle"
+                .to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        if point.name(&BY) == ACKNOWLEDGED {
+            let chunk = point.number(&CHUNK) as u32;
+            return acknowledged::workload(point.name(&DIRECTION) == SEND, point.name(&PATH), chunk, site);
+        }
+        let (order, point) = (order(point, site), point.clone());
+        let account = Rc::new(RefCell::new(Account::new()));
+        let kept = Rc::clone(&account);
+        let mut warmed = false;
+        let act = move || {
+            // The sampler warms up with one call; a transfer has its own beginning.
+            if !std::mem::replace(&mut warmed, true) {
+                return Ok(None);
+            }
+            let began = site.stopwatch.now_ns();
+            let transfer = made(&point, &order, site)?;
+            kept.borrow_mut().add(&transfer, site.stopwatch.now_ns() - began);
+            asked(&point, &transfer).map(Some)
+        };
+        Ok(Workload::recorded(act).witnessed(move || account.borrow().witness()))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let by = point.name(&BY);
+        if by == ACKNOWLEDGED {
+            return acknowledged::evidence(point.number(&CHUNK) as f64, seen);
+        }
+        let streams = point.number(&STREAMS) as f64;
+        let mut checks = match by {
+            UDP => vec![account::datagrams(point.number(&CHUNK) as f64, seen)],
+            _ => vec![account::complete(seen)],
+        };
+        checks.push(account::processors(point, streams, seen));
+        if matches!(point.name(&ASPECT), STEADY | RAMP) && by != UDP {
+            checks.push(account::steady(seen));
+        }
+        if !matches!(by, UDP | UNIX | PIPE) {
+            checks.extend(account::socket(None, seen));
+        }
+        if by == ZERO_COPY {
+            checks.push(account::copies(seen));
+        }
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        throughput::findings(known)
+    }
+
+    fn time_limit(&self, point: &Point) -> Duration {
+        Duration::from_secs(if point.name(&ASPECT) == WHOLE { 120 } else { 15 })
+    }
+}
+
+/// The steady rate of TCP, sent on this path by one stream in chunks of the usual size.
+pub fn usual(path: &str) -> Point {
+    point(TCP, path, SEND, USUAL_CHUNK, Placement::AcrossCpus)
+}
+
+fn quick(is_quick: bool) -> Effort {
+    if is_quick { Effort::Quick } else { Effort::Standard }
+}
+
+/// What the reports' comparison wants: the best of a sweep over chunks.
+pub fn best(by: &str, path: &str, known: &Known) -> Option<(u64, f64)> {
+    let directions = [SEND, RECEIVE].into_iter();
+    let groups = directions.map(|direction| point(by, path, direction, 0, Placement::AcrossCpus));
+    let all = groups.flat_map(|group| known.along(ABOUT.name, &group, &CHUNK));
+    all.max_by(|one, other| one.1.total_cmp(&other.1))
+}
+
+fn order(point: &Point, site: &Site) -> Order {
+    let (chunk, messages) = (point.number(&CHUNK), point.number(&MESSAGES));
+    let least_ns = match (point.name(&PATH), point.name(&ASPECT)) {
+        (PEER, _) => 100_000_000,
+        (_, WINDOW) => 20_000_000,
+        _ => 15_000_000,
+    };
+    let enough = match messages {
+        0 => Enough { ns: site.duration_ns.max(least_ns), bytes: 4 * chunk },
+        messages => Enough { ns: 0, bytes: messages * chunk },
+    };
+    Order {
+        by: point.name(&BY).to_owned(),
+        path: point.name(&PATH).to_owned(),
+        chunk: chunk as u32,
+        streams: point.number(&STREAMS) as usize,
+        buffers: None,
+        enough,
+    }
+}
+
+fn made(point: &Point, order: &Order, site: &Site) -> Result<Transfer, Failure> {
+    match (point.name(&BY), point.name(&DIRECTION)) {
+        (UNIX, _) => transfer::send_within(order, true, site),
+        (PIPE, _) => transfer::send_within(order, false, site),
+        (UDP, _) => transfer::send_datagrams(order, site),
+        (_, RECEIVE) => transfer::receive(order, site),
+        (TCP, _) => transfer::send(&Order { by: WRITE.to_owned(), ..order.clone() }, site),
+        _ => transfer::send(order, site),
+    }
+}
+
+/// What the point asks of a transfer, in its unit.
+fn asked(point: &Point, transfer: &Transfer) -> Result<f64, Failure> {
+    let arrivals = &transfer.arrivals;
+    let short = || Failure::Broke("too little arrived to tell a rate".to_owned());
+    let per_mib = |ns: f64| Ok(ns / (transfer.received as f64 / f64::from(1 << 20)));
+    match point.name(&ASPECT) {
+        SENDER => per_mib(transfer.sender_ns),
+        RECEIVER => per_mib(transfer.receiver_ns),
+        RAMP => steady(arrivals).map(|steady| steady.ramp_ns).ok_or_else(short),
+        LOSS => {
+            let sent = transfer.sent / point.number(&CHUNK);
+            Ok((1.0 - transfer.reads as f64 / sent as f64) * 1e6)
+        }
+        WINDOW => {
+            let since = point.number(&SINCE) as f64;
+            let until = if since > 0.0 { 2.0 * since } else { WINDOWS[1] as f64 };
+            since_first_byte(arrivals, since, until).ok_or_else(short)
+        }
+        WHOLE => {
+            let lasted = arrivals.last().zip(arrivals.first()).map(|(last, first)| last.at_ns - first.at_ns);
+            let whole = since_first_byte(arrivals, 0.0, lasted.unwrap_or_default() as f64);
+            whole.ok_or_else(short)
+        }
+        _ => steady(arrivals).map(|steady| steady.rate).ok_or_else(short),
+    }
+}

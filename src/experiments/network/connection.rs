@@ -1,0 +1,290 @@
+//! What does it cost to open a connection, and to end it?
+
+use super::caller::{self, ACCEPTED, CONNECTED, Caller, OPENED_AGAIN, OVERFLOWS, timed};
+use super::other_side::{LOOPBACK, OtherSide, PATH, PEER, Version, required};
+use super::round_trip;
+use super::{expected, ports};
+use crate::experiment::{
+    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
+    Prediction, Requirement, Scale, Site, Workload,
+};
+use crate::experiments::cpu::null_write;
+use crate::machine::Machine;
+use crate::peer::Service;
+use crate::peer::service::accept;
+use crate::sampling::partner::Process;
+use std::net::TcpStream;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Which part of a connection's life.
+const PART: Parameter =
+    Parameter { name: "part", meaning: "which part of a connection's life is timed", scale: Scale::Name };
+/// Which version of the Internet protocol.
+const VERSION: Parameter =
+    Parameter { name: "version", meaning: "version of the Internet protocol", scale: Scale::Name };
+
+/// What is timed.
+pub struct Connection;
+
+static ABOUT: About = About {
+    name: "network/connection",
+    question: "What does it cost to open a connection, and to end it?",
+    operation: "one TCP connection, without data; of its life the part that is named",
+    method: "A service accepts, greets each connection with one byte and waits for its end; connections are made one \
+             after the other, each only after the one before was accepted and ended, so that no backlog ever fills. \
+             Segments that had to be sent again to open a connection, and full backlogs, are counted.\n\n`connect` is the \
+             system call as the client sees it: it returns when the answer to its first segment is here, before the \
+             server knows of the last one. `connect to accept` ends where accept returns at the server (on loopback, \
+             where both sides read one clock). `graceful end` is shutdown, then reading until the other side has read to \
+             the end of its stream and closed as well. `reset` is close with SO_LINGER of zero: nothing is waited for. \
+             `close` is the mere call: it queues the last segment and releases the descriptor.\n\nThe parts are timed \
+             with two readings of the clock whose cost, some tens of nanoseconds, is not subtracted. Connections whose \
+             end is not timed are reset, so that their ports are free at once; of the others at most a hundred are made \
+             in a trial, and half of the machine's ephemeral ports are left to others.",
+    caveats: "`close` is what the published reports called teardown; it does not wait for the other side and costs the \
+              same however far that is. What is far out in the tail of `connect` is a lost segment: the first is sent \
+              again after a second.",
+    version: 1,
+    parameters: &[PART, PATH, VERSION],
+    trends: &[],
+};
+
+const CONNECT: &str = "connect";
+const TO_ACCEPT: &str = "connect to accept";
+const GRACEFUL: &str = "graceful end";
+const RESET: &str = "reset";
+const CLOSE: &str = "close";
+const FOUR: &str = "IPv4";
+const SIX: &str = "IPv6";
+
+/// Report 000's median of `connect` over loopback, nanoseconds.
+const REPORT_000_CONNECT_NS: f64 = 8_300.0;
+
+fn point(part: &str, path: &str, version: &str, placement: Placement) -> Point {
+    Point::at(placement).named(&PART, part).named(&PATH, path).named(&VERSION, version)
+}
+
+impl Experiment for Connection {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let mut points = vec![];
+        for version in [FOUR, SIX] {
+            for part in [CONNECT, TO_ACCEPT, GRACEFUL, RESET, CLOSE] {
+                let places = [Placement::OneCpu, Placement::AcrossCpus];
+                points.extend(places.map(|placement| point(part, LOOPBACK, version, placement)));
+            }
+            for part in [CONNECT, GRACEFUL, RESET, CLOSE] {
+                points.push(point(part, PEER, version, Placement::AcrossCpus));
+            }
+        }
+        points
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        required(point)
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        if point.name(&VERSION) == FOUR { Effort::Quick } else { Effort::Standard }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let (what, each) = expected::hand_over(point.placement(), known);
+        let handshake = |prediction| {
+            null_write::scaled(
+                prediction,
+                "three segments through this kernel",
+                1.0,
+                REPORT_000_CONNECT_NS,
+                known,
+            )
+        };
+        let segment =
+            |prediction| null_write::assumed(prediction, "one segment through this kernel", 2_500.0, known);
+        let calls = |count| Prediction::new().software("system calls", count, null_write::entry(known));
+        let software = match point.name(&PART) {
+            CONNECT => handshake(calls(1.0)),
+            TO_ACCEPT => handshake(calls(2.0)).software(what, 1.0, each),
+            GRACEFUL => segment(segment(calls(4.0))).software(what, 2.0, each),
+            _ => segment(calls(1.0)),
+        };
+        let waits = matches!(point.name(&PART), CONNECT | GRACEFUL) && point.name(&PATH) == PEER;
+        Ok(if waits { software.hardware("the way to the peer and back", 1.0, way(known)) } else { software })
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let ping = known.median("network/round_trip", &round_trip::ping(PEER));
+        match (point.name(&PART), point.name(&PATH), ping) {
+            (CONNECT | GRACEFUL, PEER, Some(ping)) => Some(Bound {
+                limit: ping / 2.0,
+                because: "both kernels must have answered each other, and so they do for a ping, whose median is twice this"
+                    .to_owned(),
+            }),
+            _ => Some(Bound {
+                limit: 40.0 * known.shortest_cycle(),
+                because: "it enters the kernel, which takes some forty cycles on every core".to_owned(),
+            }),
+        }
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let version = if point.name(&VERSION) == SIX { Version::Six } else { Version::Four };
+        if point.name(&PART) == TO_ACCEPT {
+            return until_accepted(version, site);
+        }
+        let other = OtherSide::by_version(&Service::Accept, version, point.name(&PATH), site)?;
+        let caller = Caller::of(other.address, other);
+        let calls = Rc::clone(&caller.calls);
+        let workload = match point.name(&PART) {
+            CONNECT => Workload::recorded(connect(caller, site)),
+            RESET => Workload::recorded(ended(caller, site, u64::MAX, caller::to_be_reset, close)),
+            GRACEFUL => {
+                Workload::recorded(ended(caller, site, ports::allowance()?, as_it_is, caller::end_gracefully))
+            }
+            _ => Workload::recorded(ended(caller, site, ports::allowance()?, as_it_is, close)),
+        };
+        Ok(workload.witnessed(move || calls.witness()))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let (Some(made), Some(accepted)) = (seen.witness(CONNECTED), seen.witness(ACCEPTED)) else {
+            return vec![Check::missing("every connect was met by an accept")];
+        };
+        let again = if point.name(&PATH) == PEER { 0.02 } else { 0.0 };
+        let mut checks = vec![
+            Check::equal(
+                "every connect was met by an accept: accepted connections per connection made",
+                accepted / made,
+                1.0,
+            ),
+            Check::within(
+                "connections made per one that is observed",
+                made / seen.operations as f64,
+                1.0,
+                1.01,
+            ),
+            Check::witnessed("opening segments sent again per connection", seen, OPENED_AGAIN, 0.0, again),
+        ];
+        // Counted for all programs of the network namespace: others' overflows must not condemn ours.
+        if let Some(overflows) = seen.witness(OVERFLOWS) {
+            checks.push(Check::within(
+                "full backlogs per connection, of all programs",
+                overflows / made,
+                0.0,
+                0.01,
+            ));
+        }
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        [set_up_against_round_trip(PEER, Placement::AcrossCpus, known), close_against_end(known)]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+}
+
+/// The way to the peer and back, between the kernels: a ping of this run, or what is usual.
+fn way(known: &Known) -> Basis {
+    let ping = round_trip::ping(PEER);
+    match known.median("network/round_trip", &ping) {
+        Some(_) => known.measured_or("network/round_trip", &ping, 0.0, ""),
+        None => expected::network_round_trip(),
+    }
+}
+
+fn connect<'site>(caller: Caller, site: &'site Site) -> impl FnMut() -> Result<Option<f64>, Failure> + 'site {
+    move || {
+        let socket = caller.socket()?;
+        let ((), ns) = timed(site.stopwatch, || caller.connect(&socket))?;
+        caller::to_be_reset(&caller.be_greeted(socket)?)?;
+        Ok(Some(ns))
+    }
+}
+
+/// Opens connections, does `before`, and times how they are ended. So many may leave their ports waiting.
+fn ended<'site>(
+    caller: Caller,
+    site: &'site Site,
+    mut left: u64,
+    before: fn(&TcpStream) -> Result<(), Failure>,
+    end: fn(TcpStream) -> Result<Option<TcpStream>, Failure>,
+) -> impl FnMut() -> Result<Option<f64>, Failure> + 'site {
+    move || {
+        let Some(fewer) = left.checked_sub(1) else { return Ok(rest()) };
+        left = fewer;
+        let stream = caller.open()?;
+        before(&stream)?;
+        let (_ended, ns) = timed(site.stopwatch, || end(stream))?;
+        Ok(Some(ns))
+    }
+}
+
+fn as_it_is(_: &TcpStream) -> Result<(), Failure> {
+    Ok(())
+}
+
+fn close(stream: TcpStream) -> Result<Option<TcpStream>, Failure> {
+    drop(stream);
+    Ok(None)
+}
+
+/// Nothing more is observed until the trial's time is over.
+fn rest() -> Option<f64> {
+    std::thread::sleep(Duration::from_millis(1));
+    None
+}
+
+/// From before connect to where accept returns in the other process, which stamps the clock.
+fn until_accepted<'site>(version: Version, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    let (listener, address) = version.listen()?;
+    let watch = site.stopwatch;
+    let process = Process::start(site.partner, move || {
+        loop {
+            let (stream, _) = listener.accept().map_err(|error| Failure::Broke(error.to_string()))?;
+            watch.stamp();
+            // The client resets it.
+            let _ = accept::see_out(&stream);
+        }
+    })?;
+    let caller = Caller::of(address, process);
+    let calls = Rc::clone(&caller.calls);
+    let act = move |n| {
+        for _ in 0..n {
+            let socket = caller.socket()?;
+            caller.connect(&socket)?;
+            caller::to_be_reset(&caller.be_greeted(socket)?)?;
+        }
+        Ok(())
+    };
+    Ok(Workload::until_marked(act).witnessed(move || calls.witness()))
+}
+
+/// Opening a connection takes a round trip at least: a result that says otherwise is told as what it is.
+fn set_up_against_round_trip(path: &str, placement: Placement, known: &Known) -> Option<String> {
+    let connect = known.median(ABOUT.name, &point(CONNECT, path, FOUR, placement))? / 1e3;
+    let ping = known.median("network/round_trip", &round_trip::ping(path))? / 1e3;
+    let judged = if connect < 0.8 * ping {
+        "which contradicts it: one of the two figures is wrong"
+    } else {
+        "as it must"
+    };
+    Some(format!(
+        "Opening a connection to the peer takes {connect:.1} µs and a ping {ping:.1} µs: the first contains a round trip, {judged}."
+    ))
+}
+
+fn close_against_end(known: &Known) -> Option<String> {
+    let of = |part| {
+        known.median(ABOUT.name, &point(part, LOOPBACK, FOUR, Placement::AcrossCpus)).map(|ns| ns / 1e3)
+    };
+    let (close, end) = (of(CLOSE)?, of(GRACEFUL)?);
+    Some(format!(
+        "On loopback close returns after {close:.1} µs; that both sides have ended the connection takes {end:.1} µs."
+    ))
+}

@@ -1,0 +1,154 @@
+//! An open loop: messages leave on a schedule, whether or not earlier ones have come back, and a message's latency counts
+//! from the moment at which it should have left. In a closed loop one slow answer holds back the questions that would
+//! have found the system slow as well (coordinated omission; Tene 2013, Schroeder, Wierman & Harchol-Balter 2006).
+
+use super::datagrams::{Fate, Numbered, is_silence};
+use crate::experiment::{Failure, Stopwatch};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// With more messages on their way the other side does not keep up, and a latency would be that of an ever longer queue.
+const MOST_UNANSWERED: usize = 2000;
+
+/// Sends every `interval_ns` and yields the latency of each answer. `way` must not wait when it receives: between two
+/// departures this side polls, so its own waking up is not part of the latency.
+pub fn open_loop(
+    mut way: impl Numbered,
+    interval_ns: f64,
+    watch: &dyn Stopwatch,
+    fate: Rc<Fate>,
+) -> impl FnMut() -> Result<Option<f64>, Failure> {
+    let mut schedule = Schedule { interval_ns, due: 0.0, number: 0, away: VecDeque::new() };
+    let mut calls = 0;
+    move || {
+        calls += 1;
+        // The sampler warms up with one call and then reads its counters: the schedule begins after that.
+        if calls <= 2 {
+            schedule.due = watch.now_ns();
+        }
+        loop {
+            if watch.now_ns() >= schedule.due {
+                way.send(schedule.next()).map_err(|error| broke(&error))?;
+                Fate::count(&fate.sent);
+            }
+            match way.receive() {
+                Ok(back) => match schedule.answered(back, way.mask(), &fate) {
+                    Some(intended) => return Ok(Some(watch.now_ns() - intended)),
+                    None => Fate::count(&fate.late),
+                },
+                Err(error) if is_silence(&error) => {}
+                Err(error) => return Err(broke(&error)),
+            }
+            if schedule.away.len() > MOST_UNANSWERED {
+                return Err(Failure::Broke(format!(
+                    "{MOST_UNANSWERED} messages are unanswered: the other side does not keep up with one every {} µs",
+                    interval_ns / 1e3
+                )));
+            }
+        }
+    }
+}
+
+/// What left, and when it should have.
+struct Schedule {
+    interval_ns: f64,
+    due: f64,
+    number: u64,
+    away: VecDeque<(u64, f64)>,
+}
+
+impl Schedule {
+    /// The next number leaves.
+    fn next(&mut self) -> u64 {
+        self.number += 1;
+        self.away.push_back((self.number, self.due));
+        self.due += self.interval_ns;
+        self.number
+    }
+
+    /// When the answered message should have left. Those that left before it and are unanswered are given up: a network
+    /// that changes the order makes them late.
+    fn answered(&mut self, back: u64, mask: u64, fate: &Fate) -> Option<f64> {
+        let place = self.away.iter().position(|(number, _)| number & mask == back)?;
+        for _ in 0..place {
+            self.away.pop_front();
+            Fate::count(&fate.lost);
+        }
+        self.away.pop_front().map(|(_, intended)| intended)
+    }
+}
+
+fn broke(error: &std::io::Error) -> Failure {
+    Failure::Broke(format!("an open loop: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Spin;
+    use std::cell::Cell;
+    use std::io::ErrorKind;
+
+    /// A clock that goes on by a microsecond at every look.
+    struct Steps(Cell<f64>);
+
+    // SAFETY: a test of one thread.
+    unsafe impl Sync for Steps {}
+
+    impl Stopwatch for Steps {
+        fn stamp(&self) {}
+
+        fn now_ns(&self) -> f64 {
+            self.0.set(self.0.get() + 1000.0);
+            self.0.get()
+        }
+
+        fn spin(&self, _: f64) -> Spin {
+            Spin::default()
+        }
+    }
+
+    /// Answers after 20 µs, but is deaf between 1 ms and 2 ms.
+    struct Stalls<'clock> {
+        clock: &'clock Steps,
+        away: VecDeque<(u64, f64)>,
+    }
+
+    impl Numbered for Stalls<'_> {
+        fn send(&mut self, number: u64) -> std::io::Result<()> {
+            self.away.push_back((number, self.clock.0.get()));
+            Ok(())
+        }
+
+        fn receive(&mut self) -> std::io::Result<u64> {
+            let now = self.clock.0.get();
+            let deaf = (1e6..2e6).contains(&now);
+            match self.away.front() {
+                Some((number, left)) if !deaf && now >= left + 20_000.0 => {
+                    let number = *number;
+                    self.away.pop_front();
+                    Ok(number)
+                }
+                _ => Err(ErrorKind::WouldBlock.into()),
+            }
+        }
+
+        fn mask(&self) -> u64 {
+            u64::MAX
+        }
+    }
+
+    #[test]
+    fn a_stall_is_seen_by_every_message_that_should_have_left_during_it() {
+        let clock = Steps(Cell::new(0.0));
+        let fate = Rc::new(Fate::default());
+        let way = Stalls { clock: &clock, away: VecDeque::new() };
+        let mut observe = open_loop(way, 50_000.0, &clock, Rc::clone(&fate));
+        let latencies: Vec<f64> = (0..60).map(|_| observe().unwrap().unwrap()).collect();
+        let slow = latencies.iter().filter(|latency| **latency > 60_000.0).count();
+        // One message every 50 µs of a stall of 1 ms; a closed loop would have seen one slow answer.
+        assert!((17..=21).contains(&slow), "{latencies:?}");
+        assert!(latencies.iter().any(|latency| *latency > 900_000.0));
+        assert_eq!(fate.lost.get() + fate.late.get(), 0);
+    }
+}

@@ -1,0 +1,457 @@
+//! How long is a message's way to another process or host and back?
+
+use super::conversation::{self, Conversation};
+use super::datagrams::{self, Fate, LATE, LOST, SENT, Udp};
+use super::expected;
+use super::open_loop::open_loop;
+use super::other_side::{LOOPBACK, OtherSide, PATH, PEER, WITHIN, required};
+use super::ping::{Ping, THIS_HOST};
+use super::tcp_info::tcp_info;
+use crate::experiment::{
+    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
+    Prediction, Requirement, Scale, Site, Workload,
+};
+use crate::experiments::cpu::null_write;
+use crate::machine::Machine;
+use crate::peer::Service;
+use crate::peer::service::Transport;
+use crate::statistics::share_interval;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::rc::Rc;
+
+/// How a message travels.
+const BY: Parameter = Parameter { name: "by", meaning: "how a message travels", scale: Scale::Name };
+/// How large it is.
+const PAYLOAD: Parameter = Parameter {
+    name: "payload",
+    meaning: "bytes of the message, without any protocol's headers",
+    scale: Scale::Bytes,
+};
+/// When the next one leaves.
+const LOOP: Parameter = Parameter {
+    name: "loop",
+    meaning: "closed: the next message leaves when the answer is here; open: messages leave on a schedule",
+    scale: Scale::Name,
+};
+/// The schedule of an open loop.
+const INTERVAL: Parameter = Parameter {
+    name: "interval",
+    meaning: "time between two departures of an open loop",
+    scale: Scale::Nanoseconds,
+};
+
+/// What is timed.
+pub struct RoundTrip;
+
+static ABOUT: About = About {
+    name: "network/round_trip",
+    question: "How long is a message's way to another process or host and back?",
+    operation: "one message sent, and its echo received",
+    method: "A process sends a message and waits for its echo; each round trip is an observation, so that there are \
+             percentiles. Through two pipes and a UNIX stream socket the other side is a process of this machine; over \
+             UDP and TCP it is that on loopback, or the peer; ICMP echo is answered by the other kernel without a \
+             process. Payloads are those of the published reports: 56 bytes as ping sends them, 44 so that a TCP packet \
+             is as long as ping's, 1400 for one full packet, 8192 for several.\n\nTCP has TCP_NODELAY set on both sides: \
+             with Nagle's algorithm a message waits for the acknowledgement of the one before it, which the receiver \
+             may delay. Its acknowledgements travel with the echoes. The kernel's own estimate of the round trip \
+             (TCP_INFO) stands in the evidence.\n\nThe closed loop sends the next message when the answer is here. The \
+             open loop sends on a schedule and counts from the moment at which a message should have left, so that a \
+             stall is seen by all messages that it delays; its sender polls. Datagrams are numbered: one that does not \
+             come back within 250 ms is counted as lost, is not sent again, and observes nothing. They are timed with \
+             two readings of the clock whose cost, some tens of nanoseconds, is not subtracted.\n\nOn loopback both \
+             sides are pinned, to one CPU or to two. With a peer this side is pinned; a virtual peer is pinned to the \
+             other CPU.",
+    caveats: "A closed loop asks politely: while one answer is late nobody asks, so its percentiles are those of a lone \
+              client. On loopback nothing leaves the machine; the difference to the peer is the network's share.",
+    version: 1,
+    parameters: &[BY, PATH, PAYLOAD, LOOP, INTERVAL],
+    trends: &[],
+};
+
+const PIPE: &str = "pipe";
+const UNIX: &str = "UNIX socket";
+const UDP: &str = "UDP";
+const TCP: &str = "TCP";
+const ICMP: &str = "ICMP echo";
+const CLOSED: &str = "closed";
+const OPEN: &str = "open";
+
+const PAYLOADS: [u64; 6] = [1, 44, 56, 512, 1400, 8192];
+/// Of a quick run: the least, ping's, and one packet's.
+const QUICK_PAYLOADS: [u64; 3] = [1, 56, 1400];
+/// Times between departures: hardly any load, and enough to queue behind a slow answer.
+const INTERVALS: [u64; 2] = [100_000, 25_000];
+
+/// Witness: time that passed while round trips were made.
+const PASSED: &str = "passed_ns";
+/// Witness: the kernel's estimate of the round trip at the end.
+const KERNEL_ESTIMATE: &str = "kernel_round_trip_ns";
+/// Witness: segments that were sent again.
+const SENT_AGAIN: &str = "segments_sent_again";
+/// Statement: whether `TCP_NODELAY` is set.
+const NO_DELAY: &str = "tcp_nodelay";
+
+/// A closed loop's point.
+pub fn closed(by: &str, path: &str, payload: u64, placement: Placement) -> Point {
+    Point::at(placement).named(&BY, by).named(&PATH, path).with(&PAYLOAD, payload).named(&LOOP, CLOSED)
+}
+
+/// A ping's point: the way between two kernels.
+pub fn ping(path: &str) -> Point {
+    let placement = if path == PEER { Placement::AcrossCpus } else { Placement::OneCpu };
+    closed(ICMP, path, 56, placement)
+}
+
+fn open(by: &str, path: &str, interval: u64) -> Point {
+    let point = Point::at(Placement::AcrossCpus).named(&BY, by).named(&PATH, path).with(&PAYLOAD, 56);
+    point.named(&LOOP, OPEN).with(&INTERVAL, interval)
+}
+
+impl Experiment for RoundTrip {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let ways = [(PIPE, WITHIN), (UNIX, WITHIN), (UDP, LOOPBACK), (TCP, LOOPBACK), (ICMP, LOOPBACK)];
+        let mut points = vec![];
+        for (by, path) in ways {
+            for placement in [Placement::OneCpu, Placement::AcrossCpus] {
+                // The kernel answers a ping to itself on the CPU that sends it.
+                if by != ICMP || placement == Placement::OneCpu {
+                    points.extend(PAYLOADS.map(|payload| closed(by, path, payload, placement)));
+                }
+            }
+        }
+        for by in [UDP, TCP, ICMP] {
+            points.extend(PAYLOADS.map(|payload| closed(by, PEER, payload, Placement::AcrossCpus)));
+        }
+        for path in [LOOPBACK, PEER] {
+            for by in [UDP, TCP] {
+                points.extend(INTERVALS.map(|interval| open(by, path, interval)));
+            }
+        }
+        points
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        required(point)
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        let quick = QUICK_PAYLOADS.contains(&point.number(&PAYLOAD));
+        if quick { Effort::Quick } else { Effort::Standard }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let peer = point.name(&PATH) == PEER;
+        let here = closed(point.name(&BY), LOOPBACK, point.number(&PAYLOAD), software_placement(point));
+        Ok(match known.median(ABOUT.name, &here).filter(|_| peer) {
+            Some(_) => {
+                let loopback = known.measured_or(ABOUT.name, &here, 0.0, "");
+                network(Prediction::new().software("the same over loopback", 1.0, loopback), point, known)
+            }
+            None if peer => network(software(point, known), point, known),
+            None => software(point, known),
+        })
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let entries = if point.name(&BY) == ICMP { 2.0 } else { 4.0 };
+        Some(Bound {
+            limit: entries * 40.0 * known.shortest_cycle(),
+            because: format!(
+                "a round trip enters the kernel {entries} times, each of which takes some forty cycles"
+            ),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let bytes = point.number(&PAYLOAD) as usize;
+        if point.name(&LOOP) == OPEN {
+            return open_workload(point, bytes, site);
+        }
+        match point.name(&BY) {
+            PIPE => Ok(conversed(conversation::pipes(bytes, site)?)),
+            UNIX => Ok(conversed(conversation::unix(bytes, site)?)),
+            TCP => tcp_workload(conversation::tcp(bytes, echo(Transport::Tcp, point, site)?)?, site),
+            ICMP => ping_workload(point, bytes, site),
+            _ => Ok(numbered(Udp::open(bytes, echo(Transport::Udp, point, site)?)?, site)),
+        }
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let mut checks = switches(point, seen);
+        match point.name(&BY) {
+            TCP => checks.extend(segments(point, seen)),
+            UDP | ICMP => checks.push(losses(point, seen)),
+            _ => {}
+        }
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        [why_tcp_differs_from_ping(known), network_share(known), what_bytes_cost(known)]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+}
+
+/// Where the software of a point's two sides runs when there is no network between them.
+fn software_placement(point: &Point) -> Placement {
+    if point.name(&BY) == ICMP { Placement::OneCpu } else { point.placement() }
+}
+
+fn software(point: &Point, known: &Known) -> Prediction {
+    let (calls, protocol, work_ns) = match point.name(&BY) {
+        PIPE => (4.0, "two pipes' locks, copies and wake-up checks", 400.0),
+        UNIX => (4.0, "two passages of a UNIX socket: a buffer made, queued and freed", 1_200.0),
+        UDP => (4.0, "two passages of UDP and IP through the loopback device", 4_000.0),
+        ICMP => (2.0, "an echo request and its reply through IP and the loopback device", 2_500.0),
+        _ => (4.0, "two passages of TCP and IP through the loopback device, with acknowledgements", 5_000.0),
+    };
+    let prediction = Prediction::new()
+        .hardware(
+            "copies of the payload, in and out, on both sides",
+            4.0 * point.number(&PAYLOAD) as f64,
+            expected::copy_ns(),
+        )
+        .software("system calls of both sides", calls, null_write::entry(known));
+    let prediction = null_write::assumed(prediction, protocol, work_ns, known);
+    match (point.name(&BY), point.name(&LOOP)) {
+        (ICMP, _) => prediction,
+        (_, OPEN) => {
+            let (what, each) = expected::hand_over(point.placement(), known);
+            prediction.software(&format!("{what}: only the other side sleeps"), 1.0, each)
+        }
+        _ => {
+            let (what, each) = expected::hand_over(point.placement(), known);
+            prediction.software(what, 2.0, each)
+        }
+    }
+}
+
+fn network(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
+    let rate = expected::link_rate(known);
+    let bit = Basis { value: 1e9 / rate.value, source: rate.source };
+    prediction
+        .hardware(
+            "two adapters and what stands between them, there and back",
+            1.0,
+            expected::network_round_trip(),
+        )
+        .hardware(
+            "the payload's bits onto the wire, there and back",
+            16.0 * point.number(&PAYLOAD) as f64,
+            bit,
+        )
+}
+
+fn echo(transport: Transport, point: &Point, site: &Site) -> Result<OtherSide, Failure> {
+    let service = Service::Echo { transport, bytes: point.number(&PAYLOAD) as u32 };
+    OtherSide::start(&service, point.name(&PATH), site)
+}
+
+fn conversed<'site, S: Read + Write + 'site>(mut conversation: Conversation<S>) -> Workload<'site> {
+    Workload::each(move |n| {
+        for _ in 0..n {
+            conversation.round_trip()?;
+        }
+        Ok(())
+    })
+}
+
+fn tcp_workload<'site>(
+    conversation: Conversation<TcpStream>,
+    site: &'site Site,
+) -> Result<Workload<'site>, Failure> {
+    let no_delay = conversation.stream.nodelay().map_err(|error| Failure::Broke(error.to_string()))?;
+    let witness = tcp_witness(&conversation.stream, site)?;
+    Ok(conversed(conversation).witnessed(witness).stating(NO_DELAY, f64::from(u8::from(no_delay))))
+}
+
+/// What the kernel knows of the connection. Its estimate is no count: it enters as what it grows to from nothing.
+fn tcp_witness<'site>(
+    stream: &TcpStream,
+    site: &'site Site,
+) -> Result<impl FnMut() -> Vec<(&'static str, f64)> + 'site, Failure> {
+    let stream = stream.try_clone().map_err(|error| Failure::Broke(format!("dup of a socket: {error}")))?;
+    let mut looks = 0;
+    Ok(move || {
+        looks += 1;
+        let info = tcp_info(&stream).unwrap_or_default();
+        let estimate = if looks == 1 { 0.0 } else { info.round_trip_ns as f64 };
+        vec![
+            (PASSED, site.stopwatch.now_ns()),
+            (KERNEL_ESTIMATE, estimate),
+            (SENT_AGAIN, info.sent_again as f64),
+        ]
+    })
+}
+
+fn ping_workload<'site>(point: &Point, bytes: usize, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    let host = match (point.name(&PATH), &site.peer) {
+        (PEER, Some(peer)) => peer.by_ipv4().map_or(peer.address, |peer| peer.address),
+        _ => THIS_HOST,
+    };
+    let ping = Ping::open(host, bytes)?;
+    ping.set_patience(datagrams::PATIENCE)
+        .map_err(|error| Failure::Broke(format!("SO_RCVTIMEO: {error}")))?;
+    Ok(numbered(ping, site))
+}
+
+fn numbered<'site>(way: impl datagrams::Numbered + 'site, site: &'site Site) -> Workload<'site> {
+    let fate = Rc::new(Fate::default());
+    let counted = Rc::clone(&fate);
+    Workload::recorded(datagrams::closed_loop(way, site.stopwatch, fate)).witnessed(move || counted.witness())
+}
+
+fn open_workload<'site>(point: &Point, bytes: usize, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    let (fate, interval) = (Rc::new(Fate::default()), point.number(&INTERVAL) as f64);
+    let counted = Rc::clone(&fate);
+    let broke = |error: std::io::Error| Failure::Broke(format!("O_NONBLOCK: {error}"));
+    if point.name(&BY) == TCP {
+        let way = conversation::tcp(bytes, echo(Transport::Tcp, point, site)?)?;
+        way.stream.set_nonblocking(true).map_err(broke)?;
+        let mut of_kernel = tcp_witness(&way.stream, site)?;
+        let workload = Workload::recorded(open_loop(way, interval, site.stopwatch, fate));
+        let witness = move || counted.witness().into_iter().chain(of_kernel()).collect();
+        return Ok(workload.witnessed(witness).stating(NO_DELAY, 1.0));
+    }
+    let way = Udp::open(bytes, echo(Transport::Udp, point, site)?)?;
+    way.socket.set_nonblocking(true).map_err(broke)?;
+    let workload = Workload::recorded(open_loop(way, interval, site.stopwatch, fate));
+    Ok(workload.witnessed(move || counted.witness()))
+}
+
+/// Whether the sides slept and were woken as the placement says.
+fn switches(point: &Point, seen: &Observed) -> Vec<Check> {
+    let each = seen.per_operation(seen.switches());
+    match (point.name(&BY), point.placement(), point.name(&LOOP)) {
+        (_, _, OPEN) => {
+            vec![Check::within("the sender polled: it slept less than once in ten messages", each, 0.0, 0.1)]
+        }
+        (ICMP, Placement::OneCpu, _) => {
+            vec![Check::within(
+                "this kernel answered at once: this side's switches per round trip",
+                each,
+                0.0,
+                0.05,
+            )]
+        }
+        // A reader of a UNIX socket wakes whoever sleeps on the other end, also where that waits for something else
+        // (`unix_write_space` of net/unix/af_unix.c): up to one switch more.
+        (UNIX, Placement::OneCpu, _) => vec![Check::within(
+            "the CPU went to the other process and back, and at times once more for nothing: this side's switches per \
+             round trip",
+            each,
+            0.97,
+            2.1,
+        )],
+        (_, Placement::OneCpu, _) => vec![Check::within(
+            "the CPU went to the other process and back: this side's switches per round trip",
+            each,
+            0.97,
+            1.1,
+        )],
+        _ => vec![Check::within("this side slept at most once a round trip: its switches", each, 0.0, 1.05)],
+    }
+}
+
+fn segments(point: &Point, seen: &Observed) -> Vec<Check> {
+    let mut checks = vec![match seen.witness(NO_DELAY) {
+        Some(set) => Check::equal("TCP_NODELAY is set (1 is yes)", set, 1.0),
+        None => Check::missing("TCP_NODELAY is set"),
+    }];
+    checks.push(Check::witnessed("segments sent again per message", seen, SENT_AGAIN, 0.0, 0.01));
+    let estimate = seen.witness(KERNEL_ESTIMATE).map(|sum| sum / seen.trials.max(1) as f64);
+    let mean = seen.witness(PASSED).map(|passed| passed / seen.operations.max(1) as f64);
+    // An open loop's messages overlap, and its departures set the pace.
+    if let (Some(estimate), Some(mean), CLOSED) = (estimate, mean, point.name(&LOOP)) {
+        checks.push(Check::within(
+            format!(
+                "the kernel's own smoothed estimate ({:.1} µs, TCP_INFO) over the mean time of a round trip ({:.1} µs)",
+                estimate / 1e3,
+                mean / 1e3
+            ),
+            estimate / mean,
+            0.02,
+            // Smoothed over the last eight or so, of a few trials.
+            3.0,
+        ));
+    }
+    checks
+}
+
+/// Losses are told, and judged only where so many round trips are missing that the others are no fair sample.
+fn losses(point: &Point, seen: &Observed) -> Check {
+    let claim = "datagrams lost are few, counted, and not sent again";
+    let (Some(sent), Some(lost), Some(late)) = (seen.witness(SENT), seen.witness(LOST), seen.witness(LATE))
+    else {
+        return Check::missing(claim);
+    };
+    let limit = match (point.name(&PATH), point.name(&LOOP)) {
+        (PEER, _) => 0.1,
+        // Departures go on while the other side is kept from its CPU, until its socket's buffer is full.
+        (_, OPEN) => 0.01,
+        _ => 0.001,
+    };
+    let Some(interval) = share_interval(lost as u64, sent as u64) else { return Check::missing(claim) };
+    Check {
+        claim: claim.to_owned(),
+        holds: lost / sent <= limit,
+        seen: format!(
+            "{lost} of {sent} lost: {:.3} % ({:.3} to {:.3} % at 95 %), {late} late",
+            lost / sent * 100.0,
+            interval.low * 100.0,
+            interval.high * 100.0
+        ),
+    }
+}
+
+fn told(known: &Known, by: &str, path: &str, placement: Placement) -> Option<f64> {
+    known.median(ABOUT.name, &closed(by, path, 56, placement)).map(|ns| ns / 1e3)
+}
+
+fn why_tcp_differs_from_ping(known: &Known) -> Option<String> {
+    let tcp = told(known, TCP, LOOPBACK, Placement::OneCpu)?;
+    let ping = told(known, ICMP, LOOPBACK, Placement::OneCpu)?;
+    Some(format!(
+        "On loopback 56 bytes take {tcp:.1} µs by TCP and {ping:.1} µs by ICMP echo, on one CPU: the kernel answers a ping \
+         itself, while TCP's answer needs the other process, two switches and two more system calls."
+    ))
+}
+
+fn network_share(known: &Known) -> Option<String> {
+    let remote = told(known, TCP, PEER, Placement::AcrossCpus)?;
+    let here = told(known, TCP, LOOPBACK, Placement::AcrossCpus)?;
+    let share = if here < remote {
+        format!(
+            "the network's share is {:.1} µs, the software's {here:.1} µs ({:.0} %)",
+            remote - here,
+            here / remote * 100.0
+        )
+    } else {
+        "which is no more than over loopback: the network's share cannot be told".to_owned()
+    };
+    Some(format!(
+        "To the peer 56 bytes take {remote:.1} µs by TCP and back, over loopback {here:.1} µs: {share}."
+    ))
+}
+
+fn what_bytes_cost(known: &Known) -> Option<String> {
+    let group = closed(TCP, LOOPBACK, 0, Placement::OneCpu);
+    let sizes = known.along(ABOUT.name, &group, &PAYLOAD);
+    let least = sizes.iter().min_by_key(|(bytes, _)| bytes)?;
+    let most = sizes.iter().max_by_key(|(bytes, _)| bytes)?;
+    (most.0 > least.0).then(|| {
+        format!(
+            "By TCP on loopback, on one CPU, a message of {} bytes takes {:.2} times as long as one of {}.",
+            most.0,
+            most.1 / least.1,
+            least.0
+        )
+    })
+}
