@@ -153,6 +153,7 @@ fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
         trial: asked.trial,
         folder: asked.dir.clone().unwrap_or_else(std::env::temp_dir),
         processes: asked.processes.clone(),
+        remote: asked.remote.clone(),
     };
     // A misspelt name is told before anybody logs in anywhere.
     plan::select(&options.selection)?;

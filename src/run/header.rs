@@ -1,7 +1,7 @@
 //! What is known before the first trial.
 
 use crate::experiment::{Asked, Effort};
-use crate::machine::Machine;
+use crate::machine::{Machine, Remote, RemoteAddress, Root};
 use crate::plan::{self, Pace};
 use crate::record::{Header, Peer, SCHEMA_VERSION, Settings, Tool};
 use crate::sampling::{ClockKind, Qualification, observe_core};
@@ -33,6 +33,8 @@ pub struct Options {
     pub folder: PathBuf,
     /// Numbers of processes for experiments in which processes compete; the usual ones where there is none.
     pub processes: Vec<u64>,
+    /// What to read over a network.
+    pub remote: Option<RemoteAddress>,
 }
 
 impl Options {
@@ -40,6 +42,11 @@ impl Options {
     pub fn header(&self, peer: Option<&Peer>) -> Result<Header> {
         let selected = plan::select(&self.selection)?;
         let mut machine = Machine::describe(&self.folder);
+        if let Some(address) = &self.remote {
+            let remote =
+                Remote::find(&Root::default(), address).map_err(|reason| anyhow!("--remote: {reason}"))?;
+            machine.storage.remote = Some(remote);
+        }
         let cpus = plan::choose(&machine, self.cpu).map_err(|reason| anyhow!(reason))?;
         let points = plan::points(
             &selected,

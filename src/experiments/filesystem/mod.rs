@@ -10,11 +10,19 @@ mod fleet;
 mod metadata;
 mod read;
 mod reader;
+pub mod remote;
+mod remote_read;
 mod uring;
 mod write;
 
 use crate::experiment::Experiment;
 
 /// The experiments of this family, in the order in which each may build on those before it.
-pub const EXPERIMENTS: &[&dyn Experiment] =
-    &[&cache_size::CacheSize, &read::Read, &write::Write, &metadata::Metadata, &contention::Contention];
+pub const EXPERIMENTS: &[&dyn Experiment] = &[
+    &cache_size::CacheSize,
+    &read::Read,
+    &remote_read::RemoteRead,
+    &write::Write,
+    &metadata::Metadata,
+    &contention::Contention,
+];
