@@ -187,13 +187,13 @@ fn largest(machine: &Machine) -> u64 {
 }
 
 /// From which effort on a size is visited. Building a set takes longer than timing it from some 32 MiB on, so a quick run
-/// takes two sizes to an octave, then whole octaves up to 256 MiB. The default takes four to an octave, two beyond 64 MiB
+/// takes two sizes to an octave, then whole octaves up to 128 MiB. The default takes four to an octave, two beyond 64 MiB
 /// (32 MiB with base pages) and beyond 128 MiB only 256 MiB, with huge pages also a gigabyte. The rest is for patience.
 fn cycle_effort(pages: Pages, size: u64) -> Effort {
     let fineness = sizes::fineness(size);
     let (quick, fine) = match pages {
         Pages::Huge => {
-            ((fineness <= 2 && size <= 32 * MIB) || (fineness == 1 && size <= 256 * MIB), 64 * MIB)
+            ((fineness <= 2 && size <= 32 * MIB) || (fineness == 1 && size <= 128 * MIB), 64 * MIB)
         }
         Pages::Base => (fineness == 1 && size.ilog2().is_multiple_of(2) && size <= 64 * MIB, 32 * MIB),
     };
