@@ -5,6 +5,7 @@ mod servers;
 
 use serde_json::Value;
 use servers::{Relay, Server};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,11 +23,16 @@ fn server(test: &str, script: &str, arguments: &[&str], number: u8, port: u16) -
     match Server::start(script, arguments, number, port) {
         Ok(server) => Some(server),
         Err(reason) => {
-            eprintln!("NOT RUN: {test}: {reason}");
+            say(&format!("NOT RUN: {test}: {reason}"));
             assert!(std::env::var_os("FATHOM_REQUIRE_SERVERS").is_none(), "{test} must run here: {reason}");
             None
         }
     }
+}
+
+/// Says it to whoever runs the tests, also where they pass.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// A run of remote reads as a user starts it, in a session whose data are in `folder`.
@@ -173,7 +179,7 @@ fn mounted_by_sshfs(server: &Server) {
     let source = format!("{}:{}", server.address, server.files().display());
     let mounted = Command::new("sshfs").args([&source]).arg(&point).args(["-o", &ssh]).output();
     if !mounted.as_ref().is_ok_and(|mounted| mounted.status.success()) {
-        eprintln!("NOT RUN: reads through sshfs: {mounted:?}");
+        say(&format!("NOT RUN: reads through sshfs: {mounted:?}"));
         return;
     }
     let (output, points) = measure(server.folder.path(), &point.display().to_string(), &["--budget", "5s"]);
