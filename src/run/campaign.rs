@@ -4,6 +4,7 @@ use super::header::{now, tool};
 use super::interrupt::interrupted;
 use super::leftovers;
 use super::peering::{Peering, same_peer};
+use super::remote_file::RemoteFixture;
 use crate::experiment::{Experiment, Finding, Known, Requirement};
 use crate::experiments;
 use crate::machine::Machine;
@@ -57,6 +58,7 @@ pub struct Campaign {
     peering: Option<Peering>,
     /// Removes what trials have left for one another when the run is over.
     _shared: leftovers::Shared,
+    remote: Option<RemoteFixture>,
 }
 
 impl Campaign {
@@ -101,6 +103,7 @@ impl Campaign {
             trial: Duration::from_nanos(settings.trial_ns),
             cpu_stat: run.header.machine.cpu_stat_path(),
             _shared: leftovers::Shared::of_this_run(&folder),
+            remote: remote(&run.header.machine, &active),
             progress: vec![Progress::default(); active.len()],
             headlines: vec![None; active.len()],
             began: Instant::now(),
@@ -260,6 +263,11 @@ impl Campaign {
             partner,
             cpu_stat: self.cpu_stat.clone(),
             folder: PathBuf::from(&settings.folder),
+            remote: self
+                .remote
+                .as_ref()
+                .filter(|_| needs_remote(experiment, planned))
+                .map(RemoteFixture::file),
             peer: self
                 .peering
                 .as_ref()
@@ -321,6 +329,18 @@ impl Campaign {
 
 fn needs_peer(experiment: &dyn Experiment, planned: &PlannedPoint) -> bool {
     experiment.requires(&planned.point).contains(&Requirement::Peer)
+}
+
+fn needs_remote(experiment: &dyn Experiment, planned: &PlannedPoint) -> bool {
+    experiment.requires(&planned.point).contains(&Requirement::Remote)
+}
+
+/// What is read over a network, found or made where a point wants it.
+fn remote(machine: &Machine, active: &[PlannedPoint]) -> Option<RemoteFixture> {
+    let wants = |planned: &PlannedPoint| {
+        experiments::find(&planned.experiment).is_some_and(|experiment| needs_remote(experiment, planned))
+    };
+    machine.storage.remote.as_ref().filter(|_| active.iter().any(wants)).map(RemoteFixture::new)
 }
 
 /// What became of a trial, from how its process ended; `None` where it was interrupted.

@@ -1,7 +1,7 @@
 //! What is known before the first trial.
 
 use crate::experiment::Effort;
-use crate::machine::Machine;
+use crate::machine::{Machine, Remote, RemoteAddress, Root};
 use crate::plan::{self, Pace};
 use crate::record::{Header, Peer, SCHEMA_VERSION, Settings, Tool};
 use crate::sampling::{ClockKind, Qualification, observe_core};
@@ -31,6 +31,8 @@ pub struct Options {
     pub trial: Option<Duration>,
     /// Where experiments may make files.
     pub folder: PathBuf,
+    /// What to read over a network.
+    pub remote: Option<RemoteAddress>,
 }
 
 impl Options {
@@ -38,6 +40,11 @@ impl Options {
     pub fn header(&self, peer: Option<&Peer>) -> Result<Header> {
         let selected = plan::select(&self.selection)?;
         let mut machine = Machine::describe(&self.folder);
+        if let Some(address) = &self.remote {
+            let remote =
+                Remote::find(&Root::default(), address).map_err(|reason| anyhow!("--remote: {reason}"))?;
+            machine.storage.remote = Some(remote);
+        }
         let cpus = plan::choose(&machine, self.cpu).map_err(|reason| anyhow!(reason))?;
         let points = plan::points(&selected, &machine, self.effort, peer.is_some());
         let active = points.iter().filter(|point| point.skip.is_none()).count();

@@ -6,6 +6,7 @@ mod interrupt;
 mod leftovers;
 mod lock;
 mod peering;
+mod remote_file;
 
 pub use campaign::{Campaign, Tick, Watcher};
 pub use header::{Options, now, tool};

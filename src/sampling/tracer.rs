@@ -1,27 +1,36 @@
 //! Counting system calls by tracing: an independent witness that an operation enters the kernel as often as it claims.
 
-use crate::experiment::{Failure, Operation, TRACED_CALLS, TRACED_OPERATIONS, Work, Workload};
+use crate::experiment::{Failure, TRACED_CALLS, TRACED_OPERATIONS, Work, Workload};
 
 /// Iterations that are traced: enough for a whole number per operation, few enough to cost half a millisecond.
 const ITERATIONS: u64 = 16;
 
+/// Calls of recorded work that are traced: what it prepares untimed may take milliseconds.
+const RECORDINGS: u64 = 2;
+
 /// The counts for the evidence of a workload that asks for them; nothing where tracing is refused.
 pub fn witness(workload: &mut Workload) -> Vec<(String, f64)> {
-    let (Work::Timed { operation, .. }, true) = (&mut workload.work, workload.traced) else { return vec![] };
-    match count(operation.as_mut()) {
+    let (counted, iterations) = match (&mut workload.work, workload.traced) {
+        (Work::Timed { operation, .. }, true) => (count(|| operation.run(ITERATIONS)), ITERATIONS),
+        (Work::Recorded(observe), true) => {
+            (count(|| (0..RECORDINGS).try_for_each(|_| observe().map(drop))), RECORDINGS)
+        }
+        _ => return vec![],
+    };
+    match counted {
         Some(calls) => vec![
             (TRACED_CALLS.to_owned(), calls as f64),
-            (TRACED_OPERATIONS.to_owned(), (ITERATIONS * workload.per_iteration) as f64),
+            (TRACED_OPERATIONS.to_owned(), (iterations * workload.per_iteration) as f64),
         ],
         None => vec![],
     }
 }
 
-/// System calls of [`ITERATIONS`] iterations in a forked copy of this process; what a copy that does nothing needs is
-/// subtracted. `None` where this process may not trace.
-fn count(operation: &mut (dyn Operation + '_)) -> Option<u64> {
+/// System calls of `work` in a forked copy of this process; what a copy that does nothing needs is subtracted. `None` where
+/// this process may not trace.
+fn count(work: impl FnOnce() -> Result<(), Failure>) -> Option<u64> {
     let idle = traced(|| Ok(()))?;
-    let busy = traced(|| operation.run(ITERATIONS))?;
+    let busy = traced(work)?;
     busy.checked_sub(idle)
 }
 

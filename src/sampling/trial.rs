@@ -6,7 +6,7 @@ use super::counters::Counting;
 use super::observe::{Observations, Sampler};
 use super::stopwatch::SharedStopwatch;
 use super::{affinity, frequency, gaps, partner, tracer};
-use crate::experiment::{Counters, Experiment, Failure, PeerAddress, Placement, Point, Site};
+use crate::experiment::{Counters, Experiment, Failure, PeerAddress, Placement, Point, RemoteFile, Site};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -37,6 +37,9 @@ pub struct Request {
     pub cpu_stat: Option<String>,
     /// Where files may be made.
     pub folder: PathBuf,
+    /// The file to read over a network, or why there is none; `None` where none was asked for.
+    #[serde(default)]
+    pub remote: Option<Result<RemoteFile, String>>,
     /// The other host, where the run has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<PeerAddress>,
@@ -132,6 +135,7 @@ fn run<C: Clock>(experiment: &dyn Experiment, request: &Request, clock: &C) -> R
         ticks_per_second: hz,
         stopwatch: &stopwatch,
         folder: request.folder.clone(),
+        remote: request.remote.clone(),
         peer: request.peer.clone(),
     };
     let mut workload = experiment.prepare(&request.point, &site)?;

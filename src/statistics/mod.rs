@@ -32,7 +32,7 @@ pub use estimate::{Estimate, Interval, MINIMUM_TRIALS, estimate};
 pub use line::{Line, fit_line, residuals};
 pub use modes::{Mode, modes};
 pub use outlier::{Outliers, Spread, outliers, spread};
-pub use plateaus::{Crossing, CurvePoint, Plateau, plateaus};
+pub use plateaus::{Crossing, CurvePoint, Plateau, plateaus, rise};
 pub use precision::{further_trials, relative_half_width};
 pub use proportion::share_interval;
 pub use quantile::{median, minimum_sample, quantile, quantile_interval, supported_percentiles};

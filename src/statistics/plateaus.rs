@@ -90,12 +90,18 @@ pub fn plateaus(curve: &[CurvePoint]) -> Vec<Plateau> {
 
 /// Where the curve makes half of its way from one plateau up to the next.
 fn half_way(curve: &[CurvePoint], one: &Plateau, next: &Plateau) -> Option<Crossing> {
+    let within = |point: &&CurvePoint| point.0 <= next.to;
+    let between: Vec<CurvePoint> = curve.iter().filter(within).copied().collect();
+    rise(&between, one, next.value, next.interval)
+}
+
+/// Where the curve, in the order of x, makes half of its way from a plateau up to a height, which lies somewhere in `around`;
+/// `None` where it does not.
+pub fn rise(curve: &[CurvePoint], from: &Plateau, to: f64, around: Interval) -> Option<Crossing> {
     let half = |low: f64, high: f64| 0.5 * (low + high);
-    let height = half(one.value, next.value);
-    let (least, most) =
-        (half(one.interval.low, next.interval.low), half(one.interval.high, next.interval.high));
-    let between = curve.iter().filter(|point| (one.from..=next.to).contains(&point.0));
-    let points: Vec<&CurvePoint> = between.collect();
+    let height = half(from.value, to);
+    let (least, most) = (half(from.interval.low, around.low), half(from.interval.high, around.high));
+    let points: Vec<&CurvePoint> = curve.iter().filter(|point| point.0 >= from.from).collect();
     let first_above = |height: f64| points.iter().position(|point| point.1 >= height);
     let (after, sure) = (first_above(height)?, first_above(least)?);
     let last_below = points.iter().rposition(|point| point.1 <= most)?;

@@ -5,9 +5,11 @@ mod cold;
 mod device_facts;
 mod read;
 mod reader;
+pub mod remote;
+mod remote_read;
 mod uring;
 
 use crate::experiment::Experiment;
 
 /// The experiments of this family, in the order in which each may build on those before it.
-pub const EXPERIMENTS: &[&dyn Experiment] = &[&read::Read];
+pub const EXPERIMENTS: &[&dyn Experiment] = &[&read::Read, &remote_read::RemoteRead];

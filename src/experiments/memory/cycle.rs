@@ -251,6 +251,17 @@ mod tests {
     }
 
     #[test]
+    fn neither_is_that_of_sizes_too_large_to_be_built_in_a_test() {
+        for bytes in sizes::four_an_octave(16 << 20, 2 << 30) {
+            let place = random(bytes / LINE as u64, bytes);
+            let offsets: Vec<usize> = (0..STEPS_JUDGED).map(|element| place.at(element)).collect();
+            let order = Predictability::of(&offsets, bytes as usize);
+            assert!(order.commonest <= order.commonest_by_chance, "{bytes}: {}", order.commonest);
+            assert!(order.same_page <= order.same_page_by_chance, "{bytes}: {}", order.same_page);
+        }
+    }
+
+    #[test]
     fn two_cycles_are_found_out() {
         let cycle = build(1000, random(1000, 7)).unwrap();
         // Crossing two links cuts one cycle into two.

@@ -2,9 +2,8 @@
 
 use super::hierarchy;
 use crate::experiment::{Known, Parameter, Point};
-use crate::machine::Machine;
 use crate::quantity::declared::size;
-use crate::statistics::{Crossing, CurvePoint, Interval, Plateau, plateaus};
+use crate::statistics::{Crossing, CurvePoint, Interval, Plateau, plateaus, rise};
 
 /// What a run has found along a parameter, with its logarithm to the base 2 as x.
 pub fn curve(known: &Known, experiment: &str, group: &Point, along: &Parameter) -> Vec<CurvePoint> {
@@ -22,13 +21,14 @@ pub struct Limit {
     pub name: String,
     /// Its value.
     pub at: u64,
+    /// What the level is expected to answer in, and the level beyond it, nanoseconds; `None` where nothing is known.
+    pub expected: Option<(f64, f64)>,
 }
 
 /// How a limit is met by a plateau.
-#[derive(Debug, PartialEq)]
 enum Met<'found> {
     /// A plateau ends about there.
-    By(&'found Plateau),
+    By(&'found Plateau, Crossing),
     /// None does.
     ByNone,
     /// The curve does not go that far.
@@ -40,29 +40,69 @@ enum Met<'found> {
 const EARLIER: f64 = 0.75;
 const LATER: f64 = 0.5;
 
+/// A plateau this much above what is published of a level is not that level's; a next plateau this much above what is
+/// published of the next level is not that one's, which then has none of its own.
+const ANOTHER: f64 = 3.0;
+
+/// A curve in the order of x, and its plateaus.
+struct Found<'curve> {
+    curve: &'curve [CurvePoint],
+    plateaus: Vec<Plateau>,
+}
+
 /// Where a plateau ends: half way to the next, or, where the curve has no next, where it ceases to be flat.
 fn boundary(plateau: &Plateau) -> Option<Crossing> {
     let flat = |ends: Interval| Crossing { at: plateau.to, interval: ends };
     plateau.half_way.or(plateau.ends.map(flat))
 }
 
-/// The plateau that ends about a limit; of several, the one that ends nearest to it.
-fn met(found: &[Plateau], limit: f64, last: f64) -> Met<'_> {
-    if limit >= last {
-        return Met::Beyond;
+impl Found<'_> {
+    /// Where a plateau ends beyond which another level is expected: half way to that; where that one shows no plateau, as shared last-level caches
+    /// often do not, half way to what is published of it.
+    fn boundary_before(&self, plateau: &Plateau, beyond: f64) -> Option<Crossing> {
+        let next = self.plateaus.iter().find(|next| next.from > plateau.to);
+        if next.is_some_and(|next| next.value <= ANOTHER * beyond) || beyond <= plateau.value {
+            return boundary(plateau);
+        }
+        let around = Interval { low: beyond * 0.8, high: beyond * 1.25 };
+        rise(self.curve, plateau, beyond, around).or_else(|| boundary(plateau))
     }
-    let near = found.iter().filter_map(|plateau| {
-        let ends = boundary(plateau)?;
-        let fits = ends.interval.high >= limit - EARLIER && ends.interval.low <= limit + LATER;
-        fits.then_some((plateau, (ends.at - limit).abs()))
-    });
-    near.min_by(|one, other| one.1.total_cmp(&other.1)).map_or(Met::ByNone, |(plateau, _)| Met::By(plateau))
+
+    /// The plateau that ends about a limit; of several, the one that ends nearest to it.
+    fn met(&self, limit: &Limit, claimed: &[f64]) -> Met<'_> {
+        let at = (limit.at as f64).log2();
+        if self.curve.last().is_none_or(|last| at >= last.0) {
+            return Met::Beyond;
+        }
+        let candidate = |plateau: &&Plateau| {
+            let own = limit.expected.is_none_or(|(own, _)| plateau.value <= ANOTHER * own);
+            // A plateau is that of one level: what ends nowhere else cannot be told from its neighbour.
+            plateau.from < at && own && !claimed.contains(&plateau.from)
+        };
+        let near = self.plateaus.iter().filter(candidate).filter_map(|plateau| {
+            let ends = match limit.expected {
+                Some((_, beyond)) => self.boundary_before(plateau, beyond),
+                None => boundary(plateau),
+            }?;
+            let fits = ends.interval.high >= at - EARLIER && ends.interval.low <= at + LATER;
+            fits.then_some((plateau, ends))
+        });
+        let nearest = near.min_by(|one, other| (one.1.at - at).abs().total_cmp(&(other.1.at - at).abs()));
+        nearest.map_or(Met::ByNone, |(plateau, ends)| Met::By(plateau, ends))
+    }
 }
 
 /// What a curve over sizes shows of the caches, on pages of this name.
-pub fn of_caches(machine: &Machine, pages: &str, curve: &[CurvePoint]) -> Vec<String> {
-    let limits = hierarchy::declared(machine).into_iter();
-    let limits: Vec<Limit> = limits.map(|(level, at)| Limit { name: format!("L{level}"), at }).collect();
+pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Vec<String> {
+    let levels = hierarchy::levels(known);
+    let expected =
+        |index: usize| Some((levels.get(index)?.latency().value, levels.get(index + 1)?.latency().value));
+    let limit = |(index, (level, at)): (usize, (u8, u64))| Limit {
+        name: format!("L{level}"),
+        at,
+        expected: expected(index),
+    };
+    let limits: Vec<Limit> = hierarchy::declared(known.machine).into_iter().enumerate().map(limit).collect();
     let mut said = sentences(&limits, curve, &|x| size(x.exp2().round() as u64));
     if let Some(memory) = last_plateau(curve, &limits) {
         said.push(format!("memory: {}", value(&memory)));
@@ -73,47 +113,40 @@ pub fn of_caches(machine: &Machine, pages: &str, curve: &[CurvePoint]) -> Vec<St
     vec![format!("Found from the curve on {pages} pages: {}.", said.join("; "))]
 }
 
-/// What a curve shows of each limit; without limits, its plateaus.
+/// What a curve, in the order of x, shows of each limit, and which plateaus it has besides.
 pub fn sentences(limits: &[Limit], curve: &[CurvePoint], write: &dyn Fn(f64) -> String) -> Vec<String> {
-    let found = plateaus(curve);
-    let Some(last) = curve.iter().map(|point| point.0).reduce(f64::max).filter(|_| !found.is_empty()) else {
+    let found = Found { curve, plateaus: plateaus(curve) };
+    if found.plateaus.is_empty() {
         return vec![];
-    };
-    if limits.is_empty() {
-        return found
-            .iter()
-            .map(|plateau| format!("a plateau of {}{}", value(plateau), end(plateau, write)))
-            .collect();
     }
     let mut claimed: Vec<f64> = vec![];
     let mut said: Vec<String> = vec![];
     for limit in limits {
-        let declared = write((limit.at as f64).log2());
-        said.push(match met(&found, (limit.at as f64).log2(), last) {
-            // A plateau is that of one level: what ends nowhere else cannot be told from its neighbour.
-            Met::By(plateau) if !claimed.contains(&plateau.from) => {
+        let (name, declared) = (&limit.name, write((limit.at as f64).log2()));
+        said.push(match found.met(limit, &claimed) {
+            Met::By(plateau, ends) => {
                 claimed.push(plateau.from);
-                format!("{}: {}{}, declared {declared}", limit.name, value(plateau), end(plateau, write))
+                format!("{name}: {}{}, declared {declared}", value(plateau), end(plateau, ends, write))
             }
-            Met::Beyond => format!("{} ({declared} declared) reaches beyond the sweep", limit.name),
-            _ => format!(
-                "{} ({declared} declared) cannot be told apart from its neighbours: no plateau ends there",
-                limit.name
+            Met::Beyond => format!("{name} ({declared} declared) reaches beyond the sweep"),
+            Met::ByNone => format!(
+                "{name} ({declared} declared) cannot be told apart from its neighbours: no plateau of its own ends there"
             ),
         });
     }
-    let undeclared =
-        found.iter().filter(|plateau| boundary(plateau).is_some() && !claimed.contains(&plateau.from));
-    said.extend(undeclared.map(|plateau| {
-        format!("a plateau of {}{}, where nothing is declared to end", value(plateau), end(plateau, write))
-    }));
+    said.extend(found.plateaus.iter().filter(|plateau| !claimed.contains(&plateau.from)).filter_map(
+        |plateau| {
+            let ends = end(plateau, boundary(plateau)?, write);
+            Some(format!("a plateau of {}{ends}, where nothing is declared to end", value(plateau)))
+        },
+    ));
     said
 }
 
-/// The plateau that goes on to the end of the curve, beyond every limit.
+/// The last plateau, if it goes on beyond every limit.
 fn last_plateau(curve: &[CurvePoint], limits: &[Limit]) -> Option<Plateau> {
     let beyond = limits.iter().map(|limit| (limit.at as f64).log2()).fold(0.0, f64::max);
-    plateaus(curve).into_iter().next_back().filter(|plateau| plateau.ends.is_none() && plateau.to > beyond)
+    plateaus(curve).into_iter().next_back().filter(|plateau| plateau.to > beyond)
 }
 
 fn value(plateau: &Plateau) -> String {
@@ -121,8 +154,7 @@ fn value(plateau: &Plateau) -> String {
 }
 
 /// Where a plateau ends, and whether it was flat so far.
-fn end(plateau: &Plateau, write: &dyn Fn(f64) -> String) -> String {
-    let Some(ends) = boundary(plateau) else { return String::new() };
+fn end(plateau: &Plateau, ends: Crossing, write: &dyn Fn(f64) -> String) -> String {
     let (low, high) = (write(ends.interval.low), write(ends.interval.high));
     let flat = plateau.ends.filter(|flat| flat.high < ends.interval.low - 0.5);
     let sloping = flat.map_or(String::new(), |_| format!(" (rising from {} on)", write(plateau.to)));
@@ -142,7 +174,7 @@ mod tests {
     fn limits(at: &[u32]) -> Vec<Limit> {
         at.iter()
             .enumerate()
-            .map(|(index, at)| Limit { name: format!("L{}", index + 1), at: 1 << at })
+            .map(|(index, at)| Limit { name: format!("L{}", index + 1), at: 1 << at, expected: None })
             .collect()
     }
 
@@ -165,6 +197,28 @@ mod tests {
     fn a_level_without_a_plateau_of_its_own_is_said_not_to_be_told_apart() {
         let said = said(&limits(&[15, 20, 25]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 28.0));
         assert!(said.contains("L3 (32 MiB declared) cannot be told apart"), "{said}");
+    }
+
+    #[test]
+    fn a_level_before_one_without_a_plateau_ends_half_way_to_what_is_published_of_that() {
+        // The second level ends at 1 MiB; from there latency rises all the way into memory, which is no third level.
+        let rising = |x: f64| match x {
+            x if x <= 15.0 => 1.0,
+            x if x <= 20.0 => 4.0,
+            x => (4.0 * (x - 20.0).mul_add(0.8, 0.3).exp()).min(150.0),
+        };
+        let curve: Vec<CurvePoint> =
+            (40..116).map(|quarter| f64::from(quarter) / 4.0).map(|x| (x, rising(x), None)).collect();
+        let mut limits = limits(&[15, 20, 25]);
+        for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 14.0), (14.0, 90.0)]) {
+            limit.expected = Some(expected);
+        }
+        let said = said(&limits, &curve);
+        assert!(
+            said.contains("L2: 4.00 ns") && said.contains("L3 (32 MiB declared) cannot be told apart"),
+            "{said}"
+        );
+        assert!(!said.contains("L3: 150"), "{said}");
     }
 
     #[test]

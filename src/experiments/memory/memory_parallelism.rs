@@ -99,7 +99,7 @@ impl Experiment for MemoryParallelism {
     fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
         let mut checks = Backing::evidence(true, seen);
         checks.push(cycle::whole(seen));
-        checks.extend(walk::evidence(seen));
+        checks.extend(walk::evidence(seen, walk::ROLLED_MOST));
         checks.extend(cycle::unpredictable(seen));
         checks
     }
@@ -131,7 +131,7 @@ fn point(chases: u64, size: u64) -> Point {
 }
 
 /// Four times the last-level cache of the measured CPU: in a random cycle it then holds one line in fifty of the set.
-fn set_bytes(machine: &Machine) -> u64 {
+pub fn set_bytes(machine: &Machine) -> u64 {
     let own = hierarchy::declared(machine).last().map_or(16 << 20, |(_, bytes)| *bytes);
     own.saturating_mul(4).clamp(64 << 20, 512 << 20).next_power_of_two()
 }

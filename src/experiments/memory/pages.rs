@@ -48,6 +48,9 @@ impl Pages {
     }
 }
 
+/// Kernels with base pages of 64 KiB have huge ones of 512 MiB, which nobody would wait for.
+const LARGEST_PAGE: usize = 32 << 20;
+
 const TRANSPARENT: &str = "/sys/kernel/mm/transparent_hugepage";
 
 fn huge_page() -> crate::machine::Fact<usize> {
@@ -68,6 +71,13 @@ impl Mapping {
     /// Memory that is there: every page was written with data that are not zero (R-MEM-06: pages of zeros are one page of
     /// memory), and the kernel says that all of it is backed by pages of this kind.
     pub fn resident(bytes: usize, pages: Pages) -> Result<(Self, Backing), Failure> {
+        if pages.bytes() > LARGEST_PAGE {
+            let mib = pages.bytes() >> 20;
+            return Err(Failure::Unsupported(format!(
+                "a huge page is {mib} MiB here: too much to be cleared for every array; a kernel with base pages of 4 KiB \
+                 has smaller ones"
+            )));
+        }
         match Mapping::filled(bytes, pages, &Mapping::untouched) {
             Err(Failure::Unsupported(reason)) if pages == Pages::Huge => {
                 Mapping::filled(bytes, pages, &|bytes, _| Mapping::pooled(bytes))
@@ -158,7 +168,6 @@ impl Mapping {
     }
 
     /// Its length: whole pages.
-    #[cfg(test)]
     pub fn bytes(&self) -> usize {
         self.bytes
     }

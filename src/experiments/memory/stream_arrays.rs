@@ -1,5 +1,5 @@
 //! The arrays that a kernel streams through, with known contents: what is read is added up and compared, and what was
-//! written is looked at again.
+//! written is looked at again (R-MEM-18: so that neither can be left out).
 
 use super::backing::Backing;
 use super::pages::{Mapping, Pages};

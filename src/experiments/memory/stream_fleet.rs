@@ -8,6 +8,7 @@ use super::stream_arrays::Arrays;
 use super::stream_kernel::Kernel;
 use crate::experiment::{Failure, Workload, ensure};
 use crate::sampling::{affinity, partner};
+use core::arch::asm;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -124,11 +125,18 @@ fn stream(task: Task, seed: u64, told: &Told, start: &AtomicBool, stop: &AtomicB
     while !stop.load(Ordering::Relaxed) {
         arrays.pass()?;
         told.bytes.store(arrays.counts.bytes, Ordering::Relaxed);
-        for turn in 0..task.pause {
-            std::hint::black_box(turn);
-        }
+        rest(task.pause);
     }
     Ok(())
+}
+
+/// An empty loop that the compiler cannot shorten: a turn is one subtraction that waits for the one before.
+fn rest(mut turns: u64) {
+    while turns > 0 {
+        turns -= 1;
+        // SAFETY: no instruction at all; only the compiler must believe that the register has changed.
+        unsafe { asm!("/* {turns} */", turns = inout(reg) turns, options(nomem, nostack, preserves_flags)) };
+    }
 }
 
 fn thousandths(backing: &Backing) -> u64 {

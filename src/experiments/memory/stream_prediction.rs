@@ -1,12 +1,15 @@
 //! How fast a kernel should stream: as fast as the slower of its instructions and of the wires between the caches.
 
+use super::load_latency;
+use super::memory_parallelism;
+use super::pages::Pages;
 use super::stream_kernel::{KERNELS, Kernel, Kind, Maker, PER_LINE};
 use super::stream_size::Level;
-use crate::experiment::{Basis, Bound, Known, Prediction, Requirement};
+use crate::experiment::{Basis, Bound, Known, Prediction, Requirement, Source};
 use crate::machine::Machine;
 
 const FOG: &str = "Fog 2022, Microarchitecture and Instruction tables: current x86-64 cores load twice and store once a \
-                   cycle, 32 bytes each";
+                   cycle, 32 bytes each; vectors of 64 bytes as much in a cycle on AMD's up to Zen 4, twice that on Intel's";
 const WIRES: &str = "Fog 2022, Microarchitecture: 32 bytes a cycle between the first two caches, half of that to a third, \
                      on current cores";
 const LITTLE: &str = "Little's law: a core keeps some 24 lines in flight (10 to 16 line fill buffers or 22 to 24 miss \
@@ -28,8 +31,9 @@ pub fn reference(machine: &Machine) -> &'static Kernel {
 }
 
 /// Bytes of one load or store.
-fn width(kernel: &Kernel) -> u64 {
+pub fn width(kernel: &Kernel) -> u64 {
     match (kernel.maker, kernel.method) {
+        (_, "word loop" | "8 words unrolled" | PER_LINE) => 8,
         (Maker::Assembly(_), "rep stos" | "rep movs") | (Maker::Library, _) => 32,
         (Maker::Assembly(width), _) => width,
         // The baseline of both x86-64 and aarch64 has vectors of 16 bytes.
@@ -38,17 +42,18 @@ fn width(kernel: &Kernel) -> u64 {
 }
 
 /// Cycles that the instructions for one line of every array take if nothing waits for data.
-fn cycles_per_line(kernel: &Kernel) -> f64 {
+fn cycles_per_line(kernel: &Kernel, machine: &Machine) -> f64 {
     let accesses = (kernel.used_of_line() / width(kernel)) as f64;
+    let wide_paths = machine.processor.vendor.value().is_some_and(|vendor| vendor == "GenuineIntel");
+    // Where the paths are 32 bytes wide, an access of 64 takes them twice.
+    let twice = if width(kernel) > 32 && !wide_paths { 2.0 } else { 1.0 };
     match kernel.method {
         // One word each time round the loop.
         "word loop" => accesses,
         "rep lods" => 2.0 * accesses,
         _ => {
-            // A store of 64 bytes takes two cycles where the path is 32 wide.
-            let store = if width(kernel) > 32 { 2.0 } else { 1.0 };
             let (loaded, stored) = (kernel.kind.loaded() as f64, kernel.kind.stored() as f64);
-            (accesses * loaded / 2.0).max(accesses * stored * store)
+            (accesses * loaded / 2.0 * twice).max(accesses * stored * twice)
         }
     }
 }
@@ -61,22 +66,37 @@ fn bytes_per_line(kernel: &Kernel) -> f64 {
 /// What is expected of a kernel at a level. `reference_rate` is what this run has found the reference to read there, if
 /// this is not that point itself.
 pub fn predict(kernel: &Kernel, level: Level, reference_rate: Option<Basis>, known: &Known) -> Prediction {
-    let per_cycle = bytes_per_line(kernel) / cycles_per_line(kernel);
+    let per_cycle = bytes_per_line(kernel) / cycles_per_line(kernel, known.machine);
     let hertz = 1e9 / known.cycle().value;
     let instructions = (
         "bytes that its instructions move in a cycle, times the clock",
         per_cycle,
         Basis::published(hertz, &format!("{:.3} GHz, {}; {FOG}", hertz / 1e9, clock_source(known))),
     );
-    // Where the processor chooses, it reads lines before it writes them: the usual case.
-    let crossing = if kernel.is_non_temporal() { kernel.bus_bytes().0 } else { kernel.bus_bytes().1 };
-    let level = if kernel.is_non_temporal() { Level::Memory } else { level };
-    let wires = wires(level, reference_rate, hertz).map(|(what, times, each)| (what, times / crossing, each));
+    let from = if kernel.is_non_temporal() { Level::Memory } else { level };
+    let wires = wires(from, reference_rate, hertz, known);
+    let wires = wires.map(|(what, times, each)| (what, times / crossing(kernel, level), each));
     let slower = match wires {
         Some(wires) if wires.1 * wires.2.value < instructions.1 * instructions.2.value => wires,
         _ => instructions,
     };
     Prediction::new().hardware(slower.0, slower.1, slower.2)
+}
+
+/// Bytes on the wires behind a level for each byte that the program moves, in the direction that is busier.
+fn crossing(kernel: &Kernel, level: Level) -> f64 {
+    let (least, most) = kernel.bus_bytes();
+    match level {
+        // One bus carries both directions. Where the processor chooses, it reads lines before it writes them.
+        Level::Memory if kernel.is_non_temporal() => least,
+        Level::Memory => most,
+        // The arrays that are read stay in the cache; only the stores go to memory.
+        Level::Cache(_) if kernel.is_non_temporal() => {
+            kernel.kind.stored() as f64 / kernel.kind.arrays() as f64
+        }
+        // Between caches lines come and go on wires of their own: as many come as the arrays have, fewer go.
+        Level::Cache(_) => 64.0 / kernel.used_of_line() as f64,
+    }
 }
 
 fn clock_source(known: &Known) -> &'static str {
@@ -87,34 +107,40 @@ fn clock_source(known: &Known) -> &'static str {
     }
 }
 
-/// Bytes a second that the wires behind the first cache carry in lines; `None` where nothing leaves it.
-fn wires(level: Level, reference_rate: Option<Basis>, hertz: f64) -> Option<(&'static str, f64, Basis)> {
-    let measured = |what| reference_rate.map(|rate| (what, 1.0, rate));
-    let published = |what, per_cycle| (what, per_cycle, Basis::published(hertz, WIRES));
-    match level {
-        Level::Cache(1) => None,
-        Level::Cache(2) => measured(
-            "what the widest vectors read of this level, by the bytes that must cross its wires",
-        )
-        .or(Some(published(
-            "bytes in a cycle from the second cache, by the bytes that must cross, times the clock",
-            32.0,
-        ))),
-        Level::Cache(_) => measured(
-            "what the widest vectors read of this level, by the bytes that must cross its wires",
-        )
-        .or(Some(published(
-            "bytes in a cycle from a farther cache, by the bytes that must cross, times the clock",
-            16.0,
-        ))),
-        Level::Memory => measured(
-            "what the widest vectors read of memory, by the bytes that must cross the bus",
-        )
-        .or(Some((
-            "lines in flight, by the bytes that must cross the bus",
-            LINES_IN_FLIGHT,
-            Basis::published(64.0 / MEMORY_NS * 1e9, LITTLE),
-        ))),
+/// What the wires behind a level carry in lines, as times × each; `None` where nothing leaves the first cache.
+fn wires(
+    level: Level,
+    reference_rate: Option<Basis>,
+    hertz: f64,
+    known: &Known,
+) -> Option<(&'static str, f64, Basis)> {
+    let per_cycle = match level {
+        Level::Cache(1) => return None,
+        Level::Cache(2) => 32.0,
+        Level::Cache(_) => 16.0,
+        Level::Memory => {
+            let what = "what the widest vectors read of memory, by the bytes that must cross the bus";
+            let measured = reference_rate.map(|rate| (what, 1.0, rate));
+            let what = "lines in flight, by the bytes that must cross the bus; a line each latency";
+            return Some(measured.unwrap_or_else(|| (what, LINES_IN_FLIGHT, one_line_at_a_time(known))));
+        }
+    };
+    let what = "what the widest vectors read of this cache, by the bytes that must cross its wires";
+    let measured = reference_rate.map(|rate| (what, 1.0, rate));
+    let what = "bytes that cross the wires of this cache in a cycle, times the clock";
+    Some(measured.unwrap_or_else(|| (what, per_cycle, Basis::published(hertz, WIRES))))
+}
+
+/// Bytes a second if one line were fetched after the other: 64 for each latency, as this run has found it.
+fn one_line_at_a_time(known: &Known) -> Basis {
+    let size = memory_parallelism::set_bytes(known.machine);
+    let point = load_latency::cycle_point(Pages::Huge, size);
+    match known.median("memory/load_latency", &point) {
+        Some(ns) => {
+            let source = Source::Measured { experiment: "memory/load_latency".to_owned(), point };
+            Basis { value: 64.0 / ns * 1e9, source }
+        }
+        None => Basis::published(64.0 / MEMORY_NS * 1e9, LITTLE),
     }
 }
 
@@ -122,7 +148,7 @@ fn wires(level: Level, reference_rate: Option<Basis>, hertz: f64) -> Option<(&'s
 pub fn bound(kernel: &Kernel, known: &Known) -> Bound {
     // Nothing is known of the accesses that a compiler, the library or microcode choose.
     let width = match (kernel.maker, kernel.method) {
-        (Maker::Assembly(width), "word loop" | "8 words unrolled" | PER_LINE) => width,
+        (_, "word loop" | "8 words unrolled" | PER_LINE) => 8,
         (Maker::Assembly(width), _) if width > 8 => width,
         _ => 64,
     } as f64;

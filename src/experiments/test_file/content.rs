@@ -54,6 +54,14 @@ impl Content {
         Ok(())
     }
 
+    /// The bytes that stand at an offset, both multiples of a sector; as many as repeat at most.
+    pub fn piece(self, offset: u64, bytes: usize) -> Vec<u8> {
+        let mut piece = self.pattern();
+        piece.truncate(bytes);
+        self.number(&mut piece, offset);
+        piece
+    }
+
     fn pattern(self) -> Vec<u8> {
         let mut chance = SplitMix64::seed_from_u64(self.seed);
         (0..PATTERN / 8).flat_map(|_| chance.next_u64().to_le_bytes()).collect()

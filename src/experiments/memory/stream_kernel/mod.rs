@@ -81,6 +81,7 @@ pub enum Ownership {
 /// Who wrote the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Maker {
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no assembly for it yet"))]
     /// We, in assembly: it is disassembled. Each load and store has so many bytes.
     Assembly(u64),
     /// The compiler.
@@ -130,7 +131,8 @@ impl Kernel {
     }
 
     /// Bytes that must cross the bus for each byte that the program moves, where no cache holds any: the least and the
-    /// most, which differ where we do not know what processor or library do. A line written is read for ownership.
+    /// most, which differ where we do not know what processor or library do. A line written is read for ownership
+    /// (R-MEM-19, R-FIX-35).
     pub fn bus_bytes(&self) -> (f64, f64) {
         let arrays = self.kind.arrays();
         let moved = (arrays * self.used_of_line()) as f64;

@@ -1,6 +1,8 @@
 //! Every kernel, in the order of the tables.
 
-use super::Maker::{Assembly, Compiler, Library};
+#[cfg(target_arch = "x86_64")]
+use super::Maker::Assembly;
+use super::Maker::{Compiler, Library};
 use super::{Kernel, Kind, Maker, Ownership, PER_LINE, Run, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{

@@ -1,0 +1,105 @@
+//! The points of remote reads: what is varied, and what its values are called.
+
+use crate::experiment::{Parameter, Placement, Point, Scale};
+use crate::machine::Remote;
+
+/// What the bytes are read through.
+pub const THROUGH: Parameter = Parameter {
+    name: "through",
+    meaning: "what the bytes are read through: a protocol's client, a mount of a network file system, or, to compare, a local file",
+    scale: Scale::Name,
+};
+/// Who holds the bytes before they are read.
+pub const STATE: Parameter = Parameter {
+    name: "state",
+    meaning: "which cache holds the blocks before they are read, as far as it can be shown",
+    scale: Scale::Name,
+};
+/// The order of the blocks.
+pub const ORDER: Parameter = Parameter {
+    name: "order",
+    meaning: "the order in which the blocks of the file are read",
+    scale: Scale::Name,
+};
+/// The size of a block.
+pub const BLOCK: Parameter =
+    Parameter { name: "block", meaning: "bytes of one block, each read whole", scale: Scale::Bytes };
+/// Requests sent ahead.
+pub const AHEAD: Parameter = Parameter {
+    name: "ahead",
+    meaning: "requests that the client keeps waiting besides the one whose answer it waits for",
+    scale: Scale::Count,
+};
+
+/// State: no data is asked for.
+pub const NO_DATA: &str = "no data";
+/// State: this machine's page cache.
+pub const CLIENT_CACHED: &str = "client-cached";
+/// State: the server was asked for these blocks moments before.
+pub const SERVER_CACHED: &str = "server-cached";
+/// State: the server's page cache was seen to be empty.
+pub const SERVER_COLD: &str = "server-cold";
+/// State: nobody knows.
+pub const UNPROVED: &str = "server unproved";
+
+/// What local reads, to compare, are through.
+pub const LOCAL: &str = "local file";
+/// The order that jumps.
+pub const RANDOM: &str = "random";
+/// The order of the file.
+pub const SEQUENTIAL: &str = "sequential";
+
+/// Bytes of a small block: a page, and the block of the reports.
+pub const SMALL: u64 = 4 << 10;
+/// Bytes of a large block.
+pub const LARGE: u64 = 1 << 20;
+
+/// Requests ahead where a client reads ahead at all.
+pub const READ_AHEAD: u64 = 16;
+
+/// The four ways that blocks are read in; the reports have random and sequential ones (R-FS-19 to R-FS-25).
+const SHAPES: [(&str, u64); 4] = [(RANDOM, SMALL), (SEQUENTIAL, SMALL), (RANDOM, LARGE), (SEQUENTIAL, LARGE)];
+
+/// A point about a block.
+pub fn block(through: &str, state: &str, order: &str, bytes: u64) -> Point {
+    Point::at(Placement::Free)
+        .named(&THROUGH, through)
+        .named(&STATE, state)
+        .named(&ORDER, order)
+        .with(&BLOCK, bytes)
+        .with(&AHEAD, 0)
+}
+
+/// The point about an exchange without data.
+pub fn no_data(through: &str) -> Point {
+    Point::at(Placement::Free).named(&THROUGH, through).named(&STATE, NO_DATA)
+}
+
+/// Every point about what is read over a network here: local reads to compare first, for predictions stand on them.
+pub fn points(remote: &Remote) -> Vec<Point> {
+    let through = remote.through.as_str();
+    let shaped = |through: &'static str, state: &'static str| {
+        SHAPES.map(|(order, bytes)| block(through, state, order, bytes))
+    };
+    let remotely = |state: &'static str| SHAPES.map(|(order, bytes)| block(through, state, order, bytes));
+    let mut points = shaped(LOCAL, CLIENT_CACHED).to_vec();
+    if remote.is_mounted() {
+        points.extend(remotely(CLIENT_CACHED));
+    } else {
+        points.push(no_data(through));
+    }
+    points.extend(remotely(SERVER_CACHED));
+    if !remote.is_mounted() {
+        let ahead = SHAPES.into_iter().filter(|(order, _)| *order == SEQUENTIAL);
+        points.extend(
+            ahead.map(|(order, bytes)| block(through, SERVER_CACHED, order, bytes).with(&AHEAD, READ_AHEAD)),
+        );
+    }
+    if through == "sftp" {
+        points.extend(remotely(SERVER_COLD));
+    }
+    if remote.is_file() {
+        points.extend(remotely(UNPROVED));
+    }
+    points
+}

@@ -1,0 +1,115 @@
+//! The user's own `ssh`: its configuration, keys, agent, jump hosts and known hosts are honoured, and what it says when
+//! it refuses is passed on.
+
+use super::wire::Wire;
+use crate::experiment::{Access, Failure};
+use crate::machine::RemoteUrl;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// A session of `ssh`; it ends when it is dropped, and with the trial.
+pub struct Ssh {
+    child: Child,
+}
+
+impl Ssh {
+    /// Starts a subsystem of the server, spoken to over the wire that is returned.
+    pub fn subsystem(url: &RemoteUrl, access: &Access, name: &str) -> Result<(Self, Wire), Failure> {
+        let broke = |error: std::io::Error| Failure::Broke(format!("ssh could not be started: {error}"));
+        let (near, far) = UnixStream::pair().map_err(broke)?;
+        let (input, output) = (OwnedFd::from(far.try_clone().map_err(broke)?), OwnedFd::from(far));
+        let mut command = command(url, access);
+        command.args(["-s", "--", &url.host, name]);
+        let child = command.stdin(input).stdout(output).stderr(Stdio::piped()).spawn().map_err(broke)?;
+        Ok((Ssh { child }, Wire::through(near, url.host.clone()).map_err(broke)?))
+    }
+
+    /// What a command prints on the server, or what it complains of.
+    pub fn run(url: &RemoteUrl, access: &Access, line: &str) -> Result<String, Failure> {
+        let mut command = command(url, access);
+        let output = command.args(["--", &url.host, line]).stdin(Stdio::null()).output();
+        let output = output.map_err(|error| Failure::Broke(format!("ssh could not be started: {error}")))?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        }
+        Err(Failure::Broke(last_words(&String::from_utf8_lossy(&output.stderr))))
+    }
+
+    /// A failure of the wire, in the words of `ssh` where it had any.
+    pub fn explain(&mut self, failure: Failure) -> Failure {
+        self.end();
+        let mut said = String::new();
+        if let Some(stderr) = self.child.stderr.take() {
+            let _ = stderr.take(16 << 10).read_to_string(&mut said);
+        }
+        match last_words(&said) {
+            words if words.is_empty() => failure,
+            words => Failure::Broke(format!("{failure}; ssh said: {words}")),
+        }
+    }
+}
+
+impl Ssh {
+    /// Lets it say why it ends, which takes it a moment, and then ends it.
+    fn end(&mut self) {
+        for _ in 0..30 {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let _ = self.child.kill();
+    }
+}
+
+impl Drop for Ssh {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// `ssh` without questions, terminal, forwarding or colours.
+fn command(url: &RemoteUrl, access: &Access) -> Command {
+    let mut command = Command::new("ssh");
+    command.env_clear().envs(access.environment.iter().cloned()).env("LC_ALL", "C");
+    command.args([
+        "-T",
+        "-a",
+        "-x",
+        "-oBatchMode=yes",
+        "-oConnectTimeout=5",
+        "-oServerAliveInterval=5",
+        "-oServerAliveCountMax=2",
+    ]);
+    if let Some(port) = url.port {
+        command.arg(format!("-p{port}"));
+    }
+    if let Some(user) = &url.user {
+        command.arg(format!("-l{user}"));
+    }
+    command
+}
+
+/// The last lines that are not decoration, shortened: the reason stands last.
+fn last_words(said: &str) -> String {
+    let worth =
+        |line: &&str| !line.is_empty() && !line.starts_with('@') && !line.starts_with("Warning: Permanently");
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(worth).collect();
+    lines[lines.len().saturating_sub(3)..].join(" / ").chars().take(400).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_stands_last_and_without_its_frame() {
+        let said = "@@@@@@@\n@ WARNING @\n@@@@@@@\n\na\nb\nHost key for x has changed.\r\nHost key verification failed.\r\n";
+        assert_eq!(last_words(said), "b / Host key for x has changed. / Host key verification failed.");
+        assert_eq!(last_words(""), "");
+    }
+}

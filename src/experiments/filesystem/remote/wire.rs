@@ -1,0 +1,187 @@
+//! A stream of bytes to a server, with a limit on every wait, and the numbers of the protocols on it.
+
+use super::trusted_port;
+use crate::experiment::Failure;
+use std::io::{BufReader, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+/// A server that does not answer for so long is gone.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A stream of either kind.
+trait Stream: Read + Write {}
+impl<T: Read + Write> Stream for T {}
+
+/// A connection to a server.
+pub struct Wire {
+    stream: BufReader<Box<dyn Stream>>,
+    server: String,
+    /// The socket, where it is one of TCP; owned by the stream.
+    tcp: Option<RawFd>,
+}
+
+impl Wire {
+    /// Connects to a server by TCP, at the first of its addresses that answers. Small requests are not held back
+    /// (`TCP_NODELAY`): one request at a time would wait for the delayed acknowledgement of the one before.
+    pub fn connect(host: &str, port: u16) -> Result<Self, Failure> {
+        let server = format!("{host} port {port}");
+        let broke = |error: std::io::Error| Failure::Broke(format!("{server}: {error}"));
+        let mut last = None;
+        for address in (host, port).to_socket_addrs().map_err(broke)? {
+            match TcpStream::connect_timeout(&address, PATIENCE) {
+                Ok(stream) => return Wire::over_tcp(stream, server.clone()).map_err(broke),
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.map_or_else(|| Failure::Broke(format!("{server}: the name has no address")), broke))
+    }
+
+    /// As [`Wire::connect`], from a port below 1024 where this process may: to Sun's servers that is a sign of trust.
+    pub fn connect_as_superuser(host: &str, port: u16) -> Result<Self, Failure> {
+        let server = format!("{host} port {port}");
+        let addresses: Vec<SocketAddr> = (host, port).to_socket_addrs().into_iter().flatten().collect();
+        let trusted = addresses.iter().find_map(|address| trusted_port::connect(address, PATIENCE));
+        match trusted.map(|stream| Wire::over_tcp(stream, server)) {
+            Some(Ok(wire)) => Ok(wire),
+            _ => Wire::connect(host, port),
+        }
+    }
+
+    fn over_tcp(stream: TcpStream, server: String) -> std::io::Result<Self> {
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let tcp = Some(stream.as_raw_fd());
+        Ok(Wire { tcp, ..Wire::new(stream, server) })
+    }
+
+    /// The near end of a program that speaks to the server for us.
+    pub fn through(stream: UnixStream, server: String) -> std::io::Result<Self> {
+        // The first answer of a program waits for name, key exchange and log-in.
+        stream.set_read_timeout(Some(PATIENCE * 3))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        Ok(Wire::new(stream, server))
+    }
+
+    fn new(stream: impl Read + Write + 'static, server: String) -> Self {
+        Wire { stream: BufReader::with_capacity(16 << 10, Box::new(stream)), server, tcp: None }
+    }
+
+    /// Sends a whole message.
+    pub fn send(&mut self, message: &[u8]) -> Result<(), Failure> {
+        self.stream.get_mut().write_all(message).map_err(|error| self.lost(&error))
+    }
+
+    /// Fills `into` with what comes next.
+    pub fn receive(&mut self, into: &mut [u8]) -> Result<(), Failure> {
+        self.stream.read_exact(into).map_err(|error| self.lost(&error))
+    }
+
+    /// So many of the next bytes.
+    pub fn take(&mut self, count: usize) -> Result<Vec<u8>, Failure> {
+        let mut bytes = vec![0; count];
+        self.receive(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Bytes that the kernel has received over the connection (`tcpi_bytes_received` of tcp(7), since Linux 4.1);
+    /// `None` where it does not tell, or another program holds the connection.
+    pub fn received(&self) -> Option<u64> {
+        /// Where the count stands in `struct tcp_info` (linux/tcp.h), which only grows.
+        const PLACE: usize = 128;
+        let mut info = [0_u8; PLACE + 8];
+        let mut length = info.len() as libc::socklen_t;
+        // SAFETY: the socket is open as long as `self` lives; `info` has room for `length` bytes.
+        let told = unsafe {
+            let place = info.as_mut_ptr().cast();
+            libc::getsockopt(self.tcp?, libc::IPPROTO_TCP, libc::TCP_INFO, place, &raw mut length)
+        };
+        let count = info[PLACE..].first_chunk()?;
+        (told == 0 && length as usize == info.len()).then(|| u64::from_ne_bytes(*count))
+    }
+
+    /// Who is on the other side.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    fn lost(&self, error: &std::io::Error) -> Failure {
+        let what = match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+                format!("no answer within {} seconds", PATIENCE.as_secs())
+            }
+            ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
+                "the connection was closed by the other side".to_owned()
+            }
+            _ => error.to_string(),
+        };
+        Failure::Broke(format!("{}: {what}", self.server))
+    }
+}
+
+/// What a server said, read from front to back; short messages are complaints, never panics.
+pub struct Message<'bytes> {
+    rest: &'bytes [u8],
+}
+
+impl<'bytes> Message<'bytes> {
+    /// All of a message.
+    pub fn new(bytes: &'bytes [u8]) -> Self {
+        Message { rest: bytes }
+    }
+
+    /// The next so many bytes.
+    pub fn bytes(&mut self, count: usize) -> Result<&'bytes [u8], Failure> {
+        let (taken, rest) = self
+            .rest
+            .split_at_checked(count)
+            .ok_or_else(|| Failure::Broke("the server sent a message that ends too soon".to_owned()))?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Failure> {
+        let mut array = [0; N];
+        array.copy_from_slice(self.bytes(N)?);
+        Ok(array)
+    }
+
+    /// A big-endian number, as SSH and Sun write it.
+    pub fn u32(&mut self) -> Result<u32, Failure> {
+        self.array().map(u32::from_be_bytes)
+    }
+
+    /// A big-endian number of twice the size.
+    pub fn u64(&mut self) -> Result<u64, Failure> {
+        self.array().map(u64::from_be_bytes)
+    }
+
+    /// A little-endian number, as Microsoft writes it.
+    pub fn u16_le(&mut self) -> Result<u16, Failure> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    /// A little-endian number.
+    pub fn u32_le(&mut self) -> Result<u32, Failure> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    /// A little-endian number.
+    pub fn u64_le(&mut self) -> Result<u64, Failure> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    /// Bytes after their number.
+    pub fn counted(&mut self) -> Result<&'bytes [u8], Failure> {
+        let count = self.u32()? as usize;
+        self.bytes(count)
+    }
+
+    /// What is left.
+    pub fn rest(&self) -> &'bytes [u8] {
+        self.rest
+    }
+}

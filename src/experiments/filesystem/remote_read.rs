@@ -1,0 +1,162 @@
+//! What does it cost to read a block of a file on another machine, and what of it is the network?
+
+use super::remote::points::{
+    AHEAD, BLOCK, CLIENT_CACHED, LOCAL, NO_DATA, ORDER, RANDOM, SERVER_CACHED, SERVER_COLD, SMALL, STATE,
+    THROUGH, UNPROVED, block, points,
+};
+use super::remote::{self, Client, Part, Reading, cost};
+use crate::experiment::{
+    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Point, Prediction, RemoteFile,
+    Requirement, Site, Workload,
+};
+use crate::experiments::test_file::{Room, TestFile};
+use crate::machine::{Machine, Remote, RemoteAddress, Root};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// What is timed.
+pub struct RemoteRead;
+
+static ABOUT: About = About {
+    name: "filesystem/remote_read",
+    question: "What does it cost to read a block of a file on another machine, and what of it is the network?",
+    operation: "one block of the file asked for, received whole and seen to be the right one",
+    method: "The file is the one that --remote names, or one of 32 MiB of random bytes made in the folder that it (or \
+             --dir, on a network mount) names, gone when the run ends. It is read through a mount, with pread, or by \
+             clients written for this: sftp 3 over the user's own ssh, NFS 3 with AUTH_SYS over TCP, SMB 2. They send \
+             one request and wait for its answer; nothing is cached, nothing read ahead unless `ahead` says so. A \
+             block larger than a request may be takes several, one after the other. Every block is an observation, \
+             and the first and last sectors of each are compared with what was written.\n\n\
+             client-cached: this machine's page cache holds the blocks, as the kernel confirms before. server-cached: \
+             this machine has read the blocks moments before and, through a mount, has then forgotten them, as the \
+             kernel confirms; each is then read once. server-cold: the server was made to forget the file \
+             (POSIX_FADV_DONTNEED) and its kernel (fincore) found no page of it, which takes an account that may run \
+             programs there; each block is read once. server unproved: blocks of a file that somebody else has made, \
+             in a part that this trial has not read before: whether the server's memory or its disk serves them is \
+             not known.\n\n\
+             `no data` is the smallest exchange that the protocol has (sftp: FSTAT, NFS: NULL, SMB: ECHO): network and \
+             protocol without a file. A local file read in the same way in the same run is what the network's share is \
+             told against. Nothing is pinned: the kernel's network threads, ssh and daemons of mounts work beside.",
+    caveats: "A server may read ahead and cache beyond what its page cache shows, in a controller or, of a virtual \
+              machine, in its host. Through a mount, sequential reads are read ahead by this machine's kernel, so that \
+              a block may have arrived before it is asked for. sftp encrypts: its figures hold the ciphers of both \
+              sides. Where the server is this machine, both sides share processors and memory, and there is no wire.",
+    version: 1,
+    parameters: &[THROUGH, STATE, ORDER, BLOCK, AHEAD],
+    trends: &[],
+};
+
+impl Experiment for RemoteRead {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        match &machine.storage.remote {
+            Some(remote) => points(remote),
+            // The point stays in the plan, and is skipped with its reason.
+            None => vec![block("network", SERVER_CACHED, RANDOM, SMALL)],
+        }
+    }
+
+    fn requires(&self, _: &Point) -> Vec<Requirement> {
+        vec![Requirement::Remote]
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        match point.name(&STATE) {
+            SERVER_COLD | UNPROVED => Effort::Standard,
+            _ if point.number(&AHEAD) > 0 => Effort::Standard,
+            _ => Effort::Quick,
+        }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        Ok(cost::predicted(point, known))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let lines = point.number(&BLOCK) as f64 / 64.0;
+        Some(Bound {
+            limit: (50.0 + lines / 2.0) * known.shortest_cycle(),
+            because: "the kernel is entered at least once, and of what it hands over at most two cache lines a cycle \
+                      are copied"
+                .to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        if point.name(&THROUGH) == LOCAL {
+            return local(point, site);
+        }
+        let file = match &site.remote {
+            Some(Ok(file)) => file,
+            Some(Err(reason)) => return Err(Failure::Broke(reason.clone())),
+            None => {
+                return Err(Failure::Unsupported("no file over a network was named: --remote".to_owned()));
+            }
+        };
+        match point.name(&STATE) {
+            NO_DATA => exchange(file),
+            CLIENT_CACHED => Ok(reading(point, file, site)?.client_cached()?.timed()),
+            SERVER_CACHED => Ok(reading(point, file, site)?.server_cached()?.timed_or_once(site)),
+            SERVER_COLD => Ok(reading(point, file, site)?.server_cold(file)?.once(site)),
+            UNPROVED => Ok(reading(point, file, site)?.unproved(file)?.once(site)),
+            other => Err(Failure::Broke(format!("there is no state `{other}`"))),
+        }
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        match point.name(&STATE) {
+            NO_DATA => vec![Check::witnessed("requests sent per exchange", seen, "requests", 1.0, 1.0)],
+            state => remote::evidence(point.number(&BLOCK), point.number(&AHEAD), state, seen),
+        }
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        cost::findings(known)
+    }
+
+    fn time_limit(&self, _: &Point) -> Duration {
+        // Connecting, and bringing a far server to the state that is asked for, take round trips of their own.
+        Duration::from_secs(40)
+    }
+}
+
+fn opened(file: &RemoteFile) -> Result<Box<dyn Client>, Failure> {
+    let mut client = remote::connect(&file.address, &file.access)?;
+    client.open(&remote::path(&file.address))?;
+    Ok(client)
+}
+
+fn reading(point: &Point, file: &RemoteFile, site: &Site) -> Result<Reading, Failure> {
+    Reading::new(opened(file)?, file, &part(point, file.bytes, site)?, point.number(&AHEAD) as usize)
+}
+
+fn part(point: &Point, file_bytes: u64, site: &Site) -> Result<Part, Failure> {
+    let once = [SERVER_COLD, UNPROVED].contains(&point.name(&STATE));
+    Part::of(file_bytes, point.number(&BLOCK), point.name(&ORDER) == RANDOM, once, site.seed)
+}
+
+/// The same reads of a file of this machine, from its page cache.
+fn local<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    if Remote::find(&Root::default(), &RemoteAddress::Mounted(site.folder.clone())).is_ok() {
+        return Err(Failure::Unsupported(
+            "the measured folder is on the network itself: name it by --remote, and a local one by --dir, to compare"
+                .to_owned(),
+        ));
+    }
+    let test = TestFile::kept(site, "remote-compared", 16 << 20, Room::DEFAULT)?;
+    let part = part(point, test.bytes, site)?;
+    Reading::of_local(test, &part).client_cached().map(Reading::timed)
+}
+
+fn exchange(file: &RemoteFile) -> Result<Workload<'static>, Failure> {
+    let mut client = opened(file)?;
+    client.exchange()?;
+    let client = Rc::new(RefCell::new(client));
+    let counted = Rc::clone(&client);
+    let exchanges = move |n| (0..n).try_for_each(|_| client.borrow_mut().exchange());
+    Ok(Workload::each(exchanges).witnessed(move || vec![("requests", counted.borrow().requests() as f64)]))
+}

@@ -1,0 +1,104 @@
+//! A file of random content that is on its device and not in memory, mapped.
+
+use super::file_mapping::{FileMapping, Sharing};
+use super::stretch::Mapped;
+use crate::experiment::{Failure, Site};
+use crate::experiments::test_file::{self, Room, TestFile};
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+/// Its size: more than a trial reads, and two of the longest strides.
+pub const BYTES: u64 = 128 << 20;
+
+/// How often the kernel is asked, with a millisecond between.
+const ATTEMPTS: usize = 1_000;
+
+/// The run's file for page faults; of random content, because a device or file system that compresses or leaves out zeros
+/// would not have to read them (R-FIX-39). Evicted when it is dropped.
+#[derive(Debug)]
+pub struct ColdFile {
+    test: TestFile,
+    /// All of it.
+    pub mapping: FileMapping,
+}
+
+impl ColdFile {
+    /// Opens and maps the run's file; the first trial that needs it makes it.
+    pub fn of(site: &Site) -> Result<Self, Failure> {
+        let test = TestFile::kept(site, "page-faults", BYTES, Room::DEFAULT)?;
+        let mapping = FileMapping::whole(&test.file, BYTES as usize, Sharing::Shared)?;
+        Ok(ColdFile { test, mapping })
+    }
+
+    /// The file itself.
+    pub fn file(&self) -> &File {
+        &self.test.file
+    }
+
+    /// Has all of it in the page cache.
+    pub fn warm(&self) -> Result<(), Failure> {
+        test_file::warm(&self.test)
+    }
+
+    /// Switches read-ahead off, for the file and for the mapping.
+    pub fn without_read_ahead(&self) -> Result<(), Failure> {
+        // SAFETY: advice about a file of our own.
+        match unsafe { libc::posix_fadvise(self.file().as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) } {
+            0 => self.mapping.advise(libc::MADV_RANDOM, "madvise of random accesses"),
+            error => {
+                Err(Failure::Broke(format!("posix_fadvise: {}", std::io::Error::from_raw_os_error(error))))
+            }
+        }
+    }
+
+    /// Has the kernel drop every page, and sees that none is left. What is mapped is not dropped, so it is taken from the
+    /// mapping first; what a read-ahead still fetches is not either, so it is waited for.
+    pub fn evict(&self) -> Result<(), Failure> {
+        let mut last = Ok(());
+        for _ in 0..ATTEMPTS {
+            self.mapping.forget()?;
+            last = test_file::evict(self.file());
+            if last.is_ok() {
+                break;
+            }
+            wait_a_millisecond();
+        }
+        last?;
+        match self.mapping.resident_pages()? {
+            0 => Ok(()),
+            left => Err(Failure::Broke(format!("mincore finds {left} pages of an evicted file in memory"))),
+        }
+    }
+
+    /// Pages of the file in memory when all that was asked of the device has come: pages on their way are in the page cache
+    /// already, but mincore does not count them.
+    pub fn pages_come(&self) -> Result<usize, Failure> {
+        for _ in 0..ATTEMPTS {
+            let (come, asked) = (self.mapping.resident_pages()?, test_file::cached(self.file())?.bytes);
+            if come as u64 * test_file::page_bytes() == asked {
+                return Ok(come);
+            }
+            wait_a_millisecond();
+        }
+        Err(Failure::Broke("what a fault asked of the device did not come within a second".to_owned()))
+    }
+
+    /// Reads one byte at an offset.
+    #[inline]
+    pub fn read(&self, offset: usize) {
+        // SAFETY: every offset is inside the file, and all of it is mapped.
+        unsafe { self.mapping.start().add(offset % BYTES as usize).read_volatile() };
+    }
+}
+
+impl Drop for ColdFile {
+    fn drop(&mut self) {
+        // The next user of the machine's memory need not push it out.
+        let _ = self.mapping.forget().and_then(|()| test_file::evict(self.file()));
+    }
+}
+
+fn wait_a_millisecond() {
+    std::thread::sleep(Duration::from_millis(1));
+}

@@ -1,0 +1,154 @@
+//! Reading a cold file through its mapping: single accesses and stretches, with the faults of each.
+
+use super::cold_file::ColdFile;
+use super::device_reads;
+use super::fault_tally::{Faults, Tally};
+use super::lap::Lap;
+use super::pages::Pages;
+use super::stretch::Mapped;
+use crate::experiment::{Failure, Site, Workload, errno};
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::os::fd::AsRawFd;
+use std::rc::Rc;
+
+/// What is read in order between two looks at the clock: several times what any device reads ahead.
+pub const WINDOW: usize = 32 << 20;
+/// Pages that are written before they are synchronised.
+pub const WRITTEN_PAGES: usize = 256;
+
+/// One access: its time, its faults, and the bytes that the device was asked for meanwhile.
+struct Access {
+    ns: f64,
+    faults: Faults,
+    served: f64,
+}
+
+/// The cold file, mapped, with everything that is counted beside its accesses.
+pub struct ColdReader<'site> {
+    /// The file.
+    pub cold: ColdFile,
+    lap: Lap<'site>,
+    tally: Rc<Tally>,
+}
+
+impl<'site> ColdReader<'site> {
+    /// Opens and maps the run's file.
+    pub fn new(site: &'site Site) -> Result<Self, Failure> {
+        Ok(ColdReader { cold: ColdFile::of(site)?, lap: Lap::new(site), tally: Tally::new() })
+    }
+
+    fn recorded(
+        tally: Rc<Tally>,
+        observe: impl FnMut() -> Result<Option<f64>, Failure> + 'site,
+    ) -> Workload<'site> {
+        let witness = move || tally.counts().into_iter().chain(device_reads::count()).collect();
+        Workload::recorded(observe).witnessed(witness)
+    }
+
+    /// One timed part, and the faults in it beside those claimed.
+    fn timed(
+        &self,
+        claimed: f64,
+        pages: usize,
+        work: impl FnOnce(&Self) -> Result<(), Failure>,
+    ) -> Result<f64, Failure> {
+        let before = Faults::so_far();
+        let ns = self.lap.of(|| work(self))?;
+        self.tally.add(claimed, Faults::so_far().since(before), pages as u64);
+        Ok(ns)
+    }
+
+    /// Series of single accesses; each begins with nothing of the file in memory. A series is made as a whole and then told
+    /// access by access, so that none is cut short by the end of the trial, which would count the first ones alone.
+    pub fn accesses(self, mut series: impl FnMut() -> Vec<usize> + 'site) -> Workload<'site> {
+        let mut made = VecDeque::new();
+        let tally = Rc::clone(&self.tally);
+        let served = Rc::new(Cell::new(0.0));
+        let told = Rc::clone(&served);
+        let observe = move || {
+            let Some(access) = made.pop_front() else {
+                self.cold.evict()?;
+                made = series().into_iter().map(|offset| self.access(offset)).collect::<Result<_, _>>()?;
+                return Ok(None);
+            };
+            self.tally.add(1.0, access.faults, 1);
+            served.set(served.get() + access.served);
+            Ok(Some(access.ns))
+        };
+        // Whether anybody counts what the device serves is known beforehand.
+        let counted = device_reads::count().is_some();
+        Workload::recorded(observe).witnessed(move || {
+            let served = counted.then(|| device_reads::named(told.get()));
+            tally.counts().into_iter().chain(served).collect()
+        })
+    }
+
+    fn access(&self, offset: usize) -> Result<Access, Failure> {
+        let served = || device_reads::count().map_or(0.0, |(_, bytes)| bytes);
+        let (served_before, before) = (served(), Faults::so_far());
+        let ns = self.lap.of(|| {
+            self.cold.read(offset);
+            Ok(())
+        })?;
+        let faults = Faults::so_far().since(before);
+        Ok(Access { ns, faults, served: served() - served_before })
+    }
+
+    /// The beginning of the file, page by page; the result is per page.
+    pub fn windows(self) -> Workload<'site> {
+        let page = Pages::Base.bytes();
+        ColdReader::recorded(Rc::clone(&self.tally), move || {
+            self.cold.evict()?;
+            let pages = WINDOW / page;
+            let read = |reader: &Self| {
+                (0..WINDOW).step_by(page).for_each(|offset| reader.cold.read(offset));
+                Ok(())
+            };
+            self.timed(0.0, pages, read).map(|ns| Some(ns / pages as f64))
+        })
+    }
+
+    /// The first byte through a mapping made for it, which is part of the time.
+    pub fn fresh_mappings(self) -> Workload<'site> {
+        let page = Pages::Base.bytes();
+        ColdReader::recorded(Rc::clone(&self.tally), move || {
+            self.cold.evict()?;
+            let mut fresh = std::ptr::null_mut();
+            let ns = self.timed(1.0, 1, |reader| {
+                let file = reader.cold.file().as_raw_fd();
+                // SAFETY: a new mapping at an address of the kernel's choice, read if it was made.
+                unsafe {
+                    fresh =
+                        libc::mmap(std::ptr::null_mut(), page, libc::PROT_READ, libc::MAP_SHARED, file, 0);
+                    if fresh == libc::MAP_FAILED {
+                        return Err(Failure::last("mmap of a page of a file"));
+                    }
+                    fresh.cast::<u8>().read_volatile();
+                }
+                Ok(())
+            })?;
+            // SAFETY: the mapping just made, of which nothing is kept.
+            errno("munmap", unsafe { libc::munmap(fresh, page) })?;
+            Ok(Some(ns))
+        })
+    }
+
+    /// The first pages written and synchronised; the result is per page.
+    pub fn written(self) -> Workload<'site> {
+        let page = Pages::Base.bytes();
+        ColdReader::recorded(Rc::clone(&self.tally), move || {
+            self.cold.evict()?;
+            let ns = self.timed(WRITTEN_PAGES as f64, WRITTEN_PAGES, |reader| {
+                let start = reader.cold.mapping.start().as_ptr().cast();
+                // SAFETY: our own mapping of a file in which nobody keeps anything.
+                let synchronised = unsafe {
+                    reader.cold.mapping.write_pages(0..WRITTEN_PAGES);
+                    libc::msync(start, WRITTEN_PAGES * page, libc::MS_SYNC)
+                };
+                errno("msync", synchronised).map(drop)
+            })?;
+            Ok(Some(ns / WRITTEN_PAGES as f64))
+        })
+    }
+}

@@ -1,0 +1,278 @@
+//! How much does one fault on a file bring in?
+
+use super::cold_file::{self, ColdFile};
+use super::device_reads;
+use super::fault_cost;
+use super::fault_tally::Faults;
+use super::lap::Lap;
+use super::pages::{Mapping, Pages};
+use super::peaks;
+use super::stretch::Mapped;
+use crate::experiment::{
+    About, Basis, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale, Site,
+    Workload,
+};
+use crate::machine::Machine;
+use crate::quantity::Unit;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Whether the file is in memory.
+const STATE: Parameter =
+    Parameter { name: "state", meaning: "whether the file is in the page cache", scale: Scale::Name };
+/// How the extent is found.
+const BY: Parameter = Parameter { name: "by", meaning: "how the extent is found", scale: Scale::Name };
+
+/// What is found.
+pub struct FaultExtent;
+
+static ABOUT: About = About {
+    name: "memory/fault_extent",
+    question: "How much does one fault on a file bring in?",
+    operation: "one fault on a page of a mapped file (a series of them, where peaks are looked for); the result is what it \
+                brought in, in bytes",
+    method: "A byte at a random place of the mapped file is read once, and the kernel is asked what came with it: `residency` is \
+             what of the file is in memory afterwards (mincore) when nothing was before, `page table` what of it \
+             this process can touch without a further fault (/proc/self/pagemap).\n\nBeside that the classic way, from \
+             outside: pages are touched one after the other from a random place on, each access is timed, and those that \
+             take at least half as long as the cheapest kind of fault, timed in the same process, are peaks. The result is the usual distance from \
+             one peak to the next. Faults counted around every access say whether peaks were faults.\n\nThe two need \
+             not agree for a cold file: what a fault reads and what it maps are two things, and the kernel \
+             reads on while the series goes.",
+    caveats: "A file in the page cache may lie there in pieces of many sizes (large folios), by how it was written or read; one \
+              fault then maps a whole piece.",
+    version: 1,
+    parameters: &[STATE, BY],
+    trends: &[],
+};
+
+const COLD: &str = "cold";
+const CACHED: &str = "cached";
+const RESIDENCY: &str = "residency";
+const PAGE_TABLE: &str = "page table";
+const PEAKS: &str = "peaks of access time";
+
+/// Pages of a series: several times what a fault maps at most, a huge page.
+const SERIES: usize = 8192;
+
+/// Faults that the cheapest kind is timed by.
+const CHEAPEST: usize = 31;
+
+impl Experiment for FaultExtent {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        vec![
+            point(COLD, RESIDENCY),
+            point(COLD, PAGE_TABLE),
+            point(COLD, PEAKS),
+            point(CACHED, PAGE_TABLE),
+            point(CACHED, PEAKS),
+        ]
+    }
+
+    fn unit(&self, _: &Point) -> Unit {
+        Unit::Bytes
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        // Also a cold fault: it is tried again when its page has come, and then finds the neighbours that came with it.
+        let around = Basis::published(
+            fault_cost::mapped_at_once() as f64,
+            "the kernel maps 64 KiB around a page that is in the page cache (fault_around_bytes)",
+        );
+        let expected = |what, basis| Ok(Prediction::new().software(what, 1.0, basis));
+        match (point.name(&STATE), point.name(&BY)) {
+            (COLD, RESIDENCY) => expected("read around the page", fault_cost::read_ahead(known.machine)),
+            _ => expected("mapped around the page", around),
+        }
+    }
+
+    fn time_limit(&self, _: &Point) -> Duration {
+        // The first trial of a run writes the file.
+        Duration::from_mins(1)
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let cold = ColdFile::of(site)?;
+        let place = Xoshiro256PlusPlus::seed_from_u64(site.seed);
+        let is_cold = point.name(&STATE) == COLD;
+        let file = Probed { cold, place, is_cold };
+        if !is_cold {
+            file.cold.warm()?;
+        }
+        Ok(match point.name(&BY) {
+            PEAKS => file.peaks(half_the_cheapest_fault(&Lap::new(site))?, site),
+            by => {
+                let present = |cold: &ColdFile| cold.mapping.present_pages();
+                file.looked_up(if by == RESIDENCY { ColdFile::pages_come } else { present })
+            }
+        })
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let count = |name| seen.witness(name);
+        let per = |claim: &str, some: Option<f64>, of: Option<f64>, low, high| match (some, of) {
+            (Some(some), Some(of)) if of > 0.0 => Check::within(claim, some / of, low, high),
+            _ => Check::missing(claim),
+        };
+        if point.name(&BY) == PEAKS {
+            let accesses = Some(seen.operations as f64 * SERIES as f64);
+            return vec![
+                per(
+                    "accesses that faulted and were peaks, per access that faulted",
+                    count(FAULTED_PEAKS),
+                    count(FAULTED),
+                    0.95,
+                    1.0,
+                ),
+                per(
+                    "accesses that were peaks without a fault, per access",
+                    count(OTHER_PEAKS),
+                    accesses,
+                    0.0,
+                    0.001,
+                ),
+            ];
+        }
+        let touches = Some(seen.operations as f64);
+        let (kind, name) = if point.name(&STATE) == COLD { ("major", MAJOR) } else { ("minor", MINOR) };
+        let claim = format!("{kind} faults counted by the kernel, per byte touched");
+        let mut checks = vec![per(&claim, count(name), touches, 0.99, 1.01)];
+        if point.name(&BY) == RESIDENCY {
+            let claim = "bytes in memory that were not there before, per byte that the device served";
+            let served = device_reads::total(seen);
+            checks.extend(served.map(|served| per(claim, count(BROUGHT), Some(served), 0.95, 1.01)));
+        }
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let found = |state, by| known.median(ABOUT.name, &point(state, by)).map(|bytes| bytes / 1024.0);
+        let mut said = vec![];
+        if let (Some(read), Some(mapped)) = (found(COLD, RESIDENCY), found(COLD, PAGE_TABLE)) {
+            said.push(format!(
+                "A fault on a cold file has {read:.0} KiB read and maps {mapped:.0} KiB of them: what comes after takes \
+                 further faults that need no device."
+            ));
+        }
+        if let (Some(table), Some(peaks)) = (found(CACHED, PAGE_TABLE), found(CACHED, PEAKS)) {
+            let agreed = if (table - peaks).abs() < 1.0 { "and so do" } else { "while" };
+            said.push(format!(
+                "A fault on a cached file maps {table:.0} KiB by the page table, {agreed} the peaks of the access times, \
+                 which stand {peaks:.0} KiB apart."
+            ));
+        }
+        said
+    }
+}
+
+fn point(state: &str, by: &str) -> Point {
+    Point::new().named(&STATE, state).named(&BY, by)
+}
+
+const MINOR: &str = "minor_faults_in_probes";
+const MAJOR: &str = "major_faults_in_probes";
+const BROUGHT: &str = "bytes_brought_in";
+const FAULTED_PEAKS: &str = "accesses_that_faulted_and_were_peaks";
+const OTHER_PEAKS: &str = "accesses_that_were_peaks_without_a_fault";
+const FAULTED: &str = "accesses_that_faulted";
+
+/// The file, brought into its state again before every probe.
+struct Probed {
+    cold: ColdFile,
+    place: Xoshiro256PlusPlus,
+    is_cold: bool,
+}
+
+impl Probed {
+    /// Forgets all mapped pages and, where the file is to be cold, all that are in memory; then says where to look: a page
+    /// far from both ends.
+    fn fresh_place(&mut self) -> Result<usize, Failure> {
+        if self.is_cold {
+            self.cold.evict()?;
+        } else {
+            self.cold.mapping.forget()?;
+        }
+        let pages = cold_file::BYTES as usize / Pages::Base.bytes();
+        Ok(pages / 4 + self.place.next_u64() as usize % (pages / 2))
+    }
+
+    fn read(&self, page: usize) {
+        self.cold.read(page * Pages::Base.bytes());
+    }
+
+    /// One touch, and what the kernel says came with it.
+    fn looked_up<'site>(mut self, found: fn(&ColdFile) -> Result<usize, Failure>) -> Workload<'site> {
+        let sums = Rc::new([const { Cell::new(0.0) }; 3]);
+        let told = Rc::clone(&sums);
+        let observe = move || {
+            let page = self.fresh_place()?;
+            let before = Faults::so_far();
+            self.read(page);
+            let faults = Faults::so_far().since(before);
+            let bytes = (found(&self.cold)? * Pages::Base.bytes()) as f64;
+            for (sum, more) in sums.iter().zip([faults.minor as f64, faults.major as f64, bytes]) {
+                sum.set(sum.get() + more);
+            }
+            Ok(Some(bytes))
+        };
+        Workload::recorded(observe).witnessed(move || {
+            let sums = [MINOR, MAJOR, BROUGHT].into_iter().zip(told.iter().map(Cell::get));
+            sums.chain(device_reads::count()).collect()
+        })
+    }
+
+    /// A series of touches; the distance between those that took long.
+    fn peaks<'site>(mut self, least: f64, site: &'site Site) -> Workload<'site> {
+        let lap = Lap::new(site);
+        let sums = Rc::new([const { Cell::new(0.0) }; 3]);
+        let told = Rc::clone(&sums);
+        let observe = move || {
+            let first = self.fresh_place()?;
+            let (mut times, mut faulted) = (Vec::with_capacity(SERIES), Vec::with_capacity(SERIES));
+            for page in first..first + SERIES {
+                let before = Faults::so_far();
+                times.push(lap.of(|| {
+                    self.read(page);
+                    Ok(())
+                })?);
+                faulted.push(Faults::so_far().since(before).all() > 0);
+            }
+            let peaks = peaks::of(&times, least);
+            let both = peaks.iter().filter(|place| faulted[**place]).count();
+            let faults = faulted.iter().filter(|faulted| **faulted).count();
+            for (sum, more) in sums.iter().zip([both, peaks.len() - both, faults]) {
+                sum.set(sum.get() + more as f64);
+            }
+            let period = peaks::period(&peaks).ok_or_else(|| {
+                Failure::Unsupported(format!(
+                    "{SERIES} accesses in a row have too few peaks to tell their period"
+                ))
+            })?;
+            Ok(Some(period * Pages::Base.bytes() as f64))
+        };
+        Workload::recorded(observe).witnessed(move || {
+            [FAULTED_PEAKS, OTHER_PEAKS, FAULTED].into_iter().zip(told.iter().map(Cell::get)).collect()
+        })
+    }
+}
+
+/// Half of what the first read of an anonymous page takes, which maps the page of zeros and does nothing else (median).
+fn half_the_cheapest_fault(lap: &Lap) -> Result<f64, Failure> {
+    let memory = Mapping::untouched(CHEAPEST * Pages::Base.bytes(), Pages::Base)?;
+    let timed = |page: usize| {
+        lap.of(|| {
+            memory.read_pages(page..page + 1);
+            Ok(())
+        })
+    };
+    let mut times = (0..CHEAPEST).map(timed).collect::<Result<Vec<f64>, Failure>>()?;
+    times.sort_by(f64::total_cmp);
+    Ok(times[CHEAPEST / 2] / 2.0)
+}

@@ -1,0 +1,252 @@
+//! What does the first touch of a page cost when it must come from a device?
+
+use super::cold_file;
+use super::cold_reader::{ColdReader, WINDOW, WRITTEN_PAGES};
+use super::device_reads;
+use super::fault_cost::{self, handling, trap};
+use super::fault_tally::{self, Kind};
+use super::pages::Pages;
+use super::per_byte;
+use crate::experiment::{
+    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
+    Site, Workload,
+};
+use crate::machine::Machine;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::time::Duration;
+
+/// Which pages are touched, in which order.
+const ACCESS: Parameter =
+    Parameter { name: "access", meaning: "which pages are touched, and in which order", scale: Scale::Name };
+/// How far apart.
+const STRIDE: Parameter =
+    Parameter { name: "stride", meaning: "from one access to the next", scale: Scale::Bytes };
+
+/// What is timed.
+pub struct MajorFault;
+
+static ABOUT: About = About {
+    name: "memory/major_fault",
+    question: "What does the first touch of a page cost when it must come from a device?",
+    operation: "one access to a byte of a mapped file of which nothing is in memory, whether it faults or finds what a fault \
+                before it brought in; where it says so, per page instead",
+    method: "A file of 128 MiB of random content is written once per run into the measured folder, without a name, and is \
+             on its device before anything is timed (fdatasync). Before each series it is evicted \
+             (posix_fadvise with POSIX_FADV_DONTNEED), and mincore must find no page of it in memory. Then single bytes \
+             are read through a mapping, each access an observation, less the cost of the clock.\n\n`shuffled pages` \
+             reads one byte of each of 64 pages, shuffled from all of the file, with read-ahead switched off for the file and for the \
+             mapping: each access must be one major fault. `every page in order` leaves read-ahead on and is timed by 32 MiB, \
+             evicted before, per page. The strides read the first or a random byte of each of up to 100 stretches, with \
+             read-ahead as the kernel likes it, in series that begin evicted: the order of the observations shows \
+             which accesses had to wait.\n\nMajor and minor faults are counted around every access, and so \
+             are the bytes that the kernel had read from the device for this process.",
+    caveats: "`first byte of a fresh mapping` is a single access as report 001 had it, and brings in as much as read-ahead \
+              likes. `every page written, then synchronised` is report 002's: it times reads, writes and a flush of the device \
+              under one name. A virtual disk may answer from its host's memory; the device then is that. \
+              Strides shorter than what a fault brings in have a median of accesses that do not fault.",
+    version: 1,
+    parameters: &[ACCESS, STRIDE],
+    trends: &[],
+};
+
+const SHUFFLED: &str = "shuffled pages, no read-ahead";
+const IN_ORDER: &str = "every page in order, with read-ahead";
+const FIRST_BYTE: &str = "first byte of a fresh mapping";
+const WRITTEN: &str = "every page written, then synchronised";
+const FIXED: &str = "first byte of each stride";
+const RANDOM: &str = "random byte of each stride";
+
+/// Report 003's strides.
+const STRIDES: [u64; 8] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
+/// Report 003's accesses to one stride, where the file is long enough.
+const ACCESSES: usize = 100;
+/// Shuffled pages that are read before the file is evicted again: half a second's on a rotating disk.
+const SHUFFLED_PAGES: usize = 64;
+
+impl Experiment for MajorFault {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let single = [SHUFFLED, IN_ORDER, FIRST_BYTE, WRITTEN].map(point);
+        let strides =
+            [FIXED, RANDOM].into_iter().flat_map(|access| STRIDES.map(|bytes| stride(access, bytes)));
+        single.into_iter().chain(strides).collect()
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        match (point.name(&ACCESS), point.number(&STRIDE)) {
+            (SHUFFLED | IN_ORDER | FIRST_BYTE, _) | (FIXED, 4_096 | 65_536 | 1_048_576) => Effort::Quick,
+            _ => Effort::Standard,
+        }
+    }
+
+    fn in_order(&self, point: &Point) -> bool {
+        (1..=256 << 10).contains(&point.number(&STRIDE))
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let page = Pages::Base.bytes() as f64;
+        let faulting = trap(Prediction::new(), known);
+        let waiting = |prediction| {
+            let what = "a request to the device, a sleep and a wake-up";
+            let prediction = handling(prediction, what, 4_000.0, known);
+            prediction.hardware("the device's answer", 1.0, fault_cost::device_read(known.machine))
+        };
+        let read_ahead = fault_cost::read_ahead(known.machine).value;
+        let with_read_ahead = |prediction| {
+            waiting(prediction).hardware(
+                "pages read with it, of which half come before it",
+                read_ahead / page / 2.0,
+                fault_cost::device_page(known.machine, page),
+            )
+        };
+        let share = |share: f64| {
+            let minor = Prediction::new().software(
+                "accesses that find a page in memory that is not mapped yet",
+                share,
+                fault_cost::minor(known),
+            );
+            minor.hardware(
+                "pages streamed from the device",
+                1.0,
+                fault_cost::device_page(known.machine, page),
+            )
+        };
+        Ok(match point.name(&ACCESS) {
+            IN_ORDER => share(1.0 / 16.0),
+            WRITTEN => handling(share(2.0), "each page told to the file system", 1_000.0, known).hardware(
+                "a flush of the device, shared by the pages",
+                1.0 / WRITTEN_PAGES as f64,
+                fault_cost::device_read(known.machine),
+            ),
+            FIXED | RANDOM if point.number(&STRIDE) < fault_cost::mapped_at_once() => {
+                Prediction::new().hardware("a load of a line that no cache holds", 1.0, per_byte::load(known))
+            }
+            FIXED | RANDOM if (point.number(&STRIDE) as f64) < read_ahead => Prediction::new().software(
+                "a fault on a page that is in memory",
+                1.0,
+                fault_cost::minor(known),
+            ),
+            SHUFFLED => waiting(faulting),
+            _ => with_read_ahead(faulting),
+        })
+    }
+
+    fn bound(&self, point: &Point, _: &Known) -> Option<Bound> {
+        // Report 000 believed a "hard fault" of 110 ns (R-FIX-53).
+        matches!(point.name(&ACCESS), SHUFFLED | FIRST_BYTE).then(|| Bound {
+            limit: 500.0,
+            because: "a request takes the block layer and the fastest device more than half a microsecond: what is faster \
+                      was in memory"
+                .to_owned(),
+        })
+    }
+
+    fn time_limit(&self, _: &Point) -> Duration {
+        // The first trial of a run writes the file.
+        Duration::from_mins(1)
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let reader = ColdReader::new(site)?;
+        let mut chance = Xoshiro256PlusPlus::seed_from_u64(site.seed);
+        Ok(match point.name(&ACCESS) {
+            SHUFFLED => {
+                reader.cold.without_read_ahead()?;
+                reader.accesses(move || shuffled(&mut chance))
+            }
+            IN_ORDER => reader.windows(),
+            FIRST_BYTE => reader.fresh_mappings(),
+            WRITTEN => reader.written(),
+            access => {
+                let (stride, random) = (point.number(&STRIDE) as usize, access == RANDOM);
+                reader.accesses(move || strides(stride, random, &mut chance))
+            }
+        })
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let page = Pages::Base.bytes() as f64;
+        let read = |claim, low, high| device_reads::check(seen, claim, low * page, high * page);
+        let whole = cold_file::BYTES as f64 / page;
+        let device = match point.name(&ACCESS) {
+            SHUFFLED => read("bytes that the device served, per access: one page", 0.99, 1.05),
+            FIRST_BYTE => {
+                read("bytes that the device served, per access: a page and its read-ahead", 0.99, whole)
+            }
+            // Read-ahead runs beyond the end.
+            IN_ORDER => {
+                let window = (WINDOW / Pages::Base.bytes()) as f64;
+                read("bytes that the device served, per 32 MiB touched: all of them", 0.99 * window, whole)
+            }
+            WRITTEN => None,
+            _ => device_reads::per_major_fault(seen, page, cold_file::BYTES as f64),
+        };
+        let faults = match point.name(&ACCESS) {
+            SHUFFLED | FIRST_BYTE => fault_tally::checks(seen, Kind::Major),
+            WRITTEN => fault_tally::checks(seen, Kind::Either),
+            _ => vec![],
+        };
+        faults.into_iter().chain(device).collect()
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let Some(major) = known.median(ABOUT.name, &point(SHUFFLED)) else { return vec![] };
+        let mut said = vec![fault_cost::against_its_class(major, known.machine)];
+        let minor = known.median(super::minor_fault::NAME, &super::minor_fault::cached_point());
+        if let Some(minor) = minor {
+            said.push(format!(
+                "A fault that waits for the device takes {:.0} times as long as one that finds its page in memory \
+                 ({:.1} against {:.2} µs).",
+                major / minor,
+                major / 1e3,
+                minor / 1e3
+            ));
+        }
+        said.extend(per_byte::finding(major, known));
+        said.extend(always_faulting(major, known));
+        said
+    }
+}
+
+fn point(access: &str) -> Point {
+    Point::new().named(&ACCESS, access)
+}
+
+fn stride(access: &str, bytes: u64) -> Point {
+    point(access).with(&STRIDE, bytes)
+}
+
+/// From which stride on most accesses wait (R-MEM-28).
+fn always_faulting(major: f64, known: &Known) -> Option<String> {
+    let curve = known.along(ABOUT.name, &stride(FIXED, 0), &STRIDE);
+    let waits = |time: f64| time > major / 4.0;
+    let (from, _) = curve.iter().find(|(_, time)| waits(*time))?;
+    let all = curve.iter().filter(|(stride, _)| stride >= from).all(|(_, time)| waits(*time));
+    all.then(|| {
+        format!("With read-ahead as it is, accesses {} KiB apart and more wait for the device; closer ones mostly find what \
+                 one before them brought in.", from >> 10)
+    })
+}
+
+/// Some pages in random order, each once: the beginning of a shuffle of all (Fisher and Yates).
+fn shuffled(chance: &mut impl Rng) -> Vec<usize> {
+    let page = Pages::Base.bytes();
+    let mut offsets: Vec<usize> = (0..cold_file::BYTES as usize).step_by(page).collect();
+    for place in 0..SHUFFLED_PAGES {
+        let other = place + chance.next_u64() as usize % (offsets.len() - place);
+        offsets.swap(place, other);
+    }
+    offsets.truncate(SHUFFLED_PAGES);
+    offsets
+}
+
+/// A byte of each of the first strides of the file.
+fn strides(stride: usize, random: bool, chance: &mut impl Rng) -> Vec<usize> {
+    let starts = (0..cold_file::BYTES as usize).step_by(stride).take(ACCESSES);
+    let within = |start| if random { start + chance.next_u64() as usize % stride } else { start };
+    starts.map(within).collect()
+}

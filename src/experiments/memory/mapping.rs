@@ -1,0 +1,207 @@
+//! What does it cost to map, unmap, protect and drop memory, by size?
+
+use super::fault_cost::handling;
+use super::lap::Lap;
+use super::pages::Pages;
+use super::slots::Slots;
+use crate::experiment::{
+    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
+    Requirement, Scale, Site, Trend, Workload, errno,
+};
+use crate::experiments::cpu::null_write;
+use crate::machine::Machine;
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// What is asked of the kernel.
+const CALL: Parameter =
+    Parameter { name: "call", meaning: "what is asked of the kernel", scale: Scale::Name };
+/// For how much memory.
+const SIZE: Parameter =
+    Parameter { name: "size", meaning: "the memory that one call is about", scale: Scale::Bytes };
+
+/// What is timed.
+pub struct MappingCalls;
+
+static ABOUT: About = About {
+    name: "memory/mapping",
+    question: "What does it cost to map, unmap, protect and drop memory, by size?",
+    operation: "one system call about one mapping of anonymous memory in base pages; every return value is checked",
+    method: "Several mappings with gaps between them, so that the kernel cannot join them, are made, touched where that is \
+             asked for, and unmapped; only the calls named are between the readings of the clock, and the time is divided by the \
+             mappings. `munmap`, `mprotect` and `madvise` (MADV_DONTNEED) are measured on memory of which every page was \
+             written, `munmap` also on memory that was never touched. `mprotect` takes the right to write \
+             away and gives it back in turn; both count as calls.\n\nThe minor faults that the kernel counts per page \
+             that was to be written show that there was something to free; a tracer counts the system calls of \
+             a whole round, timed or not.",
+    caveats: "One process with one thread: with threads on other CPUs their caches of addresses must be told, which costs more.",
+    version: 1,
+    parameters: &[CALL, SIZE],
+    trends: &[Trend { along: "size", step: 4096.0, slope: "per page of 4 KiB" }],
+};
+
+const MMAP: &str = "mmap";
+const MUNMAP_UNTOUCHED: &str = "munmap, never touched";
+const MUNMAP: &str = "munmap, every page written";
+const MPROTECT: &str = "mprotect, every page written";
+const DROP: &str = "madvise to drop every page";
+
+/// The longest mapping.
+const LONGEST: u64 = 16 << 20;
+/// Memory that several mappings of a round take together at most, and how many they are at most.
+const TOGETHER: usize = 4 << 20;
+const MOST: usize = 32;
+
+impl Experiment for MappingCalls {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let sizes =
+            |call: &'static str| [4 << 10, 64 << 10, 1 << 20, LONGEST].map(move |bytes| point(call, bytes));
+        [MMAP, MUNMAP_UNTOUCHED, MUNMAP, MPROTECT, DROP].into_iter().flat_map(sizes).collect()
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        match (point.name(&CALL), point.number(&SIZE)) {
+            (_, 4_096) | (MUNMAP | MPROTECT | DROP, 1_048_576) => Effort::Quick,
+            _ => Effort::Standard,
+        }
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        let touched = !matches!(point.name(&CALL), MMAP | MUNMAP_UNTOUCHED);
+        if touched { vec![Requirement::MemoryBytes(LONGEST)] } else { vec![] }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let pages = point.number(&SIZE) as f64 / Pages::Base.bytes() as f64;
+        let call = Prediction::new().hardware("entering the kernel", 1.0, null_write::entry(known));
+        let with_pages = |what, ns: f64, page, page_ns: f64| {
+            handling(handling(call.clone(), what, ns, known), page, pages * page_ns, known)
+        };
+        Ok(match point.name(&CALL) {
+            MMAP => handling(call, "a gap found, a mapping made and entered", 500.0, known),
+            MUNMAP_UNTOUCHED => handling(call, "a mapping found, taken out and freed", 500.0, known),
+            MUNMAP => with_pages("a mapping taken out, addresses forgotten", 700.0, "pages freed", 100.0),
+            MPROTECT => with_pages("a mapping changed, addresses forgotten", 400.0, "entries changed", 30.0),
+            _ => with_pages("a mapping found, addresses forgotten", 300.0, "pages freed", 100.0),
+        })
+    }
+
+    fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
+        Some(Bound {
+            limit: 40.0 * known.shortest_cycle(),
+            because: "every call enters the kernel, which takes some forty cycles on every core".to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let bytes = (point.number(&SIZE) as usize).next_multiple_of(Pages::Base.bytes());
+        let slots = Slots::new((TOGETHER / bytes).clamp(1, MOST), bytes)?;
+        let count = slots.count();
+        let call = Call { name: point.name(&CALL).to_owned(), slots, lap: Lap::new(site) };
+        let written = Rc::new(Cell::new(0.0));
+        let told = Rc::clone(&written);
+        let (pages, timed_calls) = (call.pages_written(), count * call.per_slot());
+        let observe = move || {
+            let ns = call.round()?;
+            written.set(written.get() + pages);
+            Ok(Some(ns / timed_calls as f64))
+        };
+        let workload = Workload::recorded(observe).traced().per_iteration(count as u64);
+        Ok(workload.witnessed(move || vec![(WRITTEN, told.get())]))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        // A round maps and unmaps every slot; between the two come the calls named.
+        let calls = match point.name(&CALL) {
+            MPROTECT => 4.0,
+            DROP => 3.0,
+            _ => 2.0,
+        };
+        let mut checks = vec![Check::system_calls(seen, calls)];
+        let faults = seen.counters.minor_faults as f64;
+        checks.push(match (point.name(&CALL), seen.witness(WRITTEN)) {
+            (MMAP | MUNMAP_UNTOUCHED, _) => {
+                let claim = "nothing was touched: minor faults per round";
+                Check::within(claim, seen.per_operation(seen.counters.minor_faults), 0.0, 0.5)
+            }
+            (_, Some(written)) if written > 0.0 => {
+                let claim = "there was something to free: minor faults per page that was to be written";
+                // A whole table of pages, where the mapping is large, is freed and made anew without a fault more.
+                Check::within(claim, faults / written, 0.98, 1.05)
+            }
+            _ => Check::missing("pages that were written"),
+        });
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let cost = |call, kib: u64| known.median(ABOUT.name, &point(call, kib << 10));
+        let (Some(small), Some(large)) = (cost(MUNMAP, 4), cost(MUNMAP, 16 << 10)) else { return vec![] };
+        let pages = ((16 << 20) / Pages::Base.bytes()) as f64;
+        vec![format!(
+            "Unmapping one written page takes {:.2} µs, unmapping {pages:.0} of them {:.0} µs: {:.0} ns a page.",
+            small / 1e3,
+            large / 1e3,
+            (large - small) / (pages - 1.0)
+        )]
+    }
+}
+
+fn point(call: &str, size: u64) -> Point {
+    Point::new().named(&CALL, call).with(&SIZE, size)
+}
+
+/// Witness: pages that were written.
+const WRITTEN: &str = "pages_written";
+
+/// One of the calls, on every slot.
+struct Call<'site> {
+    name: String,
+    slots: Slots,
+    lap: Lap<'site>,
+}
+
+impl Call<'_> {
+    /// Timed calls on one slot.
+    fn per_slot(&self) -> usize {
+        if self.name == MPROTECT { 2 } else { 1 }
+    }
+
+    fn pages_written(&self) -> f64 {
+        let touched = !matches!(self.name.as_str(), MMAP | MUNMAP_UNTOUCHED);
+        if touched { (self.slots.count() * self.slots.bytes() / Pages::Base.bytes()) as f64 } else { 0.0 }
+    }
+
+    /// Maps, touches and unmaps every slot; the time of the calls named, nanoseconds.
+    fn round(&self) -> Result<f64, Failure> {
+        let slots = &self.slots;
+        let mapping = self.lap.of(|| slots.map())?;
+        if self.pages_written() > 0.0 {
+            slots.write();
+        }
+        let between = self.lap.of(|| match self.name.as_str() {
+            MPROTECT => slots.each(|start, bytes| {
+                // SAFETY: a mapping of ours, which nobody uses meanwhile; it can be written again afterwards.
+                unsafe {
+                    errno("mprotect", libc::mprotect(start, bytes, libc::PROT_READ))?;
+                    errno("mprotect", libc::mprotect(start, bytes, libc::PROT_READ | libc::PROT_WRITE))
+                }
+            }),
+            DROP => slots.each(|start, bytes| {
+                // SAFETY: a mapping of ours, in which nobody keeps anything.
+                errno("madvise", unsafe { libc::madvise(start, bytes, libc::MADV_DONTNEED) })
+            }),
+            _ => Ok(()),
+        })?;
+        let unmapping = self.lap.of(|| slots.unmap())?;
+        Ok(match self.name.as_str() {
+            MMAP => mapping,
+            MUNMAP | MUNMAP_UNTOUCHED => unmapping,
+            _ => between,
+        })
+    }
+}

@@ -1,0 +1,254 @@
+//! What does the first touch of a page cost when no device is needed?
+
+use super::after_fork::{self, Writer};
+use super::backing::Backing;
+use super::fault_cost::{handling, page_cleared, trap};
+use super::fault_tally::{self, Kind};
+use super::file_mapping::{FileMapping, Sharing};
+use super::pages::{Mapping, Pages};
+use super::touched::{IN_CACHE, MAPPED, cached, cleared, file, huge, populate, read, touched, write};
+use crate::experiment::{
+    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
+    Requirement, Scale, Site, Workload,
+};
+use crate::machine::Machine;
+
+/// Which page is touched, and how.
+const TOUCH: Parameter =
+    Parameter { name: "touch", meaning: "which page is touched, and how", scale: Scale::Name };
+/// How much of it.
+const STRETCH: Parameter = Parameter {
+    name: "stretch",
+    meaning: "memory that is touched page by page between two looks at the clock",
+    scale: Scale::Bytes,
+};
+
+/// What is timed.
+pub struct MinorFault;
+
+/// The experiment's name, also for those who build on it.
+pub const NAME: &str = "memory/minor_fault";
+
+static ABOUT: About = About {
+    name: NAME,
+    question: "What does the first touch of a page cost when no device is needed?",
+    operation: "one fault, counted by the kernel; the touches that need none because a fault before them mapped their \
+                pages as well are part of its time",
+    method: "A stretch of pages is touched in the order of addresses, one byte a page, between two readings of the clock; \
+             the time is divided by the faults that the kernel counted meanwhile (getrusage), never by a number assumed. \
+             Before each observation the pages are taken from the page table again (madvise with MADV_DONTNEED, untimed). \
+             Anonymous memory is first written (a page is found, cleared and mapped) or first read (the shared page of \
+             zeros is mapped); with huge pages one fault clears 512 times as much. `cleared by the program` is \
+             what clearing costs without a fault, so that it can be told from the rest. The same \
+             pages are asked for in one system call (MADV_POPULATE_WRITE) to leave out the traps.\n\nFor a file in the page cache the kernel maps \
+             neighbours with the page touched; a mapping of single pages gives it no neighbours; a written page of a \
+             shared mapping is the file's, of a private one a copy. After fork both processes share every page until one writes: the child or the parent gets a copy; when the child is gone the \
+             page is only made writable.\n\nHow often a walk over the stretch must fault is found beforehand from the page table \
+             (/proc/self/pagemap): each page is touched only if it is not there yet when its turn comes. The \
+             kernel's count during the timed walks must agree with that to one percent.",
+    caveats: "Pages that were freed a moment ago are given out again, so clearing may find them in a cache; in the large \
+              stretch it does so less. A virtual machine's first use of memory may cost its hypervisor more than this.",
+    version: 1,
+    parameters: &[TOUCH, STRETCH],
+    trends: &[],
+};
+
+const CLEARED: &str = "no fault: cleared by the program";
+const FIRST_READ: &str = "anonymous, first read";
+const FIRST_WRITE: &str = "anonymous, first write";
+const POPULATED: &str = "anonymous, populated by one call";
+const HUGE: &str = "anonymous huge page, first write";
+const CACHED: &str = "cached file, read with neighbours";
+const CACHED_ALONE: &str = "cached file, read, page by page";
+const CACHED_SHARED: &str = "cached file, written, shared";
+const CACHED_PRIVATE: &str = "cached file, written, private copy";
+const CHILD: &str = "after fork, written by the child";
+const PARENT: &str = "after fork, written by the parent";
+const SURVIVOR: &str = "after fork, written when the child is gone";
+
+/// Usually: some of the second-level cache, and half a thousand faults between two readings.
+const SMALL: u64 = 2 << 20;
+/// More than most last-level caches hold for one core.
+const LARGE: u64 = 64 << 20;
+/// Four huge pages of the usual size.
+const HUGE_STRETCH: u64 = 8 << 20;
+
+impl Experiment for MinorFault {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let small = [
+            CLEARED,
+            FIRST_READ,
+            FIRST_WRITE,
+            POPULATED,
+            CACHED,
+            CACHED_ALONE,
+            CACHED_SHARED,
+            CACHED_PRIVATE,
+            CHILD,
+            PARENT,
+            SURVIVOR,
+        ];
+        let mut points: Vec<Point> = small.map(|touch| point(touch, SMALL)).into();
+        points.insert(3, point(FIRST_WRITE, LARGE));
+        points.insert(4, point(HUGE, HUGE_STRETCH));
+        points
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        let spared = matches!(point.name(&TOUCH), POPULATED | SURVIVOR) || point.number(&STRETCH) == LARGE;
+        if spared { Effort::Standard } else { Effort::Quick }
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        vec![Requirement::MemoryBytes(2 * point.number(&STRETCH))]
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let page = Pages::Base.bytes() as f64;
+        let touch = point.name(&TOUCH);
+        if touch == CLEARED {
+            let bytes = known.cycles(page / 32.0, "32 bytes stored a cycle, as far as caches allow");
+            return Ok(Prediction::new().hardware("a page stored through", 1.0, bytes));
+        }
+        let trapped = if touch == POPULATED { Prediction::new() } else { trap(Prediction::new(), known) };
+        let (what, ns) = handled(touch);
+        let handled = handling(trapped, what, ns, known);
+        let pages = match touch {
+            FIRST_WRITE | POPULATED => 1.0,
+            HUGE => Pages::Huge.bytes() as f64 / page,
+            CACHED_PRIVATE | CHILD | PARENT => 2.0,
+            _ => return Ok(handled),
+        };
+        let what = "pages cleared, or read and written where they are copied";
+        Ok(handled.hardware(what, pages, page_cleared(known, page)))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let (cycles, because) = match point.name(&TOUCH) {
+            CLEARED => {
+                (Pages::Base.bytes() as f64 / 128.0, "no core stores more than two lines of 64 bytes a cycle")
+            }
+            _ => (40.0, "a fault enters the kernel, which takes some forty cycles on every core"),
+        };
+        Some(Bound { limit: cycles * known.shortest_cycle(), because: because.to_owned() })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let bytes = point.number(&STRETCH) as usize;
+        match point.name(&TOUCH) {
+            CLEARED => cleared(bytes, site),
+            FIRST_READ => touched(Mapping::untouched(bytes, Pages::Base)?, read, site),
+            FIRST_WRITE => touched(Mapping::untouched(bytes, Pages::Base)?, write, site),
+            POPULATED => touched(Mapping::untouched(bytes, Pages::Base)?, populate, site),
+            HUGE => huge(bytes, site),
+            CACHED => cached(FileMapping::whole(&file(bytes, site)?, bytes, Sharing::Shared)?, read, site),
+            CACHED_ALONE => cached(FileMapping::in_single_pages(&file(bytes, site)?, bytes)?, read, site),
+            CACHED_SHARED => {
+                cached(FileMapping::whole(&file(bytes, site)?, bytes, Sharing::Shared)?, write, site)
+            }
+            CACHED_PRIVATE => {
+                cached(FileMapping::whole(&file(bytes, site)?, bytes, Sharing::Private)?, write, site)
+            }
+            CHILD => after_fork::workload(Writer::Child, bytes, site),
+            PARENT => after_fork::workload(Writer::Parent, bytes, site),
+            _ => after_fork::workload(Writer::Survivor, bytes, site),
+        }
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let touch = point.name(&TOUCH);
+        if touch == CLEARED {
+            return vec![fault_tally::none(seen)];
+        }
+        let mut checks = fault_tally::checks(seen, Kind::Minor);
+        if !matches!(touch, CHILD | PARENT | SURVIVOR) {
+            checks.push(mapped_check(touch, point.number(&STRETCH), seen));
+        }
+        match touch {
+            HUGE => checks.extend(Backing::evidence(true, seen)),
+            CACHED | CACHED_ALONE | CACHED_SHARED | CACHED_PRIVATE => {
+                let claim = "share of the file in the page cache before it was touched";
+                checks.push(match seen.witness(IN_CACHE) {
+                    Some(share) => Check::equal(claim, share, 1.0),
+                    None => Check::missing(claim),
+                });
+            }
+            _ => {}
+        }
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let cost = |touch| known.median(NAME, &point(touch, SMALL));
+        let huge = known.median(NAME, &point(HUGE, HUGE_STRETCH));
+        let mut said = vec![];
+        if let (Some(write), Some(read), Some(clear)) = (cost(FIRST_WRITE), cost(FIRST_READ), cost(CLEARED)) {
+            said.push(format!(
+                "The first write of a page takes {write:.0} ns, the first read {read:.0} ns: finding and clearing a page \
+                 costs {:.0} ns more than mapping the page of zeros, of which clearing alone takes {clear:.0} ns in a program.",
+                write - read
+            ));
+        }
+        let (page, huge_page) = (Pages::Base.bytes() as f64, Pages::Huge.bytes() as f64);
+        if let (Some(write), Some(huge)) = (cost(FIRST_WRITE), huge) {
+            let (small_byte, huge_byte) = (write / page, huge / huge_page);
+            said.push(format!(
+                "A byte of fresh memory costs {small_byte:.3} ns by base pages and {huge_byte:.3} ns by huge ones: {:.1} times \
+                 as much.",
+                small_byte / huge_byte
+            ));
+        }
+        if let (Some(copy), Some(reuse)) = (cost(CHILD), cost(SURVIVOR)) {
+            said.push(format!(
+                "A page that is copied after fork costs {copy:.0} ns, one that is only made writable again {reuse:.0} ns."
+            ));
+        }
+        said
+    }
+}
+
+fn point(touch: &str, stretch: u64) -> Point {
+    Point::new().named(&TOUCH, touch).with(&STRETCH, stretch)
+}
+
+/// The point of clearing a page without a fault, for predictions.
+pub fn cleared_point() -> Point {
+    point(CLEARED, SMALL)
+}
+
+/// The point of a fault on one page in the page cache, for predictions.
+pub fn cached_point() -> Point {
+    point(CACHED_ALONE, SMALL)
+}
+
+/// What the kernel does at a fault besides trapping and clearing, and what that is assumed to take on report 000's machine.
+fn handled(touch: &str) -> (&'static str, f64) {
+    match touch {
+        FIRST_READ => ("the mapping looked up and the page of zeros mapped", 150.0),
+        HUGE => ("a huge page found, accounted and mapped", 2_000.0),
+        CACHED => ("the page found in the cache, sixteen mapped, and fifteen touches without a fault", 700.0),
+        CACHED_ALONE => ("the page found in the cache and mapped", 300.0),
+        CACHED_SHARED => ("the page found, the file system told of the write, and the page mapped", 500.0),
+        SURVIVOR => ("the page found to be nobody else's and made writable", 150.0),
+        CHILD | PARENT => {
+            ("a page found and accounted, the other's entry in the caches of addresses dropped", 500.0)
+        }
+        _ => ("a page found, accounted and mapped", 400.0),
+    }
+}
+
+/// How many pages one fault mapped. With a file the kernel decides: some neighbours, or all of a large folio.
+fn mapped_check(touch: &str, stretch: u64, seen: &Observed) -> Check {
+    let claim = "pages that one fault maps, on average, as the page table shows";
+    let page = Pages::Base.bytes() as u64;
+    match (seen.witness(MAPPED), touch) {
+        (None, _) => Check::missing(claim),
+        (Some(mapped), CACHED | CACHED_SHARED) => Check::within(claim, mapped, 1.0, (stretch / page) as f64),
+        (Some(mapped), HUGE) => Check::equal(claim, mapped, (Pages::Huge.bytes() as u64 / page) as f64),
+        (Some(mapped), _) => Check::equal(claim, mapped, 1.0),
+    }
+}

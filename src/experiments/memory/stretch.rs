@@ -1,0 +1,168 @@
+//! A stretch of pages: touched in order, forgotten again, and asked what stands behind it.
+
+use super::pages::{Mapping, Pages};
+use crate::experiment::{Failure, errno};
+use std::fs::File;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::ptr::NonNull;
+
+/// Something that owns mapped memory.
+pub trait Mapped {
+    /// Its first byte.
+    fn start(&self) -> NonNull<u8>;
+
+    /// Its length: whole pages.
+    fn bytes(&self) -> usize;
+
+    /// Every page.
+    fn all_pages(&self) -> Range<usize> {
+        0..self.pages()
+    }
+
+    /// Reads one byte of each of some pages, in the order of addresses.
+    #[inline]
+    fn read_pages(&self, pages: Range<usize>) {
+        let page = Pages::Base.bytes();
+        for index in pages.start..pages.end.min(self.pages()) {
+            // SAFETY: inside the mapping, which can be read.
+            unsafe { self.start().add(index * page).read_volatile() };
+        }
+    }
+
+    /// Writes one byte of each of some pages, in the order of addresses.
+    ///
+    /// # Safety
+    ///
+    /// The mapping can be written, and nobody else holds what is in it.
+    #[inline]
+    unsafe fn write_pages(&self, pages: Range<usize>) {
+        let page = Pages::Base.bytes();
+        for index in pages.start..pages.end.min(self.pages()) {
+            // SAFETY: inside the mapping, which the caller may write.
+            unsafe { self.start().add(index * page).write_volatile(1) };
+        }
+    }
+
+    /// Gives advice about the whole stretch (`madvise(2)`).
+    fn advise(&self, advice: libc::c_int, name: &'static str) -> Result<(), Failure> {
+        // SAFETY: our own mapping; none of the advice used here takes away more than its contents, of which no references
+        // are held.
+        errno(name, unsafe { libc::madvise(self.start().as_ptr().cast(), self.bytes(), advice) }).map(drop)
+    }
+
+    /// Has the next touch of every page fault again: anonymous pages are freed, those of a file stay in its cache.
+    fn forget(&self) -> Result<(), Failure> {
+        self.advise(libc::MADV_DONTNEED, "madvise to forget pages")
+    }
+
+    /// How many base pages there are.
+    fn pages(&self) -> usize {
+        self.bytes() / Pages::Base.bytes()
+    }
+
+    /// How many of them this process could touch without a fault.
+    fn present_pages(&self) -> Result<usize, Failure> {
+        let table = PageTable::open()?;
+        table.present(self.start().as_ptr() as usize, self.pages())
+    }
+
+    /// Forgets all pages, then touches those that are missing when their turn comes: how many that are. It is how often a
+    /// walk over all of them must fault, whatever the kernel maps at each fault.
+    fn faults_of_a_walk(&self, touch: impl Fn(usize) -> Result<(), Failure>) -> Result<usize, Failure> {
+        self.forget()?;
+        let (table, mut missing) = (PageTable::open()?, 0);
+        for page in self.all_pages() {
+            if table.present(self.start().as_ptr() as usize + page * Pages::Base.bytes(), 1)? == 0 {
+                touch(page)?;
+                missing += 1;
+            }
+        }
+        Ok(missing)
+    }
+
+    /// How many of them are in memory, whoever has mapped them (`mincore(2)`).
+    fn resident_pages(&self) -> Result<usize, Failure> {
+        let mut pages = vec![0_u8; self.pages()];
+        let start = self.start().as_ptr().cast();
+        // SAFETY: room for one byte a page.
+        errno("mincore", unsafe { libc::mincore(start, self.bytes(), pages.as_mut_ptr()) })?;
+        Ok(pages.iter().filter(|page| **page & 1 == 1).count())
+    }
+}
+
+/// The page table of this process as the kernel shows it to everybody: one word a page, of which bit 63 says whether the
+/// page is present, the shared page of zeros included (`/proc/self/pagemap`, in the kernel's documentation).
+struct PageTable(File);
+
+impl PageTable {
+    fn open() -> Result<Self, Failure> {
+        File::open("/proc/self/pagemap").map(PageTable).map_err(|error| PageTable::unreadable(&error))
+    }
+
+    fn unreadable(error: &std::io::Error) -> Failure {
+        Failure::Unsupported(format!("/proc/self/pagemap cannot be read ({error}): mount /proc"))
+    }
+
+    /// How many of so many pages from an address on are present.
+    fn present(&self, address: usize, pages: usize) -> Result<usize, Failure> {
+        const WORD: usize = 8;
+        // The words are in the machine's order: bit 63 is in the last byte of a little-endian one.
+        let top = if cfg!(target_endian = "little") { WORD - 1 } else { 0 };
+        let mut words = [0; 512 * WORD];
+        let (mut first, mut left, mut present) = (address / Pages::Base.bytes(), pages, 0);
+        while left > 0 {
+            let some = left.min(words.len() / WORD);
+            let words = &mut words[..some * WORD];
+            self.0
+                .read_exact_at(words, (first * WORD) as u64)
+                .map_err(|error| PageTable::unreadable(&error))?;
+            present += words.chunks_exact(WORD).filter(|word| word[top] & 0x80 != 0).count();
+            (first, left) = (first + some, left - some);
+        }
+        Ok(present)
+    }
+}
+
+impl Mapped for Mapping {
+    fn start(&self) -> NonNull<u8> {
+        Mapping::start(self)
+    }
+
+    fn bytes(&self) -> usize {
+        Mapping::bytes(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_present_when_touched_and_no_more_when_forgotten() {
+        let memory = Mapping::untouched(64 * Pages::Base.bytes(), Pages::Base).unwrap();
+        assert_eq!(memory.present_pages().unwrap(), 0);
+        memory.read_pages(memory.all_pages());
+        assert_eq!(memory.present_pages().unwrap(), memory.pages(), "the page of zeros is present");
+        memory.forget().unwrap();
+        // SAFETY: our own memory, which may be written.
+        unsafe { memory.write_pages(0..1) };
+        assert_eq!((memory.present_pages().unwrap(), memory.resident_pages().unwrap()), (1, 1));
+        memory.forget().unwrap();
+        assert_eq!(memory.present_pages().unwrap(), 0);
+    }
+
+    #[test]
+    fn a_walk_faults_at_every_page_that_no_earlier_fault_has_mapped() {
+        let memory = Mapping::untouched(64 * Pages::Base.bytes(), Pages::Base).unwrap();
+        let touch = |width: usize| {
+            let memory = &memory;
+            move |page| {
+                memory.read_pages(page..page + width);
+                Ok(())
+            }
+        };
+        assert_eq!(memory.faults_of_a_walk(touch(1)).unwrap(), 64);
+        assert_eq!(memory.faults_of_a_walk(touch(16)).unwrap(), 4, "as if each fault mapped sixteen");
+    }
+}

@@ -1,0 +1,130 @@
+//! Memory whose missing pages a second thread of the same process supplies.
+
+use super::pages::{Mapping, Pages};
+use super::stretch::Mapped;
+use super::user_page::UserFaults;
+use crate::experiment::{Failure, Site, Stopwatch, ensure};
+use crate::sampling::affinity;
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{Builder, JoinHandle};
+
+/// Pages of the stretch: more than a trial reads that cannot forget them between two readings of the clock.
+const PAGES_READ: usize = 4096;
+
+/// Memory whose missing pages a second thread supplies. The page behind those that are read is for saying goodbye.
+pub struct Supplied<'site> {
+    /// The memory; what is forgotten of it is missing again.
+    pub memory: Mapping,
+    /// What each page is full of.
+    content: Option<u8>,
+    /// The page to be read next.
+    pub next: Cell<usize>,
+    waits_ns: Arc<AtomicU64>,
+    /// Pages supplied until now.
+    pub answered: Arc<AtomicU64>,
+    ends: Arc<AtomicBool>,
+    handler: Option<JoinHandle<()>>,
+    _stopwatch: PhantomData<&'site dyn Stopwatch>,
+}
+
+impl<'site> Supplied<'site> {
+    /// Starts the handler, on the CPU of the other side; it puts pages full of this there, or the page of zeros.
+    pub fn new(content: Option<u8>, site: &'site Site) -> Result<Self, Failure> {
+        let memory = Mapping::untouched((PAGES_READ + 1) * Pages::Base.bytes(), Pages::Base)?;
+        let faults = UserFaults::over(&memory)?;
+        let (waits_ns, answered) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
+        let ends = Arc::<AtomicBool>::default();
+        let handler = Handler {
+            faults,
+            page: content.map(|byte| vec![byte; Pages::Base.bytes()]),
+            waits_ns: Arc::clone(&waits_ns),
+            stopwatch: site.stopwatch,
+            answered: Arc::clone(&answered),
+            ends: Arc::clone(&ends),
+        };
+        let cpu = site.partner;
+        // SAFETY: the thread borrows the stopwatch of the site, which outlives this value; dropping it ends the thread and
+        // waits for that, and it is not leaked.
+        let started =
+            unsafe { Builder::new().stack_size(64 << 10).spawn_unchecked(move || handler.run(cpu)) };
+        let handler = started.map_err(|error| {
+            Failure::Broke(format!("the thread of the handler could not be made: {error}"))
+        })?;
+        let (next, handler) = (Cell::new(0), Some(handler));
+        Ok(Supplied { memory, content, next, waits_ns, answered, ends, handler, _stopwatch: PhantomData })
+    }
+
+    /// Reads the next page, which is missing; the handler waits before it answers.
+    #[inline]
+    pub fn fault(&self, waits_ns: u64) -> Result<(), Failure> {
+        self.waits_ns.store(waits_ns, Ordering::Release);
+        let page = self.next.get();
+        ensure(page < PAGES_READ, "all pages were read: none is missing any more")?;
+        self.next.set(page + 1);
+        let byte = self.read(page);
+        ensure(byte == self.content.unwrap_or(0), "the page does not hold what the handler supplied")
+    }
+
+    #[inline]
+    fn read(&self, page: usize) -> u8 {
+        // SAFETY: inside the mapping; what is missing is supplied.
+        unsafe { Mapped::start(&self.memory).add(page * Pages::Base.bytes()).read_volatile() }
+    }
+}
+
+impl Drop for Supplied<'_> {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Release);
+        // A last fault wakes the handler, which finds that it is to end.
+        self.read(PAGES_READ);
+        let _ = self.handler.take().map(JoinHandle::join);
+    }
+}
+
+/// The thread that supplies pages.
+struct Handler<'site> {
+    faults: UserFaults,
+    page: Option<Vec<u8>>,
+    waits_ns: Arc<AtomicU64>,
+    stopwatch: &'site dyn Stopwatch,
+    answered: Arc<AtomicU64>,
+    ends: Arc<AtomicBool>,
+}
+
+impl Handler<'_> {
+    fn run(self, cpu: Option<usize>) {
+        let served = cpu.map_or(Ok(()), affinity::pin).and_then(|()| self.serve());
+        if let Err(failure) = served {
+            // Whoever waits for a page would wait for ever: the trial ends here, and says why.
+            eprintln!("the handler of page faults: {failure}");
+            std::process::exit(1);
+        }
+    }
+
+    fn serve(&self) -> Result<(), Failure> {
+        while !self.ends.load(Ordering::Acquire) {
+            let address = self.faults.wait()?;
+            self.wait();
+            match &self.page {
+                Some(page) => self.faults.supply(address, page)?,
+                None => self.faults.supply_zeros(address)?,
+            }
+            self.answered.fetch_add(1, Ordering::AcqRel);
+        }
+        Ok(())
+    }
+
+    /// Spins for as long as it was told to.
+    fn wait(&self) {
+        let waits_ns = self.waits_ns.load(Ordering::Acquire) as f64;
+        if waits_ns > 0.0 {
+            let until = self.stopwatch.now_ns() + waits_ns;
+            while self.stopwatch.now_ns() < until {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What does the first touch of a page cost that was swapped out?
+
+use super::fault_cost::{self, handling, trap};
+use super::fault_tally::{self, Faults, Tally};
+use super::lap::Lap;
+use super::pages::{Mapping, Pages};
+use super::stretch::Mapped;
+use crate::experiment::{
+    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
+    Requirement, Scale, Site, Workload, errno,
+};
+use crate::machine::Machine;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::rc::Rc;
+
+/// Memory that is swapped out.
+const SIZE: Parameter =
+    Parameter { name: "size", meaning: "memory that is swapped out", scale: Scale::Bytes };
+
+/// What is timed.
+pub struct SwapIn;
+
+static ABOUT: About = About {
+    name: "memory/swap_in",
+    question: "What does the first touch of a page cost that was swapped out?",
+    operation: "one read of a byte of a swapped page",
+    method: "Anonymous memory of random content is swapped out by request (madvise with MADV_PAGEOUT) until the page table holds \
+             none of it, untimed. Then a byte of each of some pages at random places is read, each read an observation, less the \
+             cost of the clock. They are few, because the kernel reads neighbours of a page with it; \
+             after these, all is swapped out again.\n\nThe kernel counts the faults around every read: nine of ten must have waited.",
+    caveats: "Where swap is compressed memory (zram, zswap) no device is behind it.",
+    version: 1,
+    parameters: &[SIZE],
+    trends: &[],
+};
+
+const BYTES: u64 = 16 << 20;
+
+/// Pages that are read before all is swapped out again: of these, few are neighbours.
+const SERIES: usize = 32;
+
+/// How often the kernel is asked, with a millisecond between: writing pages out takes its time.
+const ATTEMPTS: usize = 200;
+
+impl Experiment for SwapIn {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        vec![Point::new().with(&SIZE, BYTES)]
+    }
+
+    fn effort(&self, _: &Point) -> Effort {
+        Effort::Standard
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        let bytes = point.number(&SIZE);
+        vec![Requirement::SwapBytes(2 * bytes), Requirement::MemoryBytes(bytes)]
+    }
+
+    fn predict(&self, _: &Point, known: &Known) -> Result<Prediction, String> {
+        let what = "a page found and cleared of its old use, a request, a sleep and a wake-up";
+        let prediction = handling(trap(Prediction::new(), known), what, 4_500.0, known);
+        // Swap is usually on the disk that the system is on; which one that is, nobody has asked.
+        Ok(prediction.hardware("the device's answer", 1.0, fault_cost::device_read(known.machine)))
+    }
+
+    fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
+        Some(Bound {
+            limit: 40.0 * known.shortest_cycle(),
+            because: "a fault enters the kernel, which takes some forty cycles on every core".to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let memory = Mapping::untouched(point.number(&SIZE) as usize, Pages::Base)?;
+        let mut chance = Xoshiro256PlusPlus::seed_from_u64(site.seed);
+        fill(&memory, &mut chance);
+        swap_out(&memory)?;
+        let (lap, tally) = (Lap::new(site), Tally::new());
+        let counts = Rc::clone(&tally);
+        let mut read = 0;
+        let observe = move || {
+            if read == SERIES {
+                swap_out(&memory)?;
+                read = 0;
+                return Ok(None);
+            }
+            read += 1;
+            let page = chance.next_u64() as usize % memory.pages();
+            let before = Faults::so_far();
+            let ns = lap.of(|| {
+                // SAFETY: inside the mapping.
+                unsafe { Mapped::start(&memory).add(page * Pages::Base.bytes()).read_volatile() };
+                Ok(())
+            })?;
+            tally.add(1.0, Faults::so_far().since(before), 1);
+            Ok(Some(ns))
+        };
+        Ok(Workload::recorded(observe).witnessed(move || counts.counts()))
+    }
+
+    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+        let waited = fault_tally::major(seen).map(|major| major / seen.operations.max(1) as f64);
+        let claim = "faults that waited for swap, per read";
+        let waited =
+            waited.map_or_else(|| Check::missing(claim), |share| Check::within(claim, share, 0.9, 1.0));
+        vec![waited]
+    }
+}
+
+/// Random content, which does not become small where swap is compressed.
+fn fill(memory: &Mapping, chance: &mut impl Rng) {
+    let mut page = vec![0; Pages::Base.bytes()];
+    for index in 0..memory.pages() {
+        chance.fill_bytes(&mut page);
+        // SAFETY: one page inside our own mapping.
+        unsafe {
+            let to = Mapped::start(memory).add(index * page.len()).as_ptr();
+            std::ptr::copy_nonoverlapping(page.as_ptr(), to, page.len());
+        }
+    }
+}
+
+/// Has the kernel swap everything out, and sees that it did.
+fn swap_out(memory: &Mapping) -> Result<(), Failure> {
+    let mut left = memory.pages();
+    for _ in 0..ATTEMPTS {
+        let start = Mapped::start(memory).as_ptr().cast();
+        // SAFETY: our own mapping, whose content is kept.
+        errno("madvise to swap out", unsafe {
+            libc::madvise(start, Mapped::bytes(memory), libc::MADV_PAGEOUT)
+        })?;
+        left = memory.present_pages()?;
+        if left == 0 {
+            return Ok(());
+        }
+        // SAFETY: takes a number.
+        unsafe { libc::usleep(1_000) };
+    }
+    Err(Failure::Unsupported(format!(
+        "{left} of {} pages stay in memory when they are asked to be swapped out: swap may be full, or forbidden to this \
+         control group (memory.swap.max)",
+        memory.pages()
+    )))
+}

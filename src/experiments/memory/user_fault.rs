@@ -1,0 +1,227 @@
+//! What does a page fault cost that a program answers itself?
+
+use super::fault_cost::{self, trap};
+use super::fault_tally::{self, Faults, Kind, Tally};
+use super::lap::Lap;
+use super::pages::Pages;
+use super::stretch::Mapped;
+use super::supplied::Supplied;
+use crate::experiment::{
+    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
+    Prediction, Requirement, Scale, Site, Workload,
+};
+use crate::experiments::cpu::null_write;
+use crate::machine::Machine;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// What the handler puts there.
+const SUPPLIES: Parameter = Parameter {
+    name: "supplies",
+    meaning: "what the handler puts into the missing page",
+    scale: Scale::Name,
+};
+/// How long it waits before.
+const WAITS: Parameter = Parameter {
+    name: "waits",
+    meaning: "how long the handler spins before it answers",
+    scale: Scale::Nanoseconds,
+};
+
+/// What is timed.
+pub struct UserFault;
+
+static ABOUT: About = About {
+    name: "memory/user_fault",
+    question: "What does a page fault cost that a program answers itself?",
+    operation: "one read of a byte of a missing page, from the fault to the byte, whose value is checked",
+    method: "A stretch of memory is registered with userfaultfd for missing pages. One thread reads a byte of each page in the \
+             order of addresses; the kernel puts it to sleep and sends a message to a second thread, which supplies the page and so wakes \
+             the first: a copy of a page (UFFDIO_COPY) or the page of zeros (UFFDIO_ZEROPAGE). Both threads are \
+             pinned, to one CPU or to two. Each read is an observation, less the cost of the clock.\n\nThe points on which the handler waits test the instrument: it spins for 100 µs \
+             before it answers, and what the same fault takes without that, measured in the same process and interleaved, is \
+             subtracted. What is left must be 100 µs.",
+    caveats: "Only faults of the program itself are handled (UFFD_USER_MODE_ONLY), which needs no privilege.",
+    version: 1,
+    parameters: &[SUPPLIES, WAITS],
+    trends: &[],
+};
+
+const COPY: &str = "a copy";
+const ZEROS: &str = "zeros";
+const WAITED: &str = "a copy, less the same without the wait";
+
+/// A known wait, nanoseconds: long against a round trip, short against a scheduler's slice.
+const KNOWN_WAIT: u64 = 100_000;
+
+/// Pages that are read before they are forgotten, where that is possible: they stay in the caches.
+const PAGES_REUSED: usize = 256;
+
+/// What a copied page is full of.
+const CONTENT: u8 = 0x5A;
+
+impl Experiment for UserFault {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let places = [Placement::OneCpu, Placement::AcrossCpus];
+        let quick = places.into_iter().flat_map(|place| [COPY, ZEROS].map(|what| point(place, what, 0)));
+        quick.chain(places.map(|place| point(place, WAITED, KNOWN_WAIT))).collect()
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        if point.name(&SUPPLIES) == COPY { Effort::Quick } else { Effort::Standard }
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        match point.placement() {
+            Placement::AcrossCpus => vec![Requirement::Cpus(2)],
+            _ => vec![],
+        }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let waits = Basis::fact(point.number(&WAITS) as f64, "the handler's own wait, as set");
+        if point.name(&SUPPLIES) == WAITED {
+            return Ok(Prediction::new().software("the handler waits", 1.0, waits));
+        }
+        let calls = trap(Prediction::new(), known).software(
+            "the handler's read, its next read and its answer: a bare entry each",
+            3.0,
+            null_write::entry(known),
+        );
+        let place = point.placement();
+        let handed = match place {
+            Placement::OneCpu => known.measured_or(
+                "cpu/context_switch",
+                &hand_over(place),
+                1_200.0,
+                "a turn handed to another thread on the same CPU in 1.2 µs",
+            ),
+            _ => known.measured_or(
+                "cpu/context_switch",
+                &hand_over(place),
+                5_000.0,
+                "a turn handed to a thread on another CPU in about 5 µs",
+            ),
+        };
+        let prediction =
+            calls.software("to the handler and back: a thread put to sleep, another woken", 2.0, handed);
+        Ok(match point.name(&SUPPLIES) {
+            COPY => prediction.hardware(
+                "a page cleared of its old content and copied into",
+                2.0,
+                fault_cost::page_cleared(known, Pages::Base.bytes() as f64),
+            ),
+            _ => prediction,
+        })
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        (point.name(&SUPPLIES) != WAITED).then(|| Bound {
+            limit: 3.0 * 40.0 * known.shortest_cycle(),
+            because:
+                "the fault and the handler's two calls enter the kernel, which takes some forty cycles each"
+                    .to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let content = if point.name(&SUPPLIES) == ZEROS { None } else { Some(CONTENT) };
+        let supplied = Rc::new(Supplied::new(content, site)?);
+        let answered = Arc::clone(&supplied.answered);
+        let answered = move || (ANSWERED, answered.load(Ordering::Acquire) as f64);
+        Ok(if point.name(&SUPPLIES) == WAITED {
+            waited(&supplied, point.number(&WAITS)).witnessed(move || vec![answered()])
+        } else {
+            let tally = Tally::new();
+            let counts = Rc::clone(&tally);
+            singly(supplied, tally, Lap::new(site)).witnessed(move || {
+                let mut counts = counts.counts();
+                counts.push(answered());
+                counts
+            })
+        })
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let all = (seen.operations + seen.baseline_iterations).max(1) as f64;
+        // The baseline runs once more in every trial, as a rehearsal.
+        let most = if seen.baseline_iterations > 0 { 1.01 + seen.trials as f64 / all } else { 1.01 };
+        // A fault that had to wait for its handler counts as major, though no device was asked.
+        let mut checks = if point.name(&SUPPLIES) == WAITED {
+            let faults = (seen.counters.minor_faults + seen.counters.major_faults) as f64;
+            // Counted around the whole trial, whose process takes a few of its own.
+            let own = 10.0 * seen.trials as f64 / all;
+            let claim = "faults counted by the kernel, per fault claimed, those without the wait among them";
+            vec![Check::within(claim, faults / all, 0.99, most + own)]
+        } else {
+            fault_tally::checks(seen, Kind::Either)
+        };
+        let claim = "pages that the handler supplied, per fault claimed";
+        checks.push(match seen.witness(ANSWERED) {
+            Some(answered) => Check::within(claim, answered / all, 0.99, most),
+            None => Check::missing(claim),
+        });
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let cost = |what, waits| known.median(ABOUT.name, &point(Placement::OneCpu, what, waits));
+        let mut said = vec![];
+        if let Some(waited) = cost(WAITED, KNOWN_WAIT) {
+            said.push(format!(
+                "A handler that waits 100 µs makes a fault {:.2} µs longer: the instrument finds what was put in to {:+.2} %.",
+                waited / 1e3,
+                (waited / KNOWN_WAIT as f64 - 1.0) * 100.0
+            ));
+        }
+        let minor = known.median(super::minor_fault::NAME, &super::minor_fault::cached_point());
+        if let (Some(plain), Some(minor)) = (cost(COPY, 0), minor) {
+            said.push(format!(
+                "A fault answered by a program takes {:.1} times as long as one answered by the kernel from its page cache.",
+                plain / minor
+            ));
+        }
+        said
+    }
+}
+
+fn point(placement: Placement, supplies: &str, waits: u64) -> Point {
+    Point::at(placement).named(&SUPPLIES, supplies).with(&WAITS, waits)
+}
+
+/// The point of `cpu/context_switch` at which two threads hand a turn to each other by futexes.
+fn hand_over(placement: Placement) -> Point {
+    let parameter = |name| Parameter { name, meaning: "", scale: Scale::Name };
+    Point::at(placement).named(&parameter("by"), "futex").named(&parameter("between"), "threads")
+}
+
+/// Witness: pages supplied.
+const ANSWERED: &str = "pages_supplied";
+
+/// One fault after another, each an observation; pages are forgotten between them.
+fn singly<'site>(supplied: Rc<Supplied<'site>>, tally: Rc<Tally>, lap: Lap<'site>) -> Workload<'site> {
+    Workload::recorded(move || {
+        if supplied.next.get() == PAGES_REUSED {
+            supplied.memory.forget()?;
+            supplied.next.set(0);
+        }
+        let before = Faults::so_far();
+        let ns = lap.of(|| supplied.fault(0))?;
+        tally.add(1.0, Faults::so_far().since(before), 1);
+        Ok(Some(ns))
+    })
+}
+
+/// Faults that are answered after a wait, against faults that are answered at once.
+fn waited<'site>(supplied: &Rc<Supplied<'site>>, waits_ns: u64) -> Workload<'site> {
+    let faults = |waits_ns| {
+        let supplied = Rc::clone(supplied);
+        move |n| (0..n).try_for_each(|_| supplied.fault(waits_ns))
+    };
+    Workload::each(faults(waits_ns)).against(faults(0))
+}

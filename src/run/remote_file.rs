@@ -1,0 +1,103 @@
+//! The file of a run on a server: there before the first trial, and gone with the run. Before it is made it is written
+//! down in a ledger on this machine, so that after a kill the next run that goes to the same server removes it.
+
+use super::leftovers;
+use crate::experiment::{Access, RemoteFile};
+use crate::experiments::filesystem::remote::made;
+use crate::machine::{Remote, RemoteAddress, RemoteUrl};
+use crate::record::store;
+use crate::sampling::owner::Owner;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long a file may be written over a slow network.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// The file that the trials of a run read, or why there is none.
+pub struct RemoteFixture {
+    file: Result<RemoteFile, String>,
+    ledger: Option<PathBuf>,
+}
+
+impl RemoteFixture {
+    /// Sweeps what killed runs left at this server, then finds or makes the file.
+    pub fn new(remote: &Remote) -> Self {
+        let access = Access::of_this_process();
+        let folder = ledger_folder();
+        sweep(&folder, &remote.address, &access);
+        if let RemoteAddress::Mounted(path) = &remote.address {
+            leftovers::sweep(path);
+        }
+        let Some(owner) = Owner::of(std::process::id()) else {
+            return RemoteFixture { file: Err("/proc does not show this process".to_owned()), ledger: None };
+        };
+        let name = owner.name("remote");
+        let on_server = matches!(remote.address, RemoteAddress::Url(_));
+        let ledger = (on_server && !remote.is_file()).then(|| folder.join(&name));
+        let noted =
+            ledger.as_deref().map_or(Ok(()), |ledger| note(ledger, &made::below(&remote.address, &name)));
+        let began = Instant::now();
+        let mut patient = |_| began.elapsed() < PATIENCE;
+        let file = noted.and_then(|()| {
+            made::find_or_make(&remote.address, &access, &name, &mut patient)
+                .map_err(|failure| failure.to_string())
+        });
+        RemoteFixture { file, ledger }
+    }
+
+    /// The file, as trials are told of it.
+    pub fn file(&self) -> Result<RemoteFile, String> {
+        self.file.clone()
+    }
+}
+
+impl Drop for RemoteFixture {
+    fn drop(&mut self) {
+        let made = self.file.as_ref().is_ok_and(|file| file.own);
+        let gone =
+            !made || self.file.as_ref().is_ok_and(|file| made::remove(&file.address, &file.access).is_ok());
+        if let Some(ledger) = self.ledger.as_ref().filter(|_| gone) {
+            let _ = std::fs::remove_file(ledger);
+        }
+    }
+}
+
+/// Beside the run files: it outlives a reboot, as what it tells of does.
+fn ledger_folder() -> PathBuf {
+    store::folder().with_file_name("remote-files")
+}
+
+fn note(ledger: &Path, planned: &RemoteAddress) -> Result<(), String> {
+    let folder = ledger.parent().unwrap_or(ledger);
+    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(ledger, planned.to_string()));
+    written.map_err(|error| {
+        format!("{}: {error}: no file is made on a server without a note of it", ledger.display())
+    })
+}
+
+/// Removes what killed runs of this machine have left at the server that is asked anyhow; at others nothing is sent.
+fn sweep(folder: &Path, asked: &RemoteAddress, access: &Access) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_left =
+            entry.file_name().to_str().and_then(Owner::of_name).is_some_and(|owner| owner.is_gone());
+        let address = std::fs::read_to_string(entry.path()).ok().and_then(|text| text.parse().ok());
+        let Some(address) = address.filter(|address| is_left && same_server(address, asked)) else {
+            continue;
+        };
+        // A file that is not there any more cannot be removed either: reached is enough, the note has done its work.
+        if made::swept(&address, access).is_ok() {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn same_server(one: &RemoteAddress, other: &RemoteAddress) -> bool {
+    match (one, other) {
+        (RemoteAddress::Url(one), RemoteAddress::Url(other)) => {
+            let who = |url: &RemoteUrl| (url.protocol, url.user.clone(), url.host.clone(), url.port);
+            who(one) == who(other)
+        }
+        // What was left on a mount is swept there, by its name.
+        _ => false,
+    }
+}

@@ -1,0 +1,271 @@
+//! Remote reads against real servers: OpenSSH, also mounted by sshfs, NFS-Ganesha, Samba. What cannot be run here is said
+//! by name on standard error. Every server is a host of its own in a network namespace.
+
+mod servers;
+
+use serde_json::Value;
+use servers::{Relay, Server};
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// One at a time: they would measure each other.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A server, or a line that says what is not run and why.
+fn server(test: &str, script: &str, arguments: &[&str], number: u8, port: u16) -> Option<Server> {
+    match Server::start(script, arguments, number, port) {
+        Ok(server) => Some(server),
+        Err(reason) => {
+            eprintln!("NOT RUN: {test}: {reason}");
+            assert!(std::env::var_os("FATHOM_REQUIRE_SERVERS").is_none(), "{test} must run here: {reason}");
+            None
+        }
+    }
+}
+
+/// A run of remote reads as a user starts it, in a session whose data are in `folder`.
+fn command(folder: &Path, remote: &str, more: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{}:{path}:/usr/sbin:/sbin", folder.join("bin").display()));
+    command.env("XDG_DATA_HOME", folder.join("data"));
+    command.args(["run", "remote_read", "--alongside", "--format", "json", "--remote", remote]);
+    command.arg("--dir").arg(folder).args(["--output"]).arg(folder.join("run.jsonl")).args(more);
+    command
+}
+
+fn measure(folder: &Path, remote: &str, more: &[&str]) -> (Output, Vec<Value>) {
+    let _ = std::fs::remove_file(folder.join("run.jsonl"));
+    let output = command(folder, remote, more).output().unwrap();
+    let report = serde_json::from_slice::<Value>(&output.stdout);
+    let points = report.map(|report| report["points"].as_array().cloned().unwrap_or_default());
+    (output, points.unwrap_or_default())
+}
+
+fn find<'points>(points: &'points [Value], wanted: &[(&str, Value)]) -> &'points Value {
+    let is_wanted = |point: &&Value| wanted.iter().all(|(name, value)| point["parameters"][name] == *value);
+    points.iter().find(is_wanted).unwrap_or_else(|| panic!("no point {wanted:?} in {points:#?}"))
+}
+
+fn median(points: &[Value], wanted: &[(&str, Value)]) -> f64 {
+    let point = find(points, wanted);
+    point["median"].as_f64().unwrap_or_else(|| panic!("no median: {point:#}"))
+}
+
+/// Every point that was measured has its evidence, and those that are expected were measured; nothing is left.
+fn sound(server: &Server, output: &Output, points: &[Value], through: &str, states: &[&str]) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said} {points:#?}");
+    for state in states {
+        let value = median(points, &[("through", through.into()), ("state", (*state).into())]);
+        assert!(value > 1000.0, "{through} {state}: {value} ns");
+    }
+    for point in points {
+        for check in point["evidence"].as_array().into_iter().flatten() {
+            assert_eq!(check["holds"], true, "{point:#}");
+        }
+    }
+    nothing_left(server);
+}
+
+/// Nothing of ours is on the server or in the ledger.
+fn nothing_left(server: &Server) {
+    let left = |folder: &Path| std::fs::read_dir(folder).map_or(0, Iterator::count);
+    assert_eq!(left(&server.files()), 0, "files are left on the server");
+    assert_eq!(left(&server.folder.path().join("data/fathom/remote-files")), 0, "the ledger is not empty");
+}
+
+#[test]
+fn nfs_is_read_without_a_mount() {
+    let _alone = alone();
+    let Some(server) = server("nfs from NFS-Ganesha", "ganesha", &[], 101, 2049) else { return };
+    let remote = format!("nfs://{}{}/", server.address, server.files().display());
+    let (output, points) = measure(server.folder.path(), &remote, &["--budget", "4s"]);
+    sound(&server, &output, &points, "nfs", &["no data", "server-cached"]);
+    let elsewhere = format!("nfs://{}/elsewhere/x", server.address);
+    let (_, points) = measure(server.folder.path(), &elsewhere, &["--quick", "--budget", "1s"]);
+    let reason = failed(&points, "nfs");
+    assert!(reason.contains("exports") && reason.contains("none of them"), "{reason}");
+}
+
+/// Why the points through something have failed.
+fn failed(points: &[Value], through: &str) -> String {
+    let point = find(points, &[("through", through.into()), ("state", "server-cached".into())]);
+    assert_eq!(point["outcome"], "failed", "{point:#}");
+    point["reason"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn smb_is_read_without_a_mount_as_nobody_and_as_a_user_who_signs() {
+    let _alone = alone();
+    let Some(server) = server("smb from Samba, as nobody", "samba", &[], 102, 445) else { return };
+    let remote = format!("smb://{}/files/", server.address);
+    let (output, points) = measure(server.folder.path(), &remote, &["--budget", "4s"]);
+    sound(&server, &output, &points, "smb", &["no data", "server-cached"]);
+    drop(server);
+    let Some(server) = self::server("smb from Samba, as a user", "samba", &["pass word"], 103, 445) else {
+        return;
+    };
+    let remote = format!("smb://root@{}/files/", server.address);
+    let run = |password: Option<&str>| {
+        let _ = std::fs::remove_file(server.folder.path().join("run.jsonl"));
+        let mut command = command(server.folder.path(), &remote, &["--quick", "--budget", "3s"]);
+        password.map(|password| command.env("FATHOM_REMOTE_PASSWORD", password));
+        let output = command.output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let file = std::fs::read_to_string(server.folder.path().join("run.jsonl")).unwrap();
+        assert!(!file.contains("pass word"), "the password stands in the run file");
+        (output, report["points"].as_array().unwrap().clone())
+    };
+    let (output, points) = run(Some("pass word"));
+    sound(&server, &output, &points, "smb", &["no data", "server-cached"]);
+    let (output, points) = run(Some("wrong"));
+    assert!(failed(&points, "smb").contains("user and password"), "{}", failed(&points, "smb"));
+    assert_eq!(output.status.code(), Some(4));
+    let (_, points) = run(None);
+    assert!(failed(&points, "smb").contains("FATHOM_REMOTE_PASSWORD"));
+}
+
+#[test]
+fn sftp_is_read_over_the_users_own_ssh_and_through_sshfs() {
+    let _alone = alone();
+    let Some(server) = server("sftp from OpenSSH", "openssh", &[], 104, 22) else { return };
+    let remote = format!("sftp://{}{}/", server.address, server.files().display());
+    let (output, points) = measure(server.folder.path(), &remote, &["--budget", "10s"]);
+    sound(&server, &output, &points, "sftp", &["no data", "server-cached", "server-cold"]);
+    sftp_refused(&server);
+    mounted_by_sshfs(&server);
+}
+
+/// What refuses says so, in its own words where it has any.
+fn sftp_refused(server: &Server) {
+    let refused = |remote: String| {
+        let (output, points) = measure(server.folder.path(), &remote, &["--quick", "--budget", "1s"]);
+        assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
+        failed(&points, "sftp")
+    };
+    let reason = refused(format!("sftp://{}/no/such/folder/", server.address));
+    assert!(reason.contains("No such file"), "{reason}");
+    let reason = refused(format!("sftp://{}:9/", server.address));
+    assert!(reason.contains("Connection refused"), "{reason}");
+    let known = server.folder.path().join("known");
+    let right = std::fs::read_to_string(&known).unwrap();
+    let other = std::fs::read_to_string(server.folder.path().join("user.pub")).unwrap();
+    std::fs::write(&known, format!("* {other}")).unwrap();
+    let reason = refused(format!("sftp://{}/tmp/", server.address));
+    assert!(reason.contains("Host key verification failed"), "{reason}");
+    std::fs::write(&known, right).unwrap();
+    let reason = refused(format!("sftp://nobody-here@{}/tmp/", server.address));
+    assert!(reason.contains("Permission denied"), "{reason}");
+}
+
+/// The same files, through a mount that ends with the test.
+fn mounted_by_sshfs(server: &Server) {
+    let point = server.folder.path().join("mounted");
+    std::fs::create_dir(&point).unwrap();
+    let ssh = format!("ssh_command={}", server.folder.path().join("bin/ssh").display());
+    let source = format!("{}:{}", server.address, server.files().display());
+    let mounted = Command::new("sshfs").args([&source]).arg(&point).args(["-o", &ssh]).output();
+    if !mounted.as_ref().is_ok_and(|mounted| mounted.status.success()) {
+        eprintln!("NOT RUN: reads through sshfs: {mounted:?}");
+        return;
+    }
+    let (output, points) = measure(server.folder.path(), &point.display().to_string(), &["--budget", "5s"]);
+    let unmounted = Command::new("umount").arg("-l").arg(&point).status();
+    assert!(unmounted.is_ok_and(|status| status.success()));
+    sound(server, &output, &points, "sshfs mount", &["client-cached", "server-cached"]);
+    let random = |state: &str| {
+        let wanted = [("through", "sshfs mount".into()), ("state", state.into()), ("order", "random".into())];
+        median(&points, &wanted)
+    };
+    let (client, server) = (random("client-cached"), random("server-cached"));
+    assert!(
+        server > 5.0 * client,
+        "a block from the server in {server} ns, from the own cache in {client} ns"
+    );
+}
+
+#[test]
+fn a_server_that_answers_later_is_read_that_much_later() {
+    let _alone = alone();
+    let Some(server) = server("a delay of known length", "samba", &[], 105, 445) else { return };
+    let delay = Duration::from_millis(5);
+    let relay = Relay::to(format!("{}:445", server.address), delay);
+    std::fs::write(server.files().join("given"), vec![7; 4 << 20]).unwrap();
+    let near = format!("smb://{}/files/given", server.address);
+    let far = format!("smb://127.0.0.1:{}/files/given", relay.port);
+    let session = || -> Result<(), String> {
+        let (_, direct) = measure(server.folder.path(), &near, &["--quick", "--budget", "2s"]);
+        let (_, relayed) = measure(server.folder.path(), &far, &["--quick", "--budget", "2s"]);
+        for (state, block) in [("no data", None), ("server-cached", Some(4096))] {
+            let mut wanted = vec![("through", "smb".into()), ("state", state.into())];
+            wanted.extend(block.map(|block| ("block", Value::from(block))));
+            let more = median(&relayed, &wanted) - median(&direct, &wanted);
+            let ratio = more / delay.as_nanos() as f64;
+            if !(0.98..1.12).contains(&ratio) {
+                return Err(format!("{state}: {more} ns later for a delay of {delay:?}"));
+            }
+        }
+        Ok(())
+    };
+    let complaints: Vec<String> = (0..3).map_while(|_| session().err()).collect();
+    assert!(complaints.len() < 3, "{complaints:#?}");
+}
+
+#[test]
+fn a_server_that_dies_in_mid_read_is_a_reason_and_not_a_hang() {
+    let _alone = alone();
+    let Some(mut server) = server("a server killed in mid-read", "ganesha", &[], 106, 2049) else { return };
+    let remote = format!("nfs://{}{}/", server.address, server.files().display());
+    let mut run = command(server.folder.path(), &remote, &["--quick", "--budget", "12s"]);
+    let run = run.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    server.kill();
+    let output = run.wait_with_output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let points = report["points"].as_array().unwrap();
+    let local = find(points, &[("through", "local file".into())]);
+    assert!(local["median"].is_number(), "the run went on: {local:#}");
+    let text = std::fs::read_to_string(server.folder.path().join("run.jsonl")).unwrap();
+    let reasons: Vec<&str> = text.lines().filter(|line| line.contains("\"failed\"")).collect();
+    assert!(!reasons.is_empty(), "nobody noticed that the server was gone");
+    let gone =
+        ["no answer", "unreachable", "closed by the other side", "timed out", "No route", "not within"];
+    assert!(reasons.iter().all(|line| gone.iter().any(|word| line.contains(word))), "{reasons:#?}");
+}
+
+#[test]
+fn what_a_killed_run_left_on_a_server_is_removed_by_the_next() {
+    let _alone = alone();
+    let Some(server) = server("leftovers on a server", "ganesha", &[], 107, 2049) else { return };
+    let remote = format!("nfs://{}{}/", server.address, server.files().display());
+    let mut run = command(server.folder.path(), &remote, &["--budget", "30s"]);
+    let mut run = run.stdout(std::process::Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert_eq!(std::fs::read_dir(server.files()).unwrap().count(), 1, "the killed run has made its file");
+    let (output, points) = measure(server.folder.path(), &remote, &["--quick", "--budget", "2s"]);
+    sound(&server, &output, &points, "nfs", &["server-cached"]);
+}
+
+#[test]
+fn what_is_not_over_a_network_is_a_usage_error() {
+    let folder = tempfile::tempdir().unwrap();
+    for (remote, word) in [
+        (folder.path().display().to_string(), "no network file system"),
+        ("ftp://host/x".to_owned(), "is not spoken here"),
+        ("smb://ann:secret@host/share/x".to_owned(), "FATHOM_REMOTE_PASSWORD"),
+    ] {
+        let output = command(folder.path(), &remote, &[]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(word), "{remote}: {said}");
+        assert!(!said.contains("secret") || !said.contains("`ann:secret"), "{said}");
+    }
+}
