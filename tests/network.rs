@@ -106,6 +106,7 @@ fn trial(
         cpu_stat: None,
         folder: std::env::temp_dir(),
         parent: std::process::id(),
+        remote: None,
         peer: Some(PeerAddress {
             address: peer.ip(),
             also: None,
