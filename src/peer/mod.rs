@@ -13,6 +13,7 @@ pub mod proof;
 pub mod protocol;
 pub mod server;
 pub mod service;
+mod waking;
 mod wire;
 
 pub use crate::experiment::{PeerAddress, Token};

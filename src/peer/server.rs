@@ -2,14 +2,15 @@
 
 use super::Token;
 use super::guest;
+use super::waking::waker;
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long to wait where a caller could not be accepted, and for our own calls.
+/// How long to wait where a caller could not be accepted.
 const MOMENT: Duration = Duration::from_millis(100);
 
 /// What a peer grants at most.
@@ -123,16 +124,15 @@ impl Server {
 
     /// Serves until its client has left or a limit is reached. Afterwards nothing of it listens.
     pub fn run(self) -> io::Result<End> {
-        let addresses = self.addresses()?;
+        let wakers = self.listeners.iter().map(waker).collect::<io::Result<Vec<_>>>()?;
         let mut doors = vec![];
         for listener in self.listeners {
             let shared = Arc::clone(&self.shared);
             doors.push(std::thread::Builder::new().spawn(move || keep_door(&listener, &shared))?);
         }
         let end = self.shared.wait();
-        for address in addresses {
-            // A thread that waits in accept is woken by being called.
-            drop(TcpStream::connect_timeout(&own(address), MOMENT));
+        for wake in &wakers {
+            wake();
         }
         self.shared.close();
         for door in doors {
@@ -142,23 +142,13 @@ impl Server {
     }
 }
 
-/// How we ourselves reach an address that we listen at.
-fn own(mut address: SocketAddr) -> SocketAddr {
-    if address.ip().is_unspecified() {
-        address.set_ip(match address {
-            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-        });
-    }
-    address
-}
-
 /// Lets callers in, each into a thread of its own.
 fn keep_door(listener: &TcpListener, shared: &Arc<Shared>) {
     while !shared.has_ended() {
         match listener.accept() {
             Ok((stream, _)) if !shared.has_ended() => shared.welcome(stream),
             Ok(_) => {}
+            Err(_) if shared.has_ended() => return,
             // Of a caller that has gone already, or for want of descriptors: the next may fare better, a little later.
             Err(_) => std::thread::sleep(MOMENT),
         }

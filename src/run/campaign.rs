@@ -234,9 +234,11 @@ impl Campaign {
         }
         let end = child::run(request, limit).context("a measuring process could not be started")?;
         let outcome = outcome(end, limit);
-        if remote && !matches!(outcome, Some(TrialOutcome::Measured { .. })) {
-            // Whatever broke: if it was the peer, the next trial need not find out.
-            self.lost_peer(true);
+        if remote && !matches!(outcome, None | Some(TrialOutcome::Measured { .. })) {
+            // If it was the peer, that is the reason, and the next trial need not find out.
+            if let Some(reason) = self.lost_peer(true) {
+                return Ok(Some(TrialOutcome::Failed { reason }));
+            }
         }
         Ok(outcome)
     }

@@ -2,6 +2,7 @@
 
 use super::{Place, Running, Tally};
 use crate::experiment::Failure;
+use crate::peer::waking::waker;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
@@ -12,8 +13,8 @@ pub fn tcp(bytes: usize, place: &Place) -> Result<Running, Failure> {
     let listener = TcpListener::bind(place.any_port()).map_err(|error| broke("bind", &error))?;
     let address = listener.local_addr().map_err(|error| broke("getsockname", &error))?;
     let mut running = Running::new(address.port());
-    // A thread that waits in accept is woken by being called.
-    let waking = running.tally().on_end(move || drop(TcpStream::connect(address)));
+    let wake = waker(&listener).map_err(|error| broke("dup of a socket", &error))?;
+    let waking = running.tally().on_end(wake);
     let guests = place.clone();
     running.thread(place, move |tally| {
         let _waking = waking;

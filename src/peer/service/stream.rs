@@ -2,6 +2,7 @@
 
 use super::{Place, Running, Tally};
 use crate::experiment::Failure;
+use crate::peer::waking::waker;
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -59,8 +60,8 @@ pub fn accept_all(
     let listener = options.listener(place).map_err(|error| broke("listen", &error))?;
     let address = listener.local_addr().map_err(|error| broke("getsockname", &error))?;
     let mut running = Running::new(address.port());
-    // A thread that waits in accept is woken by being called.
-    let waking = running.tally().on_end(move || drop(TcpStream::connect(address)));
+    let wake = waker(&listener).map_err(|error| broke("dup of a socket", &error))?;
+    let waking = running.tally().on_end(wake);
     let guests = place.clone();
     running.thread(place, move |tally| {
         let _waking = waking;

@@ -1,0 +1,13 @@
+//! The peer: who is let in, who is not, what it leaves behind, and what a run does when it is gone.
+
+#[path = "../described/mod.rs"]
+mod described;
+
+mod callers;
+mod fuzz;
+mod impostors;
+mod process;
+mod reports;
+mod runs;
+mod server;
+mod ssh;

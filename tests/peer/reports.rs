@@ -1,0 +1,68 @@
+//! What reports say of a peer: a virtual one is called so wherever a point or a sentence names it.
+
+use super::described;
+use fathom::experiment::{PEER, Parameter, Point, Scale};
+use fathom::record::{Peer, PeerKind, PlannedPoint, Run, Trial, TrialOutcome};
+use fathom::report::terminal::Style;
+use fathom::report::{html, json, latex, markdown, terminal};
+use fathom::results::Results;
+use fathom::sampling::{Observations, Sample};
+
+const PATH: Parameter = Parameter { name: "path", meaning: "", scale: Scale::Name };
+
+/// A run of one point with a peer.
+fn run(kind: PeerKind) -> Run {
+    let planned = PlannedPoint { point: Point::new().named(&PATH, PEER), ..described::planned() };
+    let mut run = Run::begun(described::header(vec![planned.clone()]));
+    let machine = (kind != PeerKind::Virtual).then(described::machine);
+    let (wanted, address) = ("lab7".to_owned(), "192.0.2.7".to_owned());
+    run.header.peer = Some(Box::new(Peer { wanted, kind, asked_address: None, address, machine }));
+    let observations = Observations::Ticks {
+        operations: 1,
+        each: false,
+        overhead_ticks: 0.0,
+        beyond_ns: 0.0,
+        baseline: vec![],
+        operation: vec![100, 101, 102],
+    };
+    let sample = Box::new(Sample { observations, ..Sample::default() });
+    let trial = |round| Trial {
+        outcome: TrialOutcome::Measured { sample: sample.clone() },
+        ..described::trial(planned.clone(), round)
+    };
+    run.trials = (1..=6).map(trial).collect();
+    run
+}
+
+fn forms(run: &Run) -> [(&'static str, String); 5] {
+    let results = Results::of(run);
+    [
+        ("terminal", terminal::summary(&results, &[], Style { width: 120, colour: false })),
+        ("page", html::render(&results)),
+        ("Markdown", markdown::render(&results)),
+        ("LaTeX", latex::render(&results)),
+        ("JSON", json::render(&results)),
+    ]
+}
+
+#[test]
+fn a_virtual_peer_is_called_so_in_every_form_and_at_every_point() {
+    let run = run(PeerKind::Virtual);
+    let points: Vec<String> = Results::of(&run).points.iter().map(|point| point.point.to_string()).collect();
+    assert!(points.iter().all(|point| point.contains("virtual peer")), "{points:?}");
+    for (form, text) in forms(&run) {
+        assert!(text.matches("virtual peer").count() >= 1, "{form}: {text}");
+    }
+    let page = html::render(&Results::of(&run));
+    assert!(page.contains("a virtual peer: a network namespace of the machine that is measured"));
+}
+
+#[test]
+fn a_real_peer_is_shown_with_its_machine_and_never_called_virtual() {
+    let run = run(PeerKind::Ssh);
+    for (form, text) in forms(&run) {
+        assert!(text.contains("lab7") && text.contains("192.0.2.7"), "{form}: {text}");
+        assert!(!text.contains("virtual peer"), "{form}: {text}");
+    }
+    assert!(html::render(&Results::of(&run)).contains("Peer: Processor"));
+}
