@@ -194,12 +194,10 @@ fn a_relay_that_drops_one_datagram_in_a_hundred_reads_that_loss() {
     for _ in 0..5 {
         let sample =
             trial(fathom(), "network/round_trip", &wanted, relay.at, Duration::from_secs(5)).unwrap();
-        sent += sample.witnessed["datagrams_sent"] as u64;
-        lost += sample.witnessed["datagrams_lost"] as u64;
-        assert_eq!(
-            values(&sample).len() as f64,
-            sample.witnessed["datagrams_sent"] - sample.witnessed["datagrams_lost"]
-        );
+        let counted = |name: &str| sample.witnessed[name] as u64;
+        assert_eq!(values(&sample).len() as u64, counted("datagrams_sent") - counted("datagrams_lost"));
+        sent += counted("datagrams_sent");
+        lost += counted("datagrams_lost");
     }
     let interval = share_interval(lost, sent).unwrap();
     assert!((interval.low..=interval.high).contains(&0.01), "{lost} of {sent}: {interval:?}");

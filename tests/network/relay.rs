@@ -66,7 +66,7 @@ impl Way {
             let _ = to_server.shutdown(Shutdown::Write);
         });
         let (mut server, mut client) = (server, client);
-        let mut buffer = [0; 65_536];
+        let mut buffer = vec![0; 65_536];
         while let Ok(length @ 1..) = server.read(&mut buffer) {
             if let Some(port) = port_in(&buffer[..length]) {
                 self.stand_at(port);
@@ -100,7 +100,7 @@ impl Way {
             let held = hold(move |packet: &[u8]| to.write_all(packet).is_ok());
             let delay = self.delay;
             spawn(move || {
-                let mut buffer = [0; 65_536];
+                let mut buffer = vec![0; 65_536];
                 while let Ok(length @ 1..) = from.read(&mut buffer) {
                     let _ = held.send((Instant::now() + delay, buffer[..length].to_vec()));
                 }
@@ -112,13 +112,13 @@ impl Way {
     fn datagrams(&self, socket: &UdpSocket, port: u16) {
         let onwards = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         onwards.connect((self.peer, port)).unwrap();
-        let mut buffer = [0; 65_536];
+        let mut buffer = vec![0; 65_536];
         let Ok((length, client)) = socket.recv_from(&mut buffer) else { return };
         let (back, home) = (onwards.try_clone().unwrap(), socket.try_clone().unwrap());
         let delay = self.delay;
         spawn(move || {
             let held = hold(move |packet: &[u8]| home.send_to(packet, client).is_ok());
-            let mut buffer = [0; 65_536];
+            let mut buffer = vec![0; 65_536];
             while let Ok(length) = back.recv(&mut buffer) {
                 let _ = held.send((Instant::now() + delay, buffer[..length].to_vec()));
             }
