@@ -19,6 +19,8 @@ use crate::experiment::{
 use crate::machine::Machine;
 use crate::quantity::{Unit, declared};
 use crate::sampling::affinity;
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// What the other threads do.
 const LOAD: Parameter =
@@ -73,6 +75,8 @@ const PIECE_BYTES: u64 = 4096;
 /// Witnessed: bytes that the others have moved, and nanoseconds since some moment.
 const MOVED: &str = "bytes_moved_by_others";
 const PASSED: &str = "nanoseconds_meanwhile";
+/// Witnessed: threads that moved bytes, window by window.
+const DRAWING: &str = "threads_drawing";
 
 impl Experiment for LoadedLatency {
     fn about(&self) -> &'static About {
@@ -158,6 +162,10 @@ impl Experiment for LoadedLatency {
         if point.name(&RESULT) == LATENCY {
             checks.extend(walk::evidence(seen, walk::UNROLLED_MOST));
             checks.push(drawn_evidence(point.name(&LOAD) != NOTHING, seen));
+        } else {
+            let (claim, others) =
+                ("other threads that moved bytes, in the average window", point.number(&OTHERS));
+            checks.push(Check::witnessed(claim, seen, DRAWING, 0.95 * others as f64, others as f64));
         }
         checks
     }
@@ -261,14 +269,17 @@ fn counting<'site>(
     let Work::Timed { operation: mut walking, .. } = walk.work else {
         return Err(Failure::Broke("a walk that is not timed".to_owned()));
     };
-    let sum = |others: &Fleet| others.bytes().map(|bytes| bytes.iter().sum::<u64>() as f64);
+    let drawing = Rc::new(Cell::new(0.0));
+    let counted_drawing = Rc::clone(&drawing);
     let window = move || {
-        let (before, began) = (sum(&others)?, stopwatch.now_ns());
+        let (before, began) = (others.bytes()?, stopwatch.now_ns());
         walking.run(WINDOW_ITERATIONS)?;
-        let (after, ended) = (sum(&others)?, stopwatch.now_ns());
-        Ok(Some((after - before) / (ended - began) * 1e9))
+        let (after, ended) = (others.bytes()?, stopwatch.now_ns());
+        let moved = || after.iter().zip(&before).map(|(after, before)| after - before);
+        drawing.set(drawing.get() + moved().filter(|bytes| *bytes > 0).count() as f64);
+        Ok(Some(moved().sum::<u64>() as f64 / (ended - began) * 1e9))
     };
-    let mut counted = Workload::recorded(window);
+    let mut counted = Workload::recorded(window).witnessed(move || vec![(DRAWING, counted_drawing.get())]);
     counted.stated = walk.stated;
     Ok(counted)
 }
