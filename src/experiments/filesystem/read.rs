@@ -159,6 +159,11 @@ impl Experiment for Read {
     }
 }
 
+/// The point of one reader past the cache that contention is predicted from.
+pub fn direct_point(random: bool) -> Point {
+    points::usual(DIRECT, if random { RANDOM } else { SEQUENTIAL }, USUAL_FILE)
+}
+
 /// The file of a point. Warm points have their own, so that nobody evicts it between their trials.
 fn file(point: &Point, site: &Site) -> Result<TestFile, Failure> {
     let room = if points::effort(point) == Effort::Thorough { Room::THOROUGH } else { Room::DEFAULT };
