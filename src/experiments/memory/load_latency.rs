@@ -187,8 +187,9 @@ fn largest(machine: &Machine) -> u64 {
 }
 
 /// From which effort on a size is visited. Building a set takes longer than timing it from some 32 MiB on, so a quick run
-/// takes two sizes to an octave, then whole octaves up to 128 MiB. The default takes four to an octave, two beyond 64 MiB
-/// (32 MiB with base pages) and beyond 128 MiB only 256 MiB, with huge pages also a gigabyte. The rest is for patience.
+/// takes two sizes to an octave, then whole octaves up to 128 MiB. The default takes four to an octave; with huge pages
+/// two beyond 64 MiB, and beyond 128 MiB only 256 MiB and a gigabyte; with base pages one beyond 32 MiB, up to 128 MiB. The
+/// rest is for patience.
 fn cycle_effort(pages: Pages, size: u64) -> Effort {
     let fineness = sizes::fineness(size);
     let (quick, fine) = match pages {
@@ -197,10 +198,11 @@ fn cycle_effort(pages: Pages, size: u64) -> Effort {
         }
         Pages::Base => (fineness == 1 && size.ilog2().is_multiple_of(2) && size <= 64 * MIB, 32 * MIB),
     };
-    let large = size == 256 * MIB || (size == GIB && pages == Pages::Huge);
+    let large =
+        pages == Pages::Huge && ((fineness <= 2 && size <= 128 * MIB) || size == 256 * MIB || size == GIB);
     match () {
         () if quick => Effort::Quick,
-        () if size <= fine || (fineness <= 2 && size <= 128 * MIB) || large => Effort::Standard,
+        () if size <= fine || (fineness == 1 && size <= 128 * MIB) || large => Effort::Standard,
         () => Effort::Thorough,
     }
 }

@@ -98,7 +98,12 @@ impl Experiment for LoadedLatency {
 
     fn effort(&self, point: &Point) -> Effort {
         let ends = point.name(&LOAD) != Kind::Write.name() && point.number(&PAUSE) == 0;
-        if ends { Effort::Quick } else { Effort::Standard }
+        let some_writing = point.name(&LOAD) == Kind::Write.name() && point.number(&PAUSE) > 0;
+        match () {
+            () if ends => Effort::Quick,
+            () if some_writing => Effort::Thorough,
+            () => Effort::Standard,
+        }
     }
 
     fn unit(&self, point: &Point) -> Unit {
