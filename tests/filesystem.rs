@@ -195,7 +195,7 @@ fn rate_of_a_throttled_device(old: &str, new: &str, limit: u64) -> Option<Vec<f6
     };
     let script = format!(
         "{LOOP_DEVICE} {set}; echo $BASHPID > {}; \"$FATHOM\" run filesystem/contention --quick --processes 8 --trial 2s \
-         --budget 50s --alongside --dir \"$MOUNT\" -o \"$RUN\" --format json",
+         --budget 30s --alongside --dir \"$MOUNT\" -o \"$RUN\" --format json",
         group.entrance()
     );
     let output = in_namespace(work.path(), &script);
