@@ -161,6 +161,12 @@ pub trait Experiment: Sync {
         false
     }
 
+    /// The point of the same setting that the result of this one is drawn against: what a load takes against the
+    /// bandwidth that others drew meanwhile.
+    fn against(&self, _point: &Point) -> Option<Point> {
+        None
+    }
+
     /// How long one visit may take before it is given up.
     fn time_limit(&self, _point: &Point) -> Duration {
         Duration::from_secs(10)

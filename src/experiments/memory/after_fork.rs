@@ -8,6 +8,7 @@ use crate::experiment::{Failure, Site, Workload, ensure, errno};
 use crate::sampling::partner::{Process, pipe};
 use crate::sampling::shared_memory::shared_memory;
 use std::io::Read;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,11 +34,11 @@ pub fn workload<'site>(writer: Writer, bytes: usize, site: &'site Site) -> Resul
             Writer::Child => written_by_child(&memory, &lap, &told)?,
             Writer::Parent => {
                 let _child = waiting_child(site)?;
-                timed_writes(&memory, &lap)?
+                timed_writes(&memory, memory.all_pages(), &lap)?
             }
             Writer::Survivor => {
                 drop(waiting_child(site)?);
-                timed_writes(&memory, &lap)?
+                timed_writes(&memory, memory.all_pages(), &lap)?
             }
         };
         tally.add(memory.pages() as f64, faults, memory.pages() as u64);
@@ -47,11 +48,11 @@ pub fn workload<'site>(writer: Writer, bytes: usize, site: &'site Site) -> Resul
     Ok(Workload::recorded(observe).witnessed(move || counts.counts()))
 }
 
-fn timed_writes(memory: &Mapping, lap: &Lap) -> Result<(f64, Faults), Failure> {
+fn timed_writes(memory: &Mapping, pages: Range<usize>, lap: &Lap) -> Result<(f64, Faults), Failure> {
     let before = Faults::so_far();
     let ns = lap.of(|| {
         // SAFETY: our own mapping, in which nobody holds anything.
-        unsafe { memory.write_pages(memory.all_pages()) };
+        unsafe { memory.write_pages(pages) };
         Ok(())
     })?;
     Ok((ns, Faults::so_far().since(before)))
@@ -79,9 +80,9 @@ fn written_by_child(memory: &Mapping, lap: &Lap, told: &Told) -> Result<(f64, Fa
     let child = match unsafe { libc::fork() } {
         -1 => return Err(Failure::last("fork")),
         0 => {
-            // The child's stack and data are shared with the parent as well: a first call, to nothing, faults them in.
-            let rehearsed = lap.of(|| Ok(())).is_ok() && Faults::so_far().all() < u64::MAX;
-            let status = match timed_writes(memory, lap) {
+            // The child's stack and data are shared with the parent as well: a rehearsal without a page faults them in.
+            let rehearsed = timed_writes(memory, 0..0, lap).is_ok();
+            let status = match timed_writes(memory, memory.all_pages(), lap) {
                 Ok((ns, faults)) if rehearsed => {
                     told.minor.store(faults.minor, Ordering::Relaxed);
                     told.major.store(faults.major, Ordering::Relaxed);

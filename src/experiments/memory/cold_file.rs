@@ -4,8 +4,11 @@ use super::file_mapping::{FileMapping, Sharing};
 use super::stretch::Mapped;
 use crate::experiment::{Failure, Site};
 use crate::experiments::test_file::{self, Room, TestFile};
+use std::ffi::CString;
 use std::fs::File;
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::Duration;
 
 /// Its size: more than a trial reads, and two of the longest strides.
@@ -13,6 +16,12 @@ pub const BYTES: u64 = 128 << 20;
 
 /// How often the kernel is asked, with a millisecond between.
 const ATTEMPTS: usize = 1_000;
+
+/// How often in a row it may drop nothing before it is given up.
+const IDLE_ATTEMPTS: usize = 100;
+
+/// File systems that live in memory (`include/uapi/linux/magic.h`): tmpfs and ramfs.
+const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58F6];
 
 /// The run's file for page faults; of random content, because a device or file system that compresses or leaves out zeros
 /// would not have to read them (R-FIX-39). Evicted when it is dropped.
@@ -26,6 +35,7 @@ pub struct ColdFile {
 impl ColdFile {
     /// Opens and maps the run's file; the first trial that needs it makes it.
     pub fn of(site: &Site) -> Result<Self, Failure> {
+        refuse_memory(&site.folder)?;
         let test = TestFile::kept(site, "page-faults", BYTES, Room::DEFAULT)?;
         let mapping = FileMapping::whole(&test.file, BYTES as usize, Sharing::Shared)?;
         Ok(ColdFile { test, mapping })
@@ -55,14 +65,17 @@ impl ColdFile {
     /// Has the kernel drop every page, and sees that none is left. What is mapped is not dropped, so it is taken from the
     /// mapping first; what a read-ahead still fetches is not either, so it is waited for.
     pub fn evict(&self) -> Result<(), Failure> {
-        let mut last = Ok(());
-        for _ in 0..ATTEMPTS {
+        let (mut last, mut left, mut idle) = (Ok(()), u64::MAX, 0);
+        while idle < IDLE_ATTEMPTS {
             self.mapping.forget()?;
             last = test_file::evict(self.file());
             if last.is_ok() {
                 break;
             }
             wait_a_millisecond();
+            let still = test_file::cached(self.file())?.bytes;
+            idle = if still < left { 0 } else { idle + 1 };
+            left = still;
         }
         last?;
         match self.mapping.resident_pages()? {
@@ -101,4 +114,21 @@ impl Drop for ColdFile {
 
 fn wait_a_millisecond() {
     std::thread::sleep(Duration::from_millis(1));
+}
+
+/// Says so where no page of a file can ever be on a device.
+fn refuse_memory(folder: &Path) -> Result<(), Failure> {
+    let path = CString::new(folder.as_os_str().as_bytes()).unwrap_or_default();
+    // SAFETY: a statfs is plain integers, of which zero is a valid value; the call writes no more than it.
+    let kind = unsafe {
+        let mut told: libc::statfs = std::mem::zeroed();
+        (libc::statfs(path.as_ptr(), &raw mut told) == 0).then_some(told.f_type)
+    };
+    if kind.is_some_and(|kind| IN_MEMORY.contains(&(kind as u32))) {
+        return Err(Failure::Unsupported(format!(
+            "{} lives in memory, so that no fault on its files waits for a device: `--dir` names a folder on a disk",
+            folder.display()
+        )));
+    }
+    Ok(())
 }

@@ -236,7 +236,7 @@ impl Experiment for Bandwidth {
             checks.push(account::steady(seen));
         }
         if !matches!(by, UDP | UNIX | PIPE) {
-            checks.extend(account::socket(None, seen));
+            checks.extend(account::socket(point, seen));
         }
         if by == ZERO_COPY {
             checks.push(account::copies(seen));

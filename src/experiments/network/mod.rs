@@ -9,6 +9,7 @@ mod connection;
 mod conversation;
 mod datagrams;
 mod expected;
+mod latency;
 mod open_loop;
 mod other_side;
 mod ping;

@@ -20,7 +20,7 @@ pub const WITHIN: &str = "within";
 /// Over the loopback interface: the software alone.
 pub const LOOPBACK: &str = "loopback";
 /// To the second host.
-pub const PEER: &str = "peer";
+pub use crate::experiment::PEER;
 
 /// A process on this machine that takes longer to answer has died or hangs.
 const PATIENCE: Duration = Duration::from_secs(8);

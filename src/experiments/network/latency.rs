@@ -1,0 +1,128 @@
+//! What is expected of round trips, and what their figures say together.
+
+use super::expected;
+use super::other_side::{LOOPBACK, PATH, PEER};
+use super::round_trip::{BY, ICMP, LOOP, OPEN, PAYLOAD, PIPE, TCP, UDP, UNIX, closed};
+use crate::experiment::{Basis, Known, Placement, Point, Prediction};
+use crate::experiments::cpu::null_write;
+
+const NAME: &str = "network/round_trip";
+
+/// Prediction of a point of the round-trip experiment.
+pub fn expected(point: &Point, known: &Known) -> Prediction {
+    let peer = point.name(&PATH) == PEER;
+    let here = closed(point.name(&BY), LOOPBACK, point.number(&PAYLOAD), software_placement(point));
+    match known.median(NAME, &here).filter(|_| peer) {
+        Some(_) => {
+            let loopback = known.measured_or(NAME, &here, 0.0, "");
+            network(Prediction::new().software("the same over loopback", 1.0, loopback), point, known)
+        }
+        None if peer => network(software(point, known), point, known),
+        None => software(point, known),
+    }
+}
+
+/// Where the software of a point's two sides runs when there is no network between them.
+fn software_placement(point: &Point) -> Placement {
+    if point.name(&BY) == ICMP { Placement::OneCpu } else { point.placement() }
+}
+
+/// The software of both sides.
+fn software(point: &Point, known: &Known) -> Prediction {
+    let (calls, protocol, work_ns) = match point.name(&BY) {
+        PIPE => (4.0, "two pipes' locks, copies and wake-up checks", 400.0),
+        UNIX => (4.0, "two passages of a UNIX socket: a buffer made, queued and freed", 1_200.0),
+        UDP => (4.0, "two passages of UDP and IP through the loopback device", 4_000.0),
+        ICMP => (2.0, "an echo request and its reply through IP and the loopback device", 2_500.0),
+        _ => (4.0, "two passages of TCP and IP through the loopback device, with acknowledgements", 5_000.0),
+    };
+    let prediction = Prediction::new()
+        .hardware(
+            "copies of the payload, in and out, on both sides",
+            4.0 * point.number(&PAYLOAD) as f64,
+            expected::copy_ns(),
+        )
+        .software("system calls of both sides", calls, null_write::entry(known));
+    let prediction = null_write::assumed(prediction, protocol, work_ns, known);
+    match (point.name(&BY), point.name(&LOOP)) {
+        (ICMP, _) => prediction,
+        (_, OPEN) => {
+            let (what, each) = expected::hand_over(point.placement(), known);
+            prediction.software(&format!("{what}: only the other side sleeps"), 1.0, each)
+        }
+        _ => {
+            let (what, each) = expected::hand_over(point.placement(), known);
+            prediction.software(what, 2.0, each)
+        }
+    }
+}
+
+/// Beside the software, the way between two hosts.
+fn network(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
+    let rate = expected::link_rate(known);
+    let bit = Basis { value: 1e9 / rate.value, source: rate.source };
+    prediction
+        .hardware(
+            "two adapters and what stands between them, there and back",
+            1.0,
+            expected::network_round_trip(),
+        )
+        .hardware(
+            "the payload's bits onto the wire, there and back",
+            16.0 * point.number(&PAYLOAD) as f64,
+            bit,
+        )
+}
+
+/// What the figures say together.
+pub fn findings(known: &Known) -> Vec<String> {
+    [why_tcp_differs_from_ping(known), network_share(known), what_bytes_cost(known)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn told(known: &Known, by: &str, path: &str, placement: Placement) -> Option<f64> {
+    known.median(NAME, &closed(by, path, 56, placement)).map(|ns| ns / 1e3)
+}
+
+fn why_tcp_differs_from_ping(known: &Known) -> Option<String> {
+    let tcp = told(known, TCP, LOOPBACK, Placement::OneCpu)?;
+    let ping = told(known, ICMP, LOOPBACK, Placement::OneCpu)?;
+    Some(format!(
+        "On loopback 56 bytes take {tcp:.1} µs by TCP and {ping:.1} µs by ICMP echo, on one CPU: the kernel answers a ping \
+         itself, while TCP's answer needs the other process, two switches and two more system calls."
+    ))
+}
+
+fn network_share(known: &Known) -> Option<String> {
+    let remote = told(known, TCP, PEER, Placement::AcrossCpus)?;
+    let here = told(known, TCP, LOOPBACK, Placement::AcrossCpus)?;
+    let share = if here < remote {
+        format!(
+            "the network's share is {:.1} µs, the software's {here:.1} µs ({:.0} %)",
+            remote - here,
+            here / remote * 100.0
+        )
+    } else {
+        "which is no more than over loopback: the network's share cannot be told".to_owned()
+    };
+    Some(format!(
+        "To the peer 56 bytes take {remote:.1} µs by TCP and back, over loopback {here:.1} µs: {share}."
+    ))
+}
+
+fn what_bytes_cost(known: &Known) -> Option<String> {
+    let group = closed(TCP, LOOPBACK, 0, Placement::OneCpu);
+    let sizes = known.along(NAME, &group, &PAYLOAD);
+    let least = sizes.iter().min_by_key(|(bytes, _)| bytes)?;
+    let most = sizes.iter().max_by_key(|(bytes, _)| bytes)?;
+    (most.0 > least.0).then(|| {
+        format!(
+            "By TCP on loopback, on one CPU, a message of {} bytes takes {:.2} times as long as one of {}.",
+            most.0,
+            most.1 / least.1,
+            least.0
+        )
+    })
+}

@@ -1,0 +1,207 @@
+//! Known truths of the network: a link of a rate that we set, a way of a delay that we set, losses that we make. All traffic
+//! stays on loopback or in network namespaces that the test has made, which go with their processes.
+//!
+//! Each test visits points the way a run does, in a process of their own. What needs root says so by name where it is not.
+
+#[path = "network/relay.rs"]
+mod relay;
+#[path = "network/wire.rs"]
+mod wire;
+
+use fathom::experiment::{Experiment, PeerAddress, Point, Token};
+use fathom::experiments;
+use fathom::sampling::{Answer, ClockKind, Observations, Request, Sample};
+use fathom::statistics::{median, share_interval};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// One measurement at a time: the tests of this file would measure each other.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A shared host may take the processor away for longer than the truth allows. A session that does not hold is repeated;
+/// an instrument that is wrong is wrong in all of them.
+fn in_one_of_three_sessions(session: impl Fn() -> Result<(), String>) {
+    let _alone = alone();
+    let complaints: Vec<String> = (0..3).map_while(|_| session().err()).collect();
+    assert!(complaints.len() < 3, "in none of three sessions: {complaints:#?}");
+}
+
+fn within(what: &str, seen: f64, truth: f64, share: f64) -> Result<(), String> {
+    let off = seen / truth - 1.0;
+    if off.abs() <= share { Ok(()) } else { Err(format!("{what}: {seen}, {:.2} % off {truth}", off * 100.0)) }
+}
+
+const TOKEN: &str = "known-truths-of-the-network-0123456789abcdef";
+
+/// A peer that lives as long as this.
+struct Peer {
+    process: Child,
+    at: SocketAddr,
+    _token: tempfile::NamedTempFile,
+}
+
+impl Peer {
+    /// Started by hand, as a user would, by a command that may begin elsewhere.
+    fn start(mut program: Command, listen: &str) -> Self {
+        let mut token = tempfile::NamedTempFile::new().unwrap();
+        writeln!(token, "{TOKEN}").unwrap();
+        program.args(["peer", "--listen", listen, "--token-file"]).arg(token.path());
+        let mut process = program.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let at = line.trim().trim_start_matches("listening at ").parse().unwrap_or_else(|_| panic!("{line}"));
+        Peer { process, at, _token: token }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn fathom() -> Command {
+    Command::new(assert_cmd::cargo::cargo_bin("fathom"))
+}
+
+/// The points with these parameters.
+fn points(experiment: &str, wanted: &[(&str, &str)]) -> (&'static dyn Experiment, Vec<Point>) {
+    let experiment = experiments::find(experiment).unwrap();
+    let machine = fathom::machine::Machine::describe(std::path::Path::new("/tmp"));
+    let is_wanted = |point: &Point| {
+        wanted.iter().all(|(name, value)| point.get(name).is_some_and(|found| found.to_string() == *value))
+    };
+    let found: Vec<Point> = experiment.sweep(&machine).into_iter().filter(is_wanted).collect();
+    assert!(!found.is_empty(), "no point {wanted:?}");
+    (experiment, found)
+}
+
+/// One trial of the only such point, by a command that may begin elsewhere.
+fn trial(
+    mut program: Command,
+    experiment: &str,
+    wanted: &[(&str, &str)],
+    peer: SocketAddr,
+    observe: Duration,
+) -> Result<Sample, String> {
+    let (experiment, points) = points(experiment, wanted);
+    assert_eq!(points.len(), 1, "{points:?}");
+    let request = Request {
+        experiment: experiment.about().name.to_owned(),
+        point: points[0].clone(),
+        seed: 7,
+        clock: ClockKind::MonotonicRaw,
+        ticks_per_second: 1e9,
+        duration_ns: observe.as_nanos() as u64,
+        home: None,
+        partner: None,
+        cpu_stat: None,
+        folder: std::env::temp_dir(),
+        parent: std::process::id(),
+        remote: None,
+        peer: Some(PeerAddress {
+            address: peer.ip(),
+            also: None,
+            port: peer.port(),
+            token: Token(TOKEN.to_owned()),
+            is_virtual: false,
+        }),
+    };
+    let mut child = program.arg("trial").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&serde_json::to_vec(&request).unwrap()).unwrap();
+    let mut answer = vec![];
+    child.stdout.take().unwrap().read_to_end(&mut answer).unwrap();
+    child.wait().unwrap();
+    match serde_json::from_slice(&answer).map_err(|error| error.to_string())? {
+        Answer::Measured(sample) => Ok(*sample),
+        Answer::Unsupported(reason) | Answer::Broke(reason) => Err(reason),
+    }
+}
+
+/// The observations, in the point's unit.
+fn values(sample: &Sample) -> Vec<f64> {
+    match &sample.observations {
+        Observations::Values { values } => values.clone(),
+        Observations::Ticks { operation, operations, .. } => {
+            operation.iter().map(|ticks| *ticks as f64 / *operations as f64).collect()
+        }
+    }
+}
+
+#[test]
+fn a_link_held_to_100_mbit_reads_that_rate_of_its_wire_in_either_direction() {
+    let Some(wire) = wire::Wire::held_to("100mbit") else { return };
+    let peer = Peer::start(wire.far(fathom()), wire::FAR);
+    in_one_of_three_sessions(|| {
+        for direction in ["send", "receive"] {
+            let wanted = [
+                ("by", "TCP"),
+                ("path", "peer"),
+                ("direction", direction),
+                ("chunk", "131072"),
+                ("streams", "1"),
+                ("aspect", "steady"),
+                ("placement", "across-cpus"),
+            ];
+            let near = wire.near(fathom());
+            let sample = trial(near, "network/bandwidth", &wanted, peer.at, Duration::from_millis(600))?;
+            let goodput = median(&values(&sample)).unwrap();
+            // What the queue counts of each packet: Ethernet's header, IP's and TCP's (with time stamps), and the payload.
+            let wire_rate = goodput * 8.0 * 1514.0 / 1448.0;
+            within(&format!("bits a second on the wire, {direction}"), wire_rate, 100e6, 0.02)?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_relay_that_holds_each_packet_for_5_ms_each_way_adds_10_ms() {
+    let peer = Peer::start(fathom(), "127.0.0.2");
+    let through = |last, delay| relay::Relay::start(peer.at, IpAddr::from([127, 0, 0, last]), delay, None);
+    // The relay takes time of its own, to wake up twice: with nothing held it shows how much.
+    let (held, at_once) = (through(3, Duration::from_millis(5)), through(6, Duration::ZERO));
+    in_one_of_three_sessions(|| {
+        for by in ["UDP", "TCP"] {
+            let wanted = [("by", by), ("path", "peer"), ("payload", "56"), ("loop", "closed")];
+            let round_trip = |relay: &relay::Relay| {
+                let observe = Duration::from_millis(400);
+                let sample = trial(fathom(), "network/round_trip", &wanted, relay.at, observe)?;
+                Ok::<f64, String>(median(&values(&sample)).unwrap())
+            };
+            let (with, without) = (round_trip(&held)?, round_trip(&at_once)?);
+            within(&format!("{by}: ns that 10 ms add"), with - without, 10e6, 0.02)?;
+            within(&format!("{by}: ns in all"), with, 10e6, 0.1)?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_relay_that_drops_one_datagram_in_a_hundred_reads_that_loss() {
+    let _alone = alone();
+    let peer = Peer::start(fathom(), "127.0.0.4");
+    let relay = relay::Relay::start(peer.at, IpAddr::from([127, 0, 0, 5]), Duration::ZERO, Some(0.01));
+    let wanted = [("by", "UDP"), ("path", "peer"), ("payload", "56"), ("loop", "closed")];
+    let (mut sent, mut lost) = (0, 0);
+    for _ in 0..5 {
+        let sample =
+            trial(fathom(), "network/round_trip", &wanted, relay.at, Duration::from_secs(5)).unwrap();
+        let counted = |name: &str| sample.witnessed[name] as u64;
+        assert_eq!(values(&sample).len() as u64, counted("datagrams_sent") - counted("datagrams_lost"));
+        sent += counted("datagrams_sent");
+        lost += counted("datagrams_lost");
+    }
+    let interval = share_interval(lost, sent).unwrap();
+    assert!((interval.low..=interval.high).contains(&0.01), "{lost} of {sent}: {interval:?}");
+    // Datagrams of the sampler's first call are sent and not counted.
+    let dropped = relay.dropped();
+    assert!((dropped.saturating_sub(2)..=dropped).contains(&lost), "{lost} lost, {dropped} dropped");
+}
