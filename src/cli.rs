@@ -110,6 +110,9 @@ pub struct Run {
     /// The folder in which experiments may make files; without it the folder for temporary files.
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
+    /// Numbers of processes for experiments in which processes compete, such as `1,8,32`; without it the usual ones.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=256))]
+    pub processes: Vec<u64>,
     /// A file or folder to read over a network: `sftp://[user@]host[:port]/path`, `nfs://host/export/path`,
     /// `smb://[user@]host/share/path`, or a path on a network mount. A folder (ending in `/`) gets a file for the run.
     /// The password of smb comes from the environment variable `FATHOM_REMOTE_PASSWORD`; ssh uses keys and agent.
@@ -119,7 +122,7 @@ pub struct Run {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Go on with a run that was interrupted, or add rounds to a complete one.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "remote"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "processes", "remote"])]
     pub resume: Option<PathBuf>,
     /// A second host for remote experiments: one that `ssh` knows, `namespace` for a virtual one on this machine, or the
     /// address and port of a peer that was started by hand.

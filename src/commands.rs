@@ -152,6 +152,7 @@ fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
         clock: asked.clock,
         trial: asked.trial,
         folder: asked.dir.clone().unwrap_or_else(std::env::temp_dir),
+        processes: asked.processes.clone(),
         remote: asked.remote.clone(),
     };
     // A misspelt name is told before anybody logs in anywhere.

@@ -2,7 +2,7 @@
 
 mod described;
 
-use fathom::experiment::{AXIS_PLACEMENT, Effort, Experiment, Finding, Known, Point, Value};
+use fathom::experiment::{AXIS_PLACEMENT, Asked, Effort, Experiment, Finding, Known, Point, Value};
 use fathom::experiments;
 use fathom::plan;
 use fathom::quantity::Kind;
@@ -136,12 +136,15 @@ fn every_point_is_either_measured_or_skipped_with_a_reason() {
     let all: Vec<_> = experiments::all().collect();
     let expected: usize = all.iter().map(|experiment| points(*experiment).len()).sum();
     for effort in [Effort::Quick, Effort::Standard, Effort::Thorough] {
-        let planned = plan::points(&all, &machine, effort, false);
+        let planned = plan::points(&all, &machine, effort, &Asked::default());
         assert_eq!(planned.len(), expected);
         assert!(planned.iter().filter_map(|point| point.skip.as_ref()).all(|reason| reason.len() > 10));
     }
     let skipped = |effort| {
-        plan::points(&all, &machine, effort, false).iter().filter(|point| point.skip.is_some()).count()
+        plan::points(&all, &machine, effort, &Asked::default())
+            .iter()
+            .filter(|point| point.skip.is_some())
+            .count()
     };
     assert!(skipped(Effort::Quick) > skipped(Effort::Standard), "quick leaves something out, and says so");
 }

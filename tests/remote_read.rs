@@ -5,6 +5,7 @@ mod servers;
 
 use serde_json::Value;
 use servers::{Relay, Server};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,11 +23,16 @@ fn server(test: &str, script: &str, arguments: &[&str], number: u8, port: u16) -
     match Server::start(script, arguments, number, port) {
         Ok(server) => Some(server),
         Err(reason) => {
-            eprintln!("NOT RUN: {test}: {reason}");
+            say(&format!("NOT RUN: {test}: {reason}"));
             assert!(std::env::var_os("FATHOM_REQUIRE_SERVERS").is_none(), "{test} must run here: {reason}");
             None
         }
     }
+}
+
+/// Says it to whoever runs the tests, also where they pass.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// A run of remote reads as a user starts it, in a session whose data are in `folder`.
@@ -64,7 +70,7 @@ fn sound(server: &Server, output: &Output, points: &[Value], through: &str, stat
     assert!(output.status.success(), "{said} {points:#?}");
     for state in states {
         let value = median(points, &[("through", through.into()), ("state", (*state).into())]);
-        assert!(value > 1000.0, "{through} {state}: {value} ns");
+        assert!(value > 100.0, "{through} {state}: {value} ns");
     }
     for point in points {
         for check in point["evidence"].as_array().into_iter().flatten() {
@@ -173,7 +179,7 @@ fn mounted_by_sshfs(server: &Server) {
     let source = format!("{}:{}", server.address, server.files().display());
     let mounted = Command::new("sshfs").args([&source]).arg(&point).args(["-o", &ssh]).output();
     if !mounted.as_ref().is_ok_and(|mounted| mounted.status.success()) {
-        eprintln!("NOT RUN: reads through sshfs: {mounted:?}");
+        say(&format!("NOT RUN: reads through sshfs: {mounted:?}"));
         return;
     }
     let (output, points) = measure(server.folder.path(), &point.display().to_string(), &["--budget", "5s"]);
@@ -223,9 +229,9 @@ fn a_server_that_dies_in_mid_read_is_a_reason_and_not_a_hang() {
     let _alone = alone();
     let Some(mut server) = server("a server killed in mid-read", "ganesha", &[], 106, 2049) else { return };
     let remote = format!("nfs://{}{}/", server.address, server.files().display());
-    let mut run = command(server.folder.path(), &remote, &["--quick", "--budget", "12s"]);
+    let mut run = command(server.folder.path(), &remote, &["--quick", "--budget", "8s"]);
     let run = run.stdout(std::process::Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(3));
+    measuring(&server);
     server.kill();
     let output = run.wait_with_output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -233,11 +239,29 @@ fn a_server_that_dies_in_mid_read_is_a_reason_and_not_a_hang() {
     let local = find(points, &[("through", "local file".into())]);
     assert!(local["median"].is_number(), "the run went on: {local:#}");
     let text = std::fs::read_to_string(server.folder.path().join("run.jsonl")).unwrap();
-    let reasons: Vec<&str> = text.lines().filter(|line| line.contains("\"failed\"")).collect();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let failed = |line: &&Value| line["outcome"]["outcome"] == "failed";
+    let reasons: Vec<&str> =
+        lines.iter().filter(failed).filter_map(|line| line["outcome"]["reason"].as_str()).collect();
     assert!(!reasons.is_empty(), "nobody noticed that the server was gone");
-    let gone =
-        ["no answer", "unreachable", "closed by the other side", "timed out", "No route", "not within"];
-    assert!(reasons.iter().all(|line| gone.iter().any(|word| line.contains(word))), "{reasons:#?}");
+    // What a later trial meets is up to this host's routes: the address is nobody's any more.
+    assert!(reasons.iter().all(|reason| reason.contains(&server.address)), "{reasons:#?}");
+}
+
+/// Waits until a run has made its file on the server and reads it.
+fn measuring(server: &Server) {
+    let run = server.folder.path().join("run.jsonl");
+    let reads = || {
+        let text = std::fs::read_to_string(&run).unwrap_or_default();
+        text.lines().any(|line| line.contains("\"trial\"") && line.contains("server-cached"))
+    };
+    for _ in 0..600 {
+        if reads() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("the run did not begin to read within a minute");
 }
 
 #[test]
@@ -247,7 +271,7 @@ fn what_a_killed_run_left_on_a_server_is_removed_by_the_next() {
     let remote = format!("nfs://{}{}/", server.address, server.files().display());
     let mut run = command(server.folder.path(), &remote, &["--budget", "30s"]);
     let mut run = run.stdout(std::process::Stdio::null()).spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(3));
+    measuring(&server);
     run.kill().unwrap();
     run.wait().unwrap();
     assert_eq!(std::fs::read_dir(server.files()).unwrap().count(), 1, "the killed run has made its file");

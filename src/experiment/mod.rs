@@ -82,6 +82,22 @@ pub enum Effort {
     Thorough,
 }
 
+/// What somebody wants of sweeps, beyond what the effort implies.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Whether there is a second host.
+    pub peer: bool,
+    /// Numbers of processes, where processes compete; the usual ones where there is none.
+    pub processes: Vec<u64>,
+}
+
+impl Asked {
+    /// Whether a point's number of processes was asked for.
+    pub fn names(&self, point: &Point) -> bool {
+        matches!(point.get("processes"), Some(Value::Number(processes)) if self.processes.contains(processes))
+    }
+}
+
 /// One question put to the machine. One experiment is one file in `experiments/`.
 pub trait Experiment: Sync {
     /// The abstract: what is asked, what one operation is, how it is timed.
@@ -89,6 +105,11 @@ pub trait Experiment: Sync {
 
     /// The points to visit, in terms of this machine and in the order of the report's table.
     fn sweep(&self, machine: &Machine) -> Vec<Point>;
+
+    /// The points where something was asked for; wishes that do not concern the experiment change nothing.
+    fn sweep_for(&self, machine: &Machine, _asked: &Asked) -> Vec<Point> {
+        self.sweep(machine)
+    }
 
     /// The CPUs of the work and of its other side, where the point itself names them instead of its placement.
     fn cpus(&self, _point: &Point) -> Option<(usize, usize)> {
@@ -138,6 +159,12 @@ pub trait Experiment: Sync {
     /// Whether the observations of this point say something by their order, and are to be drawn in it.
     fn in_order(&self, _point: &Point) -> bool {
         false
+    }
+
+    /// The point of the same setting that the result of this one is drawn against: what a load takes against the
+    /// bandwidth that others drew meanwhile.
+    fn against(&self, _point: &Point) -> Option<Point> {
+        None
     }
 
     /// How long one visit may take before it is given up.

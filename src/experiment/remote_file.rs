@@ -3,6 +3,7 @@
 use super::Token;
 use crate::machine::RemoteAddress;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// A file on a server, and how a trial gets at it. Goes to the trial's process by its standard input and nowhere else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,9 @@ pub struct RemoteFile {
 pub struct Access {
     /// What the user's own `ssh` finds its agent and its configuration by; a trial's own environment is empty.
     pub environment: Vec<(String, String)>,
+    /// The socket of a connection of `ssh` that trials share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<PathBuf>,
     /// The password for a protocol that asks for one itself.
     pub password: Option<Token>,
 }
@@ -33,6 +37,7 @@ impl Access {
         let names = ["PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "KRB5CCNAME"];
         Access {
             environment: names.into_iter().filter_map(named).collect(),
+            shared: None,
             password: std::env::var("FATHOM_REMOTE_PASSWORD").ok().map(Token),
         }
     }

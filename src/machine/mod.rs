@@ -127,6 +127,15 @@ impl Machine {
     }
 }
 
+/// What no process of this control group can hold more of, now: the tightest limit on memory, or all that the kernel
+/// manages, bytes; `None` where neither is told.
+pub fn memory_ceiling() -> Option<u64> {
+    let root = Root::default();
+    let total = memory::amount(&root.text("/proc/meminfo"), "MemTotal").value().copied();
+    let limit = cgroup::read(&root).memory_bytes.value().copied().flatten();
+    total.into_iter().chain(limit).min()
+}
+
 fn build() -> Build {
     let libc = match () {
         () if cfg!(target_env = "gnu") => "gnu",

@@ -8,7 +8,7 @@ pub use placement::{Cpus, choose};
 pub use schedule::{Pace, Progress, Schedule, trial_seed};
 pub use selection::{UnknownExperiment, select};
 
-use crate::experiment::{Effort, Experiment, Point, Requirement};
+use crate::experiment::{Asked, Effort, Experiment, Point, Requirement};
 use crate::machine::Machine;
 use crate::record::PlannedPoint;
 use std::time::Duration;
@@ -18,16 +18,16 @@ pub fn points(
     experiments: &[&'static dyn Experiment],
     machine: &Machine,
     effort: Effort,
-    with_peer: bool,
+    asked: &Asked,
 ) -> Vec<PlannedPoint> {
     experiments
         .iter()
         .flat_map(|experiment| {
             let planned = |point| {
-                let skip = skip(*experiment, &point, machine, effort, with_peer);
+                let skip = skip(*experiment, &point, machine, effort, asked);
                 planned(*experiment, point, skip)
             };
-            experiment.sweep(machine).into_iter().map(planned).collect::<Vec<_>>()
+            experiment.sweep_for(machine, asked).into_iter().map(planned).collect::<Vec<_>>()
         })
         .collect()
 }
@@ -49,9 +49,9 @@ fn skip(
     point: &Point,
     machine: &Machine,
     effort: Effort,
-    with_peer: bool,
+    asked: &Asked,
 ) -> Option<String> {
-    let met = |requirement: &&Requirement| with_peer && **requirement == Requirement::Peer;
+    let met = |requirement: &&Requirement| asked.peer && **requirement == Requirement::Peer;
     let requirements = experiment.requires(point);
     let lacking = requirements
         .iter()
@@ -59,7 +59,9 @@ fn skip(
         .find_map(|requirement| requirement.lacking(machine));
     lacking.or_else(|| cpus_lacking(experiment, point, machine)).or_else(|| {
         let needed = experiment.effort(point);
-        (needed > effort).then(|| match needed {
+        // What was asked for by its number is measured, unless it takes long.
+        let wanted = needed < Effort::Thorough && asked.names(point);
+        (needed > effort && !wanted).then(|| match needed {
             Effort::Thorough => "left out unless --thorough is given: it would take long".to_owned(),
             _ => "left out by --quick: the default run measures it".to_owned(),
         })

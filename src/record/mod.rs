@@ -135,6 +135,9 @@ pub struct Settings {
     pub partner: Option<usize>,
     /// The folder in which experiments may make files.
     pub folder: String,
+    /// Numbers of processes that were asked for, for experiments in which processes compete; empty for the usual ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<u64>,
 }
 
 /// A point of the plan.

@@ -1,6 +1,6 @@
 //! What is known before the first trial.
 
-use crate::experiment::Effort;
+use crate::experiment::{Asked, Effort};
 use crate::machine::{Machine, Remote, RemoteAddress, Root};
 use crate::plan::{self, Pace};
 use crate::record::{Header, Peer, SCHEMA_VERSION, Settings, Tool};
@@ -31,6 +31,8 @@ pub struct Options {
     pub trial: Option<Duration>,
     /// Where experiments may make files.
     pub folder: PathBuf,
+    /// Numbers of processes for experiments in which processes compete; the usual ones where there is none.
+    pub processes: Vec<u64>,
     /// What to read over a network.
     pub remote: Option<RemoteAddress>,
 }
@@ -46,7 +48,12 @@ impl Options {
             machine.storage.remote = Some(remote);
         }
         let cpus = plan::choose(&machine, self.cpu).map_err(|reason| anyhow!(reason))?;
-        let points = plan::points(&selected, &machine, self.effort, peer.is_some());
+        let points = plan::points(
+            &selected,
+            &machine,
+            self.effort,
+            &Asked { peer: peer.is_some(), processes: self.processes.clone() },
+        );
         let active = points.iter().filter(|point| point.skip.is_none()).count();
         let budget = self.budget.unwrap_or_else(|| plan::default_budget(&selected, self.effort));
         let trial = self.trial.unwrap_or_else(|| Pace::new(budget).first(active));
@@ -61,6 +68,7 @@ impl Options {
             home: cpus.home,
             partner: cpus.partner,
             folder: self.folder.display().to_string(),
+            processes: self.processes.clone(),
         };
         let clock = Qualification::run(&machine, self.clock);
         observe_core(&mut machine, &clock);

@@ -4,7 +4,8 @@
 use super::leftovers;
 use crate::experiment::{Access, RemoteFile};
 use crate::experiments::filesystem::remote::made;
-use crate::machine::{Remote, RemoteAddress, RemoteUrl};
+use crate::experiments::filesystem::remote::ssh::Master;
+use crate::machine::{Protocol, Remote, RemoteAddress, RemoteUrl};
 use crate::record::store;
 use crate::sampling::owner::Owner;
 use std::path::{Path, PathBuf};
@@ -17,19 +18,26 @@ const PATIENCE: Duration = Duration::from_secs(15);
 pub struct RemoteFixture {
     file: Result<RemoteFile, String>,
     ledger: Option<PathBuf>,
+    /// Ends after the file was removed over it.
+    _master: Option<Master>,
 }
 
 impl RemoteFixture {
     /// Sweeps what killed runs left at this server, then finds or makes the file.
     pub fn new(remote: &Remote) -> Self {
-        let access = Access::of_this_process();
+        let mut access = Access::of_this_process();
+        let master = connection(&remote.address, &mut access);
         let folder = ledger_folder();
         sweep(&folder, &remote.address, &access);
         if let RemoteAddress::Mounted(path) = &remote.address {
             leftovers::sweep(path);
         }
         let Some(owner) = Owner::of(std::process::id()) else {
-            return RemoteFixture { file: Err("/proc does not show this process".to_owned()), ledger: None };
+            return RemoteFixture {
+                file: Err("/proc does not show this process".to_owned()),
+                ledger: None,
+                _master: master,
+            };
         };
         let name = owner.name("remote");
         let on_server = matches!(remote.address, RemoteAddress::Url(_));
@@ -42,7 +50,7 @@ impl RemoteFixture {
             made::find_or_make(&remote.address, &access, &name, &mut patient)
                 .map_err(|failure| failure.to_string())
         });
-        RemoteFixture { file, ledger }
+        RemoteFixture { file, ledger, _master: master }
     }
 
     /// The file, as trials are told of it.
@@ -60,6 +68,22 @@ impl Drop for RemoteFixture {
             let _ = std::fs::remove_file(ledger);
         }
     }
+}
+
+/// The connection of `ssh` that the run's trials share, in a place that the next run sweeps.
+fn connection(address: &RemoteAddress, access: &mut Access) -> Option<Master> {
+    /// What fits into the address of a socket, less what `ssh` appends while it makes it (unix(7): 108 bytes).
+    const LONGEST: usize = 85;
+    let RemoteAddress::Url(url) = address else { return None };
+    let folder = std::env::temp_dir();
+    leftovers::sweep(&folder);
+    let socket = folder.join(Owner::of(std::process::id())?.name("ssh"));
+    if url.protocol != Protocol::Sftp || socket.as_os_str().len() > LONGEST {
+        return None;
+    }
+    let master = Master::start(url, access, &socket)?;
+    access.shared = Some(socket);
+    Some(master)
 }
 
 /// Beside the run files: it outlives a reboot, as what it tells of does.

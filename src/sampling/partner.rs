@@ -28,6 +28,13 @@ impl Process {
     }
 }
 
+impl Process {
+    /// Its number, for what the kernel tells about it.
+    pub fn id(&self) -> libc::pid_t {
+        self.pid
+    }
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
         // SAFETY: the child is ours and not reaped yet, so the id still names it.

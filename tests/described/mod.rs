@@ -84,6 +84,7 @@ pub fn header(plan: Vec<PlannedPoint>) -> Header {
             home: 1,
             partner: Some(0),
             folder: "/tmp".to_owned(),
+            processes: vec![],
         },
         clock: clock(),
         machine: machine(),

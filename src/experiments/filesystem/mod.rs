@@ -1,15 +1,28 @@
 //! Files: what the page cache holds, and what a read costs by the layer that serves it.
 
 mod blocks;
+mod cache_search;
+mod cache_size;
 mod cold;
+mod contention;
 mod device_facts;
+mod fleet;
+mod metadata;
 mod read;
 mod reader;
 pub mod remote;
 mod remote_read;
 mod uring;
+mod write;
 
 use crate::experiment::Experiment;
 
 /// The experiments of this family, in the order in which each may build on those before it.
-pub const EXPERIMENTS: &[&dyn Experiment] = &[&read::Read, &remote_read::RemoteRead];
+pub const EXPERIMENTS: &[&dyn Experiment] = &[
+    &cache_size::CacheSize,
+    &read::Read,
+    &remote_read::RemoteRead,
+    &write::Write,
+    &metadata::Metadata,
+    &contention::Contention,
+];

@@ -159,6 +159,11 @@ impl Experiment for Read {
     }
 }
 
+/// The point of one reader past the cache that contention is predicted from.
+pub fn direct_point(random: bool) -> Point {
+    points::usual(DIRECT, if random { RANDOM } else { SEQUENTIAL }, USUAL_FILE)
+}
+
 /// The file of a point. Warm points have their own, so that nobody evicts it between their trials.
 fn file(point: &Point, site: &Site) -> Result<TestFile, Failure> {
     let room = if points::effort(point) == Effort::Thorough { Room::THOROUGH } else { Room::DEFAULT };
@@ -235,13 +240,13 @@ fn out_of_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<
 /// Adds what shows which layer served.
 fn watched(work: Workload<'_>, test: TestFile) -> Workload<'_> {
     let accounted = f64::from(u8::from(accounts(&test.file)));
+    let mut asked = false;
+    // What the cache holds counts as it is in the end: before the first observation it is told as nothing.
     let layers = move || {
+        let ended = f64::from(u8::from(std::mem::replace(&mut asked, true)));
         let held = cached(&test.file).unwrap_or_default().bytes as f64;
-        vec![
-            (SERVED, served().unwrap_or(0.0)),
-            (RESIDENT, held),
-            (MISSING, (test.bytes as f64 - held).max(0.0)),
-        ]
+        let missing = (test.bytes as f64 - held).max(0.0);
+        vec![(SERVED, served().unwrap_or(0.0)), (RESIDENT, held * ended), (MISSING, missing * ended)]
     };
     work.witnessed(layers).stating(ACCOUNTED, accounted)
 }

@@ -24,7 +24,7 @@ static ABOUT: About = About {
     operation: "one block of the file asked for, received whole and seen to be the right one",
     method: "The file is the one that --remote names, or one of 32 MiB of random bytes made in the folder that it (or \
              --dir, on a network mount) names, gone when the run ends. It is read through a mount, with pread, or by \
-             clients written for this: sftp 3 over the user's own ssh, NFS 3 with AUTH_SYS over TCP, SMB 2. They send \
+             clients written for this: sftp 3 over the user's own ssh (one connection for all trials), NFS 3 with AUTH_SYS over TCP, SMB 2. They send \
              one request and wait for its answer; nothing is cached, nothing read ahead unless `ahead` says so. A \
              block larger than a request may be takes several, one after the other. Every block is an observation, \
              and the first and last sectors of each are compared with what was written.\n\n\

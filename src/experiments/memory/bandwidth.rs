@@ -181,15 +181,19 @@ impl Experiment for Bandwidth {
     }
 }
 
-/// What the reference has read at the same size; `None` of the reference itself, and before it was measured.
-fn reference_rate(kernel: &Kernel, level: Level, known: &Known) -> Option<Basis> {
-    let reference = stream_prediction::reference(known.machine);
+/// What the widest vectors that were measured so far have read at the same size; `None` while none was.
+pub fn reference_rate(kernel: &Kernel, level: Level, known: &Known) -> Option<Basis> {
     // Non-temporal stores go to memory whatever the size.
     let level = if kernel.is_non_temporal() { Level::Memory } else { level };
     let size = stream_size::sizes(known.machine).into_iter().find(|(at, _)| *at == level)?.1;
-    let measured = (!std::ptr::eq(kernel, reference)).then(|| point(reference, size))?;
-    let value = known.median(ABOUT.name, &measured)?;
-    Some(Basis { value, source: Source::Measured { experiment: ABOUT.name.to_owned(), point: measured } })
+    let others =
+        stream_prediction::references(known.machine).into_iter().filter(|one| !std::ptr::eq(*one, kernel));
+    let found = |read| {
+        let measured = point(read, size);
+        let value = known.median(ABOUT.name, &measured)?;
+        Some(Basis { value, source: Source::Measured { experiment: ABOUT.name.to_owned(), point: measured } })
+    };
+    others.filter(|read| stream_prediction::width(read) >= stream_prediction::width(kernel)).find_map(found)
 }
 
 /// Witnessed: bytes of passes whose sum was right.

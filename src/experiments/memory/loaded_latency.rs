@@ -133,6 +133,11 @@ impl Experiment for LoadedLatency {
         })
     }
 
+    fn against(&self, point: &Point) -> Option<Point> {
+        let drawn = point.clone().named(&RESULT, DRAWN);
+        (point.name(&RESULT) == LATENCY && point.name(&LOAD) != NOTHING).then_some(drawn)
+    }
+
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         if point.name(&RESULT) == LATENCY {
             let because = "a load that depends on another takes two cycles at least".to_owned();

@@ -237,7 +237,10 @@ pub fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
         let source = Source::Measured { experiment: "memory/bandwidth".to_owned(), point: single };
         return Basis { value, source };
     }
-    let predicted = stream_prediction::predict(kernel, stream_size::Level::Memory, None, known);
+    let predicted = {
+        let level = stream_size::Level::Memory;
+        stream_prediction::predict(kernel, level, bandwidth::reference_rate(kernel, level, known), known)
+    };
     let term = &predicted.terms[0];
     Basis::published(predicted.total(), &format!("{:.1} × {:.3e}: {}", term.times, term.each, term.what))
 }

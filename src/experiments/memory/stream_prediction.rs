@@ -12,22 +12,29 @@ const FOG: &str = "Fog 2022, Microarchitecture and Instruction tables: current x
                    cycle, 32 bytes each; vectors of 64 bytes as much in a cycle on AMD's up to Zen 4, twice that on Intel's";
 const WIRES: &str = "Fog 2022, Microarchitecture: 32 bytes a cycle between the first two caches, half of that to a third, \
                      on current cores";
-const LITTLE: &str = "Little's law: a core keeps some 24 lines in flight (10 to 16 line fill buffers or 22 to 24 miss \
-                      addresses, and the prefetchers of the second cache; Fog 2022), each for some 90 ns";
+const LITTLE: &str = "Little's law: reading ahead, the second cache of a core keeps some 48 lines in flight (48 on Intel's since \
+                      Sunny Cove, 64 on AMD's since Zen 3, by their vendors' presentations), each for some 90 ns";
 
 /// Lines that one core keeps in flight to memory.
-const LINES_IN_FLIGHT: f64 = 24.0;
+const LINES_IN_FLIGHT: f64 = 48.0;
 /// A line from memory, nanoseconds.
 const MEMORY_NS: f64 = 90.0;
 
 /// The read that says what the wires of a level carry: the widest vectors of this processor.
 pub fn reference(machine: &Machine) -> &'static Kernel {
+    references(machine).first().copied().unwrap_or(&KERNELS[0])
+}
+
+/// The reads of whole lines that this processor offers, the widest first.
+pub fn references(machine: &Machine) -> Vec<&'static Kernel> {
     let offered = |kernel: &&Kernel| {
         let lacking = kernel.needs.and_then(|name| Requirement::Instructions(name).lacking(machine));
         lacking.is_none() && kernel.kind == Kind::Read && !kernel.method.ends_with("prefetching")
     };
     let usual = KERNELS.iter().filter(|kernel| kernel.used_of_line() == 64);
-    usual.filter(offered).max_by_key(|kernel| width(kernel)).unwrap_or(&KERNELS[0])
+    let mut reads: Vec<&Kernel> = usual.filter(offered).collect();
+    reads.sort_by_key(|kernel| std::cmp::Reverse(width(kernel)));
+    reads
 }
 
 /// Bytes of one load or store.

@@ -49,7 +49,11 @@ fn takes(file: &File, block: u64) -> Result<(), Failure> {
 /// Bytes that this process has had from devices so far, as the kernel accounts them when it sends the request
 /// (`read_bytes` in /proc/self/io); `None` where it does not.
 pub fn served() -> Option<f64> {
-    let account = std::fs::read_to_string("/proc/self/io").ok()?;
+    accounted("/proc/self/io")
+}
+
+fn accounted(path: &str) -> Option<f64> {
+    let account = std::fs::read_to_string(path).ok()?;
     account.lines().find_map(|line| line.strip_prefix("read_bytes: ")?.trim().parse().ok())
 }
 
@@ -66,4 +70,9 @@ pub fn accounts(file: &File) -> bool {
         (libc::fstatfs(file.as_raw_fd(), &raw mut told) == 0).then_some(told.f_type as i64)
     };
     kind.is_some_and(|kind| ![FUSE, PLAN_9, TMPFS, ZFS].contains(&kind))
+}
+
+/// The same for another process of this user.
+pub fn served_to(process: libc::pid_t) -> Option<f64> {
+    accounted(&format!("/proc/{process}/io"))
 }

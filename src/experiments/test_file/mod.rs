@@ -11,7 +11,7 @@ mod room;
 
 pub use aligned::Aligned;
 pub use content::{Content, SECTOR};
-pub use device::{Direct, accounts, direct, served};
+pub use device::{Direct, accounts, direct, served, served_to};
 pub use residency::{Cached, cached, cached_within, evict, page_bytes, warm};
 pub use room::{Room, free_bytes};
 

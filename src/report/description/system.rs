@@ -23,6 +23,10 @@ pub(super) fn storage(storage: &Storage) -> Vec<Row> {
         Fact::Known { value, source } => rows.extend(device(value, source)),
         unknown @ Fact::Unknown { .. } => rows.push(row("Device", unknown, |device| device.name.clone())),
     }
+    if let Some(remote) = &storage.remote {
+        let source = remote.source.as_deref().unwrap_or("--remote");
+        rows.push(stated("Read over a network", format!("{} ({})", remote.address, remote.through), source));
+    }
     rows
 }
 

@@ -3,6 +3,7 @@
 //! - A sweep along a number: medians with interval bars over it, the fitted line where the experiment asks for one,
 //!   and lines between points only here, where what lies between them exists (Hoefler & Belli 2015, rule 12).
 //!   What the machine declares (the size of a cache) is a dashed line across.
+//! - What one setting has given against what it has given of another kind, where the experiment measures such pairs.
 //! - Named variants: a row each, with interval bars; logarithmic where they span more than a factor of twenty.
 //! - Operations that were observed one by one: the share of them that ended by a time; where their order says
 //!   something, each of them in that order.
@@ -12,6 +13,7 @@
 //! The SVG is written by hand. The plotting crates that were looked at write colours into every element, so that no
 //! style sheet can turn them for a dark page, and have no axis of powers of two with a place for zero.
 
+mod against;
 mod axis;
 mod distribution;
 mod order;
@@ -58,7 +60,7 @@ pub(super) fn of_experiment(results: &Results, experiment: &str, first: usize) -
             units.push(point.unit);
         }
     }
-    let mut figures = vec![];
+    let mut figures = against::figures(results, experiment, first);
     for unit in units {
         let mine: Vec<&PointResult> = points.iter().filter(|point| point.unit == unit).copied().collect();
         let (swept, rest) = sweep::split(&mine);

@@ -13,7 +13,7 @@ mod reading;
 mod rpc;
 mod sftp;
 mod smb;
-mod ssh;
+pub mod ssh;
 mod stream;
 mod trusted_port;
 mod wire;

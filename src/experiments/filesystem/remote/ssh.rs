@@ -4,9 +4,12 @@
 use super::wire::Wire;
 use crate::experiment::{Access, Failure};
 use crate::machine::RemoteUrl;
+use crate::sampling::partner::die_with;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -72,6 +75,44 @@ impl Drop for Ssh {
     }
 }
 
+/// A connection of the run that its trials share: each of them would else agree on keys and log in anew. What is asked and
+/// answered goes to this process of `ssh` by the same kind of socket as to one of their own.
+pub struct Master {
+    child: Child,
+    socket: PathBuf,
+}
+
+impl Master {
+    /// Connects and listens at a socket; `None` where that does not succeed, for then every trial finds out why itself.
+    pub fn start(url: &RemoteUrl, access: &Access, socket: &Path) -> Option<Self> {
+        let mut command = command(url, access);
+        command.args(["-M", "-N", "-oControlPersist=no", "-S"]).arg(socket).args(["--", &url.host]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let parent = std::process::id();
+        // SAFETY: between fork and exec only prctl and getppid are called.
+        unsafe { command.pre_exec(move || die_with(parent).map_err(std::io::Error::other)) };
+        let mut master = Master { child: command.spawn().ok()?, socket: socket.to_owned() };
+        for _ in 0..1000 {
+            if socket.exists() {
+                return Some(master);
+            }
+            if !matches!(master.child.try_wait(), Ok(None)) {
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        None
+    }
+}
+
+impl Drop for Master {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_file(&self.socket);
+    }
+}
+
 /// `ssh` without questions, terminal, forwarding or colours.
 fn command(url: &RemoteUrl, access: &Access) -> Command {
     let mut command = Command::new("ssh");
@@ -85,6 +126,9 @@ fn command(url: &RemoteUrl, access: &Access) -> Command {
         "-oServerAliveInterval=5",
         "-oServerAliveCountMax=2",
     ]);
+    if let Some(socket) = &access.shared {
+        command.arg("-S").arg(socket);
+    }
     if let Some(port) = url.port {
         command.arg(format!("-p{port}"));
     }

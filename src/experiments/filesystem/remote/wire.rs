@@ -185,3 +185,37 @@ impl<'bytes> Message<'bytes> {
         self.rest
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    /// A server that takes a connection and does with it what is asked; its port.
+    fn server(serve: impl FnOnce(TcpStream) + Send + 'static) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || serve(listener.accept().unwrap().0));
+        port
+    }
+
+    #[test]
+    fn a_server_that_hangs_and_one_that_leaves_are_reasons() {
+        let hung = server(|_stream| std::thread::sleep(PATIENCE * 2));
+        let left = server(drop);
+        let ask = |port| Wire::connect("127.0.0.1", port).and_then(|mut wire| wire.take(1).map(drop));
+        assert!(ask(hung).unwrap_err().to_string().contains("no answer within"));
+        assert!(ask(left).unwrap_err().to_string().contains("closed by the other side"));
+        let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        assert!(ask(nobody).unwrap_err().to_string().contains("refused"));
+    }
+
+    #[test]
+    fn the_kernel_counts_what_is_received() {
+        let port = server(|mut stream| stream.write_all(&[7; 1000]).unwrap());
+        let mut wire = Wire::connect("127.0.0.1", port).unwrap();
+        wire.take(1000).unwrap();
+        // The end of a stream counts as a byte.
+        assert!((1000..=1001).contains(&wire.received().unwrap()), "{:?}", wire.received());
+    }
+}

@@ -1,0 +1,199 @@
+//! Finding by timing how much of a file stays in the page cache: the largest prefix that can be read again without
+//! waiting for the device.
+
+use super::blocks;
+use super::reader::{ReadAhead, Reader, Way};
+use crate::experiment::{Failure, Site};
+use crate::experiments::test_file::{TestFile, cached_within, served};
+use std::cell::Cell;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::rc::Rc;
+
+/// Witness: bytes that were judged cached or not.
+pub const JUDGED: &str = "bytes_judged";
+/// Witness: of them, the difference between those judged slow and those that the device sent.
+pub const MISJUDGED: &str = "bytes_misjudged";
+
+/// What is timed at once: long against the clock, short against the file.
+const PIECE: u64 = 64 << 10;
+/// The share of slow pieces up to which a prefix is said to fit: an interrupted piece is slow as well.
+const FITS: f64 = 0.01;
+/// The width of the bracket at which the search ends.
+const TOLERANCE: f64 = 0.01;
+/// What is read at once to fill the cache.
+const STRETCH: usize = 1 << 20;
+/// Pieces that the two kinds of piece are timed with.
+const SAMPLE: u64 = 128;
+
+/// The order in which a prefix is read again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// As it was read before.
+    Forward,
+    /// What was read last comes first.
+    Backward,
+    /// Shuffled.
+    Random,
+}
+
+/// What the judgements can be checked by.
+#[derive(Clone, Default)]
+pub struct Tally(Rc<Cell<(f64, f64)>>);
+
+impl Tally {
+    /// The witnesses.
+    pub fn counts(&self) -> Vec<(&'static str, f64)> {
+        let (judged, misjudged) = self.0.get();
+        vec![(JUDGED, judged), (MISJUDGED, misjudged)]
+    }
+
+    fn add(&self, judged: u64, misjudged: f64) {
+        let (one, other) = self.0.get();
+        self.0.set((one + judged as f64, other + misjudged));
+    }
+}
+
+/// A search in one file.
+pub struct Search<'site> {
+    test: TestFile,
+    reader: Reader,
+    order: Order,
+    site: &'site Site<'site>,
+    slow_ns: f64,
+    stretch: Vec<u8>,
+    tally: Tally,
+}
+
+impl<'site> Search<'site> {
+    /// Of a file of which nothing is cached.
+    pub fn new(test: TestFile, way: Way, order: Order, site: &'site Site) -> Result<Self, Failure> {
+        let file =
+            File::open(&test.path).map_err(|error| Failure::Broke(format!("the file is gone: {error}")))?;
+        let reader = Reader::new(file, (test.bytes, test.content), PIECE, way, ReadAhead::Off)?;
+        advise(&test.file, 0, libc::POSIX_FADV_RANDOM);
+        let stretch = vec![0; STRETCH];
+        Ok(Search { test, reader, order, site, slow_ns: 0.0, stretch, tally: Tally::default() })
+    }
+
+    /// The account of judgements.
+    pub fn tally(&self) -> Tally {
+        self.tally.clone()
+    }
+
+    /// The times of a cached and of an evicted piece, medians, nanoseconds; their geometric mean divides them from now on.
+    pub fn contrast(&mut self) -> Result<(f64, f64), Failure> {
+        let sample = (SAMPLE * PIECE).min(self.test.bytes / 2 / PIECE * PIECE);
+        self.drop_from(0)?;
+        let miss = middle(self.times(sample)?);
+        self.reopen()?;
+        let hit = middle(self.times(sample)?);
+        self.slow_ns = (hit * miss).sqrt();
+        Ok((hit, miss))
+    }
+
+    /// The largest prefix that fits, bytes, no larger than `ceiling`: bracketed, then bisected.
+    pub fn find(&mut self, ceiling: u64) -> Result<u64, Failure> {
+        self.drop_from(0)?;
+        let pieces = |bytes: u64| bytes / PIECE * PIECE;
+        let (mut fits, mut fails) = (0, pieces(self.test.bytes));
+        let mut next = pieces(ceiling - ceiling / 8);
+        while (fails - fits) as f64 > TOLERANCE * fails as f64 {
+            if self.slow_share(next)? < FITS {
+                fits = next;
+            } else {
+                fails = next;
+            }
+            // Downward the bracket doubles its distance until something fits; then it is halved.
+            next = pieces(if fits == 0 { fails - fails / 4 } else { u64::midpoint(fits, fails) });
+            if next == 0 {
+                return Err(Failure::Broke(
+                    "not even the smallest prefix was cached when read again".to_owned(),
+                ));
+            }
+        }
+        if fails == pieces(self.test.bytes) {
+            return Err(Failure::Broke("all of the file fits: its end was never missed".to_owned()));
+        }
+        Ok(u64::midpoint(fits, fails))
+    }
+
+    /// Fills the cache with a prefix and with nothing beyond it, reads it again, and tells which share of it was slow.
+    fn slow_share(&mut self, prefix: u64) -> Result<f64, Failure> {
+        self.reader.close();
+        self.drop_from(prefix)?;
+        self.fill(prefix)?;
+        self.reopen()?;
+        let before = served();
+        let times = self.times(prefix)?;
+        let slow = times.iter().filter(|time| **time > self.slow_ns).count() as f64;
+        if let (Some(before), Some(after)) = (before, served()) {
+            self.tally.add(prefix, (slow * PIECE as f64 - (after - before)).abs());
+        }
+        Ok(slow / times.len() as f64)
+    }
+
+    fn fill(&mut self, prefix: u64) -> Result<(), Failure> {
+        let mut offset = 0;
+        while offset < prefix {
+            let length = (prefix - offset).min(STRETCH as u64) as usize;
+            let read = self.test.file.read_exact_at(&mut self.stretch[..length], offset);
+            read.map_err(|error| Failure::Broke(format!("reading the test file: {error}")))?;
+            offset += length as u64;
+        }
+        Ok(())
+    }
+
+    /// The time of every piece of a prefix.
+    fn times(&mut self, prefix: u64) -> Result<Vec<f64>, Failure> {
+        let offsets = self.offsets(prefix);
+        let mut times = Vec::with_capacity(offsets.len());
+        for offset in offsets {
+            let began = self.site.stopwatch.now_ns();
+            self.reader.read(offset)?;
+            times.push(self.site.stopwatch.now_ns() - began);
+        }
+        Ok(times)
+    }
+
+    fn offsets(&self, prefix: u64) -> Vec<u64> {
+        let pieces = prefix / PIECE;
+        match self.order {
+            Order::Forward => (0..pieces).map(|number| number * PIECE).collect(),
+            Order::Backward => (0..pieces).rev().map(|number| number * PIECE).collect(),
+            Order::Random => blocks::drawn(prefix, PIECE, pieces as usize, self.site.seed ^ prefix),
+        }
+    }
+
+    fn reopen(&mut self) -> Result<(), Failure> {
+        self.reader.close();
+        self.reader.open()
+    }
+
+    /// Drops what is cached from an offset on, and makes sure of it.
+    fn drop_from(&mut self, offset: u64) -> Result<(), Failure> {
+        self.reader.close();
+        let rest = self.test.bytes - offset;
+        for _ in 0..5 {
+            advise(&self.test.file, offset, libc::POSIX_FADV_DONTNEED);
+            if cached_within(&self.test.file, offset, rest)?.bytes == 0 {
+                return self.reader.open();
+            }
+        }
+        Err(Failure::Unsupported(
+            "the page cache keeps pages of the file although asked to drop them".to_owned(),
+        ))
+    }
+}
+
+/// Tells the kernel what is meant for a file from an offset on.
+fn advise(file: &File, offset: u64, advice: libc::c_int) {
+    // SAFETY: takes no pointers; length 0 is all that follows.
+    unsafe { libc::posix_fadvise(file.as_raw_fd(), offset as libc::off_t, 0, advice) };
+}
+
+fn middle(mut times: Vec<f64>) -> f64 {
+    times.sort_unstable_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
+}

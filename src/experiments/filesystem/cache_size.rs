@@ -1,0 +1,299 @@
+//! How much of a file does the page cache hold?
+
+use super::cache_search::{self, Search};
+use super::reader::Way;
+use crate::experiment::{
+    About, Basis, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Point, Prediction,
+    Scale, Site, Workload, ensure,
+};
+use crate::experiments::test_file::{self, Room, TestFile, cached, evict};
+use crate::machine::{self, Machine};
+use crate::quantity::{Unit, declared};
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+/// By which method.
+const METHOD: Parameter = Parameter { name: "method", meaning: "how the size is found", scale: Scale::Name };
+/// In which order prefixes are read again.
+const ORDER: Parameter =
+    Parameter { name: "order", meaning: "the order in which a prefix is read again", scale: Scale::Name };
+/// By which call.
+const WAY: Parameter = Parameter { name: "way", meaning: "the call that reads it again", scale: Scale::Name };
+/// What is read.
+const FILE: Parameter = Parameter { name: "file", meaning: "what the file holds", scale: Scale::Name };
+
+/// What is timed.
+pub struct CacheSize;
+
+static ABOUT: About = About {
+    name: "filesystem/cache_size",
+    question: "How much of a file does the page cache hold?",
+    operation: "one determination of the size, in bytes",
+    method: "A file larger than the cache can be is read, and the two methods ask how much of it stayed. `residency` reads \
+             it whole and has the kernel count its pages in the cache (cachestat or mincore). `timing` needs no such \
+             count: a prefix is read, so that it is cached as far as it fits, and read again in pieces of 64 KiB, each \
+             timed. A piece is slow when it took longer than the geometric mean of a cached and an evicted piece, both \
+             measured just before. A prefix fits when fewer than one piece in a hundred is slow. The largest that fits \
+             is bracketed and then bisected to 1 %; the middle of the bracket is the result.\n\nRead again \
+             `backward`, what was read last is met first, and only what is missing misses; `random` does the same \
+             without an order that a prefetcher could guess. `forward`, a cache that drops what was used longest ago \
+             drops every piece just before it is asked for: all miss as soon as the file is a little larger \
+             (R-FIX-55), so the drop is steep there and says nothing about how much is missing. The kernel reads \
+             ahead nothing (POSIX_FADV_RANDOM). Where a limit of the control group is smaller than memory, it is the \
+             limit's cache that is found.\n\nThe file is evicted first, and nothing else is dropped: no setting of \
+             the machine is touched.",
+    caveats: "Filling the cache pushes files of others out of it, within the limit of the control group. So where the cache may \
+              be larger than a quarter of the free disk or 4 GiB, the methods that need a file of data are skipped; a \
+              thorough run then reads a file of holes, whose pages take the same room, by residency alone. Above 64 GiB \
+              that, too, would take too long.",
+    version: 1,
+    parameters: &[METHOD, ORDER, WAY, FILE],
+    trends: &[],
+};
+
+const RESIDENCY: &str = "residency";
+const TIMING: &str = "timing";
+const BACKWARD: &str = "backward";
+const RANDOM: &str = "random";
+const FORWARD: &str = "forward";
+const READ: &str = "read";
+const MMAP: &str = "mmap";
+const DATA: &str = "random data";
+const HOLES: &str = "holes";
+
+/// A cache that may be larger takes minutes to fill, even with holes.
+const LARGEST: u64 = 64 << 30;
+
+impl Experiment for CacheSize {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let timed = |order, way| point(TIMING, DATA).named(&ORDER, order).named(&WAY, way);
+        let mut points = vec![residency(DATA), residency(HOLES)];
+        for way in [READ, MMAP] {
+            points.extend([BACKWARD, RANDOM, FORWARD].map(|order| timed(order, way)));
+        }
+        points
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        match (point.name(&FILE), point.name(&ORDER), point.name(&WAY)) {
+            (HOLES, _, _) => Effort::Thorough,
+            (_, "" | BACKWARD, "" | READ) => Effort::Quick,
+            (_, RANDOM, READ) | (_, BACKWARD, MMAP) => Effort::Standard,
+            _ => Effort::Thorough,
+        }
+    }
+
+    fn unit(&self, _: &Point) -> Unit {
+        Unit::Bytes
+    }
+
+    /// What is available, cache that can be dropped included: files compete with what processes hold, and win all else.
+    fn predict(&self, _: &Point, known: &Known) -> Result<Prediction, String> {
+        let available = known.machine.available_bytes().map_or_else(
+            || {
+                Basis::published(
+                    4e9,
+                    "the memory of a small machine, assumed: how much there is, is not known",
+                )
+            },
+            |bytes| {
+                Basis::fact(
+                    bytes as f64,
+                    "memory that this process could have, within the control group's limit",
+                )
+            },
+        );
+        Ok(Prediction::new().hardware("memory that nothing else holds", 1.0, available))
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let ceiling = machine::memory_ceiling()
+            .ok_or_else(|| Failure::Unsupported("how much memory there is, is not known".to_owned()))?;
+        match (point.name(&METHOD), point.name(&FILE)) {
+            (RESIDENCY, HOLES) => by_residency(holes(site, ceiling)?),
+            (RESIDENCY, _) => by_residency(data(site, ceiling)?.file),
+            _ => by_timing(point, data(site, ceiling)?, ceiling, site),
+        }
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        if point.name(&METHOD) == RESIDENCY {
+            let claim = "the file was larger than the cache: share of it that stayed";
+            return vec![share_of(seen, STAYED, FILE_BYTES, claim, 0.01, 0.999)];
+        }
+        vec![
+            share_of(
+                seen,
+                MISS_NS,
+                HIT_NS,
+                "a piece that is not cached takes longer: times as long",
+                CONTRAST,
+                1e6,
+            ),
+            share_of(
+                seen,
+                cache_search::MISJUDGED,
+                cache_search::JUDGED,
+                "pieces judged slow are those that the device sent: share of the bytes by which the two differ",
+                0.0,
+                0.02,
+            ),
+        ]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let found = |point: &Point| known.finding(ABOUT.name, point);
+        let timed = point(TIMING, DATA).named(&ORDER, BACKWARD).named(&WAY, READ);
+        match (found(&residency(DATA)), found(&timed)) {
+            (Some(counted), Some(timed)) => vec![agreement(&counted, &timed)],
+            _ => found(&residency(HOLES)).into_iter().map(|counted| alone(&counted)).collect(),
+        }
+    }
+
+    fn time_limit(&self, _: &Point) -> Duration {
+        Duration::from_mins(3)
+    }
+}
+
+fn point(method: &str, file: &str) -> Point {
+    Point::new().named(&METHOD, method).named(&FILE, file)
+}
+
+fn residency(file: &str) -> Point {
+    point(RESIDENCY, file)
+}
+
+fn agreement(counted: &Finding, timed: &Finding) -> String {
+    format!(
+        "The page cache holds {} of a file by the kernel's count and {} by timing: the two differ by {:.1} %.",
+        declared::size(counted.median as u64),
+        declared::size(timed.median as u64),
+        (timed.median / counted.median - 1.0).abs() * 100.0
+    )
+}
+
+fn alone(counted: &Finding) -> String {
+    format!(
+        "The page cache holds {} of a file of holes by the kernel's count alone: a file of data for the method by timing \
+         would be larger than a run may make.",
+        declared::size(counted.median as u64)
+    )
+}
+
+/// A tenth more than the cache can hold at most.
+fn enough(ceiling: u64) -> u64 {
+    (ceiling + ceiling / 10).next_multiple_of(1 << 20)
+}
+
+fn data(site: &Site, ceiling: u64) -> Result<TestFile, Failure> {
+    let test = TestFile::kept(site, "cache", enough(ceiling), Room::DEFAULT).map_err(|failure| match failure {
+        Failure::Unsupported(reason) => Failure::Unsupported(format!(
+            "the page cache may hold up to {}, and to find where it ends takes a larger file: {reason}; within a limit \
+             on memory (systemd-run --scope -p MemoryMax=1G) it is found there, and --thorough counts a file of holes",
+            declared::size(ceiling)
+        )),
+        broke @ Failure::Broke(_) => broke,
+    })?;
+    evict(&test.file)?;
+    Ok(test)
+}
+
+/// A file without data: its pages are made when they are read, and take as much of the cache as any.
+fn holes(site: &Site, ceiling: u64) -> Result<File, Failure> {
+    if ceiling > LARGEST {
+        return Err(Failure::Unsupported(format!(
+            "the page cache may hold up to {}: filling it takes minutes each time; within a limit on memory \
+             (systemd-run --scope -p MemoryMax=1G) it is found there",
+            declared::size(ceiling)
+        )));
+    }
+    let path = test_file::shared_path(site, &format!("holes-{}", std::process::id()))?;
+    let options = OpenOptions::new().read(true).write(true).create(true).truncate(true).clone();
+    let made = options.open(&path).and_then(|file| {
+        std::fs::remove_file(&path)?;
+        file.set_len(enough(ceiling)).map(|()| file)
+    });
+    made.map_err(|error| test_file::refused("made", &path, &error))
+}
+
+/// Witnesses of the count: bytes that stayed, and of the file.
+const STAYED: &str = "bytes_that_stayed";
+const FILE_BYTES: &str = "bytes_of_the_file";
+/// Stated: a cached and an evicted piece, nanoseconds.
+const HIT_NS: &str = "cached_piece_ns";
+const MISS_NS: &str = "evicted_piece_ns";
+/// Below this the two cannot be told apart piece by piece.
+const CONTRAST: f64 = 2.5;
+
+/// Reads a file whole, then asks how much of it is still there.
+fn by_residency<'site>(file: File) -> Result<Workload<'site>, Failure> {
+    let bytes = file.metadata().map_err(|error| Failure::Broke(format!("fstat: {error}")))?.len();
+    let mut piece = vec![0; 1 << 20];
+    // SAFETY: takes no pointers. Nothing is read ahead: it would be read in vain, and push out what is counted.
+    unsafe { libc::posix_fadvise(std::os::fd::AsRawFd::as_raw_fd(&file), 0, 0, libc::POSIX_FADV_RANDOM) };
+    let total = std::rc::Rc::new(std::cell::Cell::new((0.0, 0.0)));
+    let sums = std::rc::Rc::clone(&total);
+    let count = move || {
+        let mut offset = 0;
+        while offset < bytes {
+            let read = file.read_at(&mut piece, offset);
+            offset += read.map_err(|error| Failure::Broke(format!("reading the file: {error}")))? as u64;
+        }
+        let stayed = cached(&file)?.bytes;
+        ensure(stayed < bytes, "all of the file stayed: the cache is larger than the limit that was read")?;
+        total.set((total.get().0 + stayed as f64, total.get().1 + bytes as f64));
+        Ok(Some(stayed as f64))
+    };
+    Ok(Workload::recorded(cold_started(count))
+        .witnessed(move || vec![(STAYED, sums.get().0), (FILE_BYTES, sums.get().1)]))
+}
+
+fn by_timing<'site>(
+    point: &Point,
+    test: TestFile,
+    ceiling: u64,
+    site: &'site Site,
+) -> Result<Workload<'site>, Failure> {
+    let way = if point.name(&WAY) == MMAP { Way::Map } else { Way::Pread };
+    let order = match point.name(&ORDER) {
+        FORWARD => cache_search::Order::Forward,
+        RANDOM => cache_search::Order::Random,
+        _ => cache_search::Order::Backward,
+    };
+    let mut search = Search::new(test, way, order, site)?;
+    let (hit, miss) = search.contrast()?;
+    if miss < CONTRAST * hit {
+        return Err(Failure::Unsupported(format!(
+            "64 KiB take {:.0} µs out of the cache and {:.0} µs from the device: too little difference to tell pieces apart",
+            hit / 1e3,
+            miss / 1e3
+        )));
+    }
+    let tally = search.tally();
+    let find = move || search.find(ceiling).map(|bytes| Some(bytes as f64));
+    Ok(Workload::recorded(cold_started(find))
+        .witnessed(move || tally.counts())
+        .stating(HIT_NS, hit)
+        .stating(MISS_NS, miss))
+}
+
+/// Without the untimed first observation: nothing here must be warm, and each determination is long.
+fn cold_started(
+    mut determine: impl FnMut() -> Result<Option<f64>, Failure>,
+) -> impl FnMut() -> Result<Option<f64>, Failure> {
+    let mut asked = false;
+    move || if std::mem::replace(&mut asked, true) { determine() } else { Ok(None) }
+}
+
+/// One witness over another, within two values.
+fn share_of(seen: &Observed, part: &str, whole: &str, claim: &str, low: f64, high: f64) -> Check {
+    match (seen.witness(part), seen.witness(whole)) {
+        (Some(part), Some(whole)) if whole > 0.0 => Check::within(claim, part / whole, low, high),
+        _ => Check::missing(claim),
+    }
+}

@@ -1,0 +1,316 @@
+//! What do processes that read at the same time cost one another?
+
+use super::blocks::Order;
+use super::device_facts;
+use super::fleet::{Fleet, Member, Progress};
+use super::read;
+use crate::experiment::{
+    About, Asked, Basis, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
+    Prediction, Scale, Site, Trend, Workload,
+};
+use crate::machine::Machine;
+use crate::quantity::Unit;
+use crate::statistics::{fit_line, two_segments};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Who reads how.
+const PATTERN: Parameter =
+    Parameter { name: "pattern", meaning: "the order in which the processes read", scale: Scale::Name };
+/// What of it is told.
+const FIGURE: Parameter = Parameter {
+    name: "figure",
+    meaning: "a process's time for a block, the rate of all together, or by how much the slowest falls behind",
+    scale: Scale::Name,
+};
+/// How large a file each has.
+const FILE: Parameter =
+    Parameter { name: "file", meaning: "size of each process's file", scale: Scale::Bytes };
+/// How many.
+const PROCESSES: Parameter =
+    Parameter { name: "processes", meaning: "processes that read at the same time", scale: Scale::Count };
+
+/// What is timed.
+pub struct Contention;
+
+static ABOUT: About = About {
+    name: "filesystem/contention",
+    question: "What do processes that read at the same time cost one another?",
+    operation: "one block of 4 KiB read by a process while all others read",
+    method: "Each process has a file of its own and reads blocks of 4 KiB from the device (O_DIRECT), over and over, in \
+             sequence or in random order: all alike, or every second one in random order. They are held at a barrier \
+             until all are ready, and go on until they are stopped; what is counted lies between two moments at which all of \
+             them run (R-FIX-61). Each tells when it completed how many blocks; its time for a block is the time between two \
+             completions over the blocks between them, and the mean over processes is the observation. The rate of \
+             all together is the sum of their rates. Fairness is told as the share by which the slowest process's \
+             rate lies below the mean one.\n\nThe slope along the number of processes is fitted by least squares \
+             with its interval; two lines that meet are fitted as well, and preferred where the data prefer them.",
+    caveats: "The files are small, and lie close together on a disk that turns: far apart, seeks would be longer. In `all \
+              sequential` the device sees the blocks of many files interleaved, which is not a sequence to it.",
+    version: 1,
+    parameters: &[PATTERN, FIGURE, FILE, PROCESSES],
+    trends: &[Trend { along: "processes", step: 1.0, slope: "per process" }],
+};
+
+const ALL_SEQUENTIAL: &str = "all sequential";
+const ALL_RANDOM: &str = "all random";
+const SEQUENTIAL_AMONG: &str = "sequential among mixed";
+const RANDOM_AMONG: &str = "random among mixed";
+const PATTERNS: [&str; 4] = [ALL_SEQUENTIAL, ALL_RANDOM, SEQUENTIAL_AMONG, RANDOM_AMONG];
+const EACH: &str = "each process";
+const TOGETHER: &str = "all together";
+const UNFAIRNESS: &str = "slowest behind the mean";
+
+const BLOCK: u64 = 4096;
+/// A thousand blocks, as in report 000.
+const USUAL_FILE: u64 = 1000 * BLOCK;
+/// Other sizes, for a thorough run: whether the knee moves with them (R-FS-33).
+const OTHER_FILES: [u64; 2] = [1 << 20, 64 << 20];
+const COUNTS: [u64; 11] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 50];
+const QUICK_COUNTS: [u64; 5] = [1, 2, 4, 8, 32];
+/// Of the other sizes.
+const FEW_COUNTS: [u64; 5] = [1, 2, 4, 8, 16];
+
+impl Experiment for Contention {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        self.sweep_for(machine, &Asked::default())
+    }
+
+    /// With numbers of processes that were asked for these and no others.
+    fn sweep_for(&self, _: &Machine, asked: &Asked) -> Vec<Point> {
+        let given = asked.processes.as_slice();
+        let counts = |usual: &'static [u64]| if given.is_empty() { usual.to_vec() } else { given.to_vec() };
+        let mut points = vec![];
+        for pattern in PATTERNS {
+            let mixed = [SEQUENTIAL_AMONG, RANDOM_AMONG].contains(&pattern);
+            let several = |processes: &u64| *processes > u64::from(mixed);
+            let usual = counts(&COUNTS).into_iter().filter(several);
+            points.extend(usual.map(|processes| point(pattern, EACH, USUAL_FILE, processes)));
+        }
+        for pattern in [ALL_SEQUENTIAL, ALL_RANDOM] {
+            points
+                .extend(counts(&COUNTS).into_iter().map(|count| point(pattern, TOGETHER, USUAL_FILE, count)));
+            let several = counts(&[8, 32]).into_iter().filter(|count| *count > 1);
+            points.extend(several.map(|count| point(pattern, UNFAIRNESS, USUAL_FILE, count)));
+            for file in OTHER_FILES {
+                points.extend(counts(&FEW_COUNTS).into_iter().map(|count| point(pattern, EACH, file, count)));
+            }
+        }
+        points
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        let (count, pattern) = (point.number(&PROCESSES), point.name(&PATTERN));
+        let ours = COUNTS.contains(&count);
+        match point.name(&FIGURE) {
+            _ if point.number(&FILE) != USUAL_FILE => Effort::Thorough,
+            // Numbers that are not in the usual sweep were asked for.
+            _ if !ours => Effort::Quick,
+            EACH if QUICK_COUNTS.contains(&count) && [ALL_SEQUENTIAL, ALL_RANDOM].contains(&pattern) => {
+                Effort::Quick
+            }
+            TOGETHER if [8, 32].contains(&count) => Effort::Quick,
+            _ => Effort::Standard,
+        }
+    }
+
+    fn unit(&self, point: &Point) -> Unit {
+        match point.name(&FIGURE) {
+            TOGETHER => Unit::BytesPerSecond,
+            UNFAIRNESS => Unit::PartsPerMillion,
+            _ => Unit::Nanoseconds,
+        }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        Ok(predicted(point, known))
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let members: Vec<Member> =
+            (0..point.number(&PROCESSES)).map(|number| member(point, number)).collect();
+        let timed: Vec<usize> = (0..members.len()).filter(|number| is_timed(point, *number)).collect();
+        let fleet = Rc::new(RefCell::new(Fleet::start(&members, site)?));
+        let (watched, mut asked) = (Rc::clone(&fleet), false);
+        let figure = match point.name(&FIGURE) {
+            TOGETHER => together,
+            UNFAIRNESS => unfairness,
+            _ => each,
+        };
+        let observe = move || {
+            // The untimed first observation lets all get under way.
+            let whole = std::mem::replace(&mut asked, true);
+            let seen = fleet.borrow_mut().watch(if whole { 1.0 } else { 0.2 }, site)?;
+            let mine: Vec<Progress> = timed.iter().map(|number| seen[*number]).collect();
+            Ok(figure(&mine))
+        };
+        Ok(Workload::recorded(observe).witnessed(move || watched.borrow().account()))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let (device, read) = (seen.witness(Fleet::SERVED), seen.witness(Fleet::READ));
+        let claim = "every block came from the device: bytes that the kernel accounts to the processes per byte they read";
+        let served = match (device, read) {
+            (Some(device), Some(read)) if read > 0.0 => {
+                // At either end of an observation each process has one block under way.
+                let under_way = (seen.trials * point.number(&PROCESSES) * BLOCK) as f64 / read;
+                Check::within(claim, device / read, 0.98 - under_way, 1.02 + under_way)
+            }
+            _ => Check::missing(claim),
+        };
+        let all = "all processes read all the time: fewest blocks of one of them in an observation, mean over trials";
+        let fewest = seen.witness(Fleet::FEWEST);
+        vec![
+            served,
+            fewest
+                .map_or_else(|| Check::missing(all), |fewest| Check::within(all, fewest, 1.0, f64::INFINITY)),
+        ]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let mut said: Vec<String> =
+            PATTERNS.into_iter().filter_map(|pattern| growth(pattern, known)).collect();
+        said.extend([ALL_SEQUENTIAL, ALL_RANDOM].into_iter().filter_map(|pattern| best_rate(pattern, known)));
+        said
+    }
+
+    /// A disk that turns needs half a second for every block of fifty processes; files are made in the first trial.
+    fn time_limit(&self, _: &Point) -> Duration {
+        Duration::from_mins(1)
+    }
+}
+
+fn point(pattern: &str, figure: &str, file: u64, processes: u64) -> Point {
+    let point = Point::at(Placement::Free).named(&PATTERN, pattern).named(&FIGURE, figure);
+    point.with(&FILE, file).with(&PROCESSES, processes)
+}
+
+/// Every second process of a mixture reads in random order; the first in sequence.
+fn member(point: &Point, number: u64) -> Member {
+    let random = match point.name(&PATTERN) {
+        ALL_SEQUENTIAL => false,
+        ALL_RANDOM => true,
+        _ => number % 2 == 1,
+    };
+    let order = if random { Order::Random } else { Order::Sequential };
+    Member { number, file_bytes: point.number(&FILE), block: BLOCK, order }
+}
+
+fn is_timed(point: &Point, number: usize) -> bool {
+    match point.name(&PATTERN) {
+        SEQUENTIAL_AMONG => number.is_multiple_of(2),
+        RANDOM_AMONG => !number.is_multiple_of(2),
+        _ => true,
+    }
+}
+
+/// Nanoseconds for a block, mean over the processes.
+fn each(seen: &[Progress]) -> Option<f64> {
+    let times: Vec<f64> = seen.iter().filter_map(|one| Some(1.0 / one.blocks_per_ns()?)).collect();
+    (times.len() == seen.len()).then(|| times.iter().sum::<f64>() / times.len() as f64)
+}
+
+/// Bytes a second of all.
+fn together(seen: &[Progress]) -> Option<f64> {
+    let rates: Vec<f64> = seen.iter().filter_map(Progress::blocks_per_ns).collect();
+    (rates.len() == seen.len()).then(|| rates.iter().sum::<f64>() * BLOCK as f64 * 1e9)
+}
+
+/// By how many millionths of the mean rate the slowest lies below it.
+fn unfairness(seen: &[Progress]) -> Option<f64> {
+    let rates: Vec<f64> = seen.iter().filter_map(Progress::blocks_per_ns).collect();
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    (rates.len() == seen.len()).then(|| (1.0 - slowest / mean) * 1e6)
+}
+
+/// What one process alone needs; others wait in line once the device has as many requests as it serves at once.
+fn predicted(point: &Point, known: &Known) -> Prediction {
+    const AT_ONCE: f64 = 8.0;
+    let processes = point.number(&PROCESSES) as f64;
+    let (alone, basis) = alone(point, known);
+    let lines = (processes / AT_ONCE).max(1.0);
+    match point.name(&FIGURE) {
+        UNFAIRNESS => Prediction::new().software(
+            "one standard deviation of what chance alone leaves, of some hundred blocks each",
+            1.0,
+            Basis::published(0.1e6, "one over the root of the blocks counted"),
+        ),
+        TOGETHER => {
+            let rate = Basis { value: BLOCK as f64 * 1e9 / basis.value, source: basis.source };
+            let what = "the rate of one process, as often as the device serves at once (assumed 8)";
+            Prediction::new().hardware(what, processes.min(AT_ONCE), rate)
+        }
+        _ => Prediction::new().hardware(
+            &format!("{alone}, as often as 8 at once (assumed) must pass before it"),
+            lines,
+            basis,
+        ),
+    }
+}
+
+fn alone(point: &Point, known: &Known) -> (&'static str, Basis) {
+    let random = [ALL_RANDOM, RANDOM_AMONG].contains(&point.name(&PATTERN));
+    let direct = read::direct_point(random);
+    let device = if random { device_facts::random_read(known) } else { device_facts::sequential_read(known) };
+    (
+        "one block of one process alone",
+        match known.median("filesystem/read", &direct) {
+            Some(_) => known.measured_or("filesystem/read", &direct, 0.0, ""),
+            None => device,
+        },
+    )
+}
+
+/// How a block's time grows with the processes: one line, or two that meet.
+fn growth(pattern: &str, known: &Known) -> Option<String> {
+    let found = along(pattern, EACH, known);
+    let micro = |ns: f64| ns / 1e3;
+    if let Some(two) = two_segments(&found) {
+        return Some(format!(
+            "{}: a block costs {:+.2} µs for every further process up to {:.0} processes, and {:+.2} µs beyond: two lines \
+             fit better than one.",
+            capital(pattern),
+            micro(two.slope_before),
+            two.break_at,
+            micro(two.slope_after)
+        ));
+    }
+    let line = fit_line(&found).filter(|_| found.len() >= 3)?;
+    let interval = line.slope_interval.map_or_else(String::new, |ends| {
+        format!(" (95 %: {:.2} to {:.2})", micro(ends.low), micro(ends.high))
+    });
+    Some(format!(
+        "{}: a block costs {:.2} µs for every further process{interval}, and {:.1} µs besides; one line suffices.",
+        capital(pattern),
+        micro(line.slope),
+        micro(line.intercept)
+    ))
+}
+
+fn best_rate(pattern: &str, known: &Known) -> Option<String> {
+    let found = along(pattern, TOGETHER, known);
+    let (processes, best) = found.iter().copied().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let one = known.median(ABOUT.name, &point(pattern, TOGETHER, USUAL_FILE, 1))?;
+    Some(format!(
+        "{}: together they read most, {:.1} MB/s, when there are {processes:.0}: {:.1} times what one reads.",
+        capital(pattern),
+        best / 1e6,
+        best / one
+    ))
+}
+
+fn along(pattern: &str, figure: &str, known: &Known) -> Vec<(f64, f64)> {
+    let found = known.along(ABOUT.name, &point(pattern, figure, USUAL_FILE, 1), &PROCESSES);
+    found.into_iter().map(|(processes, median)| (processes as f64, median)).collect()
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,222 @@
+//! Processes that read side by side, each its own file, from a barrier on until they are stopped.
+
+use super::blocks::{Order, Walk};
+use super::reader::{ReadAhead, Reader, Way};
+use crate::experiment::{Failure, Site, Stopwatch};
+use crate::experiments::test_file::{Room, TestFile, direct, evict, served_to};
+use crate::sampling::partner::Process;
+use crate::sampling::shared_memory::{Shareable, shared_memory};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// How often somebody who waits for the others looks.
+const LOOK: Duration = Duration::from_micros(200);
+
+/// The most processes of a fleet.
+pub const MOST: usize = 256;
+
+/// What a process is to do.
+#[derive(Debug, Clone, Copy)]
+pub struct Member {
+    /// Which file is its own.
+    pub number: u64,
+    /// How long that is.
+    pub file_bytes: u64,
+    /// Bytes of one read.
+    pub block: u64,
+    /// In which order.
+    pub order: Order,
+}
+
+/// What a process has done between two looks at it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Progress {
+    blocks: u64,
+    took_ns: f64,
+}
+
+impl Progress {
+    /// Its rate; `None` where it completed nothing.
+    pub fn blocks_per_ns(&self) -> Option<f64> {
+        (self.blocks > 0 && self.took_ns > 0.0).then(|| self.blocks as f64 / self.took_ns)
+    }
+}
+
+/// What a process tells: how many blocks it has completed, and when the last. The version is odd while it writes.
+#[repr(align(128))]
+struct Lane {
+    version: AtomicU64,
+    blocks: AtomicU64,
+    /// Nanoseconds of the trial's clock, the bits of a floating-point number.
+    at: AtomicU64,
+    failed: AtomicU64,
+}
+
+struct Board {
+    /// The barrier: 1 when all may go.
+    go: AtomicU64,
+    lanes: [Lane; MOST],
+}
+
+// SAFETY: atomics alone, of which zero is a value.
+unsafe impl Shareable for Board {}
+
+impl Lane {
+    fn tell(&self, blocks: u64, at: f64) {
+        self.version.fetch_add(1, Ordering::AcqRel);
+        self.blocks.store(blocks, Ordering::Release);
+        self.at.store(at.to_bits(), Ordering::Release);
+        self.version.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Blocks, and when the last was completed: of the same moment.
+    fn look(&self) -> (u64, f64) {
+        loop {
+            let before = self.version.load(Ordering::Acquire);
+            let told = (self.blocks.load(Ordering::Acquire), f64::from_bits(self.at.load(Ordering::Acquire)));
+            if before.is_multiple_of(2) && self.version.load(Ordering::Acquire) == before {
+                return told;
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// The processes, and what they tell.
+pub struct Fleet {
+    board: &'static Board,
+    processes: Vec<Process>,
+    block: u64,
+    fewest: u64,
+    observations: u64,
+}
+
+impl Fleet {
+    /// Witness: bytes that devices have sent to the processes.
+    pub const SERVED: &str = "bytes_from_device";
+    /// Witness: bytes that they have read.
+    pub const READ: &str = "bytes_read";
+    /// Stated in the end: the fewest blocks of a process in an observation.
+    pub const FEWEST: &str = "fewest_blocks";
+
+    /// The shortest observation, nanoseconds: with many processes each gets its turn several times.
+    const SHORTEST: f64 = 20e6;
+    /// An observation goes on until each process has completed so many blocks,
+    const BLOCKS: u64 = 4;
+    /// or so much time is over, nanoseconds.
+    const LONGEST: f64 = 5e9;
+
+    /// Makes the files, starts the processes, and lets them go when all are ready.
+    pub fn start(members: &[Member], site: &Site) -> Result<Self, Failure> {
+        if members.len() > MOST {
+            return Err(Failure::Unsupported(format!("no more than {MOST} processes are started")));
+        }
+        let board: &'static Board =
+            shared_memory().map_err(|error| Failure::Broke(format!("shared memory: {error}")))?;
+        let mut processes = Vec::with_capacity(members.len());
+        for (member, lane) in members.iter().zip(&board.lanes) {
+            let (reader, walk) = prepared(member, site)?;
+            let stopwatch = site.stopwatch;
+            processes.push(Process::start(None, move || read_on(reader, walk, lane, &board.go, stopwatch))?);
+        }
+        let block = members.first().map_or(0, |member| member.block);
+        let fleet = Fleet { board, processes, block, fewest: u64::MAX, observations: 0 };
+        fleet.until(|lane| lane.version.load(Ordering::Acquire) > 0, "ready", site)?;
+        board.go.store(1, Ordering::Release);
+        // A first completion has no earlier one to be timed from: counting begins behind it.
+        fleet.until(|lane| lane.look().0 > 0, "done with a first block", site)?;
+        Ok(fleet)
+    }
+
+    fn until(&self, is_so: impl Fn(&Lane) -> bool, what: &str, site: &Site) -> Result<(), Failure> {
+        let began = site.stopwatch.now_ns();
+        while !self.lanes().all(&is_so) {
+            self.check()?;
+            if site.stopwatch.now_ns() - began > Fleet::LONGEST {
+                return Err(Failure::Broke(format!("not all processes were {what} after five seconds")));
+            }
+            std::thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+
+    fn lanes(&self) -> impl Iterator<Item = &Lane> {
+        self.board.lanes[..self.processes.len()].iter()
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        match self.lanes().position(|lane| lane.failed.load(Ordering::Acquire) != 0) {
+            Some(number) => {
+                Err(Failure::Broke(format!("process {number} of the fleet could not read its file")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What each process does in a while: a trial's time, or this share of it.
+    pub fn watch(&mut self, share: f64, site: &Site) -> Result<Vec<Progress>, Failure> {
+        let before: Vec<(u64, f64)> = self.lanes().map(Lane::look).collect();
+        let began = site.stopwatch.now_ns();
+        let length = (site.duration_ns as f64).max(Fleet::SHORTEST) * share;
+        loop {
+            std::thread::sleep(Duration::from_nanos(length as u64));
+            self.check()?;
+            let now: Vec<(u64, f64)> = self.lanes().map(Lane::look).collect();
+            let seen: Vec<Progress> =
+                now.iter().zip(&before).map(|(now, before)| since(*now, *before)).collect();
+            let fewest = seen.iter().map(|one| one.blocks).min().unwrap_or(0);
+            if fewest >= Fleet::BLOCKS || site.stopwatch.now_ns() - began > Fleet::LONGEST {
+                self.fewest = self.fewest.min(fewest);
+                self.observations += 1;
+                return Ok(seen);
+            }
+        }
+    }
+
+    /// The witnesses.
+    pub fn account(&self) -> Vec<(&'static str, f64)> {
+        let blocks: u64 = self.lanes().map(|lane| lane.look().0).sum();
+        let served = self.processes.iter().filter_map(|process| served_to(process.id())).sum();
+        // Before the first observation nothing is known of the fewest: what grows from 0 is the figure itself.
+        let fewest = if self.observations < 2 { 0.0 } else { self.fewest as f64 };
+        vec![(Fleet::SERVED, served), (Fleet::READ, (blocks * self.block) as f64), (Fleet::FEWEST, fewest)]
+    }
+}
+
+fn since(now: (u64, f64), before: (u64, f64)) -> Progress {
+    Progress { blocks: now.0 - before.0, took_ns: now.1 - before.1 }
+}
+
+fn prepared(member: &Member, site: &Site) -> Result<(Reader, Walk), Failure> {
+    let test =
+        TestFile::kept(site, &format!("contention{}", member.number), member.file_bytes, Room::DEFAULT)?;
+    evict(&test.file)?;
+    let file = direct(&test, member.block)?.file;
+    let sizes = (test.bytes, test.content);
+    let reader = Reader::new(file, sizes, member.block, Way::Pread, ReadAhead::Usual)?;
+    let walk = Walk::through(test.bytes, member.block, member.order, site.seed ^ (member.number << 32));
+    Ok((reader, walk))
+}
+
+/// One process: ready, waits for the barrier, reads until it is killed.
+fn read_on(
+    mut reader: Reader,
+    mut walk: Walk,
+    lane: &Lane,
+    go: &AtomicU64,
+    stopwatch: &dyn Stopwatch,
+) -> Result<(), Failure> {
+    lane.tell(0, stopwatch.now_ns());
+    while go.load(Ordering::Acquire) == 0 {
+        std::thread::sleep(LOOK);
+    }
+    let mut blocks = 0;
+    loop {
+        if let Err(failure) = reader.read(walk.step()) {
+            lane.failed.store(1, Ordering::Release);
+            return Err(failure);
+        }
+        blocks += 1;
+        lane.tell(blocks, stopwatch.now_ns());
+    }
+}

@@ -1,0 +1,201 @@
+//! What do a file's name and its attributes cost?
+
+use super::device_facts;
+use crate::experiment::{
+    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
+    Site, TRACED_CALLS, TRACED_OPERATIONS, Workload, errno,
+};
+use crate::experiments::cpu::null_write;
+use crate::experiments::test_file::{refused, shared_path};
+use crate::machine::Machine;
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::SeedableRng;
+use std::ffi::CString;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// What is done.
+const ACTION: Parameter = Parameter { name: "action", meaning: "what is done", scale: Scale::Name };
+
+/// What is timed.
+pub struct Metadata;
+
+static ABOUT: About = About {
+    name: "filesystem/metadata",
+    question: "What do a file's name and its attributes cost?",
+    operation: "the action named, on one file",
+    method: "`create and delete` makes an empty file that was not there, closes it and removes it, each return value checked; \
+             the journal may write it down later, or never. `open and close` and `stat, warm` go to files drawn at \
+             random from a tree of 1024 empty files in 32 folders, made once in a run, whose names and attributes the \
+             kernel was just asked for: they are in its caches. The system calls of one operation are counted by \
+             tracing a forked copy of the work.",
+    caveats: "`stat, cold` would need the kernel to forget the tree. An ordinary program cannot have it forget names: only unmounting, \
+              or dropping the caches of the whole machine, does, and neither is ours to do. It is listed, so that nobody \
+              takes the warm figure for it.",
+    version: 1,
+    parameters: &[ACTION],
+    trends: &[],
+};
+
+const CREATE: &str = "create and delete";
+const OPEN: &str = "open and close";
+const STAT: &str = "stat, warm";
+const COLD_STAT: &str = "stat, cold";
+const MISSING: &str = "stat of a missing name";
+
+const FOLDERS: usize = 32;
+const FILES_OF_A_FOLDER: usize = 32;
+
+impl Experiment for Metadata {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        [STAT, MISSING, OPEN, CREATE, COLD_STAT].map(|action| Point::new().named(&ACTION, action)).to_vec()
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        if [STAT, CREATE].contains(&point.name(&ACTION)) { Effort::Quick } else { Effort::Standard }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let action = point.name(&ACTION);
+        let entered =
+            Prediction::new().software("the way into the kernel", calls(action), null_write::entry(known));
+        let (work, ns) = match action {
+            STAT | MISSING => ("a path of four names looked up, and attributes copied", 400.0),
+            OPEN => ("a path of four names looked up, a description made and released", 900.0),
+            CREATE => ("an inode and a name made and removed, and the journal told of both", 15_000.0),
+            _ => ("the same as warm", 400.0),
+        };
+        let prediction = null_write::assumed(entered, work, ns, known);
+        Ok(if action == COLD_STAT {
+            prediction.hardware("a block of inodes from the device", 1.0, device_facts::random_read(known))
+        } else {
+            prediction
+        })
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        Some(Bound {
+            limit: 40.0 * calls(point.name(&ACTION)) * known.shortest_cycle(),
+            because: "every call enters the kernel, which takes some forty cycles on every core".to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        match point.name(&ACTION) {
+            CREATE => create_and_delete(site),
+            OPEN => over_the_tree(site, open_and_close),
+            STAT => over_the_tree(site, |path| stat(path, 0)),
+            MISSING => {
+                let missing = c_path(&shared_path(site, "missing")?)?;
+                Ok(Workload::batched(move |n| (0..n).try_for_each(|_| stat(&missing, -1))).traced())
+            }
+            _ => Err(Failure::Unsupported(
+                "an ordinary program cannot have the kernel forget the names of a tree: mount the file system anew to see \
+                 its first `stat`"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let traced = seen.witness(TRACED_CALLS).is_some() || seen.witness(TRACED_OPERATIONS).is_some();
+        let mut checks = vec![Check::within(
+            "nothing waited for a device: voluntary switches per operation",
+            seen.per_operation(seen.counters.voluntary_switches),
+            0.0,
+            if point.name(&ACTION) == CREATE { 0.2 } else { 0.001 },
+        )];
+        if traced {
+            checks.push(Check::system_calls(seen, calls(point.name(&ACTION))));
+        }
+        checks
+    }
+}
+
+fn calls(action: &str) -> f64 {
+    match action {
+        CREATE => 3.0,
+        OPEN => 2.0,
+        _ => 1.0,
+    }
+}
+
+fn c_path(path: &Path) -> Result<CString, Failure> {
+    CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| Failure::Broke(format!("{} cannot be a path", path.display())))
+}
+
+fn stat(path: &CString, expected: libc::c_int) -> Result<(), Failure> {
+    // SAFETY: a stat is plain integers, zero is a value of each, and the path ends with a zero.
+    let told = unsafe {
+        let mut attributes: libc::stat = std::mem::zeroed();
+        libc::stat(path.as_ptr(), &raw mut attributes)
+    };
+    if told == expected { Ok(()) } else { Err(Failure::last(&format!("stat gave {told}"))) }
+}
+
+fn open_and_close(path: &CString) -> Result<(), Failure> {
+    // SAFETY: the path ends with a zero, and the descriptor is closed once.
+    unsafe {
+        let descriptor = errno("open", libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC))?;
+        errno("close", libc::close(descriptor)).map(drop)
+    }
+}
+
+/// The file is this trial's alone; what a killed trial leaves of it the run removes.
+fn create_and_delete<'site>(site: &Site) -> Result<Workload<'site>, Failure> {
+    let place = shared_path(site, &format!("created-{}", std::process::id()))?;
+    let once = File::create_new(&place).and_then(|_| std::fs::remove_file(&place));
+    once.map_err(|error| refused("made", &place, &error))?;
+    let path = c_path(&place)?;
+    let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_CLOEXEC;
+    let create = move |n| {
+        for _ in 0..n {
+            // SAFETY: the path ends with a zero, and the descriptor is closed once.
+            unsafe {
+                let descriptor = errno("open of a new file", libc::open(path.as_ptr(), flags, 0o600))?;
+                errno("close", libc::close(descriptor))?;
+                errno("unlink", libc::unlink(path.as_ptr()))?;
+            }
+        }
+        Ok(())
+    };
+    Ok(Workload::each(create).traced())
+}
+
+/// An action on files of the tree, drawn at random.
+fn over_the_tree<'site>(
+    site: &Site,
+    action: fn(&CString) -> Result<(), Failure>,
+) -> Result<Workload<'site>, Failure> {
+    let paths = tree(site)?;
+    paths.iter().try_for_each(action)?;
+    let mut chance = SplitMix64::seed_from_u64(site.seed);
+    let act = move |n| {
+        (0..n)
+            .try_for_each(|_| action(&paths[super::blocks::below(&mut chance, paths.len() as u64) as usize]))
+    };
+    Ok(Workload::batched(act).traced())
+}
+
+/// The paths of the tree, which the first trial that needs it makes.
+fn tree(site: &Site) -> Result<Vec<CString>, Failure> {
+    let root = shared_path(site, "tree")?;
+    let mut paths = Vec::with_capacity(FOLDERS * FILES_OF_A_FOLDER);
+    for folder in 0..FOLDERS {
+        let folder = root.join(format!("folder{folder}"));
+        std::fs::create_dir_all(&folder).map_err(|error| refused("made", &folder, &error))?;
+        for number in 0..FILES_OF_A_FOLDER {
+            let file = folder.join(format!("file{number}"));
+            let made = File::options().create(true).append(true).open(&file);
+            made.map_err(|error| refused("made", &file, &error))?;
+            paths.push(c_path(&file)?);
+        }
+    }
+    Ok(paths)
+}

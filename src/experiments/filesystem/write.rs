@@ -1,0 +1,238 @@
+//! What does writing a block to a file cost, and what to have it on the device?
+
+use super::blocks::{Order, Walk};
+use super::device_facts;
+use crate::experiment::{
+    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
+    Site, Workload, errno,
+};
+use crate::experiments::cpu::null_write;
+use crate::experiments::test_file::{Aligned, Room, TestFile, cached, direct};
+use crate::machine::Machine;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+/// How far the bytes go.
+const UNTIL: Parameter =
+    Parameter { name: "until", meaning: "where the bytes are when the operation ends", scale: Scale::Name };
+/// In which order.
+const ORDER: Parameter = Parameter { name: "order", meaning: "the order of the blocks", scale: Scale::Name };
+/// How much at once.
+const BLOCK: Parameter = Parameter { name: "block", meaning: "bytes of one operation", scale: Scale::Bytes };
+
+/// What is timed.
+pub struct Write;
+
+static ABOUT: About = About {
+    name: "filesystem/write",
+    question: "What does writing a block to a file cost, and what to have it on the device?",
+    operation: "one block of an existing file overwritten, and flushed where the point says so",
+    method: "A file of 4 MiB, all of it allocated, is overwritten block by block with pwrite. `in the page cache`: the call \
+             returns when the block is copied; that it waits to be written is seen in the kernel's count of dirty \
+             pages (cachestat). `sent to the device` writes past the cache (O_DIRECT); a device may hold it in a \
+             cache of its own. `on the device, fdatasync` and `on the device, fsync` flush after every block, which \
+             waits for the device's own cache too; that nothing waits afterwards is seen in the same count. After \
+             each trial the file is flushed, so that no other trial pays for this one's blocks.",
+    caveats: "Nothing shows from here whether a device, or the host of a virtual one, tells the truth about a flush. Blocks that \
+              extend a file cost more: they are allocated.",
+    version: 1,
+    parameters: &[UNTIL, ORDER, BLOCK],
+    trends: &[],
+};
+
+const CACHED: &str = "in the page cache";
+const SENT: &str = "sent to the device";
+const DATA_SYNCED: &str = "on the device, fdatasync";
+const SYNCED: &str = "on the device, fsync";
+const RANDOM: &str = "random";
+const SEQUENTIAL: &str = "sequential";
+
+const USUAL_BLOCK: u64 = 4096;
+const LARGE_BLOCK: u64 = 1 << 20;
+/// Small, so that flushing it after a trial is soon over, and the kernel never holds the writer back.
+const FILE: u64 = 4 << 20;
+
+/// Witness: bytes that wait to be written.
+const WAITING: &str = "bytes_waiting";
+/// Stated: whether the kernel counts them.
+const COUNTED: &str = "dirty_pages_are_counted";
+
+impl Experiment for Write {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let mut points = vec![];
+        for until in [CACHED, SENT, DATA_SYNCED, SYNCED] {
+            points.extend([SEQUENTIAL, RANDOM].map(|order| point(until, order, USUAL_BLOCK)));
+            points.push(point(until, SEQUENTIAL, LARGE_BLOCK));
+        }
+        points
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        let usual = point.number(&BLOCK) == USUAL_BLOCK && point.name(&ORDER) == RANDOM;
+        if usual && point.name(&UNTIL) != DATA_SYNCED { Effort::Quick } else { Effort::Standard }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let bytes = point.number(&BLOCK) as f64;
+        let prediction =
+            Prediction::new().software("the way into the kernel", calls(point), null_write::entry(known));
+        let copied = known.cycles(0.25, "a byte copied: some 4 bytes a cycle (assumed)");
+        let device = |prediction: Prediction, times, what| {
+            prediction.hardware(what, times, device_facts::sequential_read(known)).hardware(
+                "the bytes, at the device's rate",
+                bytes,
+                device_facts::byte(known),
+            )
+        };
+        Ok(match point.name(&UNTIL) {
+            CACHED => null_write::assumed(
+                prediction.hardware("the copy", bytes, copied),
+                "finding the pages and marking them dirty",
+                300.0 * (bytes / 4096.0).max(1.0),
+                known,
+            ),
+            SENT => device(prediction, 1.0, "a request to the device, as long as a small read (assumed)"),
+            _ => device(
+                prediction,
+                3.0,
+                "the block, the journal's record and a flush, each a request (assumed)",
+            ),
+        })
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        Some(Bound {
+            limit: 40.0 * calls(point) * known.shortest_cycle(),
+            because: "every call enters the kernel, which takes some forty cycles on every core".to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let (until, block) = (point.name(&UNTIL), point.number(&BLOCK));
+        let test = TestFile::kept(site, "written", FILE, Room::DEFAULT)?;
+        let file = if until == SENT { direct(&test, block)?.file } else { reopened(&test)? };
+        let order = if point.name(&ORDER) == RANDOM { Order::Random } else { Order::Sequential };
+        let flush: Flush = match until {
+            DATA_SYNCED => |file| errno("fdatasync", unsafe_sync(file, libc::fdatasync)),
+            SYNCED => |file| errno("fsync", unsafe_sync(file, libc::fsync)),
+            _ => |_| Ok(0),
+        };
+        let mut writer = Writer::new(file, Walk::through(FILE, block, order, site.seed), block, flush)?;
+        let counted = counts_dirty_pages(&test)?;
+        let settled = Settled(test);
+        let mut asked = false;
+        // What counts is how much waits in the end, not by how much that grew: before the first observation it is told as 0.
+        let waiting = move || {
+            let ended = std::mem::replace(&mut asked, true);
+            let waits = cached(&settled.0.file).unwrap_or_default().unwritten as f64;
+            vec![(WAITING, if ended { waits } else { 0.0 })]
+        };
+        let write = move |n| (0..n).try_for_each(|_| writer.write());
+        let work = if until == CACHED { Workload::batched(write) } else { Workload::each(write) };
+        Ok(work.witnessed(waiting).stating(COUNTED, f64::from(u8::from(counted))))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let Some(waiting) = seen.witness(WAITING).filter(|_| seen.witness(COUNTED) == Some(1.0)) else {
+            return vec![];
+        };
+        if point.name(&UNTIL) == CACHED {
+            let claim = "blocks stayed in the cache: bytes that wait to be written in the end, per trial";
+            let each = waiting / seen.trials.max(1) as f64;
+            return vec![Check::within(claim, each, point.number(&BLOCK) as f64, FILE as f64)];
+        }
+        vec![Check::equal("nothing waits to be written when the operation has ended: bytes", waiting, 0.0)]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<String> {
+        let found = |until| known.median(ABOUT.name, &point(until, RANDOM, USUAL_BLOCK));
+        let (Some(cached), Some(synced)) = (found(CACHED), found(SYNCED)) else { return vec![] };
+        vec![format!(
+            "Writing 4 KiB takes {:.2} µs; to have them on the device takes {:.0} µs, {:.0} times as long.",
+            cached / 1e3,
+            synced / 1e3,
+            synced / cached
+        )]
+    }
+
+    /// A disk that turns needs tens of milliseconds for a flush.
+    fn time_limit(&self, _: &Point) -> Duration {
+        Duration::from_secs(30)
+    }
+}
+
+fn point(until: &str, order: &str, block: u64) -> Point {
+    Point::new().named(&UNTIL, until).named(&ORDER, order).with(&BLOCK, block)
+}
+
+fn calls(point: &Point) -> f64 {
+    if [CACHED, SENT].contains(&point.name(&UNTIL)) { 1.0 } else { 2.0 }
+}
+
+fn reopened(test: &TestFile) -> Result<File, Failure> {
+    let opened = File::options().read(true).write(true).open(&test.path);
+    opened.map_err(|error| Failure::Broke(format!("the test file is gone: {error}")))
+}
+
+/// Whether this kernel tells how much waits to be written (cachestat, since 6.5): one byte is written and looked for.
+fn counts_dirty_pages(test: &TestFile) -> Result<bool, Failure> {
+    use std::os::unix::fs::FileExt;
+    let broke = |error: std::io::Error| Failure::Broke(format!("writing to the test file: {error}"));
+    test.file.write_all_at(&[0], FILE - 1).map_err(broke)?;
+    let counted = cached(&test.file)?.unwritten > 0;
+    test.file.sync_all().map_err(broke)?;
+    Ok(counted)
+}
+
+/// What follows every block.
+type Flush = fn(&File) -> Result<libc::c_int, Failure>;
+
+fn unsafe_sync(file: &File, call: unsafe extern "C" fn(libc::c_int) -> libc::c_int) -> libc::c_int {
+    // SAFETY: both calls that come here take a descriptor, which is open.
+    unsafe { call(file.as_raw_fd()) }
+}
+
+/// Writes blocks and counts nothing.
+struct Writer {
+    file: File,
+    walk: Walk,
+    buffer: Aligned,
+    block: usize,
+    flush: Flush,
+}
+
+impl Writer {
+    fn new(file: File, walk: Walk, block: u64, flush: Flush) -> Result<Self, Failure> {
+        let mut buffer = Aligned::new(block as usize)?;
+        // Bytes that nothing can shrink: each eight differ from the last by an odd constant.
+        for (number, word) in (1_u64..).zip(buffer.bytes_mut().chunks_exact_mut(8)) {
+            word.copy_from_slice(&number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
+        }
+        Ok(Writer { file, walk, buffer, block: block as usize, flush })
+    }
+
+    fn write(&mut self) -> Result<(), Failure> {
+        let (descriptor, offset) = (self.file.as_raw_fd(), self.walk.step() as libc::off_t);
+        // SAFETY: the buffer holds a block.
+        let written = unsafe { libc::pwrite(descriptor, self.buffer.start().cast(), self.block, offset) };
+        if written != self.block as isize {
+            return Err(Failure::last(&format!("pwrite gave {written} of {} bytes", self.block)));
+        }
+        (self.flush)(&self.file).map(drop)
+    }
+}
+
+/// The file, flushed when the trial is over: what it left dirty is not another trial's to wait for.
+struct Settled(TestFile);
+
+impl Drop for Settled {
+    fn drop(&mut self) {
+        // A device that fails here has failed the trial already, or will the next.
+        let _ = self.0.file.sync_all();
+    }
+}
