@@ -240,13 +240,13 @@ fn out_of_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<
 /// Adds what shows which layer served.
 fn watched(work: Workload<'_>, test: TestFile) -> Workload<'_> {
     let accounted = f64::from(u8::from(accounts(&test.file)));
+    let mut asked = false;
+    // What the cache holds counts as it is in the end: before the first observation it is told as nothing.
     let layers = move || {
+        let ended = f64::from(u8::from(std::mem::replace(&mut asked, true)));
         let held = cached(&test.file).unwrap_or_default().bytes as f64;
-        vec![
-            (SERVED, served().unwrap_or(0.0)),
-            (RESIDENT, held),
-            (MISSING, (test.bytes as f64 - held).max(0.0)),
-        ]
+        let missing = (test.bytes as f64 - held).max(0.0);
+        vec![(SERVED, served().unwrap_or(0.0)), (RESIDENT, held * ended), (MISSING, missing * ended)]
     };
     work.witnessed(layers).stating(ACCOUNTED, accounted)
 }

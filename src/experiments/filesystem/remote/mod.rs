@@ -11,6 +11,7 @@ mod nfs;
 pub mod points;
 mod reading;
 mod rpc;
+mod server_cache;
 mod sftp;
 mod smb;
 pub mod ssh;

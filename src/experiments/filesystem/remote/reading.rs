@@ -2,7 +2,7 @@
 
 use super::mounted::Mounted;
 use super::points::{CLIENT_CACHED, SERVER_CACHED, SERVER_COLD, UNPROVED};
-use super::sftp::ServerCache;
+use super::server_cache::ServerCache;
 use super::stream::Stream;
 use super::{Client, read_block};
 use crate::experiment::{Check, Failure, Observed, RemoteFile, Site, Workload, ensure};

@@ -1,0 +1,53 @@
+//! The page cache of a server, where one may run programs on it.
+
+use super::sftp::named;
+use super::ssh::Ssh;
+use crate::experiment::{Access, Failure};
+use crate::machine::RemoteUrl;
+
+/// The page cache of a server on which one may run programs.
+pub struct ServerCache<'access> {
+    url: &'access RemoteUrl,
+    access: &'access Access,
+}
+
+impl<'access> ServerCache<'access> {
+    /// That of an sftp server.
+    pub fn of(url: &'access RemoteUrl, access: &'access Access) -> Self {
+        ServerCache { url, access }
+    }
+
+    /// Has the server forget a file (`POSIX_FADV_DONTNEED`, by GNU dd, as whoever may read it) and tells how many bytes
+    /// of it its page cache still holds (fincore(1)).
+    pub fn emptied(&self) -> Result<u64, Failure> {
+        let file = quoted(named(&self.url.path));
+        let line = format!(
+            "sync {file} && dd if={file} iflag=nocache count=0 2>/dev/null && fincore -bnr -o RES {file}"
+        );
+        let said = Ssh::run(self.url, self.access, &line).map_err(|why| {
+            Failure::Unsupported(format!(
+                "the server's cache can be emptied, and seen to be empty, only where one may run sync, dd and fincore \
+                 on the server: {why}"
+            ))
+        })?;
+        let left = said.lines().last().and_then(|line| line.trim().parse().ok());
+        left.ok_or_else(|| Failure::Unsupported(format!("fincore on the server said `{said}`")))
+    }
+}
+
+/// A path in the shell of the server.
+fn quoted(path: &str) -> String {
+    let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
+    format!("'{}'", path.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_reach_a_shell_unharmed() {
+        assert_eq!(quoted("a'; rm x"), "'a'\\''; rm x'");
+        assert_eq!(quoted("-rf"), "'./-rf'");
+    }
+}

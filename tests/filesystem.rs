@@ -1,0 +1,339 @@
+//! Files and devices whose truth is known: a cache that a control group limits, a disk that is throttled, a file system
+//! that answers late; and those that cannot be measured, for which there must be a reason.
+//!
+//! What needs root, a loop device or a control group runs in a mount namespace of its own, so that nothing is left of it.
+//! Where that is not to be had the test says by name what it did not do.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// One measurement at a time: the tests of this file would measure each other.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+const MIB: f64 = (1 << 20) as f64;
+
+fn fathom() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_fathom"))
+}
+
+/// Whether this user may mount and make namespaces; says what is not tested where not.
+fn is_root(what: &str) -> bool {
+    let root = std::fs::read_to_string("/proc/self/status")
+        .unwrap()
+        .lines()
+        .any(|line| line.starts_with("Uid:") && line.split_whitespace().nth(2) == Some("0"));
+    if !root {
+        eprintln!("not tested, because it needs root: {what}");
+    }
+    root
+}
+
+/// Runs a script of bash in a mount namespace of its own. It finds the program, a folder for files, a place for a mount
+/// and the run file in `$FATHOM`, `$WORK`, `$MOUNT` and `$RUN`.
+fn in_namespace(work: &Path, script: &str) -> Output {
+    let mount = work.join("mount");
+    std::fs::create_dir_all(&mount).unwrap();
+    Command::new("unshare")
+        .args(["--mount", "--propagation", "private", "bash", "-ec", script])
+        .env("FATHOM", fathom())
+        .env("WORK", work)
+        .env("MOUNT", &mount)
+        .env("RUN", work.join("run.jsonl"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn points(output: &Output) -> Vec<Value> {
+    let json: Result<Value, _> = serde_json::from_slice(&output.stdout);
+    let json = json.unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    json["points"].as_array().unwrap().clone()
+}
+
+/// The medians of the points whose parameters are these.
+fn medians(points: &[Value], wanted: &[(&str, &str)]) -> Vec<f64> {
+    let is_wanted = |point: &&Value| wanted.iter().all(|(name, value)| point["parameters"][name] == *value);
+    points.iter().filter(is_wanted).filter_map(|point| point["median"].as_f64()).collect()
+}
+
+fn near(what: &str, found: f64, truth: f64, tolerance: f64) -> Result<(), String> {
+    let off = found / truth - 1.0;
+    if off.abs() <= tolerance {
+        Ok(())
+    } else {
+        Err(format!("{what}: {found}, and the truth is {truth} ({off:+.3})"))
+    }
+}
+
+/// A busy host may spoil a session; an instrument that is wrong is wrong in all of them.
+fn in_one_of_three_sessions(session: impl Fn() -> Result<(), String>) {
+    let complaints: Vec<String> = (0..3).map_while(|_| session().err()).collect();
+    assert!(complaints.len() < 3, "in none of three sessions: {complaints:#?}");
+}
+
+/// A control group of the version that this machine has, gone when it is dropped.
+struct Group {
+    path: PathBuf,
+    unified: bool,
+}
+
+impl Group {
+    fn new(controller: &str) -> Option<Self> {
+        let unified = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
+        let above =
+            if unified { "/sys/fs/cgroup".to_owned() } else { format!("/sys/fs/cgroup/{controller}") };
+        let path = PathBuf::from(above).join(format!("fathom-test-{}-{controller}", std::process::id()));
+        let made = std::fs::create_dir(&path);
+        if let Err(error) = &made {
+            eprintln!("not tested, because there is no control group for {controller}: {error}");
+        }
+        made.ok().map(|()| Group { path, unified })
+    }
+
+    /// Writes a setting, under its name in version 1 or 2; says so where the kernel refuses.
+    fn set(&self, (old, old_value): (&str, String), (new, new_value): (&str, String)) -> bool {
+        let (name, value) = if self.unified { (new, new_value) } else { (old, old_value) };
+        let written = std::fs::write(self.path.join(name), value);
+        written.inspect_err(|error| eprintln!("not tested, because {name} cannot be set: {error}")).is_ok()
+    }
+
+    fn entrance(&self) -> String {
+        self.path.join("cgroup.procs").display().to_string()
+    }
+
+    /// Bytes of files that the group's memory holds.
+    fn cached(&self) -> f64 {
+        let stat = std::fs::read_to_string(self.path.join("memory.stat")).unwrap_or_default();
+        let name = if self.unified { "file " } else { "cache " };
+        stat.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()).unwrap_or(0.0)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Its last process may still be on its way out.
+        let began = Instant::now();
+        while std::fs::remove_dir(&self.path).is_err() && began.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// The most that a group was seen to hold while `measure` went on: its own account, not ours.
+fn most_cached<T: Send>(group: &Group, measure: impl FnOnce() -> T + Send) -> (T, f64) {
+    std::thread::scope(|scope| {
+        let measuring = scope.spawn(measure);
+        let mut most: f64 = 0.0;
+        while !measuring.is_finished() {
+            most = most.max(group.cached());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        (measuring.join().unwrap(), most)
+    })
+}
+
+fn finds_the_cache_of_a_limit(mib: u64) {
+    let _alone = alone();
+    if !is_root("the cache of a control group's limit is found") {
+        return;
+    }
+    in_one_of_three_sessions(|| {
+        let Some(group) = Group::new("memory") else { return Ok(()) };
+        let limit = (mib << 20).to_string();
+        if !group.set(("memory.limit_in_bytes", limit.clone()), ("memory.max", limit)) {
+            return Ok(());
+        }
+        let work = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let script = format!(
+            "echo $BASHPID > {}; exec \"$FATHOM\" run filesystem/cache_size --quick --budget 12s --alongside \
+             --dir \"$WORK\" -o \"$RUN\" --format json",
+            group.entrance()
+        );
+        let (output, held) = most_cached(&group, || in_namespace(work.path(), &script));
+        let points = points(&output);
+        for method in ["residency", "timing"] {
+            let found = medians(&points, &[("method", method)]);
+            let found = found.first().ok_or_else(|| format!("{method} found nothing: {points:#?}"))?;
+            near(&format!("{method} in a limit of {mib} MiB"), found / MIB, held / MIB, 0.03)?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn both_methods_find_the_cache_of_a_limit() {
+    finds_the_cache_of_a_limit(300);
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --test filesystem -- --ignored"]
+fn both_methods_find_the_cache_of_larger_limits() {
+    finds_the_cache_of_a_limit(700);
+    finds_the_cache_of_a_limit(1500);
+}
+
+/// A file system in a file, mounted from a loop device of which `$NUMBER` is the major and minor number.
+const LOOP_DEVICE: &str = "truncate -s 400m \"$WORK/image\"; mkfs.ext4 -q -F \"$WORK/image\"; \
+    mount -o loop \"$WORK/image\" \"$MOUNT\"; \
+    NUMBER=$(cat /sys/class/block/$(basename $(findmnt -no SOURCE \"$MOUNT\"))/dev);";
+
+/// Eight processes that read a device which the kernel holds to a rate; what they get together.
+fn rate_of_a_throttled_device(old: &str, new: &str, limit: u64) -> Option<Vec<f64>> {
+    let group = Group::new("blkio")?;
+    let work = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let set = if group.unified {
+        format!("echo \"$NUMBER {new}={limit}\" > {}/io.max", group.path.display())
+    } else {
+        format!("echo \"$NUMBER {limit}\" > {}/blkio.throttle.{old}", group.path.display())
+    };
+    let script = format!(
+        "{LOOP_DEVICE} {set}; echo $BASHPID > {}; \"$FATHOM\" run filesystem/contention --quick --processes 8 --trial 2s \
+         --budget 30s --alongside --dir \"$MOUNT\" -o \"$RUN\" --format json",
+        group.entrance()
+    );
+    let output = in_namespace(work.path(), &script);
+    let found = medians(&points(&output), &[("figure", "all together")]);
+    assert_eq!(found.len(), 2, "{}", String::from_utf8_lossy(&output.stderr));
+    Some(found)
+}
+
+#[test]
+fn a_device_held_to_a_rate_reads_at_that_rate() {
+    let _alone = alone();
+    if !is_root("a throttled device is read at its rate") {
+        return;
+    }
+    in_one_of_three_sessions(|| {
+        let bytes = rate_of_a_throttled_device("read_bps_device", "rbps", 20_000_000).unwrap_or_default();
+        bytes.iter().try_for_each(|rate| near("bytes a second", *rate, 20e6, 0.02))?;
+        let blocks = rate_of_a_throttled_device("read_iops_device", "riops", 500).unwrap_or_default();
+        blocks.iter().try_for_each(|rate| near("blocks a second", rate / 4096.0, 500.0, 0.02))
+    });
+}
+
+/// Every point has a reason, and none a value; nothing is left in the folder.
+fn nothing_but_reasons(output: &Output, expected: &str) {
+    let points = points(output);
+    let reasons: Vec<&str> = points.iter().filter_map(|point| point["reason"].as_str()).collect();
+    assert!(
+        reasons.iter().any(|reason| reason.contains(expected)),
+        "none of {reasons:#?} tells `{expected}`"
+    );
+    assert_eq!(reasons.len(), points.len(), "{points:#?}");
+}
+
+/// Measures reads in a folder that the script makes, and lists what is left there.
+fn read_in(work: &Path, make: &str) -> (Output, String) {
+    let script = format!(
+        "{make} \"$FATHOM\" run filesystem/read --quick --budget 3s --alongside --dir \"$MOUNT\" -o \"$RUN\" --format json \
+         || true; ls -A \"$MOUNT\" > \"$WORK/left\""
+    );
+    let output = in_namespace(work, &script);
+    (output, std::fs::read_to_string(work.join("left")).unwrap())
+}
+
+#[test]
+fn folders_that_cannot_be_measured_have_a_reason_and_keep_nothing() {
+    let _alone = alone();
+    if !is_root("full, read-only and memory file systems have their reasons") {
+        return;
+    }
+    let cases = [
+        ("mount -t tmpfs -o size=4m none \"$MOUNT\";", "a quarter of what is free"),
+        ("mount -t tmpfs none \"$MOUNT\";", "stay in the page cache"),
+        ("mount -t tmpfs -o ro none \"$MOUNT\";", "Read-only file system"),
+    ];
+    for (make, expected) in cases {
+        let work = tempfile::tempdir().unwrap();
+        let (output, found) = read_in(work.path(), make);
+        let points = points(&output);
+        let reasons: Vec<&str> = points.iter().filter_map(|point| point["reason"].as_str()).collect();
+        assert!(
+            reasons.iter().any(|reason| reason.contains(expected)),
+            "none of {reasons:#?} tells `{expected}`"
+        );
+        assert_eq!(found.trim(), "", "left by {make}");
+    }
+}
+
+/// A disk that fills up between the look at its room and the write.
+#[test]
+fn a_full_disk_has_a_reason_and_the_run_goes_on() {
+    let _alone = alone();
+    if !is_root("a full disk has its reason") {
+        return;
+    }
+    let work = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    // Room for 300 MiB is told, and a limit on the size of files stands in for a disk that has less.
+    let (output, left) = read_in(work.path(), &format!("{LOOP_DEVICE} ulimit -f 20000;"));
+    let points = points(&output);
+    let large: Vec<&str> = points.iter().filter_map(|point| point["reason"].as_str()).collect();
+    assert!(large.iter().any(|reason| reason.contains("File too large")), "{large:#?}");
+    let small =
+        points.iter().filter(|point| point["parameters"]["file"] == 65_536 && point["median"].is_f64());
+    assert!(small.count() >= 4, "small files still fit: {points:#?}");
+    assert_eq!(left.trim(), "lost+found");
+}
+
+#[test]
+fn a_folder_that_is_not_ours_has_a_reason() {
+    let _alone = alone();
+    if !is_root("a folder of another user has its reason") {
+        return;
+    }
+    let work = tempfile::tempdir().unwrap();
+    let script = "mount -t tmpfs -o mode=0755 none \"$MOUNT\"; cp \"$FATHOM\" \"$MOUNT/program\"; chmod 755 \"$WORK\"; \
+        mkdir -m 777 \"$MOUNT/out\"; exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$MOUNT/program\" run \
+        filesystem/read --quick --budget 3s --alongside --dir \"$MOUNT\" -o \"$MOUNT/out/run.jsonl\" --format json";
+    nothing_but_reasons(&in_namespace(work.path(), script), "Permission denied");
+}
+
+/// What the folder holds whose name tells that it is ours.
+fn ours(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| name.starts_with(".fathom-")).collect()
+}
+
+fn run_in(folder: &Path) -> Command {
+    let mut command = Command::new(fathom());
+    command.args(["run", "filesystem/read", "--quick", "--budget", "20s", "--alongside", "-o"]);
+    command.arg(folder.join("run.jsonl")).arg("--dir").arg(folder);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+#[test]
+fn a_killed_run_leaves_files_that_the_next_one_sweeps_and_an_interrupted_one_none() {
+    let _alone = alone();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    // A run that has made a file which is none of these.
+    let started = |others: &[String]| {
+        let child = run_in(folder.path()).spawn().unwrap();
+        let began = Instant::now();
+        while ours(folder.path()).iter().all(|name| others.contains(name)) {
+            assert!(began.elapsed() < Duration::from_secs(30), "the run makes no file");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        child
+    };
+    let mut killed = started(&[]);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let left = ours(folder.path());
+    assert!(!left.is_empty(), "the killed run's file is gone: the test does not see what it is about");
+    std::fs::remove_file(folder.path().join("run.jsonl")).unwrap();
+    let mut interrupted = started(&left);
+    assert!(left.iter().all(|name| !ours(folder.path()).contains(name)), "not swept: {left:?}");
+    // SAFETY: the child is ours and not reaped.
+    unsafe { libc::kill(interrupted.id() as libc::pid_t, libc::SIGINT) };
+    interrupted.wait().unwrap();
+    assert!(ours(folder.path()).is_empty(), "{:?}", ours(folder.path()));
+}
