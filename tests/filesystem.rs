@@ -4,7 +4,13 @@
 //! What needs root, a loop device or a control group runs in a mount namespace of its own, so that nothing is left of it.
 //! Where that is not to be had the test says by name what it did not do.
 
+#[path = "filesystem/late.rs"]
+mod late;
+
+use fathom::machine::Machine;
+use late::Late;
 use serde_json::Value;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -216,6 +222,62 @@ fn a_device_held_to_a_rate_reads_at_that_rate() {
         let blocks = rate_of_a_throttled_device("read_iops_device", "riops", 500).unwrap_or_default();
         blocks.iter().try_for_each(|rate| near("blocks a second", rate / 4096.0, 500.0, 0.02))
     });
+}
+
+/// What the server adds to every read.
+const LATE: Duration = Duration::from_millis(3);
+
+/// Medians of the reads that wait for the server one by one, in the order of the table.
+fn waiting_reads(mount: &Path, run: &Path, cpu: usize) -> Result<Vec<f64>, String> {
+    let _ = std::fs::remove_file(run);
+    let mut command = Command::new(fathom());
+    command.args(["run", "filesystem/read", "--quick", "--budget", "4s", "--trial", "30ms", "--alongside"]);
+    command.args(["--cpu", &cpu.to_string(), "--format", "json", "--dir"]).arg(mount).arg("-o").arg(run);
+    let points = points(&command.stdin(Stdio::null()).output().unwrap());
+    let alone = |point: &&Value| {
+        let has = |name: &str, values: &[Value]| values.contains(&point["parameters"][name]);
+        let waits = has("state", &["direct".into()])
+            || has("state", &["cold".into()]) && has("order", &["random".into()]);
+        let usual = has("block", &[4096.into()]) && has("way", &["read".into(), "pread".into()]);
+        waits && usual && has("file", &[65_536.into(), (64 << 20).into()])
+    };
+    let median = |point: &Value| point["median"].as_f64().ok_or_else(|| format!("no median: {point:#}"));
+    points.iter().filter(alone).map(median).collect()
+}
+
+/// The same server answers at once and late: what it and the kernel cost beside the delay is in both.
+fn reads_what_the_server_adds() -> Result<(), String> {
+    let work = tempfile::tempdir().unwrap();
+    let mount = work.path().join("mount");
+    std::fs::create_dir_all(&mount).unwrap();
+    let cpu = Machine::describe(work.path()).allowed_cpus()[0];
+    let server = Late::mounted(&mount, cpu).map_err(|error| format!("no file system to be late: {error}"))?;
+    let run = work.path().join("run.jsonl");
+    let prompt = waiting_reads(&mount, &run, cpu)?;
+    server.answer_after(LATE);
+    let late = waiting_reads(&mount, &run, cpu)?;
+    assert_eq!((prompt.len(), late.len()), (6, 6), "direct in two orders and cold in one, of two files");
+    for (prompt, late) in prompt.iter().zip(&late) {
+        eprintln!("{prompt:.0} ns and {late:.0} ns");
+        near("a read that is answered late", *late, LATE.as_nanos() as f64 + prompt, 0.02)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_file_system_that_answers_late_reads_so_late() {
+    let _alone = alone();
+    let what = "reads of a file system that answers after 3 ms take 3 ms more";
+    if !is_root(what) {
+        return;
+    }
+    if let Err(error) = File::open("/dev/fuse") {
+        eprintln!("not tested, because /dev/fuse is not to be had ({error}): {what}");
+        return;
+    }
+    // The thread gets a mount namespace of its own, which must not become that of other tests.
+    let session = || std::thread::spawn(reads_what_the_server_adds).join().unwrap();
+    in_one_of_three_sessions(session);
 }
 
 /// Every point has a reason, and none a value; nothing is left in the folder.
