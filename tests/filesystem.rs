@@ -258,7 +258,6 @@ fn reads_what_the_server_adds() -> Result<(), String> {
     let late = waiting_reads(&mount, &run, cpu)?;
     assert_eq!((prompt.len(), late.len()), (6, 6), "direct in two orders and cold in one, of two files");
     for (prompt, late) in prompt.iter().zip(&late) {
-        eprintln!("{prompt:.0} ns and {late:.0} ns");
         near("a read that is answered late", *late, LATE.as_nanos() as f64 + prompt, 0.02)?;
     }
     Ok(())
@@ -338,6 +337,8 @@ fn a_full_disk_has_a_reason_and_the_run_goes_on() {
     let points = points(&output);
     let large: Vec<&str> = points.iter().filter_map(|point| point["reason"].as_str()).collect();
     assert!(large.iter().any(|reason| reason.contains("File too large")), "{large:#?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("writing a test file: 16 of 64 MiB"), "the making of a file is shown: {said}");
     let small =
         points.iter().filter(|point| point["parameters"]["file"] == 65_536 && point["median"].is_f64());
     assert!(small.count() >= 4, "small files still fit: {points:#?}");
