@@ -11,7 +11,7 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(40);
     while !holds() {
         assert!(Instant::now() < deadline, "never: {what}");
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -90,9 +90,9 @@ pub fn remote_experiment() -> &'static str {
 }
 
 /// A run of local and remote points into a file, with a peer; so many seconds.
-pub fn run_for(budget: &str, peer: &str, output: &Path) -> Command {
+pub fn run_for(budget: &str, trial: &str, peer: &str, output: &Path) -> Command {
     let mut command = Command::new(binary());
-    command.args(["run", "--quick", "--alongside", "--budget", budget, "--trial", "4ms"]);
+    command.args(["run", "--quick", "--alongside", "--budget", budget, "--trial", trial]);
     command.args(["cpu/system_call", remote_experiment(), "--peer", peer, "-o"]).arg(output);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -100,7 +100,7 @@ pub fn run_for(budget: &str, peer: &str, output: &Path) -> Command {
 
 /// The same in a few seconds.
 pub fn run(peer: &str, output: &Path) -> Command {
-    run_for("6s", peer, output)
+    run_for("6s", "4ms", peer, output)
 }
 
 /// What a run file holds, line by line.
@@ -119,5 +119,10 @@ pub fn is_remote(line: &serde_json::Value) -> bool {
 
 /// Trials with a peer, by what became of them.
 pub fn remote_trials(path: &Path, outcome: &str) -> usize {
-    lines(path).iter().filter(|line| is_remote(line) && line["outcome"]["outcome"] == outcome).count()
+    // Polled while the file grows: only lines that may be meant are read as JSON, or the run would be over meanwhile.
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let likely =
+        text.lines().filter(|line| line.starts_with(r#"{"line":"trial""#) && line.contains(r#""peer""#));
+    let trials = likely.filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    trials.filter(|line| is_remote(line) && line["outcome"]["outcome"] == outcome).count()
 }

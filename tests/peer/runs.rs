@@ -12,7 +12,8 @@ use std::process::{Command, Output, Stdio};
 
 /// A run of which a few remote trials were measured, still going on.
 fn begun(budget: &str, peer: &ByHand, file: &Path) -> Process {
-    let mut command = run_for(budget, &peer.address, file);
+    // Longer trials than elsewhere: most of the points are still to come when the peer is lost.
+    let mut command = run_for(budget, "30ms", &peer.address, file);
     command.arg("--token-file").arg(&peer.token_file).stderr(Stdio::null());
     let process = Process(command.spawn().unwrap());
     wait_until("remote trials are measured", || remote_trials(file, "measured") >= 2);

@@ -1,11 +1,11 @@
 //! How many bytes a second does one core move, by which means, and from how far?
 
 use super::backing::Backing;
-use super::stream_arrays::{Arrays, MOST_PIECE_BYTES};
-use super::stream_findings;
-use super::stream_kernel::{KERNELS, Kernel, Maker, PER_LINE};
-use super::stream_prediction;
-use super::stream_size::{self, Level, SIZE};
+use super::stream::arrays::{Arrays, MOST_PIECE_BYTES};
+use super::stream::findings;
+use super::stream::kernel::{KERNELS, Kernel, Maker, PER_LINE};
+use super::stream::prediction;
+use super::stream::working_set::{self, Level, SIZE};
 use crate::experiment::{
     About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
     Requirement, Scale, Site, Source, Workload,
@@ -89,10 +89,10 @@ impl Experiment for Bandwidth {
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
         // The reference first: what it reads predicts the others.
-        let reference = stream_prediction::reference(machine);
+        let reference = prediction::reference(machine);
         let others = KERNELS.iter().filter(|kernel| !std::ptr::eq(*kernel, reference));
         let kernels = [reference].into_iter().chain(others);
-        let sizes = stream_size::sizes(machine);
+        let sizes = working_set::sizes(machine);
         kernels.flat_map(|kernel| sizes.iter().map(|(_, size)| point(kernel, *size))).collect()
     }
 
@@ -103,7 +103,7 @@ impl Experiment for Bandwidth {
     }
 
     fn effort(&self, point: &Point) -> Effort {
-        let in_memory = point.number(&SIZE) >= stream_size::SMALLEST;
+        let in_memory = point.number(&SIZE) >= working_set::SMALLEST;
         let (kind, method) = (point.name(&KIND), point.name(&METHOD));
         let quick = match (kind, method) {
             ("read" | "write" | "copy", "avx2") => true,
@@ -124,12 +124,12 @@ impl Experiment for Bandwidth {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let kernel = kernel_of(point)?;
         let size = point.number(&SIZE);
-        let level = stream_size::level(known.machine, size).ok_or("a size that is not of the sweep")?;
-        Ok(stream_prediction::predict(kernel, level, reference_rate(kernel, level, known), known))
+        let level = working_set::level(known.machine, size).ok_or("a size that is not of the sweep")?;
+        Ok(prediction::predict(kernel, level, reference_rate(kernel, level, known), known))
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        kernel_of(point).ok().map(|kernel| stream_prediction::bound(kernel, known))
+        kernel_of(point).ok().map(|kernel| prediction::bound(kernel, known))
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -177,7 +177,7 @@ impl Experiment for Bandwidth {
     }
 
     fn findings(&self, known: &Known) -> Vec<String> {
-        stream_findings::sentences(known)
+        findings::sentences(known)
     }
 }
 
@@ -185,15 +185,14 @@ impl Experiment for Bandwidth {
 pub fn reference_rate(kernel: &Kernel, level: Level, known: &Known) -> Option<Basis> {
     // Non-temporal stores go to memory whatever the size.
     let level = if kernel.is_non_temporal() { Level::Memory } else { level };
-    let size = stream_size::sizes(known.machine).into_iter().find(|(at, _)| *at == level)?.1;
-    let others =
-        stream_prediction::references(known.machine).into_iter().filter(|one| !std::ptr::eq(*one, kernel));
+    let size = working_set::sizes(known.machine).into_iter().find(|(at, _)| *at == level)?.1;
+    let others = prediction::references(known.machine).into_iter().filter(|one| !std::ptr::eq(*one, kernel));
     let found = |read| {
         let measured = point(read, size);
         let value = known.median(ABOUT.name, &measured)?;
         Some(Basis { value, source: Source::Measured { experiment: ABOUT.name.to_owned(), point: measured } })
     };
-    others.filter(|read| stream_prediction::width(read) >= stream_prediction::width(kernel)).find_map(found)
+    others.filter(|read| prediction::width(read) >= prediction::width(kernel)).find_map(found)
 }
 
 /// Witnessed: bytes of passes whose sum was right.

@@ -1,13 +1,13 @@
 //! How much does one fault on a file bring in?
 
-use super::cold_file::{self, ColdFile};
-use super::device_reads;
-use super::fault_cost;
-use super::fault_tally::Faults;
-use super::lap::Lap;
+use super::fault::cold_file::{self, ColdFile};
+use super::fault::cost;
+use super::fault::device_reads;
+use super::fault::lap::Lap;
+use super::fault::peaks;
+use super::fault::stretch::Mapped;
+use super::fault::tally::Faults;
 use super::pages::{Mapping, Pages};
-use super::peaks;
-use super::stretch::Mapped;
 use crate::experiment::{
     About, Basis, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale, Site,
     Workload,
@@ -83,12 +83,12 @@ impl Experiment for FaultExtent {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         // Also a cold fault: it is tried again when its page has come, and then finds the neighbours that came with it.
         let around = Basis::published(
-            fault_cost::mapped_at_once() as f64,
+            cost::mapped_at_once() as f64,
             "the kernel maps 64 KiB around a page that is in the page cache (fault_around_bytes)",
         );
         let expected = |what, basis| Ok(Prediction::new().software(what, 1.0, basis));
         match (point.name(&STATE), point.name(&BY)) {
-            (COLD, RESIDENCY) => expected("read around the page", fault_cost::read_ahead(known.machine)),
+            (COLD, RESIDENCY) => expected("read around the page", cost::read_ahead(known.machine)),
             _ => expected("mapped around the page", around),
         }
     }

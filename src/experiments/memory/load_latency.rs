@@ -1,11 +1,11 @@
 //! What does a load take, by the size of what is loaded from?
 
 use super::backing::Backing;
-use super::cycle::{self, Cycle};
-use super::hierarchy::{self, measured_cpu};
+use super::chase::cycle::{self, Cycle};
+use super::chase::hierarchy::{self, measured_cpu};
+use super::chase::random_order::RandomOrder;
+use super::chase::{found_levels, scattered, sizes, walk};
 use super::pages::{Mapping, PAGES, Pages};
-use super::random_order::RandomOrder;
-use super::{found_levels, scattered, sizes, walk};
 use crate::experiment::{
     About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Landmark, Observed, Parameter, Point,
     Prediction, Requirement, Scale, Site, Workload,

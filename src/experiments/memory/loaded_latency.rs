@@ -1,17 +1,17 @@
 //! What does a load from memory cost while other cores draw bandwidth?
 
 use super::backing::Backing;
-use super::cycle;
-use super::hierarchy;
+use super::chase::cycle;
+use super::chase::hierarchy;
+use super::chase::walk;
 use super::load_latency::{self, SIZE};
 use super::memory_parallelism;
 use super::pages::Pages;
 use super::parallel_bandwidth;
-use super::stream_fleet::{Fleet, Task};
-use super::stream_kernel::{KERNELS, Kernel, Kind};
-use super::stream_prediction;
-use super::stream_size;
-use super::walk;
+use super::stream::fleet::{Fleet, Task};
+use super::stream::kernel::{KERNELS, Kernel, Kind};
+use super::stream::prediction;
+use super::stream::working_set;
 use crate::experiment::{
     About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
     Prediction, Requirement, Scale, Site, Stopwatch, Work, Workload,
@@ -92,7 +92,7 @@ impl Experiment for LoadedLatency {
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
-        let others = stream_size::SMALLEST.max(point.number(&SIZE));
+        let others = working_set::SMALLEST.max(point.number(&SIZE));
         vec![Requirement::Cpus(2), Requirement::MemoryBytes(point.number(&SIZE) + others)]
     }
 
@@ -148,7 +148,7 @@ impl Experiment for LoadedLatency {
             let because = "a load that depends on another takes two cycles at least".to_owned();
             return Some(Bound { limit: 2.0 * known.shortest_cycle(), because });
         }
-        let mut bound = stream_prediction::bound(kernel(point.name(&LOAD), known.machine)?, known);
+        let mut bound = prediction::bound(kernel(point.name(&LOAD), known.machine)?, known);
         bound.limit *= point.number(&OTHERS) as f64;
         Some(bound)
     }
@@ -221,7 +221,7 @@ fn point(load: &str, pause: u64, result: &str, machine: &Machine) -> Point {
 
 /// What the others run: the widest vectors.
 fn kernel(load: &str, machine: &Machine) -> Option<&'static Kernel> {
-    let widest = stream_prediction::reference(machine).method;
+    let widest = prediction::reference(machine).method;
     KERNELS.iter().find(|kernel| kernel.kind.name() == load && kernel.method == widest)
 }
 
@@ -241,11 +241,10 @@ fn start(point: &Point, cpus: &[usize], site: &Site) -> Result<Option<Fleet>, Fa
     let load = point.name(&LOAD);
     // The widest kernel that this CPU executes is the one that the machine's description offers.
     let of_kind = KERNELS.iter().filter(|kernel| kernel.kind.name() == load && kernel.runs_here());
-    let widest = of_kind
-        .filter(|kernel| !kernel.is_non_temporal())
-        .max_by_key(|kernel| stream_prediction::width(kernel));
+    let widest =
+        of_kind.filter(|kernel| !kernel.is_non_temporal()).max_by_key(|kernel| prediction::width(kernel));
     let kernel = widest.ok_or_else(|| Failure::Broke(format!("there is no load called {load}")))?;
-    let bytes = stream_size::SMALLEST.max(point.number(&SIZE)) / cpus.len() as u64;
+    let bytes = working_set::SMALLEST.max(point.number(&SIZE)) / cpus.len() as u64;
     let task = Task { kernel, bytes, piece_bytes: PIECE_BYTES as usize, pause: point.number(&PAUSE) };
     Fleet::start(cpus, task, site.seed).map(Some)
 }

@@ -1,12 +1,12 @@
 //! What does the first touch of a page cost when it must come from a device?
 
-use super::cold_file;
-use super::cold_reader::{ColdReader, WINDOW, WRITTEN_PAGES};
-use super::device_reads;
-use super::fault_cost::{self, handling, trap};
-use super::fault_tally::{self, Kind};
+use super::fault::cold_file;
+use super::fault::cold_reader::{ColdReader, WINDOW, WRITTEN_PAGES};
+use super::fault::cost::{self, handling, trap};
+use super::fault::device_reads;
+use super::fault::per_byte;
+use super::fault::tally::{self, Kind};
 use super::pages::Pages;
-use super::per_byte;
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
     Site, Workload,
@@ -93,43 +93,37 @@ impl Experiment for MajorFault {
         let waiting = |prediction| {
             let what = "a request to the device, a sleep and a wake-up";
             let prediction = handling(prediction, what, 4_000.0, known);
-            prediction.hardware("the device's answer", 1.0, fault_cost::device_read(known.machine))
+            prediction.hardware("the device's answer", 1.0, cost::device_read(known.machine))
         };
-        let read_ahead = fault_cost::read_ahead(known.machine).value;
+        let read_ahead = cost::read_ahead(known.machine).value;
         let with_read_ahead = |prediction| {
             waiting(prediction).hardware(
                 "pages read with it, of which half come before it",
                 read_ahead / page / 2.0,
-                fault_cost::device_page(known.machine, page),
+                cost::device_page(known.machine, page),
             )
         };
         let share = |share: f64| {
             let minor = Prediction::new().software(
                 "accesses that find a page in memory that is not mapped yet",
                 share,
-                fault_cost::minor(known),
+                cost::minor(known),
             );
-            minor.hardware(
-                "pages streamed from the device",
-                1.0,
-                fault_cost::device_page(known.machine, page),
-            )
+            minor.hardware("pages streamed from the device", 1.0, cost::device_page(known.machine, page))
         };
         Ok(match point.name(&ACCESS) {
             IN_ORDER => share(1.0 / 16.0),
             WRITTEN => handling(share(2.0), "each page told to the file system", 1_000.0, known).hardware(
                 "a flush of the device, shared by the pages",
                 1.0 / WRITTEN_PAGES as f64,
-                fault_cost::device_read(known.machine),
+                cost::device_read(known.machine),
             ),
-            FIXED | RANDOM if point.number(&STRIDE) < fault_cost::mapped_at_once() => {
+            FIXED | RANDOM if point.number(&STRIDE) < cost::mapped_at_once() => {
                 Prediction::new().hardware("a load of a line that no cache holds", 1.0, per_byte::load(known))
             }
-            FIXED | RANDOM if (point.number(&STRIDE) as f64) < read_ahead => Prediction::new().software(
-                "a fault on a page that is in memory",
-                1.0,
-                fault_cost::minor(known),
-            ),
+            FIXED | RANDOM if (point.number(&STRIDE) as f64) < read_ahead => {
+                Prediction::new().software("a fault on a page that is in memory", 1.0, cost::minor(known))
+            }
             SHUFFLED => waiting(faulting),
             _ => with_read_ahead(faulting),
         })
@@ -186,8 +180,8 @@ impl Experiment for MajorFault {
             _ => device_reads::per_major_fault(seen, page, cold_file::BYTES as f64),
         };
         let faults = match point.name(&ACCESS) {
-            SHUFFLED | FIRST_BYTE => fault_tally::checks(seen, Kind::Major),
-            WRITTEN => fault_tally::checks(seen, Kind::Either),
+            SHUFFLED | FIRST_BYTE => tally::checks(seen, Kind::Major),
+            WRITTEN => tally::checks(seen, Kind::Either),
             _ => vec![],
         };
         faults.into_iter().chain(device).collect()
@@ -195,7 +189,7 @@ impl Experiment for MajorFault {
 
     fn findings(&self, known: &Known) -> Vec<String> {
         let Some(major) = known.median(ABOUT.name, &point(SHUFFLED)) else { return vec![] };
-        let mut said = vec![fault_cost::against_its_class(major, known.machine)];
+        let mut said = vec![cost::against_its_class(major, known.machine)];
         let minor = known.median(super::minor_fault::NAME, &super::minor_fault::cached_point());
         if let Some(minor) = minor {
             said.push(format!(

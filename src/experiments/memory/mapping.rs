@@ -1,9 +1,9 @@
 //! What does it cost to map, unmap, protect and drop memory, by size?
 
-use super::fault_cost::handling;
-use super::lap::Lap;
+use super::fault::cost::handling;
+use super::fault::lap::Lap;
+use super::fault::slots::Slots;
 use super::pages::Pages;
-use super::slots::Slots;
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
     Requirement, Scale, Site, Trend, Workload, errno,

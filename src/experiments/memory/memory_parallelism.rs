@@ -1,11 +1,11 @@
 //! How many loads from memory go on at once?
 
 use super::backing::Backing;
-use super::cycle;
-use super::hierarchy;
+use super::chase::cycle;
+use super::chase::hierarchy;
+use super::chase::walk;
 use super::load_latency::{self, SIZE};
 use super::pages::{PAGES, Pages};
-use super::walk;
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
     Requirement, Scale, Site, Workload,

@@ -1,12 +1,12 @@
 //! What does the first touch of a page cost when no device is needed?
 
-use super::after_fork::{self, Writer};
 use super::backing::Backing;
-use super::fault_cost::{handling, page_cleared, trap};
-use super::fault_tally::{self, Kind};
-use super::file_mapping::{FileMapping, Sharing};
+use super::fault::after_fork::{self, Writer};
+use super::fault::cost::{handling, page_cleared, trap};
+use super::fault::file_mapping::{FileMapping, Sharing};
+use super::fault::tally::{self, Kind};
+use super::fault::touched::{IN_CACHE, MAPPED, cached, cleared, file, huge, populate, read, touched, write};
 use super::pages::{Mapping, Pages};
-use super::touched::{IN_CACHE, MAPPED, cached, cleared, file, huge, populate, read, touched, write};
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
     Requirement, Scale, Site, Workload,
@@ -162,9 +162,9 @@ impl Experiment for MinorFault {
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         let touch = point.name(&TOUCH);
         if touch == CLEARED {
-            return vec![fault_tally::none(seen)];
+            return vec![tally::none(seen)];
         }
-        let mut checks = fault_tally::checks(seen, Kind::Minor);
+        let mut checks = tally::checks(seen, Kind::Minor);
         if !matches!(touch, CHILD | PARENT | SURVIVOR) {
             checks.push(mapped_check(touch, point.number(&STRETCH), seen));
         }

@@ -1,10 +1,10 @@
 //! How many bytes a second do several cores move together?
 
 use super::bandwidth::{self, KIND, METHOD};
-use super::stream_fleet::{self, Fleet, Task};
-use super::stream_kernel::{KERNELS, Kernel, Kind};
-use super::stream_prediction;
-use super::stream_size::{self, SIZE};
+use super::stream::fleet::{self, Fleet, Task};
+use super::stream::kernel::{KERNELS, Kernel, Kind};
+use super::stream::prediction;
+use super::stream::working_set::{self, SIZE};
 use crate::experiment::{
     About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
     Prediction, Requirement, Scale, Site, Source, Stopwatch, Workload,
@@ -101,7 +101,7 @@ impl Experiment for ParallelBandwidth {
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        let mut bound = stream_prediction::bound(bandwidth::kernel_of(point).ok()?, known);
+        let mut bound = prediction::bound(bandwidth::kernel_of(point).ok()?, known);
         bound.limit *= point.number(&THREADS) as f64;
         Some(bound)
     }
@@ -135,7 +135,7 @@ impl Experiment for ParallelBandwidth {
                 threads,
             ),
             Check::witnessed("the slowest thread's part of an equal share", seen, LEAST, 0.1, 1.0),
-            seen.witness(stream_fleet::STREAMING_CPUS)
+            seen.witness(fleet::STREAMING_CPUS)
                 .map_or_else(|| Check::missing(cpus), |seen| Check::equal(cpus, seen, threads)),
         ]
     }
@@ -186,7 +186,7 @@ fn thread_counts(cpus: usize) -> Vec<u64> {
 
 /// Four times the last-level caches that so many threads use, if they are spread evenly.
 fn all_bytes(threads: u64, machine: &Machine) -> u64 {
-    let one = stream_size::memory_bytes(machine);
+    let one = working_set::memory_bytes(machine);
     let cpus = machine.allowed_cpus().len().max(1) as u64;
     let last_levels = machine.last_level_caches_bytes().unwrap_or_default();
     let share = last_levels.saturating_mul(4).saturating_mul(threads) / cpus;
@@ -195,7 +195,7 @@ fn all_bytes(threads: u64, machine: &Machine) -> u64 {
 
 /// What the threads do: the widest vectors, with and without read-for-ownership; where there are none, what there is.
 fn kernels(machine: &Machine) -> Vec<&'static Kernel> {
-    let read = stream_prediction::reference(machine);
+    let read = prediction::reference(machine);
     let around = format!("{} non-temporal", read.method);
     let offered = |kind, methods: [&str; 3]| {
         let of_kind = |method: &&str| KERNELS.iter().find(|one| one.kind == kind && one.method == *method);
@@ -231,15 +231,15 @@ pub fn cpus(site: &Site, threads: usize) -> Result<Vec<usize>, Failure> {
 
 /// What one thread moves, from memory/bandwidth at its memory size, or what that would be predicted to be.
 pub fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
-    let size = stream_size::memory_bytes(known.machine);
+    let size = working_set::memory_bytes(known.machine);
     let single = bandwidth::point(kernel, size);
     if let Some(value) = known.median("memory/bandwidth", &single) {
         let source = Source::Measured { experiment: "memory/bandwidth".to_owned(), point: single };
         return Basis { value, source };
     }
     let predicted = {
-        let level = stream_size::Level::Memory;
-        stream_prediction::predict(kernel, level, bandwidth::reference_rate(kernel, level, known), known)
+        let level = working_set::Level::Memory;
+        prediction::predict(kernel, level, bandwidth::reference_rate(kernel, level, known), known)
     };
     let term = &predicted.terms[0];
     Basis::published(predicted.total(), &format!("{:.1} × {:.3e}: {}", term.times, term.each, term.what))
@@ -286,7 +286,7 @@ mod tests {
         let holds = |running: f64, least: f64, cpus: f64| {
             let mut seen = Observed { operations: 10, ..Observed::default() };
             seen.witnessed.extend([(RUNNING.to_owned(), running), (LEAST.to_owned(), least)]);
-            seen.stated.insert(stream_fleet::STREAMING_CPUS.to_owned(), cpus);
+            seen.stated.insert(fleet::STREAMING_CPUS.to_owned(), cpus);
             ParallelBandwidth.evidence(&point, &seen).iter().all(|check| check.holds)
         };
         assert!(holds(20.0, 9.0, 2.0));

@@ -1,10 +1,10 @@
 //! What does the first touch of a page cost that was swapped out?
 
-use super::fault_cost::{self, handling, trap};
-use super::fault_tally::{self, Faults, Tally};
-use super::lap::Lap;
+use super::fault::cost::{self, handling, trap};
+use super::fault::lap::Lap;
+use super::fault::stretch::Mapped;
+use super::fault::tally::{self, Faults, Tally};
 use super::pages::{Mapping, Pages};
-use super::stretch::Mapped;
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
     Requirement, Scale, Site, Workload, errno,
@@ -65,7 +65,7 @@ impl Experiment for SwapIn {
         let what = "a page found and cleared of its old use, a request, a sleep and a wake-up";
         let prediction = handling(trap(Prediction::new(), known), what, 4_500.0, known);
         // Swap is usually on the disk that the system is on; which one that is, nobody has asked.
-        Ok(prediction.hardware("the device's answer", 1.0, fault_cost::device_read(known.machine)))
+        Ok(prediction.hardware("the device's answer", 1.0, cost::device_read(known.machine)))
     }
 
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
@@ -104,7 +104,7 @@ impl Experiment for SwapIn {
     }
 
     fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
-        let waited = fault_tally::major(seen).map(|major| major / seen.operations.max(1) as f64);
+        let waited = tally::major(seen).map(|major| major / seen.operations.max(1) as f64);
         let claim = "faults that waited for swap, per read";
         let waited =
             waited.map_or_else(|| Check::missing(claim), |share| Check::within(claim, share, 0.9, 1.0));

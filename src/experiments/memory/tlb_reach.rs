@@ -1,12 +1,12 @@
 //! How many pages can a core read from before it has to look their addresses up?
 
 use super::backing::Backing;
-use super::cycle::{self, Cycle, Places};
-use super::found_levels::{self, Limit};
-use super::hierarchy;
+use super::chase::cycle::{self, Cycle, Places};
+use super::chase::found_levels::{self, Limit};
+use super::chase::hierarchy;
+use super::chase::random_order::RandomOrder;
+use super::chase::{sizes, walk};
 use super::pages::Pages;
-use super::random_order::RandomOrder;
-use super::{sizes, walk};
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Landmark, Observed, Parameter, Point,
     Prediction, Requirement, Scale, Site, Workload,

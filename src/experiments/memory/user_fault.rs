@@ -1,11 +1,11 @@
 //! What does a page fault cost that a program answers itself?
 
-use super::fault_cost::{self, trap};
-use super::fault_tally::{self, Faults, Kind, Tally};
-use super::lap::Lap;
+use super::fault::cost::{self, trap};
+use super::fault::lap::Lap;
+use super::fault::stretch::Mapped;
+use super::fault::supplied::Supplied;
+use super::fault::tally::{self, Faults, Kind, Tally};
 use super::pages::Pages;
-use super::stretch::Mapped;
-use super::supplied::Supplied;
 use crate::experiment::{
     About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
     Prediction, Requirement, Scale, Site, Workload,
@@ -114,7 +114,7 @@ impl Experiment for UserFault {
             COPY => prediction.hardware(
                 "a page cleared of its old content and copied into",
                 2.0,
-                fault_cost::page_cleared(known, Pages::Base.bytes() as f64),
+                cost::page_cleared(known, Pages::Base.bytes() as f64),
             ),
             _ => prediction,
         })
@@ -159,7 +159,7 @@ impl Experiment for UserFault {
             let claim = "faults counted by the kernel, per fault claimed, those without the wait among them";
             vec![Check::within(claim, faults / all, 0.99, most + own)]
         } else {
-            fault_tally::checks(seen, Kind::Either)
+            tally::checks(seen, Kind::Either)
         };
         let claim = "pages that the handler supplied, per fault claimed";
         checks.push(match seen.witness(ANSWERED) {

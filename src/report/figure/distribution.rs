@@ -53,6 +53,8 @@ fn curve(point: &PointResult, placement_said: bool) -> Option<Curve> {
         return None;
     }
     observations.sort_unstable_by(f64::total_cmp);
+    // What is always the same has no shape to be seen.
+    (observations.first() < observations.last()).then_some(())?;
     Some(Curve { name: summary::operation(point, placement_said), observations })
 }
 

@@ -3,7 +3,8 @@
 use super::axis::Axis;
 use super::svg::{self, Drawing, WIDTH};
 use super::{Figure, Mark, extent, key, mark, quantity};
-use crate::report::{quantities, summary, words};
+use crate::experiment::Point;
+use crate::report::{quantities, words};
 use crate::results::PointResult;
 
 /// More rows than this make another figure.
@@ -24,9 +25,11 @@ pub(super) fn figures(points: &[&PointResult], first: usize) -> Vec<Figure> {
 
 fn figure(points: &[&PointResult], number: usize) -> Figure {
     let marks: Vec<Mark> = points.iter().map(|point| mark(point)).collect();
-    let said = summary::shared_placement(points.iter().copied()).is_some();
-    let labels: Vec<String> =
-        points.iter().map(|point| svg::shortened(&summary::operation(point, said), LONGEST)).collect();
+    let shared = shared(points);
+    let label = |point: &PointResult| {
+        svg::shortened(&words::label(&point.experiment, &differing(point, &shared)), LONGEST)
+    };
+    let labels: Vec<String> = points.iter().map(|point| label(point)).collect();
     let unit = points[0].unit;
     let left = labels.iter().map(|label| svg::width(label)).fold(40.0, f64::max) + 14.0;
     let bottom = ROW * points.len() as f64 + 6.0;
@@ -46,10 +49,36 @@ fn figure(points: &[&PointResult], number: usize) -> Figure {
         drawing.told(&mark.words, |drawing| row(drawing, &axis, (left, y), mark));
     }
     let experiment = &points[0].experiment;
-    let caption = format!("{} of each variant.{}", quantity(unit), key(&marks.iter().collect::<Vec<_>>()));
+    let all = if shared.is_empty() {
+        String::new()
+    } else {
+        format!(" ({}, all of them)", said(points[0], &shared))
+    };
+    let caption =
+        format!("{} of each variant{all}.{}", quantity(unit), key(&marks.iter().collect::<Vec<_>>()));
     let name = format!("{experiment}: {} of each variant", quantity(unit).to_lowercase());
     let description: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
     Figure::of(caption, drawing.finish(number, &name, &description.join("; ")), &axis)
+}
+
+/// The parameters that are the same in every row: said once below.
+fn shared(points: &[&PointResult]) -> Vec<String> {
+    let names = points[0].point.parameters().map(|(name, _)| name.to_owned());
+    let same = |name: &String| points.iter().all(|point| point.point.get(name) == points[0].point.get(name));
+    names.filter(same).collect()
+}
+
+/// The point without what it shares with the others; a point that shares everything keeps it.
+fn differing(point: &PointResult, shared: &[String]) -> Point {
+    let rest = shared.iter().fold(point.point.clone(), |rest, name| rest.without(name));
+    if rest.parameters().next().is_some() { rest } else { point.point.clone() }
+}
+
+/// What the rows share, in words.
+fn said(point: &PointResult, shared: &[String]) -> String {
+    let others =
+        point.point.parameters().map(|(name, _)| name.to_owned()).filter(|name| !shared.contains(name));
+    words::label(&point.experiment, &others.fold(point.point.clone(), |rest, name| rest.without(&name)))
 }
 
 fn row(drawing: &mut Drawing, axis: &Axis, (left, y): (f64, f64), mark: &Mark) {

@@ -1,11 +1,11 @@
 //! How fast a kernel should stream: as fast as the slower of its instructions and of the wires between the caches.
 
-use super::load_latency;
-use super::memory_parallelism;
-use super::pages::Pages;
-use super::stream_kernel::{KERNELS, Kernel, Kind, Maker, PER_LINE};
-use super::stream_size::Level;
+use super::kernel::{KERNELS, Kernel, Kind, Maker, PER_LINE};
+use super::working_set::Level;
 use crate::experiment::{Basis, Bound, Known, Prediction, Requirement, Source};
+use crate::experiments::memory::load_latency;
+use crate::experiments::memory::memory_parallelism;
+use crate::experiments::memory::pages::Pages;
 use crate::machine::Machine;
 
 const FOG: &str = "Fog 2022, Microarchitecture and Instruction tables: current x86-64 cores load twice and store once a \

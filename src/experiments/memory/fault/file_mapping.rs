@@ -1,8 +1,8 @@
 //! A stretch of a file, mapped.
 
-use super::pages::Pages;
 use super::stretch::Mapped;
 use crate::experiment::Failure;
+use crate::experiments::memory::pages::Pages;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::ptr::{NonNull, null_mut};

@@ -1,8 +1,8 @@
 //! A fault against a load from memory, byte for byte: computed with this run's latencies, not with a
 //! bandwidth or with another day's figure (R-FIX-40).
 
-use super::pages::{PAGES, Pages};
 use crate::experiment::{Basis, Known, Parameter, Point, Scale};
+use crate::experiments::memory::pages::{PAGES, Pages};
 
 const LINE: f64 = 64.0;
 

@@ -2,11 +2,11 @@
 
 use super::cold_file::ColdFile;
 use super::device_reads;
-use super::fault_tally::{Faults, Tally};
 use super::lap::Lap;
-use super::pages::Pages;
 use super::stretch::Mapped;
+use super::tally::{Faults, Tally};
 use crate::experiment::{Failure, Site, Workload, errno};
+use crate::experiments::memory::pages::Pages;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::os::fd::AsRawFd;

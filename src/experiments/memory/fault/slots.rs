@@ -1,7 +1,7 @@
 //! Places for mappings, far enough from each other that the kernel cannot join them.
 
-use super::pages::Pages;
 use crate::experiment::{Failure, errno};
+use crate::experiments::memory::pages::Pages;
 use std::ptr::NonNull;
 
 /// Addresses for `count` mappings of `bytes`, each followed by a page that stays unused. The stretch is reserved for as long

@@ -1,8 +1,8 @@
 //! Pages that a program supplies itself: `userfaultfd(2)`, spoken to directly, because no library of ours knows it.
 
-use super::pages::Pages;
 use super::stretch::Mapped;
 use crate::experiment::{Failure, errno};
+use crate::experiments::memory::pages::Pages;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// `include/uapi/linux/userfaultfd.h`: the structures of its requests.

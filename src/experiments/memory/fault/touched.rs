@@ -1,12 +1,12 @@
 //! Pages that are forgotten and touched again, each fault of it counted.
 
-use super::backing::Backing;
-use super::fault_tally::{Faults, Tally};
 use super::file_mapping::FileMapping;
 use super::lap::Lap;
-use super::pages::{Mapping, Pages};
 use super::stretch::Mapped;
+use super::tally::{Faults, Tally};
 use crate::experiment::{Failure, Site, Workload, ensure};
+use crate::experiments::memory::backing::Backing;
+use crate::experiments::memory::pages::{Mapping, Pages};
 use crate::experiments::test_file::{self, Room, TestFile};
 use std::fs::File;
 use std::ops::Range;

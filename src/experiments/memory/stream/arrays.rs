@@ -1,10 +1,10 @@
 //! The arrays that a kernel streams through, with known contents: what is read is added up and compared, and what was
 //! written is looked at again (R-MEM-18: so that neither can be left out).
 
-use super::backing::Backing;
-use super::pages::{Mapping, Pages};
-use super::stream_kernel::{Kernel, Kind, PER_LINE};
+use super::kernel::{Kernel, Kind, PER_LINE};
 use crate::experiment::{Failure, ensure};
+use crate::experiments::memory::backing::Backing;
+use crate::experiments::memory::pages::{Mapping, Pages};
 
 /// The most of one array that one call of a kernel passes over. Larger arrays are passed over in pieces, so that a trial
 /// need not be long enough for a whole pass; a line is touched again only after all others.
@@ -206,7 +206,7 @@ impl Arrays {
 
 #[cfg(test)]
 mod tests {
-    use super::super::stream_kernel::KERNELS;
+    use super::super::kernel::KERNELS;
     use super::*;
 
     fn runnable() -> impl Iterator<Item = &'static Kernel> {

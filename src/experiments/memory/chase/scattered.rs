@@ -1,7 +1,7 @@
 //! Loads of random elements that do not wait for each other, as report 002 made them.
 
-use super::pages::Mapping;
 use crate::experiment::Workload;
+use crate::experiments::memory::pages::Mapping;
 
 /// Loads in one iteration: as many as the report made in all.
 const LOADS: u64 = 1000;

@@ -1,16 +1,16 @@
 //! What bandwidths say: the quickest means, what reading for ownership costs, and how naive counting misleads.
 
-use super::bandwidth::point;
-use super::stream_kernel::{KERNELS, Kernel, Kind, PER_LINE};
-use super::stream_size::{self, Level};
+use super::kernel::{KERNELS, Kernel, Kind, PER_LINE};
+use super::working_set::{self, Level};
 use crate::experiment::Known;
+use crate::experiments::memory::bandwidth::point;
 use crate::quantity::declared;
 
 const NAME: &str = "memory/bandwidth";
 
 /// Everything that the results of memory/bandwidth say.
 pub fn sentences(known: &Known) -> Vec<String> {
-    let size = stream_size::memory_bytes(known.machine);
+    let size = working_set::memory_bytes(known.machine);
     let mut said: Vec<String> = Kind::ALL.iter().filter_map(|kind| best_said(*kind, size, known)).collect();
     said.extend(caches_said(known));
     said.extend(ownership_said(size, known));
@@ -49,7 +49,7 @@ fn best_said(kind: Kind, size: u64, known: &Known) -> Option<String> {
 /// The quickest of each kind in each cache.
 fn caches_said(known: &Known) -> Option<String> {
     let of_kind = |kind: Kind| {
-        let sizes = stream_size::sizes(known.machine).into_iter();
+        let sizes = working_set::sizes(known.machine).into_iter();
         let caches = sizes.filter(|(level, _)| *level != Level::Memory);
         let best = caches.filter_map(|(_, size)| {
             let (kernel, rate) = best(kind, size, known)?;
@@ -104,7 +104,7 @@ mod tests {
         let mut machine = Machine::describe(std::path::Path::new("/"));
         let theory = Bandwidth { bytes_per_second: 40e9, formula: "the formula".to_owned() };
         machine.memory.theoretical_bandwidth = Fact::known(theory, "a test");
-        let size = stream_size::memory_bytes(&machine);
+        let size = working_set::memory_bytes(&machine);
         let mut known = Known::new(&machine, None);
         let mut learn = |kind, method: &str, rate: f64| {
             let kernel = Kernel::find(kind, method).unwrap();

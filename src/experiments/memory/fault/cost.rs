@@ -1,8 +1,8 @@
 //! What the parts of a fault are expected to cost.
 
-use super::minor_fault;
 use crate::experiment::{Basis, Known, Prediction};
 use crate::experiments::cpu::null_write;
+use crate::experiments::memory::minor_fault;
 use crate::machine::Machine;
 
 /// Leaving the program and returning to it by an exception.

@@ -3,10 +3,10 @@
 //! They start together when all have filled their arrays, and go on until they are dropped: whoever looks at the counters
 //! finds all of them at work (lmbench and multichase time so, too).
 
-use super::backing::Backing;
-use super::stream_arrays::Arrays;
-use super::stream_kernel::Kernel;
+use super::arrays::Arrays;
+use super::kernel::Kernel;
 use crate::experiment::{Failure, Workload, ensure};
+use crate::experiments::memory::backing::Backing;
 use crate::sampling::{affinity, partner};
 use core::arch::asm;
 use std::collections::BTreeSet;

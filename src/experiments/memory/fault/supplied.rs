@@ -1,9 +1,9 @@
 //! Memory whose missing pages a second thread of the same process supplies.
 
-use super::pages::{Mapping, Pages};
 use super::stretch::Mapped;
 use super::user_page::UserFaults;
 use crate::experiment::{Failure, Site, Stopwatch, ensure};
+use crate::experiments::memory::pages::{Mapping, Pages};
 use crate::sampling::affinity;
 use std::cell::Cell;
 use std::marker::PhantomData;

@@ -1,8 +1,8 @@
 //! One cycle of pointers through an array: built, and proved to be one.
 
-use super::backing::Backing;
-use super::pages::{Mapping, Pages};
 use crate::experiment::{Check, Failure, Observed, Workload};
+use crate::experiments::memory::backing::Backing;
+use crate::experiments::memory::pages::{Mapping, Pages};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 

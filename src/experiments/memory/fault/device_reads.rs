@@ -1,6 +1,6 @@
 //! What a device has served: a page that was in memory after all is not read from it.
 
-use super::fault_tally;
+use super::tally;
 use crate::experiment::{Check, Observed};
 use crate::experiments::test_file;
 
@@ -29,7 +29,7 @@ pub fn check(seen: &Observed, claim: &str, low: f64, high: f64) -> Option<Check>
 /// Every fault that waited was served by the device, with a page at the least (and what was read with it at the most);
 /// nothing to judge where nobody counted, or nobody waited.
 pub fn per_major_fault(seen: &Observed, page: f64, most: f64) -> Option<Check> {
-    let faults = fault_tally::major(seen).filter(|faults| *faults > 0.0)?;
+    let faults = tally::major(seen).filter(|faults| *faults > 0.0)?;
     let claim = "bytes that the device served, per fault that waited: a page at least";
     Some(Check::within(claim, total(seen)? / faults, page, most))
 }

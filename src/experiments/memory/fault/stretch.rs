@@ -1,7 +1,7 @@
 //! A stretch of pages: touched in order, forgotten again, and asked what stands behind it.
 
-use super::pages::{Mapping, Pages};
 use crate::experiment::{Failure, errno};
+use crate::experiments::memory::pages::{Mapping, Pages};
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;

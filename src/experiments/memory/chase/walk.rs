@@ -1,7 +1,7 @@
 //! A chase on its way through a cycle, which knows where it must have arrived.
 
-use super::chase::{UNROLLED, chase, chase_many, chase_rolled};
 use super::cycle::{Cycle, Places};
+use super::kernel::{UNROLLED, chase, chase_many, chase_rolled};
 use crate::experiment::{Check, Failure, Observed, Workload};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -104,10 +104,10 @@ pub fn no_faults(seen: &Observed) -> Check {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pages::Pages;
     use super::super::random_order::RandomOrder;
     use super::*;
     use crate::experiment::Work;
+    use crate::experiments::memory::pages::Pages;
 
     fn cycle(elements: u64) -> Cycle<impl Places> {
         let order = RandomOrder::new(elements, 3);

@@ -1,10 +1,10 @@
 //! Pages that parent and child share after `fork`, until one of them writes.
 
-use super::fault_tally::{Faults, Tally};
 use super::lap::Lap;
-use super::pages::{Mapping, Pages};
 use super::stretch::Mapped;
+use super::tally::{Faults, Tally};
 use crate::experiment::{Failure, Site, Workload, ensure, errno};
+use crate::experiments::memory::pages::{Mapping, Pages};
 use crate::sampling::partner::{Process, pipe};
 use crate::sampling::shared_memory::shared_memory;
 use std::io::Read;
