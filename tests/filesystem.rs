@@ -4,7 +4,13 @@
 //! What needs root, a loop device or a control group runs in a mount namespace of its own, so that nothing is left of it.
 //! Where that is not to be had the test says by name what it did not do.
 
+#[path = "filesystem/late.rs"]
+mod late;
+
+use fathom::machine::Machine;
+use late::Late;
 use serde_json::Value;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -218,6 +224,61 @@ fn a_device_held_to_a_rate_reads_at_that_rate() {
     });
 }
 
+/// What the server adds to every read.
+const LATE: Duration = Duration::from_millis(3);
+
+/// Medians of the reads that wait for the server one by one, in the order of the table.
+fn waiting_reads(mount: &Path, run: &Path, cpu: usize) -> Result<Vec<f64>, String> {
+    let _ = std::fs::remove_file(run);
+    let mut command = Command::new(fathom());
+    command.args(["run", "filesystem/read", "--quick", "--budget", "4s", "--trial", "30ms", "--alongside"]);
+    command.args(["--cpu", &cpu.to_string(), "--format", "json", "--dir"]).arg(mount).arg("-o").arg(run);
+    let points = points(&command.stdin(Stdio::null()).output().unwrap());
+    let alone = |point: &&Value| {
+        let has = |name: &str, values: &[Value]| values.contains(&point["parameters"][name]);
+        let waits = has("state", &["direct".into()])
+            || has("state", &["cold".into()]) && has("order", &["random".into()]);
+        let usual = has("block", &[4096.into()]) && has("way", &["read".into(), "pread".into()]);
+        waits && usual && has("file", &[65_536.into(), (64 << 20).into()])
+    };
+    let median = |point: &Value| point["median"].as_f64().ok_or_else(|| format!("no median: {point:#}"));
+    points.iter().filter(alone).map(median).collect()
+}
+
+/// The same server answers at once and late: what it and the kernel cost beside the delay is in both.
+fn reads_what_the_server_adds() -> Result<(), String> {
+    let work = tempfile::tempdir().unwrap();
+    let mount = work.path().join("mount");
+    std::fs::create_dir_all(&mount).unwrap();
+    let cpu = Machine::describe(work.path()).allowed_cpus()[0];
+    let server = Late::mounted(&mount, cpu).map_err(|error| format!("no file system to be late: {error}"))?;
+    let run = work.path().join("run.jsonl");
+    let prompt = waiting_reads(&mount, &run, cpu)?;
+    server.answer_after(LATE);
+    let late = waiting_reads(&mount, &run, cpu)?;
+    assert_eq!((prompt.len(), late.len()), (6, 6), "direct in two orders and cold in one, of two files");
+    for (prompt, late) in prompt.iter().zip(&late) {
+        near("a read that is answered late", *late, LATE.as_nanos() as f64 + prompt, 0.02)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_file_system_that_answers_late_reads_so_late() {
+    let _alone = alone();
+    let what = "reads of a file system that answers after 3 ms take 3 ms more";
+    if !is_root(what) {
+        return;
+    }
+    if let Err(error) = File::open("/dev/fuse") {
+        eprintln!("not tested, because /dev/fuse is not to be had ({error}): {what}");
+        return;
+    }
+    // The thread gets a mount namespace of its own, which must not become that of other tests.
+    let session = || std::thread::spawn(reads_what_the_server_adds).join().unwrap();
+    in_one_of_three_sessions(session);
+}
+
 /// Every point has a reason, and none a value; nothing is left in the folder.
 fn nothing_but_reasons(output: &Output, expected: &str) {
     let points = points(output);
@@ -276,6 +337,8 @@ fn a_full_disk_has_a_reason_and_the_run_goes_on() {
     let points = points(&output);
     let large: Vec<&str> = points.iter().filter_map(|point| point["reason"].as_str()).collect();
     assert!(large.iter().any(|reason| reason.contains("File too large")), "{large:#?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("writing a test file: 16 of 64 MiB"), "the making of a file is shown: {said}");
     let small =
         points.iter().filter(|point| point["parameters"]["file"] == 65_536 && point["median"].is_f64());
     assert!(small.count() >= 4, "small files still fit: {points:#?}");

@@ -10,19 +10,21 @@ use std::time::{Duration, Instant};
 /// Without a terminal, a line is written this often.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Shows a run while it goes on. Nothing is drawn by a thread of its own: only between two trials.
+/// Shows a run while it goes on. Nothing is drawn by a thread of its own, or while a trial observes: only between two trials
+/// and while one prepares.
 pub struct Live {
     screen: Option<MultiProgress>,
     bar: Option<ProgressBar>,
     rows: BTreeMap<String, ProgressBar>,
     last_line: Option<Instant>,
+    last_preparing: Option<Instant>,
 }
 
 impl Live {
     /// A table on the terminal, or a line now and then where there is none.
     pub fn new() -> Self {
         let screen = std::io::stderr().is_terminal().then(MultiProgress::new);
-        Live { screen, bar: None, rows: BTreeMap::new(), last_line: None }
+        Live { screen, bar: None, rows: BTreeMap::new(), last_line: None, last_preparing: None }
     }
 
     /// Takes the bar away; the table stays.
@@ -36,11 +38,7 @@ impl Live {
     }
 
     fn draw(&mut self, screen: &MultiProgress, tick: &Tick) {
-        let bar = self.bar.get_or_insert_with(|| {
-            let style = ProgressStyle::with_template("{wide_bar:.cyan} {msg}")
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
-            screen.add(ProgressBar::new(1000).with_style(style))
-        });
+        let bar = bar_below(&mut self.bar, screen);
         let row = self.rows.entry(tick.planned.experiment.clone()).or_insert_with(|| {
             let style =
                 ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -49,13 +47,6 @@ impl Live {
         row.set_message(row_text(tick));
         bar.set_position((share(tick) * 1000.0) as u64);
         bar.set_message(status(tick));
-    }
-
-    fn write_line(&mut self, tick: &Tick) {
-        if self.last_line.is_none_or(|last| last.elapsed() >= PLAIN_INTERVAL) {
-            eprintln!("{}", status(tick));
-            self.last_line = Some(Instant::now());
-        }
     }
 }
 
@@ -69,9 +60,33 @@ impl Watcher for Live {
     fn trial(&mut self, tick: &Tick) {
         match self.screen.clone() {
             Some(screen) => self.draw(&screen, tick),
-            None => self.write_line(tick),
+            None => write_line(&mut self.last_line, &status(tick)),
         }
     }
+
+    fn preparing(&mut self, doing: &str) {
+        match self.screen.clone() {
+            Some(screen) => bar_below(&mut self.bar, &screen).set_message(doing.to_owned()),
+            None => write_line(&mut self.last_preparing, doing),
+        }
+    }
+}
+
+/// Writes a line unless one of its kind was written lately.
+fn write_line(last: &mut Option<Instant>, line: &str) {
+    if last.is_none_or(|last| last.elapsed() >= PLAIN_INTERVAL) {
+        eprintln!("{line}");
+        *last = Some(Instant::now());
+    }
+}
+
+/// The bar below the table, drawn when it is first needed.
+fn bar_below<'live>(bar: &'live mut Option<ProgressBar>, screen: &MultiProgress) -> &'live ProgressBar {
+    bar.get_or_insert_with(|| {
+        let style = ProgressStyle::with_template("{wide_bar:.cyan} {msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        screen.add(ProgressBar::new(1000).with_style(style))
+    })
 }
 
 /// How much of the time is over, or of the wish fulfilled, whichever is more.

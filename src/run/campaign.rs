@@ -41,6 +41,9 @@ pub struct Tick<'run> {
 pub trait Watcher {
     /// Called after every trial, between two measurements.
     fn trial(&mut self, tick: &Tick);
+
+    /// Called while a trial prepares something that takes long, with what that is; nothing is measured meanwhile.
+    fn preparing(&mut self, doing: &str);
 }
 
 /// A run on its way.
@@ -162,7 +165,7 @@ impl Campaign {
             if round > 1 && self.began.elapsed() + self.cost(*index) > self.budget {
                 continue;
             }
-            if interrupted() || !self.visit(*index, round)? {
+            if interrupted() || !self.visit(*index, round, watcher)? {
                 return Ok(Some(Ending::Interrupted));
             }
             visited = true;
@@ -202,7 +205,7 @@ impl Campaign {
     }
 
     /// One trial: predicted if it is the point's first, run, written down. False where it was interrupted.
-    fn visit(&mut self, index: usize, round: u32) -> Result<bool> {
+    fn visit(&mut self, index: usize, round: u32, watcher: &mut dyn Watcher) -> Result<bool> {
         let planned = self.active[index].clone();
         let experiment = experiments::find(&planned.experiment)
             .with_context(|| format!("this program does not know {}", planned.experiment))?;
@@ -210,7 +213,7 @@ impl Campaign {
         let request = self.request(experiment, &planned, round);
         let began = Instant::now();
         let limit = experiment.time_limit(&planned.point) + self.trial;
-        let Some(outcome) = self.outcome_of(&request, limit)? else { return Ok(false) };
+        let Some(outcome) = self.outcome_of(&request, limit, watcher)? else { return Ok(false) };
         let trial = Trial {
             experiment: planned.experiment,
             point: planned.point,
@@ -227,12 +230,18 @@ impl Campaign {
     }
 
     /// Runs a trial; what became of it, or `None` where it was interrupted. Without its peer it is not even begun.
-    fn outcome_of(&mut self, request: &Request, limit: Duration) -> Result<Option<TrialOutcome>> {
+    fn outcome_of(
+        &mut self,
+        request: &Request,
+        limit: Duration,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Option<TrialOutcome>> {
         let remote = request.peer.is_some();
         if let Some(reason) = self.lost_peer(false).filter(|_| remote) {
             return Ok(Some(TrialOutcome::Failed { reason }));
         }
-        let end = child::run(request, limit).context("a measuring process could not be started")?;
+        let end = child::run(request, limit, &mut |doing| watcher.preparing(doing))
+            .context("a measuring process could not be started")?;
         let outcome = outcome(end, limit);
         if remote && !matches!(outcome, None | Some(TrialOutcome::Measured { .. })) {
             // If it was the peer, that is the reason, and the next trial need not find out.

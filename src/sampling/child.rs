@@ -1,5 +1,6 @@
 //! A trial's process, seen from the run: start it small and clean, bring its answer home, time it out, reap it.
 
+use super::preparing;
 use super::trial::{Answer, Request};
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
@@ -29,10 +30,12 @@ pub enum End {
 
 /// Runs one trial in a fresh process: this binary executed again, with a small clean environment of random size, in a
 /// process group of its own that ends with it.
-pub fn run(request: &Request, limit: Duration) -> std::io::Result<End> {
+///
+/// The listener is told what takes it long before it observes anything.
+pub fn run(request: &Request, limit: Duration, listener: &mut dyn FnMut(&str)) -> std::io::Result<End> {
     let mut child = start(request)?;
     let group = child.id() as libc::pid_t;
-    let end = converse(&mut child, request, limit);
+    let end = converse(&mut child, request, limit, listener);
     // SAFETY: the group is that of our child, which is not reaped yet; partners that it may have left die here.
     unsafe { libc::kill(-group, libc::SIGKILL) };
     let status = child.wait()?;
@@ -59,7 +62,12 @@ fn start(request: &Request) -> std::io::Result<Child> {
 }
 
 /// Sends the request and reads the answer to its end; `None` where time or patience ran out first.
-fn converse(child: &mut Child, request: &Request, limit: Duration) -> std::io::Result<Option<Vec<u8>>> {
+fn converse(
+    child: &mut Child,
+    request: &Request,
+    limit: Duration,
+    listener: &mut dyn FnMut(&str),
+) -> std::io::Result<Option<Vec<u8>>> {
     let text = serde_json::to_vec(request)?;
     if let Some(mut stdin) = child.stdin.take() {
         // A child that died already does not read; its silence is reported below.
@@ -75,7 +83,10 @@ fn converse(child: &mut Child, request: &Request, limit: Duration) -> std::io::R
         }
         match stdout.read(&mut buffer)? {
             0 => return Ok(Some(answer)),
-            some => answer.extend_from_slice(&buffer[..some]),
+            some => {
+                answer.extend_from_slice(&buffer[..some]);
+                preparing::hear(&mut answer, listener);
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod gaps;
 mod observe;
 pub mod owner;
 pub mod partner;
+pub mod preparing;
 mod qualify;
 pub mod shared_memory;
 mod stopwatch;

@@ -41,8 +41,8 @@ impl Content {
         first == Some(self.stamp(offset / SECTOR as u64))
     }
 
-    /// Writes a file's content, in large pieces.
-    pub fn fill(self, file: &File, bytes: u64) -> io::Result<()> {
+    /// Writes a file's content, in large pieces, and tells after each how many bytes are written.
+    pub fn fill(self, file: &File, bytes: u64, tell: impl Fn(u64)) -> io::Result<()> {
         let mut piece = self.pattern();
         let mut offset = 0;
         while offset < bytes {
@@ -50,6 +50,7 @@ impl Content {
             self.number(&mut piece[..length], offset);
             file.write_all_at(&piece[..length], offset)?;
             offset += length as u64;
+            tell(offset);
         }
         Ok(())
     }
@@ -86,7 +87,7 @@ mod tests {
         let (one, other) = (Content::of(Path::new("/x/one")), Content::of(Path::new("/x/other")));
         let file = tempfile::tempfile().unwrap();
         let bytes = (2 << 20) + 1000;
-        one.fill(&file, bytes).unwrap();
+        one.fill(&file, bytes, |_| ()).unwrap();
         assert_eq!(file.metadata().unwrap().len(), bytes);
         let mut block = [0; SECTOR];
         for offset in [0, 512, 1 << 20, (1 << 20) + 4096, (2 << 20) - 512, 2 << 20] {

@@ -16,7 +16,7 @@ pub use residency::{Cached, cached, cached_within, evict, page_bytes, warm};
 pub use room::{Room, free_bytes};
 
 use crate::experiment::{Failure, Site};
-use crate::sampling::owner::Owner;
+use crate::sampling::{owner::Owner, preparing};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -70,12 +70,22 @@ pub fn shared_path(site: &Site, what: &str) -> Result<PathBuf, Failure> {
     Ok(site.folder.join(owner.name(what)))
 }
 
+/// How often it is said how far the making of a file is, bytes: a fraction of a second on most disks.
+const SAID_EVERY: u64 = 16 << 20;
+
+fn say(written: u64, bytes: u64) {
+    if written.is_multiple_of(SAID_EVERY) {
+        let waits = if written == bytes { ", and waiting for the device to have it" } else { "" };
+        preparing::say(&format!("writing a test file: {} of {} MiB{waits}", written >> 20, bytes >> 20));
+    }
+}
+
 /// Makes a file whole before it gets its name: a trial that is killed meanwhile leaves no half of one to later trials.
 fn made(path: &Path, bytes: u64, content: Content) -> Result<File, Failure> {
     let unfinished = path.with_extension("unfinished");
     let options = OpenOptions::new().read(true).write(true).create(true).truncate(true).clone();
     let file = options.open(&unfinished).map_err(|error| refused("made", &unfinished, &error))?;
-    let filled = content.fill(&file, bytes).and_then(|()| file.sync_all());
+    let filled = content.fill(&file, bytes, |written| say(written, bytes)).and_then(|()| file.sync_all());
     let finished = filled.and_then(|()| std::fs::rename(&unfinished, path));
     finished.map(|()| file).map_err(|error| {
         // What was written is given back: a full disk is the likeliest cause.
