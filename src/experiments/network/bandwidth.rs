@@ -104,7 +104,7 @@ pub const SENDER: &str = "sender's processor time";
 /// Processor time of the receiver.
 pub const RECEIVER: &str = "receiver's processor time";
 
-const CHUNKS: [u64; 8] = [512, 4 << 10, 16 << 10, 64 << 10, 128 << 10, 1 << 20, 4 << 20, 32 << 20];
+const CHUNKS: [u64; 9] = [512, 4 << 10, 16 << 10, 64 << 10, 128 << 10, 512 << 10, 1 << 20, 4 << 20, 32 << 20];
 const QUICK_CHUNKS: [u64; 4] = [512, 16 << 10, 128 << 10, 4 << 20];
 /// The chunk of everything that does not sweep it.
 const USUAL_CHUNK: u64 = 128 << 10;
