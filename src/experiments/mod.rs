@@ -3,6 +3,7 @@
 //! Adding an experiment is one file and two lines in its family's `mod.rs`.
 
 pub mod cpu;
+mod device_facts;
 pub mod filesystem;
 #[cfg(target_arch = "x86_64")]
 mod listing;

@@ -1,13 +1,13 @@
 //! What do processes that read at the same time cost one another?
 
 use super::blocks::Order;
-use super::device_facts;
 use super::fleet::{Fleet, Member, Progress};
 use super::read;
 use crate::experiment::{
     About, Asked, Basis, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
     Prediction, Scale, Site, Trend, Workload,
 };
+use crate::experiments::device_facts;
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::statistics::{fit_line, two_segments};

@@ -1,11 +1,11 @@
 //! What do a file's name and its attributes cost?
 
-use super::device_facts;
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
     Site, TRACED_CALLS, TRACED_OPERATIONS, Workload, errno,
 };
 use crate::experiments::cpu::null_write;
+use crate::experiments::device_facts;
 use crate::experiments::test_file::{refused, shared_path};
 use crate::machine::Machine;
 use rand_xoshiro::SplitMix64;

@@ -5,7 +5,6 @@ mod cache_search;
 mod cache_size;
 mod cold;
 mod contention;
-mod device_facts;
 mod fleet;
 mod metadata;
 mod read;

@@ -1,12 +1,12 @@
 //! What does writing a block to a file cost, and what to have it on the device?
 
 use super::blocks::{Order, Walk};
-use super::device_facts;
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
     Site, Workload, errno,
 };
 use crate::experiments::cpu::null_write;
+use crate::experiments::device_facts;
 use crate::experiments::test_file::{Aligned, Room, TestFile, cached, direct};
 use crate::machine::Machine;
 use std::fs::File;

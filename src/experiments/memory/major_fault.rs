@@ -11,6 +11,7 @@ use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
     Site, Workload,
 };
+use crate::experiments::device_facts;
 use crate::machine::Machine;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -93,14 +94,14 @@ impl Experiment for MajorFault {
         let waiting = |prediction| {
             let what = "a request to the device, a sleep and a wake-up";
             let prediction = handling(prediction, what, 4_000.0, known);
-            prediction.hardware("the device's answer", 1.0, cost::device_read(known.machine))
+            prediction.hardware("the device's answer", 1.0, device_facts::random_read(known))
         };
         let read_ahead = cost::read_ahead(known.machine).value;
         let with_read_ahead = |prediction| {
             waiting(prediction).hardware(
-                "pages read with it, of which half come before it",
-                read_ahead / page / 2.0,
-                cost::device_page(known.machine, page),
+                "the bytes read with it, of which half come before it",
+                read_ahead / 2.0,
+                device_facts::byte(known),
             )
         };
         let share = |share: f64| {
@@ -109,14 +110,14 @@ impl Experiment for MajorFault {
                 share,
                 cost::minor(known),
             );
-            minor.hardware("pages streamed from the device", 1.0, cost::device_page(known.machine, page))
+            minor.hardware("the bytes of a page, streamed from the device", page, device_facts::byte(known))
         };
         Ok(match point.name(&ACCESS) {
             IN_ORDER => share(1.0 / 16.0),
             WRITTEN => handling(share(2.0), "each page told to the file system", 1_000.0, known).hardware(
                 "a flush of the device, shared by the pages",
                 1.0 / WRITTEN_PAGES as f64,
-                cost::device_read(known.machine),
+                device_facts::random_read(known),
             ),
             FIXED | RANDOM if point.number(&STRIDE) < cost::mapped_at_once() => {
                 Prediction::new().hardware("a load of a line that no cache holds", 1.0, per_byte::load(known))
@@ -189,7 +190,9 @@ impl Experiment for MajorFault {
 
     fn findings(&self, known: &Known) -> Vec<String> {
         let Some(major) = known.median(ABOUT.name, &point(SHUFFLED)) else { return vec![] };
-        let mut said = vec![cost::against_its_class(major, known.machine)];
+        let usual = device_facts::against_the_usual(major, known);
+        let mut said: Vec<String> =
+            usual.into_iter().map(|place| format!("A fault that reads one page takes {place}.")).collect();
         let minor = known.median(super::minor_fault::NAME, &super::minor_fault::cached_point());
         if let Some(minor) = minor {
             said.push(format!(

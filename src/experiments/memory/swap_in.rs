@@ -1,6 +1,6 @@
 //! What does the first touch of a page cost that was swapped out?
 
-use super::fault::cost::{self, handling, trap};
+use super::fault::cost::{handling, trap};
 use super::fault::lap::Lap;
 use super::fault::stretch::Mapped;
 use super::fault::tally::{self, Faults, Tally};
@@ -9,6 +9,7 @@ use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
     Requirement, Scale, Site, Workload, errno,
 };
+use crate::experiments::device_facts;
 use crate::machine::Machine;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -65,7 +66,7 @@ impl Experiment for SwapIn {
         let what = "a page found and cleared of its old use, a request, a sleep and a wake-up";
         let prediction = handling(trap(Prediction::new(), known), what, 4_500.0, known);
         // Swap is usually on the disk that the system is on; which one that is, nobody has asked.
-        Ok(prediction.hardware("the device's answer", 1.0, cost::device_read(known.machine)))
+        Ok(prediction.hardware("the device's answer", 1.0, device_facts::random_read(known)))
     }
 
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::experiment::{Basis, Bound, Known, Point, Prediction};
 use crate::experiments::cpu::null_write;
-use crate::experiments::filesystem::device_facts;
+use crate::experiments::device_facts;
 
 /// Copying a byte out of memory that is not in the caches, nanoseconds.
 fn copied(known: &Known) -> Basis {

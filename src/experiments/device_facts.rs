@@ -1,0 +1,157 @@
+//! What a device of each kind usually needs for a block: for predictions made before anything was measured. The kind is a
+//! fact of the machine; the figures are those of data sheets, rounded, and wrong by a factor of two for many devices.
+
+use crate::experiment::{Basis, Known};
+
+/// A kind of device.
+struct Kind {
+    /// How its name begins in the description of the machine.
+    begins: &'static str,
+    /// A small random read, nanoseconds.
+    random_ns: f64,
+    /// A small read of the block behind the one before, nanoseconds.
+    sequential_ns: f64,
+    /// Large reads.
+    bytes_per_second: f64,
+    /// What a small random read usually takes, microseconds; `None` where no such range is published.
+    usual_us: Option<(f64, f64)>,
+    /// What it is, and where the figures come from.
+    source: &'static str,
+}
+
+const KINDS: &[Kind] = &[
+    Kind {
+        begins: "NVMe",
+        random_ns: 80e3,
+        sequential_ns: 20e3,
+        bytes_per_second: 3e9,
+        // Report 000, section 4.3.
+        usual_us: Some((10.0, 100.0)),
+        source: "a flash drive on PCI Express: 80 µs for 4 KiB at queue depth 1, 3 GB/s (data sheets)",
+    },
+    Kind {
+        begins: "solid state",
+        random_ns: 120e3,
+        sequential_ns: 60e3,
+        bytes_per_second: 0.5e9,
+        usual_us: Some((50.0, 200.0)),
+        source: "a flash drive on SATA: 0.12 ms for 4 KiB, 0.5 GB/s (data sheets)",
+    },
+    Kind {
+        begins: "rotating disk",
+        random_ns: 12.7e6,
+        sequential_ns: 100e3,
+        bytes_per_second: 0.15e9,
+        usual_us: Some((4_000.0, 15_000.0)),
+        source: "a disk of 7200 turns a minute: half a turn of 4.2 ms and a seek of 8.5 ms, 150 MB/s (data sheets)",
+    },
+    Kind {
+        begins: "flash card",
+        random_ns: 500e3,
+        sequential_ns: 300e3,
+        bytes_per_second: 0.09e9,
+        usual_us: None,
+        source: "a flash card: 0.5 ms for 4 KiB, 90 MB/s (data sheets)",
+    },
+    Kind {
+        begins: "network block device",
+        random_ns: 500e3,
+        sequential_ns: 500e3,
+        bytes_per_second: 0.3e9,
+        usual_us: None,
+        source: "a disk over a network: some 0.5 ms a request (cloud providers)",
+    },
+    Kind {
+        begins: "memory",
+        random_ns: 3e3,
+        sequential_ns: 3e3,
+        bytes_per_second: 5e9,
+        usual_us: None,
+        source: "a disk in memory: a copy and the block layer's work",
+    },
+    Kind {
+        begins: "compressed memory",
+        random_ns: 6e3,
+        sequential_ns: 6e3,
+        bytes_per_second: 2e9,
+        usual_us: None,
+        source: "a disk in compressed memory: decompression of a page in some µs",
+    },
+    Kind {
+        begins: "persistent memory",
+        random_ns: 3e3,
+        sequential_ns: 3e3,
+        bytes_per_second: 5e9,
+        usual_us: None,
+        source: "a disk of persistent memory: a copy and the block layer's work",
+    },
+    Kind {
+        begins: "loop device",
+        random_ns: 100e3,
+        sequential_ns: 40e3,
+        bytes_per_second: 1e9,
+        usual_us: None,
+        source: "a file that serves as a disk: its own device's time, assumed a flash drive's",
+    },
+];
+
+/// A virtual disk, and any of which nothing is known.
+const UNKNOWN: Kind = Kind {
+    begins: "",
+    random_ns: 100e3,
+    sequential_ns: 50e3,
+    bytes_per_second: 1e9,
+    usual_us: Some((10.0, 1_000.0)),
+    source: "flash behind a hypervisor: 80 µs of the drive and some 20 µs of the way there; 1 GB/s (assumed)",
+};
+
+fn facts(known: &Known) -> &'static Kind {
+    let device = known.machine.storage.device.value();
+    let named = |kind: &&Kind| device.is_some_and(|device| device.kind.starts_with(kind.begins));
+    KINDS.iter().find(named).unwrap_or(&UNKNOWN)
+}
+
+/// What a small random read of the device needs, nanoseconds, with one request at a time: synchronous reads never see the
+/// rate that a data sheet gives for a deep queue (R-FIX-58).
+pub fn random_read(known: &Known) -> Basis {
+    let facts = facts(known);
+    Basis::published(facts.random_ns, facts.source)
+}
+
+/// What a small read of the device needs, nanoseconds, when the one before it was of the block before.
+pub fn sequential_read(known: &Known) -> Basis {
+    let facts = facts(known);
+    Basis::published(facts.sequential_ns, facts.source)
+}
+
+/// Moving one byte at the rate of large reads, nanoseconds.
+pub fn byte(known: &Known) -> Basis {
+    let facts = facts(known);
+    Basis::published(1e9 / facts.bytes_per_second, facts.source)
+}
+
+/// Where a small random read of so many nanoseconds stands in the usual range of its kind of device, in words (R-MEM-32);
+/// `None` where no range is published, or nothing is known of the device.
+pub fn against_the_usual(nanoseconds: f64, known: &Known) -> Option<String> {
+    let device = known.machine.storage.device.value()?;
+    let ((low, high), us) = (facts(known).usual_us?, nanoseconds / 1e3);
+    let place = match () {
+        () if us < low => "below",
+        () if us > high => "above",
+        () => "within",
+    };
+    Some(format!(
+        "{us:.1} µs, {place} the usual {low:.0} to {high:.0} µs of its kind of device ({})",
+        device.kind
+    ))
+}
+
+/// Below this no answer of the device can lie, nanoseconds, with the reason; `None` where the device may be memory.
+pub fn soonest_answer(known: &Known) -> Option<(f64, &'static str)> {
+    let kind = known.machine.storage.device.value().map(|device| device.kind.as_str())?;
+    let on_a_bus = ["NVMe", "solid state", "rotating", "flash card", "network", "virtual disk"];
+    on_a_bus.iter().any(|begins| kind.starts_with(begins)).then_some((
+        500.0,
+        "a request and its answer cross PCI Express, or leave the virtual machine: half a microsecond at least",
+    ))
+}
