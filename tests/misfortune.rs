@@ -126,7 +126,8 @@ fn restricted(file: &Path, restrict: impl Fn() -> bool + Send + Sync + 'static) 
 
 fn complete_without_panic(file: &Path, output: &std::process::Output) {
     let said = text(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    // A value that a busy machine has spoilt beyond plausibility makes status 4; that nothing broke is asserted below.
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{}: {said}", output.status);
     assert!(!said.contains("panicked"), "{said}");
     let planned = lines_of(file, "header")[0]["plan"].as_array().unwrap().len();
     let visited: std::collections::BTreeSet<String> = lines_of(file, "trial")
@@ -140,8 +141,11 @@ fn complete_without_panic(file: &Path, output: &std::process::Output) {
         .filter(|point| point["skip"].is_string())
         .count();
     assert_eq!(visited.len() + skipped, planned, "every point is visited or skipped");
-    let failed = lines_of(file, "trial").into_iter().find(|trial| trial["outcome"]["outcome"] == "failed");
-    assert!(failed.is_none(), "{failed:?}");
+    let is_broken = |trial: &serde_json::Value| {
+        ["failed", "timed_out"].iter().any(|outcome| trial["outcome"]["outcome"] == *outcome)
+    };
+    let broken = lines_of(file, "trial").into_iter().find(is_broken);
+    assert!(broken.is_none(), "{broken:?}");
 }
 
 #[test]
