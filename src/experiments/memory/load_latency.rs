@@ -95,6 +95,7 @@ impl Experiment for LoadLatency {
     fn effort(&self, point: &Point) -> Effort {
         match point.name(&ORDER) {
             CYCLE => cycle_effort(Pages::of(point), point.number(&SIZE)),
+            _ if point.number(&SIZE) > 16 * MIB => Effort::Thorough,
             _ => Effort::Standard,
         }
     }

@@ -80,6 +80,7 @@ impl Experiment for MajorFault {
     fn effort(&self, point: &Point) -> Effort {
         match (point.name(&ACCESS), point.number(&STRIDE)) {
             (SHUFFLED | IN_ORDER | FIRST_BYTE, _) | (FIXED, 4_096 | 65_536 | 1_048_576) => Effort::Quick,
+            (RANDOM, 1_048_576..) => Effort::Thorough,
             _ => Effort::Standard,
         }
     }
