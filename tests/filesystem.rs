@@ -6,6 +6,7 @@
 
 #[path = "filesystem/late.rs"]
 mod late;
+mod sessions;
 
 use fathom::machine::Machine;
 use late::Late;
@@ -78,12 +79,6 @@ fn near(what: &str, found: f64, truth: f64, tolerance: f64) -> Result<(), String
     }
 }
 
-/// A busy host may spoil a session; an instrument that is wrong is wrong in all of them.
-fn in_one_of_three_sessions(session: impl Fn() -> Result<(), String>) {
-    let complaints: Vec<String> = (0..3).map_while(|_| session().err()).collect();
-    assert!(complaints.len() < 3, "in none of three sessions: {complaints:#?}");
-}
-
 /// A control group of the version that this machine has, gone when it is dropped.
 struct Group {
     path: PathBuf,
@@ -150,7 +145,7 @@ fn finds_the_cache_of_a_limit(mib: u64) {
     if !is_root("the cache of a control group's limit is found") {
         return;
     }
-    in_one_of_three_sessions(|| {
+    sessions::in_one_of_three(|| {
         let Some(group) = Group::new("memory") else { return Ok(()) };
         let limit = (mib << 20).to_string();
         if !group.set(("memory.limit_in_bytes", limit.clone()), ("memory.max", limit)) {
@@ -216,7 +211,7 @@ fn a_device_held_to_a_rate_reads_at_that_rate() {
     if !is_root("a throttled device is read at its rate") {
         return;
     }
-    in_one_of_three_sessions(|| {
+    sessions::in_one_of_three(|| {
         let bytes = rate_of_a_throttled_device("read_bps_device", "rbps", 20_000_000).unwrap_or_default();
         bytes.iter().try_for_each(|rate| near("bytes a second", *rate, 20e6, 0.02))?;
         let blocks = rate_of_a_throttled_device("read_iops_device", "riops", 500).unwrap_or_default();
@@ -276,7 +271,7 @@ fn a_file_system_that_answers_late_reads_so_late() {
     }
     // The thread gets a mount namespace of its own, which must not become that of other tests.
     let session = || std::thread::spawn(reads_what_the_server_adds).join().unwrap();
-    in_one_of_three_sessions(session);
+    sessions::in_one_of_three(session);
 }
 
 /// Every point has a reason, and none a value; nothing is left in the folder.
