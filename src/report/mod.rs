@@ -4,6 +4,7 @@
 //! Everything here is a pure function of the run file: neither the present time nor the environment enters, so the same
 //! run file gives the same bytes.
 
+mod accuracy;
 mod catalogue;
 pub mod description;
 mod figure;

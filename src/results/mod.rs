@@ -1,12 +1,14 @@
 //! From a run file to results: estimates, outcomes, evidence, fits and findings. Pure functions of the run file; the
 //! reports only show what stands here.
 
+mod accuracy;
 mod headline;
 mod point;
 mod shape;
 mod trend;
 pub mod virtual_peer;
 
+pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
 pub use headline::Headline;
 pub use point::{Disturbance, Outcome, PointResult, trials_of};
 pub use trend::TrendResult;
@@ -26,6 +28,8 @@ pub struct Results<'run> {
     pub trends: Vec<TrendResult>,
     /// What the results say, by experiment.
     pub findings: Vec<(String, Vec<String>)>,
+    /// How good the predictions were.
+    pub accuracy: Accuracy,
     /// The observed core frequency, median over trials, hertz.
     pub core_hz: Option<f64>,
 }
@@ -47,7 +51,8 @@ impl<'run> Results<'run> {
         if virtual_peer::has_one(run) {
             virtual_peer::name(&mut points, &mut trends, &mut findings);
         }
-        Results { run, points, trends, findings, core_hz }
+        let accuracy = Accuracy::of(&points);
+        Results { run, points, trends, findings, accuracy, core_hz }
     }
 
     /// The names of the experiments in the plan, in its order.
