@@ -14,6 +14,7 @@ pub mod record;
 pub mod results;
 pub mod plan;
 pub mod run;
+pub mod replicate;
 pub mod report;
 pub mod cli;
 pub mod commands;

@@ -15,6 +15,7 @@ pub mod live;
 mod machine;
 pub mod markdown;
 pub mod quantities;
+pub mod replication;
 mod run;
 mod summary;
 pub mod terminal;

@@ -13,7 +13,7 @@ pub use headline::Headline;
 pub use point::{Disturbance, Outcome, PointResult, trials_of};
 pub use trend::TrendResult;
 
-use crate::experiment::{Experiment, Finding, Known};
+use crate::experiment::{Experiment, Finding, Known, Point};
 use crate::experiments;
 use crate::record::Run;
 use crate::statistics;
@@ -53,6 +53,22 @@ impl<'run> Results<'run> {
         }
         let accuracy = Accuracy::of(&points);
         Results { run, points, trends, findings, accuracy, core_hz }
+    }
+
+    /// What was found, as experiments know it: by their own names of points.
+    pub fn known(&self) -> Known<'run> {
+        let mut known = Known::new(&self.run.header.machine, self.core_hz);
+        for point in &self.points {
+            if let (Outcome::Value, Some(estimate)) = (&point.outcome, &point.estimate) {
+                known.learn(&point.experiment, &virtual_peer::unnamed(&point.point), Finding::of(estimate));
+            }
+        }
+        known
+    }
+
+    /// A point as these results name it.
+    pub fn shown(&self, point: &Point) -> Point {
+        if virtual_peer::has_one(self.run) { virtual_peer::shown(point) } else { point.clone() }
     }
 
     /// The names of the experiments in the plan, in its order.
