@@ -15,6 +15,7 @@ pub mod results;
 pub mod references;
 pub mod plan;
 pub mod run;
+pub mod replicate;
 pub mod report;
 pub mod cli;
 pub mod commands;

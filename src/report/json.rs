@@ -3,6 +3,9 @@
 //!
 //! Numbers are not rounded. An absent number is `null`: it is never 0, never left out, and NaN cannot occur.
 
+mod accuracy;
+
+use self::accuracy::AccuracyReport;
 use crate::experiment::{Bound, Check, Part, Point, Prediction, Term};
 use crate::machine::{Machine, Warning};
 use crate::quantity::{Kind, Unit};
@@ -30,6 +33,7 @@ struct Report<'run> {
     points: Vec<PointReport<'run>>,
     trends: Vec<TrendReport<'run>>,
     findings: Vec<Findings<'run>>,
+    accuracy: AccuracyReport<'run>,
 }
 
 #[derive(Serialize)]
@@ -176,6 +180,7 @@ fn report<'run>(results: &'run Results) -> Report<'run> {
             .iter()
             .map(|(experiment, sentences)| Findings { experiment, sentences })
             .collect(),
+        accuracy: accuracy::accuracy(&results.accuracy),
     }
 }
 

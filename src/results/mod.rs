@@ -1,17 +1,19 @@
 //! From a run file to results: estimates, outcomes, evidence, fits and findings. Pure functions of the run file; the
 //! reports only show what stands here.
 
+mod accuracy;
 mod headline;
 mod point;
 mod shape;
 mod trend;
 pub mod virtual_peer;
 
+pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
 pub use headline::Headline;
 pub use point::{Disturbance, Outcome, PointResult, trials_of};
 pub use trend::TrendResult;
 
-use crate::experiment::{Experiment, Finding, Known};
+use crate::experiment::{Experiment, Finding, Known, Point};
 use crate::experiments;
 use crate::record::Run;
 use crate::statistics;
@@ -26,6 +28,8 @@ pub struct Results<'run> {
     pub trends: Vec<TrendResult>,
     /// What the results say, by experiment.
     pub findings: Vec<(String, Vec<String>)>,
+    /// How good the predictions were.
+    pub accuracy: Accuracy,
     /// The observed core frequency, median over trials, hertz.
     pub core_hz: Option<f64>,
 }
@@ -47,7 +51,24 @@ impl<'run> Results<'run> {
         if virtual_peer::has_one(run) {
             virtual_peer::name(&mut points, &mut trends, &mut findings);
         }
-        Results { run, points, trends, findings, core_hz }
+        let accuracy = Accuracy::of(&points);
+        Results { run, points, trends, findings, accuracy, core_hz }
+    }
+
+    /// What was found, as experiments know it: by their own names of points.
+    pub fn known(&self) -> Known<'run> {
+        let mut known = Known::new(&self.run.header.machine, self.core_hz);
+        for point in &self.points {
+            if let (Outcome::Value, Some(estimate)) = (&point.outcome, &point.estimate) {
+                known.learn(&point.experiment, &virtual_peer::unnamed(&point.point), Finding::of(estimate));
+            }
+        }
+        known
+    }
+
+    /// A point as these results name it.
+    pub fn shown(&self, point: &Point) -> Point {
+        if virtual_peer::has_one(self.run) { virtual_peer::shown(point) } else { point.clone() }
     }
 
     /// The names of the experiments in the plan, in its order.
