@@ -148,7 +148,7 @@ fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     let mut files = vec![("run file", path.as_path())];
     files.extend(written.is_ok().then_some(("report", page.as_path())));
     print(&rendered(&results, asked.format, &files, style))?;
-    Ok(if results.failures() > 0 { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })
+    Ok(if results.has_failed() { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })
 }
 
 fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {

@@ -12,6 +12,7 @@ pub mod peer;
 pub mod experiments;
 pub mod record;
 pub mod results;
+pub mod references;
 pub mod plan;
 pub mod run;
 pub mod replicate;

@@ -96,6 +96,7 @@ fn rendered(
     let rows = replicate::table::compared(wanted, replication, results);
     match format {
         Format::Text => Ok(report::replication::text(wanted, &rows, files, style)),
+        Format::Json => Ok(report::replication::json::render(wanted, replication, &rows)),
         _ => bail!("a replication is shown as text only"),
     }
 }

@@ -2,8 +2,9 @@
 //! A pure function of a replication and of the run beside it.
 
 use super::record::{Outcome, Replication};
-use super::{Fathom, Replica, Report, Row, Summary};
+use super::{Fathom, Replica, Report, Row, Summary, Theirs};
 use crate::experiment::{Finding, Known};
+use crate::references::{self, Figure};
 use crate::results::{Results, TrendResult};
 use crate::statistics::{self, Estimate, Interval, Ratio};
 
@@ -11,6 +12,8 @@ use crate::statistics::{self, Estimate, Interval, Ratio};
 pub struct Compared {
     /// What it is about.
     pub row: &'static Row,
+    /// Their figure; `None` where it is not printed.
+    pub theirs: Option<&'static Figure>,
     /// Here by their method, or why not.
     pub replicated: Result<Summary, String>,
     /// Here by Fathom's method, or why not.
@@ -19,6 +22,43 @@ pub struct Compared {
     pub ratio: Option<Ratio>,
     /// What was seen beside their method.
     pub seen: Vec<String>,
+}
+
+/// Whether a method of theirs misleads here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It gives more than Fathom finds.
+    Above,
+    /// It gives less than Fathom finds.
+    Below,
+    /// The two cannot be told apart.
+    NotTold,
+    /// One of them has no value, or no interval that tells.
+    Open,
+}
+
+impl Verdict {
+    /// The word in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Above => "above",
+            Verdict::Below => "below",
+            Verdict::NotTold => "not_told_apart",
+            Verdict::Open => "open",
+        }
+    }
+}
+
+impl Compared {
+    /// What the interval of the ratio says.
+    pub fn verdict(&self) -> Verdict {
+        match self.ratio.as_ref().and_then(|ratio| ratio.interval) {
+            None => Verdict::Open,
+            Some(interval) if interval.low > 1.0 => Verdict::Above,
+            Some(interval) if interval.high < 1.0 => Verdict::Below,
+            Some(_) => Verdict::NotTold,
+        }
+    }
 }
 
 /// Every row of a report.
@@ -32,7 +72,11 @@ fn compare(row: &'static Row, replication: &Replication, results: &Results, know
     let fathom = ours(row, results, known);
     let ratio =
         replicated.as_ref().ok().zip(fathom.as_ref().ok()).and_then(|(theirs, ours)| ratio(theirs, ours));
-    Compared { row, replicated, fathom, ratio, seen: seen(row, replication) }
+    let theirs = match row.theirs {
+        Theirs::Printed(id) => references::figure(id),
+        Theirs::NotPrinted(_) => None,
+    };
+    Compared { row, theirs, replicated, fathom, ratio, seen: seen(row, replication) }
 }
 
 fn replicated(row: &Row, replication: &Replication) -> Result<Summary, String> {

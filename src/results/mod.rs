@@ -87,9 +87,15 @@ impl<'run> Results<'run> {
         found.map_or(&[], |(_, said)| said)
     }
 
-    /// Points whose outcome is a failure of some kind: these make the exit status.
+    /// Points whose outcome is a failure of some kind.
     pub fn failures(&self) -> usize {
         self.points.iter().filter(|point| point.outcome.is_failure()).count()
+    }
+
+    /// Whether something went wrong: a point that has failed, or a peer that was lost on the way. It makes the exit status.
+    pub fn has_failed(&self) -> bool {
+        let lost = self.run.closing.as_ref().is_some_and(|closing| closing.peer_lost.is_some());
+        lost || self.failures() > 0
     }
 }
 

@@ -150,7 +150,14 @@ impl Campaign {
         };
         let conditions = Snapshot::take(self.cpu_stat.as_deref()).since(&before);
         let took_s = (self.earlier + self.began.elapsed()).as_secs_f64();
-        let closing = Closing { at: now(), took_s, rounds: self.whole_rounds(), ended: ending, conditions };
+        let closing = Closing {
+            at: now(),
+            took_s,
+            rounds: self.whole_rounds(),
+            ended: ending,
+            conditions,
+            peer_lost: self.peering.as_ref().and_then(Peering::lost).map(str::to_owned),
+        };
         self.journal.append(&Line::Closing(closing.clone()))?;
         self.journal.sync()?;
         self.run.closing = Some(closing);

@@ -1,5 +1,7 @@
 //! A replicated report: its summary table beside what is found here, by its method and by Fathom's.
 
+pub mod json;
+
 use super::quantities;
 use super::text::Style;
 use crate::experiment::Finding;
