@@ -4,6 +4,7 @@
 //! [`Workload`]. Each file in `experiments/` reads like the method section of a paper, in these words.
 
 mod evidence;
+mod main_figure;
 mod peer_address;
 mod point;
 mod prediction;
@@ -12,6 +13,7 @@ mod requirement;
 mod workload;
 
 pub use evidence::{Bound, Check, Counters, Observed};
+pub use main_figure::{At, MainFigure};
 pub use peer_address::{PeerAddress, Token};
 pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUAL_PEER, Value};
 pub use prediction::{Basis, Finding, Known, Part, Prediction, Source, Term};
@@ -149,6 +151,11 @@ pub trait Experiment: Sync {
     /// What the results say, in sentences with their numbers; computed from results alone, after the run.
     fn findings(&self, _known: &Known) -> Vec<String> {
         vec![]
+    }
+
+    /// The figures that tell of it on one page; the first that was measured, where none is named.
+    fn main_figures(&self) -> &'static [MainFigure] {
+        &[]
     }
 
     /// What the machine declares along the parameters of the sweep, for the figures.

@@ -3,6 +3,11 @@
 use super::{article, paper};
 use crate::results::Results;
 
+/// One page with the main figures; it reads as plain text too.
+pub fn synopsis(results: &Results) -> String {
+    paper::markdown::render(&article::synopsis::alone(results))
+}
+
 /// The whole report; figures are in the page of HTML alone.
 pub fn render(results: &Results) -> String {
     paper::markdown::render(&article::of(results))

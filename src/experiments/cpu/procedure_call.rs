@@ -3,8 +3,8 @@
 #[cfg(target_arch = "x86_64")]
 use super::call_kernel;
 use crate::experiment::{
-    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement,
-    Scale, Site, Trend, Workload, ensure,
+    About, At, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point, Prediction,
+    Requirement, Scale, Site, Trend, Workload, ensure,
 };
 use crate::machine::Machine;
 
@@ -50,6 +50,18 @@ const CHAINED: usize = 1;
 impl Experiment for ProcedureCall {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of(
+                    "call without arguments",
+                    &[("form", At::Name("abi")), ("arguments", At::Number(0))],
+                ),
+                MainFigure::slope("each argument more, calls in a chain", &[("form", At::Name("chained"))]),
+            ]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

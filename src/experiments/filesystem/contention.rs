@@ -4,8 +4,8 @@ use super::blocks::Order;
 use super::fleet::{Fleet, Member, Progress};
 use super::read;
 use crate::experiment::{
-    About, Asked, Basis, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
-    Prediction, Scale, Site, Trend, Workload,
+    About, Asked, At, Basis, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter,
+    Placement, Point, Prediction, Scale, Site, Trend, Workload,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -75,6 +75,31 @@ const FEW_COUNTS: [u64; 5] = [1, 2, 4, 8, 16];
 impl Experiment for Contention {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of(
+                    "4 KiB block, one process alone",
+                    &[
+                        ("figure", At::Name("each process")),
+                        ("pattern", At::Name("all sequential")),
+                        ("file", At::Number(4_096_000)),
+                        ("processes", At::Least),
+                    ],
+                ),
+                MainFigure::of(
+                    "4 KiB block, most processes",
+                    &[
+                        ("figure", At::Name("each process")),
+                        ("pattern", At::Name("all sequential")),
+                        ("file", At::Number(4_096_000)),
+                        ("processes", At::Most),
+                    ],
+                ),
+            ]
+        }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {

@@ -2,8 +2,8 @@
 
 use super::blocks::{Order, Walk};
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
-    Site, Workload, errno,
+    About, At, Bound, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
+    Prediction, Scale, Site, Workload, errno,
 };
 use crate::experiments::cpu::null_write;
 use crate::experiments::device_facts;
@@ -61,6 +61,29 @@ const COUNTED: &str = "dirty_pages_are_counted";
 impl Experiment for Write {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of(
+                    "4 KiB into the page cache",
+                    &[
+                        ("block", At::Number(4_096)),
+                        ("order", At::Name("sequential")),
+                        ("until", At::Name("in the page cache")),
+                    ],
+                ),
+                MainFigure::of(
+                    "4 KiB and fsync",
+                    &[
+                        ("block", At::Number(4_096)),
+                        ("order", At::Name("sequential")),
+                        ("until", At::Name("on the device, fsync")),
+                    ],
+                ),
+            ]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

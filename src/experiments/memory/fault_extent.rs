@@ -9,8 +9,8 @@ use super::fault::stretch::Mapped;
 use super::fault::tally::Faults;
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
-    About, Basis, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale, Site,
-    Workload,
+    About, At, Basis, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point, Prediction,
+    Scale, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -64,6 +64,15 @@ const CHEAPEST: usize = 31;
 impl Experiment for FaultExtent {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[MainFigure::of(
+                "brought by one major fault",
+                &[("by", At::Name("residency")), ("state", At::Name("cold"))],
+            )]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

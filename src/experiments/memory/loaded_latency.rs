@@ -13,8 +13,8 @@ use super::stream::kernel::{KERNELS, Kernel, Kind};
 use super::stream::prediction;
 use super::stream::working_set;
 use crate::experiment::{
-    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Site, Stopwatch, Work, Workload,
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter,
+    Placement, Point, Prediction, Requirement, Scale, Site, Stopwatch, Work, Workload,
 };
 use crate::machine::Machine;
 use crate::quantity::{Unit, declared};
@@ -81,6 +81,18 @@ const DRAWING: &str = "threads_drawing";
 impl Experiment for LoadedLatency {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of("idle memory", &[("load", At::Name("nothing"))]),
+                MainFigure::of(
+                    "while others read at full speed",
+                    &[("load", At::Name("read")), ("result", At::Name("latency")), ("pause", At::Least)],
+                ),
+            ]
+        }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {

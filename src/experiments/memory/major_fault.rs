@@ -8,8 +8,8 @@ use super::fault::per_byte;
 use super::fault::tally::{self, Kind};
 use super::pages::Pages;
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
-    Site, Workload,
+    About, At, Bound, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
+    Prediction, Scale, Site, Workload,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -68,6 +68,10 @@ const SHUFFLED_PAGES: usize = 64;
 impl Experiment for MajorFault {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const { &[MainFigure::of("page of a cold file", &[("access", At::Name("shuffled pages, no read-ahead"))])] }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

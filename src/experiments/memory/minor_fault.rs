@@ -8,8 +8,8 @@ use super::fault::tally::{self, Kind};
 use super::fault::touched::{IN_CACHE, MAPPED, cached, cleared, file, huge, populate, read, touched, write};
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
-    Requirement, Scale, Site, Workload,
+    About, At, Bound, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
+    Prediction, Requirement, Scale, Site, Workload,
 };
 use crate::machine::Machine;
 
@@ -76,6 +76,10 @@ const HUGE_STRETCH: u64 = 8 << 20;
 impl Experiment for MinorFault {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const { &[MainFigure::of("anonymous page, first write", &[("touch", At::Name("anonymous, first write"))])] }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
