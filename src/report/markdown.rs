@@ -1,5 +1,6 @@
 //! The summary as Markdown, for an issue, a change request or a page of notes.
 
+use super::finding;
 use super::run::{self, Precision};
 use super::summary::{self, Group, Unmeasured};
 use super::text::clean;
@@ -25,7 +26,8 @@ pub fn render(results: &Results) -> String {
     text += &list(
         "What it means",
         results.findings.iter().flat_map(|(experiment, said)| {
-            said.iter().map(move |sentence| format!("`{}` {}", code(experiment), plain(sentence)))
+            said.iter()
+                .map(move |said| format!("`{}` {}", code(experiment), plain(&finding::text(&said.statement))))
         }),
     );
     text += &list("Disturbances", run::disturbances(results).iter().map(|sentence| plain(sentence)));

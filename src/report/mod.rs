@@ -7,6 +7,7 @@
 mod catalogue;
 pub mod description;
 mod figure;
+mod finding;
 pub mod html;
 pub mod json;
 pub mod latex;

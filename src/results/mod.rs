@@ -11,7 +11,7 @@ pub use headline::Headline;
 pub use point::{Disturbance, Outcome, PointResult, trials_of};
 pub use trend::TrendResult;
 
-use crate::experiment::{Experiment, Finding, Known};
+use crate::experiment::{Experiment, Finding, Found, Known};
 use crate::experiments;
 use crate::record::Run;
 use crate::statistics;
@@ -25,7 +25,7 @@ pub struct Results<'run> {
     /// The straight lines that sweeps were made for.
     pub trends: Vec<TrendResult>,
     /// What the results say, by experiment.
-    pub findings: Vec<(String, Vec<String>)>,
+    pub findings: Vec<(String, Vec<Finding>)>,
     /// The observed core frequency, median over trials, hertz.
     pub core_hz: Option<f64>,
 }
@@ -37,7 +37,7 @@ impl<'run> Results<'run> {
             run.header.plan.iter().map(|planned| point::result(run, planned)).collect();
         let core_hz = core_hz(run);
         let known = known(run, &points, core_hz);
-        let mut findings: Vec<(String, Vec<String>)> = experiments_of(&points)
+        let mut findings: Vec<(String, Vec<Finding>)> = experiments_of(&points)
             .filter_map(|experiment| {
                 let said = experiment.findings(&known);
                 (!said.is_empty()).then(|| (experiment.about().name.to_owned(), said))
@@ -61,7 +61,7 @@ impl<'run> Results<'run> {
     }
 
     /// What the results of one experiment say.
-    pub fn findings_of(&self, name: &str) -> &[String] {
+    pub fn findings_of(&self, name: &str) -> &[Finding] {
         let found = self.findings.iter().find(|(experiment, _)| experiment == name);
         found.map_or(&[], |(_, said)| said)
     }
@@ -83,11 +83,13 @@ fn names(points: &[PointResult]) -> Vec<&str> {
     names
 }
 
+/// What findings may rest on: points that have a value and whose evidence holds.
 fn known<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
     let mut known = Known::new(&run.header.machine, core_hz);
-    for point in points {
+    known.virtual_peer = virtual_peer::has_one(run);
+    for point in points.iter().filter(|point| point.evidence_holds()) {
         if let (Outcome::Value, Some(estimate)) = (&point.outcome, &point.estimate) {
-            known.learn(&point.experiment, &point.point, Finding::of(estimate));
+            known.learn(&point.experiment, &point.point, Found::of(estimate, point.unit));
         }
     }
     known

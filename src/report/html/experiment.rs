@@ -5,6 +5,7 @@ use super::references::{Cited, References};
 use super::table;
 use crate::experiment::{Part, Term};
 use crate::report::figure;
+use crate::report::finding;
 use crate::report::quantities;
 use crate::report::run;
 use crate::report::summary;
@@ -134,7 +135,7 @@ impl Section {
             trends: trends(results, name),
             derivation: derivation(&points, numbers, references),
             evidence: evidence(&points, numbers),
-            findings: results.findings_of(name).to_vec(),
+            findings: results.findings_of(name).iter().map(|said| finding::text(&said.statement)).collect(),
             without: without(results, Some(name)),
         }
     }
