@@ -104,6 +104,11 @@ impl Found {
         Found::measured(Measured::exact(scale).over(self.plain()), dimension)
     }
 
+    /// The ends of its interval.
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        self.interval.map(|interval| (interval.low, interval.high))
+    }
+
     /// Whether two are told apart by their intervals; `None` where one has none.
     pub fn differs_from(&self, other: &Found) -> Option<bool> {
         self.plain().differs_from(other.plain())

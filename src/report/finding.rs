@@ -17,7 +17,7 @@ pub(in crate::report) fn text(statement: &Statement) -> String {
 fn figure(figure: &Figure) -> String {
     let found = &figure.found;
     let measure = measure(found);
-    let ends = found.interval.map(|interval| (interval.low, interval.high)).filter(|(low, high)| low < high);
+    let ends = found.ends().filter(|(low, high)| low < high);
     let value = match found.dimension {
         Dimension::Count if ends.is_none() => quantities::plain(found.value),
         // What is certain is exact.

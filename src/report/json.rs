@@ -3,6 +3,9 @@
 //!
 //! Numbers are not rounded. An absent number is `null`: it is never 0, never left out, and NaN cannot occur.
 
+mod accuracy;
+
+use self::accuracy::AccuracyReport;
 use super::finding;
 use crate::experiment::{Bound, Check, Figure, Finding, Part, Point, Prediction, Term};
 use crate::machine::{Machine, Warning};
@@ -31,6 +34,7 @@ struct Report<'run> {
     points: Vec<PointReport<'run>>,
     trends: Vec<TrendReport<'run>>,
     findings: Vec<Findings<'run>>,
+    accuracy: AccuracyReport<'run>,
 }
 
 #[derive(Serialize)]
@@ -195,6 +199,7 @@ fn report<'run>(results: &'run Results) -> Report<'run> {
             .iter()
             .map(|(experiment, findings)| self::findings(experiment, findings))
             .collect(),
+        accuracy: accuracy::accuracy(&results.accuracy),
     }
 }
 

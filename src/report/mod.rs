@@ -4,6 +4,7 @@
 //! Everything here is a pure function of the run file: neither the present time nor the environment enters, so the same
 //! run file gives the same bytes.
 
+mod accuracy;
 mod catalogue;
 pub mod description;
 mod figure;
@@ -15,6 +16,7 @@ pub mod live;
 mod machine;
 pub mod markdown;
 pub mod quantities;
+pub mod replication;
 mod run;
 mod summary;
 pub mod terminal;

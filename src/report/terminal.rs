@@ -5,7 +5,7 @@ use super::run::{self, Precision};
 use super::summary::{self, Group, Row, Unmeasured};
 use super::text::{clean, lines};
 use super::words::{self, plural};
-use super::{catalogue, machine as description, quantities};
+use super::{accuracy, catalogue, machine as description, quantities};
 use crate::experiment::Experiment;
 use crate::machine::Machine;
 use crate::results::{Outcome, Results};
@@ -40,6 +40,7 @@ pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> Stri
         unmeasured(&summary::unmeasured(results), style),
         trends(results, style),
         findings(results, style),
+        accuracy::text(&results.accuracy, style),
         doubts(results, style),
         disturbances(results, style),
         description::warnings(&results.run.header.machine, style),

@@ -1,17 +1,19 @@
 //! From a run file to results: estimates, outcomes, evidence, fits and findings. Pure functions of the run file; the
 //! reports only show what stands here.
 
+mod accuracy;
 mod headline;
 mod point;
 mod shape;
 mod trend;
 pub mod virtual_peer;
 
+pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
 pub use headline::Headline;
 pub use point::{Disturbance, Outcome, PointResult, trials_of};
 pub use trend::TrendResult;
 
-use crate::experiment::{Experiment, Finding, Found, Known};
+use crate::experiment::{Experiment, Finding, Found, Known, Point};
 use crate::experiments;
 use crate::record::Run;
 use crate::statistics;
@@ -26,6 +28,8 @@ pub struct Results<'run> {
     pub trends: Vec<TrendResult>,
     /// What the results say, by experiment.
     pub findings: Vec<(String, Vec<Finding>)>,
+    /// How good the predictions were.
+    pub accuracy: Accuracy,
     /// The observed core frequency, median over trials, hertz.
     pub core_hz: Option<f64>,
 }
@@ -36,7 +40,7 @@ impl<'run> Results<'run> {
         let mut points: Vec<PointResult> =
             run.header.plan.iter().map(|planned| point::result(run, planned)).collect();
         let core_hz = core_hz(run);
-        let known = known(run, &points, core_hz);
+        let known = supported(run, &points, core_hz);
         let mut findings: Vec<(String, Vec<Finding>)> = experiments_of(&points)
             .filter_map(|experiment| {
                 let said = experiment.findings(&known);
@@ -47,7 +51,26 @@ impl<'run> Results<'run> {
         if virtual_peer::has_one(run) {
             virtual_peer::name(&mut points, &mut trends, &mut findings);
         }
-        Results { run, points, trends, findings, core_hz }
+        let accuracy = Accuracy::of(&points);
+        Results { run, points, trends, findings, accuracy, core_hz }
+    }
+
+    /// What was found, as experiments know it: by their own names of points.
+    pub fn known(&self) -> Known<'run> {
+        let mut known = Known::new(&self.run.header.machine, self.core_hz);
+        known.virtual_peer = virtual_peer::has_one(self.run);
+        for point in &self.points {
+            if let (Outcome::Value, Some(estimate)) = (&point.outcome, &point.estimate) {
+                let found = Found::of(estimate, point.unit);
+                known.learn(&point.experiment, &virtual_peer::unnamed(&point.point), found);
+            }
+        }
+        known
+    }
+
+    /// A point as these results name it.
+    pub fn shown(&self, point: &Point) -> Point {
+        if virtual_peer::has_one(self.run) { virtual_peer::shown(point) } else { point.clone() }
     }
 
     /// The names of the experiments in the plan, in its order.
@@ -66,9 +89,15 @@ impl<'run> Results<'run> {
         found.map_or(&[], |(_, said)| said)
     }
 
-    /// Points whose outcome is a failure of some kind: these make the exit status.
+    /// Points whose outcome is a failure of some kind.
     pub fn failures(&self) -> usize {
         self.points.iter().filter(|point| point.outcome.is_failure()).count()
+    }
+
+    /// Whether something went wrong: a point that has failed, or a peer that was lost on the way. It makes the exit status.
+    pub fn has_failed(&self) -> bool {
+        let lost = self.run.closing.as_ref().is_some_and(|closing| closing.peer_lost.is_some());
+        lost || self.failures() > 0
     }
 }
 
@@ -84,7 +113,7 @@ fn names(points: &[PointResult]) -> Vec<&str> {
 }
 
 /// What findings may rest on: points that have a value and whose evidence holds.
-fn known<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
+fn supported<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
     let mut known = Known::new(&run.header.machine, core_hz);
     known.virtual_peer = virtual_peer::has_one(run);
     for point in points.iter().filter(|point| point.evidence_holds()) {

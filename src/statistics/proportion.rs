@@ -16,7 +16,8 @@ pub fn share_interval(hits: u64, trials: u64) -> Option<Interval> {
     let centre = share + Z * Z / (2.0 * n);
     let spread = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
-    Some(Interval { low: (centre - spread) / scale, high: (centre + spread) / scale })
+    // Of none and of all an end is 0 and 1 to the last bit, which rounding need not find.
+    Some(Interval { low: ((centre - spread) / scale).max(0.0), high: ((centre + spread) / scale).min(1.0) })
 }
 
 #[cfg(test)]
@@ -36,6 +37,11 @@ mod tests {
     fn nothing_lost_does_not_mean_that_nothing_ever_is() {
         let found = share_interval(0, 100).unwrap();
         assert!(found.low.abs() < 1e-12 && found.high > 0.03 && found.high < 0.04, "{found:?}");
+        assert!(
+            (1..100).all(
+                |n| share_interval(n, n).unwrap().high <= 1.0 && share_interval(0, n).unwrap().low >= 0.0
+            )
+        );
     }
 
     #[test]

@@ -189,6 +189,7 @@ impl Maker {
             rounds: 8,
             ended: Ending::Budget,
             conditions: Conditions { interrupts: 120_000, switches: 45_000, ..Conditions::default() },
+            peer_lost: None,
         });
         let header = Line::Header(Box::new(header(self.machine, self.plan)));
         let lines = std::iter::once(header).chain(self.lines).chain(self.trials).chain([closing]);

@@ -1,0 +1,36 @@
+//! How good the predictions were, on a terminal: a line a chapter, and one in all.
+
+use super::quantities;
+use super::text::{Style, clean};
+use super::words::plural;
+use crate::results::{Accuracy, CLOSE, FAIR, Tally};
+
+/// The lines with their title; nothing where nothing could be judged.
+pub(super) fn text(found: &Accuracy, style: Style) -> String {
+    let Some(total) = &found.total else { return String::new() };
+    // Of a run of one chapter the whole is that chapter.
+    let chapters = if found.chapters.len() > 1 { found.chapters.as_slice() } else { &[] };
+    let tallies: Vec<&Tally> = chapters.iter().chain([total]).collect();
+    let room = tallies.iter().map(|tally| tally.name.chars().count()).max().unwrap_or(0);
+    let line = |tally: &&Tally| {
+        let lead = format!("  {:room$}  ", clean(&tally.name));
+        style.wrapped(&lead, &sentence(tally))
+    };
+    style.title("How good the predictions were") + "\n" + &tallies.iter().map(line).collect::<String>()
+}
+
+fn sentence(tally: &Tally) -> String {
+    let unpredicted = match tally.unpredicted {
+        0 => String::new(),
+        some => format!("; {} without a prediction", plural(some, "value")),
+    };
+    format!(
+        "{}: {} within {CLOSE}×, {} within {FAIR}×; measured over predicted {} in the median, {} at worst ({}){unpredicted}",
+        plural(tally.judged, "point"),
+        quantities::percent(tally.close.share),
+        quantities::percent(tally.fair.share),
+        quantities::factor(tally.median_factor),
+        quantities::factor(tally.worst.factor),
+        tally.worst.experiment,
+    )
+}

@@ -1,0 +1,221 @@
+//! How good the predictions of a run were: by experiment, by chapter, and in all.
+
+use super::PointResult;
+use crate::experiment::Point;
+use crate::statistics::{self, Interval};
+
+/// A prediction is close when the result lies within this factor of it, above or below.
+pub const CLOSE: f64 = 1.25;
+
+/// A prediction is fair when the result lies within this factor of it, above or below.
+pub const FAIR: f64 = 2.0;
+
+/// How good the predictions of a run were.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Accuracy {
+    /// One a chapter (family of experiments), in the order of the plan; those without a judged point are left out.
+    pub chapters: Vec<Tally>,
+    /// One an experiment, in the order of the plan; those without a judged point are left out.
+    pub experiments: Vec<Tally>,
+    /// Over the whole run; `None` where no point has both a value and a prediction.
+    pub total: Option<Tally>,
+}
+
+/// The predictions of some points, held against the results.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tally {
+    /// Whose they are: the name of a chapter or an experiment; `all` for the whole run.
+    pub name: String,
+    /// Points that have both a value and a prediction: the only ones that are judged.
+    pub judged: usize,
+    /// Points that have a value of which nothing was predicted.
+    pub unpredicted: usize,
+    /// Those within a factor of [`CLOSE`].
+    pub close: Share,
+    /// Those within a factor of [`FAIR`].
+    pub fair: Share,
+    /// The median of measured over predicted: above 1 where predictions are too low.
+    pub median_factor: f64,
+    /// The prediction that is the furthest from its result.
+    pub worst: Worst,
+}
+
+/// A share of the judged points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Share {
+    /// So many points.
+    pub points: usize,
+    /// Of all that were judged, 0 to 1.
+    pub share: f64,
+    /// Its 95 % interval by Wilson's score (1927): what the share of many more points of the same kind may be. The points of
+    /// one sweep resemble each other, so it is rather too narrow.
+    pub interval: Option<Interval>,
+}
+
+/// The prediction that is the furthest from its result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Worst {
+    /// The experiment's name.
+    pub experiment: String,
+    /// Its point.
+    pub point: Point,
+    /// Measured over predicted.
+    pub factor: f64,
+}
+
+/// How far a result lies from its prediction, as a factor of at least 1, the same above and below; infinite for a result of
+/// nothing where something was predicted.
+pub fn distance(factor: f64) -> f64 {
+    if factor > 0.0 { factor.max(1.0 / factor) } else { f64::INFINITY }
+}
+
+impl Accuracy {
+    /// Holds the predictions of all points against their results.
+    pub fn of(points: &[PointResult]) -> Self {
+        Accuracy {
+            chapters: tallies(points, chapter),
+            experiments: tallies(points, |point| &point.experiment),
+            total: tally("all", points.iter()),
+        }
+    }
+
+    /// What is known of one experiment's predictions; `None` where none could be judged.
+    pub fn of_experiment(&self, name: &str) -> Option<&Tally> {
+        self.experiments.iter().find(|tally| tally.name == name)
+    }
+}
+
+/// The family that a point's experiment belongs to.
+fn chapter(point: &PointResult) -> &str {
+    point.experiment.split('/').next().unwrap_or_default()
+}
+
+fn tallies(points: &[PointResult], group: fn(&PointResult) -> &str) -> Vec<Tally> {
+    let mut names: Vec<&str> = vec![];
+    for point in points {
+        if !names.contains(&group(point)) {
+            names.push(group(point));
+        }
+    }
+    let of = |name: &str| tally(name, points.iter().filter(|point| group(point) == name));
+    names.into_iter().filter_map(of).collect()
+}
+
+fn tally<'run>(name: &str, points: impl Iterator<Item = &'run PointResult> + Clone) -> Option<Tally> {
+    let judged: Vec<(&PointResult, f64)> =
+        points.clone().filter_map(|point| Some((point, point.factor()?))).collect();
+    let factors: Vec<f64> = judged.iter().map(|(_, factor)| *factor).collect();
+    let further = |one: &&(&PointResult, f64), other: &&(&PointResult, f64)| {
+        distance(one.1).total_cmp(&distance(other.1))
+    };
+    // Of several that are as far, the first of the table.
+    let (worst, factor) = judged.iter().rev().max_by(further)?;
+    let within = |limit: f64| {
+        share(factors.iter().filter(|factor| distance(**factor) <= limit).count(), factors.len())
+    };
+    Some(Tally {
+        name: name.to_owned(),
+        judged: judged.len(),
+        unpredicted: points.filter(|point| is_unpredicted(point)).count(),
+        close: within(CLOSE),
+        fair: within(FAIR),
+        median_factor: statistics::median(&factors)?,
+        worst: Worst { experiment: worst.experiment.clone(), point: worst.point.clone(), factor: *factor },
+    })
+}
+
+fn is_unpredicted(point: &PointResult) -> bool {
+    point.outcome == super::Outcome::Value && point.prediction.is_none()
+}
+
+fn share(points: usize, of: usize) -> Share {
+    Share {
+        points,
+        share: points as f64 / of as f64,
+        interval: statistics::share_interval(points as u64, of as u64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Basis, Prediction};
+    use crate::quantity::Unit;
+    use crate::results::{Disturbance, Outcome};
+    use crate::statistics::Estimate;
+
+    /// A point of which `predicted` was said, if anything, and at which `measured` was found.
+    fn result(experiment: &str, measured: f64, predicted: Option<f64>) -> PointResult {
+        let estimate = Estimate {
+            value: measured,
+            interval: None,
+            level: 0.95,
+            trials: 1,
+            observations: 1,
+            min: None,
+            max: None,
+        };
+        let said = |total| Prediction::new().hardware("all of it", 1.0, Basis::published(total, "a paper"));
+        PointResult {
+            experiment: experiment.to_owned(),
+            method_version: 1,
+            point: Point::new(),
+            unit: Unit::Nanoseconds,
+            outcome: Outcome::Value,
+            estimate: Some(estimate),
+            baseline: None,
+            samples: vec![],
+            each: false,
+            percentiles: vec![],
+            modes: vec![],
+            outliers: None,
+            prediction: predicted.map(said),
+            unpredicted: None,
+            evidence: vec![],
+            trials: (1, 1),
+            disturbance: Disturbance::default(),
+        }
+    }
+
+    #[test]
+    fn above_and_below_are_equally_far() {
+        assert!((distance(4.0) - 4.0).abs() < 1e-12 && (distance(0.25) - 4.0).abs() < 1e-12);
+        assert!(distance(0.0).is_infinite(), "nothing is infinitely far from something");
+    }
+
+    #[test]
+    fn points_are_counted_within_both_limits_by_experiment_chapter_and_in_all() {
+        let points = [
+            result("cpu/a", 10.0, Some(10.0)),
+            result("cpu/a", 5.0, Some(10.0)),
+            result("cpu/b", 79.0, Some(100.0)),
+            result("memory/c", 40.0, Some(10.0)),
+            result("memory/c", 40.0, None),
+        ];
+        let accuracy = Accuracy::of(&points);
+        let names = |tallies: &[Tally]| tallies.iter().map(|tally| tally.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&accuracy.chapters), ["cpu", "memory"]);
+        assert_eq!(names(&accuracy.experiments), ["cpu/a", "cpu/b", "memory/c"]);
+        let total = accuracy.total.clone().unwrap();
+        assert_eq!((total.judged, total.unpredicted), (4, 1));
+        assert_eq!(
+            (total.close.points, total.fair.points),
+            (1, 3),
+            "79 of 100 is out of 1.25, half is within 2"
+        );
+        assert!((total.fair.share - 0.75).abs() < 1e-12);
+        let interval = total.fair.interval.unwrap();
+        assert!(interval.low < 0.75 && 0.75 < interval.high);
+        assert_eq!((total.worst.experiment.as_str(), total.worst.factor), ("memory/c", 4.0));
+        assert!((total.median_factor - 0.895).abs() < 1e-12);
+        assert_eq!(accuracy.of_experiment("cpu/b").unwrap().judged, 1);
+    }
+
+    #[test]
+    fn what_has_no_value_is_not_judged() {
+        let mut skipped = result("cpu/a", 10.0, Some(10.0));
+        skipped.outcome = Outcome::Skipped { reason: "no time".to_owned() };
+        let accuracy = Accuracy::of(&[skipped]);
+        assert_eq!((accuracy.chapters.len(), accuracy.total), (0, None));
+    }
+}
