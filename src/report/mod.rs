@@ -5,6 +5,7 @@
 //! run file gives the same bytes.
 
 mod accuracy;
+pub mod article;
 pub mod beside;
 mod catalogue;
 pub mod description;
@@ -15,6 +16,7 @@ pub mod latex;
 pub mod live;
 mod machine;
 pub mod markdown;
+pub mod paper;
 pub mod published;
 pub mod quantities;
 pub mod replication;
