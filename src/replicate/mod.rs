@@ -7,6 +7,7 @@
 //! measured in fresh processes and written down ([`record`]); the table is a pure function of that record and of the run
 //! beside it ([`table`]).
 
+mod asked;
 mod measuring;
 pub mod record;
 mod report_000;
@@ -17,7 +18,9 @@ mod report_004;
 mod series;
 mod statistic;
 pub mod table;
+mod tasks;
 mod timer;
+mod unoptimised;
 mod visit;
 
 pub use measuring::measure;
@@ -112,6 +115,20 @@ impl Stage<'_> {
     /// How often: `theirs`, or less where it should be quick.
     pub fn count(&self, theirs: u64, quick: u64) -> u64 {
         if self.quick { quick } else { theirs }
+    }
+
+    /// The length of a tick of the counter that the timers read, nanoseconds; not known where the run's clock is another.
+    pub fn tick_ns(&self) -> Result<f64, Failure> {
+        let hz = self.site.ticks_per_second;
+        // The kernel's clock counts nanoseconds exactly; no counter was ever measured to tick so.
+        if hz.to_bits() == 1e9_f64.to_bits() {
+            return Err(Failure::Unsupported(
+                "their timer reads the processor's time-stamp counter, and here the run's clock is the kernel's: the \
+                 counter is not known to tick evenly"
+                    .to_owned(),
+            ));
+        }
+        Ok(1e9 / hz)
     }
 }
 
