@@ -8,6 +8,7 @@
 //! beside it ([`table`]).
 
 mod asked;
+mod mapping;
 mod measuring;
 pub mod record;
 mod report_000;
@@ -17,6 +18,7 @@ mod report_003;
 mod report_004;
 mod series;
 mod statistic;
+mod sweep;
 pub mod table;
 mod tasks;
 mod timer;
@@ -117,18 +119,18 @@ impl Stage<'_> {
         if self.quick { quick } else { theirs }
     }
 
-    /// The length of a tick of the counter that the timers read, nanoseconds; not known where the run's clock is another.
-    pub fn tick_ns(&self) -> Result<f64, Failure> {
-        let hz = self.site.ticks_per_second;
-        // The kernel's clock counts nanoseconds exactly; no counter was ever measured to tick so.
-        if hz.to_bits() == 1e9_f64.to_bits() {
+    /// Nanoseconds of one tick of the counter that the reports' timers read; a reason where there is none to convert with.
+    pub fn ns_per_tick(&self) -> Result<f64, Failure> {
+        // The other clock counts nanoseconds already, and is not what their instructions read.
+        const NANOSECONDS: f64 = 1e9;
+        let ticks = self.site.ticks_per_second;
+        if (ticks - NANOSECONDS).abs() < 1.0 {
             return Err(Failure::Unsupported(
-                "their timer reads the processor's time-stamp counter, and here the run's clock is the kernel's: the \
-                 counter is not known to tick evenly"
+                "their timer reads the time-stamp counter, which this machine does not have or does not keep steady"
                     .to_owned(),
             ));
         }
-        Ok(1e9 / hz)
+        Ok(1e9 / ticks)
     }
 }
 
