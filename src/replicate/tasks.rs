@@ -34,10 +34,9 @@ pub fn thread() -> Result<libc::pthread_t, Failure> {
         let mut thread = std::mem::zeroed();
         match libc::pthread_create(&raw mut thread, std::ptr::null(), nothing, std::ptr::null_mut()) {
             0 => Ok(thread),
-            error => Err(Failure::Broke(format!(
-                "pthread_create: {}",
-                std::io::Error::from_raw_os_error(error)
-            ))),
+            error => {
+                Err(Failure::Broke(format!("pthread_create: {}", std::io::Error::from_raw_os_error(error))))
+            }
         }
     }
 }
@@ -47,9 +46,7 @@ pub fn join(thread: libc::pthread_t) -> Result<(), Failure> {
     // SAFETY: a thread of ours that was not joined before.
     match unsafe { libc::pthread_join(thread, std::ptr::null_mut()) } {
         0 => Ok(()),
-        error => {
-            Err(Failure::Broke(format!("pthread_join: {}", std::io::Error::from_raw_os_error(error))))
-        }
+        error => Err(Failure::Broke(format!("pthread_join: {}", std::io::Error::from_raw_os_error(error)))),
     }
 }
 
@@ -63,14 +60,14 @@ pub fn raise_priority() -> Option<String> {
 }
 
 /// How often this process has given up its CPU to wait, so far.
-pub fn voluntary_switches() -> i64 {
-    usage().ru_nvcsw as i64
+pub fn voluntary_switches() -> libc::c_long {
+    usage().ru_nvcsw
 }
 
 /// Major faults and minor faults of this process so far.
-pub fn faults() -> (i64, i64) {
+pub fn faults() -> (libc::c_long, libc::c_long) {
     let usage = usage();
-    (usage.ru_majflt as i64, usage.ru_minflt as i64)
+    (usage.ru_majflt, usage.ru_minflt)
 }
 
 /// Memory of this process that is mapped in, bytes: what a fork has to copy the tables of.
