@@ -6,10 +6,13 @@
 mod accuracy;
 
 use self::accuracy::AccuracyReport;
-use crate::experiment::{Bound, Check, Part, Point, Prediction, Term};
+use super::beside;
+use super::finding;
+use crate::experiment::{Bound, Check, Figure, Finding, Part, Point, Prediction, Term};
 use crate::machine::{Machine, Warning};
 use crate::quantity::{Kind, Unit};
 use crate::record::{Closing, Peer, Resumed, Settings, Tool};
+use crate::references::Beside;
 use crate::results::{Disturbance, Outcome, PointResult, Results, TrendResult};
 use crate::sampling::Qualification;
 use crate::statistics::{Estimate, Interval, Mode, Outliers};
@@ -34,6 +37,9 @@ struct Report<'run> {
     trends: Vec<TrendReport<'run>>,
     findings: Vec<Findings<'run>>,
     accuracy: AccuracyReport<'run>,
+    /// Published figures beside those of the run; absent where none was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside: Option<Vec<beside::Entry<'run>>>,
 }
 
 #[derive(Serialize)]
@@ -143,7 +149,25 @@ struct TrendReport<'run> {
 #[derive(Serialize)]
 struct Findings<'run> {
     experiment: &'run str,
-    sentences: &'run [String],
+    sentences: Vec<String>,
+    statements: Vec<StatementReport<'run>>,
+}
+
+#[derive(Serialize)]
+struct StatementReport<'run> {
+    question: &'static str,
+    asked: &'static str,
+    text: String,
+    figures: Vec<FigureReport<'run>>,
+}
+
+#[derive(Serialize)]
+struct FigureReport<'run> {
+    name: &'run str,
+    value: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    unit: &'static str,
 }
 
 /// The whole report as JSON, ending in a line feed.
@@ -152,7 +176,13 @@ pub fn render(results: &Results) -> String {
     serde_json::to_string_pretty(&report(results)).unwrap_or_default() + "\n"
 }
 
-/// The same on one line, to be put into a page.
+/// The same with published figures beside those of the run.
+pub fn render_beside(results: &Results, rows: &[Beside]) -> String {
+    let report = Report { beside: Some(beside::entries(rows)), ..report(results) };
+    serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"
+}
+
+/// The report without them on one line, to be put into a page.
 pub(super) fn compact(results: &Results) -> String {
     serde_json::to_string(&report(results)).unwrap_or_default()
 }
@@ -178,9 +208,34 @@ fn report<'run>(results: &'run Results) -> Report<'run> {
         findings: results
             .findings
             .iter()
-            .map(|(experiment, sentences)| Findings { experiment, sentences })
+            .map(|(experiment, findings)| self::findings(experiment, findings))
             .collect(),
         accuracy: accuracy::accuracy(&results.accuracy),
+        beside: None,
+    }
+}
+
+fn findings<'run>(experiment: &'run str, findings: &'run [Finding]) -> Findings<'run> {
+    let statement = |finding: &'run Finding| StatementReport {
+        question: finding.question.name(),
+        asked: finding.question.asked(),
+        text: finding::text(&finding.statement),
+        figures: finding.statement.figures().map(figure).collect(),
+    };
+    let statements: Vec<StatementReport> = findings.iter().map(statement).collect();
+    let sentences = statements.iter().map(|statement| statement.text.clone()).collect();
+    Findings { experiment, sentences, statements }
+}
+
+fn figure(figure: &Figure) -> FigureReport<'_> {
+    let interval = figure.found.interval;
+    let finite = |number: f64| Some(number).filter(|number| number.is_finite());
+    FigureReport {
+        name: &figure.name,
+        value: finite(figure.found.value),
+        low: interval.and_then(|interval| finite(interval.low)),
+        high: interval.and_then(|interval| finite(interval.high)),
+        unit: finding::unit(figure.found.dimension),
     }
 }
 

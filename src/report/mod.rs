@@ -6,9 +6,11 @@
 
 mod accuracy;
 pub mod article;
+pub mod beside;
 mod catalogue;
 pub mod description;
 mod figure;
+mod finding;
 pub mod html;
 pub mod json;
 pub mod latex;
@@ -16,6 +18,7 @@ pub mod live;
 mod machine;
 pub mod markdown;
 pub mod paper;
+pub mod published;
 pub mod quantities;
 pub mod replication;
 mod run;

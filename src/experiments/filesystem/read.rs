@@ -1,5 +1,6 @@
 //! What does reading a block of a file cost, by the layer that serves it?
 
+mod layers;
 mod points;
 mod predicted;
 
@@ -8,8 +9,8 @@ use super::cold;
 use super::reader::{ReadAhead, Reader, Way};
 use super::uring::{self, Counted};
 use crate::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Known, Landmark, MainFigure, Observed, Parameter,
-    Point, Prediction, Scale, Site, Workload,
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure, Observed,
+    Parameter, Point, Prediction, Scale, Site, Workload,
 };
 use crate::experiments::test_file::{Room, TestFile, accounts, cached, direct, evict, served, warm};
 use crate::machine::Machine;
@@ -177,8 +178,8 @@ impl Experiment for Read {
         }
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        points::findings(known)
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        layers::findings(known)
     }
 
     fn landmarks(&self, machine: &Machine) -> Vec<Landmark> {

@@ -8,8 +8,8 @@ use super::other_side::{LOOPBACK, OtherSide, PATH, PEER, WITHIN, required};
 use super::ping::{Ping, THIS_HOST};
 use super::tcp_info::tcp_info;
 use crate::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Placement,
-    Point, Prediction, Requirement, Scale, Site, Workload,
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
+    Placement, Point, Prediction, Requirement, Scale, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::peer::Service;
@@ -216,7 +216,7 @@ impl Experiment for RoundTrip {
         checks
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
+    fn findings(&self, known: &Known) -> Vec<Finding> {
         latency::findings(known)
     }
 }

@@ -70,7 +70,8 @@ pub fn render(report: &Report, replication: &Replication, rows: &[Compared]) -> 
         header: &replication.header,
         rows: rows.iter().map(row).collect(),
     };
-    serde_json::to_string_pretty(&document).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"))
+    // Plain structures of numbers and texts with text keys: there is nothing in them that could fail.
+    serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
 }
 
 fn row(compared: &Compared) -> Row<'_> {
@@ -92,7 +93,7 @@ fn row(compared: &Compared) -> Row<'_> {
         replicated: value(&compared.replicated, |found| (found.value, found.interval)),
         deviation: summary.and_then(|found| found.deviation),
         trials: summary.map(|found| found.trials),
-        fathom: value(&compared.fathom, |found| (found.median, found.interval)),
+        fathom: value(&compared.fathom, |found| (found.value, found.ends())),
         ratio: compared.ratio.as_ref(),
         verdict: compared.verdict().name(),
         misleads: row.misleads,
