@@ -52,6 +52,9 @@ pub(super) fn beside(
             summary + "\n" + &report::beside::text(&rows, machines, style)
         }
         Format::Json => report::json::render_beside(results, &rows),
-        _ => bail!("--beside is for the forms text and json"),
+        Format::Html => report::html::render_beside(results, &rows),
+        Format::Markdown => report::markdown::render_beside(results, &rows),
+        Format::Latex => report::latex::render_beside(results, &rows),
+        Format::Synopsis => bail!("a synopsis has no room for --beside: ask for another form"),
     })
 }

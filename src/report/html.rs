@@ -1,7 +1,13 @@
 //! The report as one page of HTML that needs nothing else: no network, no font, and no script to be complete.
 
 use super::{article, json, paper};
+use crate::references::Beside;
 use crate::results::Results;
+
+/// The same with published figures beside those of the run.
+pub fn render_beside(results: &Results, rows: &[Beside]) -> String {
+    paper::html::render(&article::beside(results, rows), Some(&json::compact(results)))
+}
 
 /// The whole page, with all figures inside as JSON.
 pub fn render(results: &Results) -> String {

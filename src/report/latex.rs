@@ -1,9 +1,15 @@
 //! The tables of the report in LaTeX, for a paper.
 
 use super::{article, paper};
+use crate::references::Beside;
 use crate::results::Results;
 
 /// Every table that is not folded, behind comments that say what they are of.
 pub fn render(results: &Results) -> String {
     paper::latex::render(&article::of(results))
+}
+
+/// The same with published figures beside those of the run.
+pub fn render_beside(results: &Results, rows: &[Beside]) -> String {
+    paper::latex::render(&article::beside(results, rows))
 }

@@ -1,6 +1,7 @@
 //! The report as Markdown, for an issue, a change request or a page of notes.
 
 use super::{article, paper};
+use crate::references::Beside;
 use crate::results::Results;
 
 /// One page with the main figures; it reads as plain text too.
@@ -11,4 +12,9 @@ pub fn synopsis(results: &Results) -> String {
 /// The whole report; figures are in the page of HTML alone.
 pub fn render(results: &Results) -> String {
     paper::markdown::render(&article::of(results))
+}
+
+/// The same with published figures beside those of the run.
+pub fn render_beside(results: &Results, rows: &[Beside]) -> String {
+    paper::markdown::render(&article::beside(results, rows))
 }

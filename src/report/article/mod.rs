@@ -2,6 +2,7 @@
 //! follows from all of it. Every form of the full report is written from this one document.
 
 mod accuracy;
+mod beside;
 mod conditions;
 mod evidence;
 mod experiment;
@@ -16,8 +17,9 @@ pub mod synopsis;
 mod without;
 mod works;
 
-use super::paper::{Block, Document, Key, Section, Text};
+use super::paper::{Block, Document, Key, Numbering, Section, Text};
 use super::run;
+use crate::references::Beside;
 use crate::results::Results;
 
 /// The whole paper.
@@ -34,6 +36,15 @@ pub fn of(found: &Results) -> Document {
     document.sections.push(summary::of(found));
     document.sections.extend(accuracy::of(found));
     document.sections.extend([without::of(found), conditions::of(found), settings::of(found), references()]);
+    document
+}
+
+/// The whole paper, with published figures of other machines beside the run's.
+pub fn beside(found: &Results, rows: &[Beside]) -> Document {
+    let mut document = of(found);
+    let appendix = document.sections.iter().position(|section| section.numbering == Numbering::Letters);
+    let before = appendix.unwrap_or(document.sections.len());
+    document.sections.insert(before, beside::of(found, rows));
     document
 }
 
