@@ -8,6 +8,7 @@
 //! beside it ([`table`]).
 
 mod measuring;
+mod pace;
 pub mod record;
 mod report_000;
 mod report_001;
@@ -18,6 +19,7 @@ mod series;
 mod statistic;
 pub mod table;
 mod timer;
+mod usage;
 mod visit;
 
 pub use measuring::measure;

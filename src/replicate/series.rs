@@ -45,6 +45,13 @@ impl Series {
         self
     }
 
+    /// With whatever of this was seen beside.
+    #[must_use]
+    pub fn having_seen(mut self, sentences: impl IntoIterator<Item = String>) -> Self {
+        self.seen.extend(sentences);
+        self
+    }
+
     /// The settings of one variant.
     pub fn variant<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Trials> + Clone {
         self.points.iter().filter(move |trials| trials.variant == name)
