@@ -4,7 +4,9 @@ mod described;
 
 use fathom::experiment::Asked;
 use fathom::experiments;
-use fathom::replicate::{Fathom, REPORTS, Replica, Report, Row, find};
+use fathom::references::{self, Figure, Kind};
+use fathom::replicate::record::{Header, Line, MethodLine, Outcome, Replication, SCHEMA_VERSION};
+use fathom::replicate::{Fathom, REPORTS, Replica, Report, Row, Series, Theirs, find};
 use std::collections::BTreeSet;
 
 fn rows() -> impl Iterator<Item = (&'static Report, &'static Row)> {
@@ -78,4 +80,83 @@ fn fathoms_points_are_in_the_sweeps_of_a_described_machine() {
             );
         }
     }
+}
+
+#[test]
+fn every_experiment_that_a_report_has_figures_of_has_its_row() {
+    for report in REPORTS {
+        let measured = |figure: &&Figure| matches!(figure.kind(), Kind::Measured | Kind::Summary);
+        let wanted: BTreeSet<&str> =
+            references::of_report(report.id).filter(measured).map(Figure::operation).collect();
+        assert!(wanted.len() > 10, "{}: {wanted:?}", report.id);
+        let told: BTreeSet<&str> = report.rows.iter().filter_map(figure).map(Figure::operation).collect();
+        let missing: Vec<&&str> = wanted.difference(&told).collect();
+        assert!(missing.is_empty(), "report {} has no row for {missing:?}", report.id);
+    }
+}
+
+fn figure(row: &Row) -> Option<&'static Figure> {
+    match row.theirs {
+        Theirs::Printed(id) => Some(references::figure(id).unwrap_or_else(|| panic!("no figure {id}"))),
+        Theirs::NotPrinted(_) => None,
+    }
+}
+
+#[test]
+fn rows_count_what_the_figures_beside_them_count() {
+    for (report, row) in rows() {
+        let Some(figure) = figure(row) else { continue };
+        assert_eq!(figure.source(), report.id, "{}", row.operation);
+        if let Some(unit) = figure.unit().quantity() {
+            assert_eq!(unit, row.unit, "{} {} and {}", report.id, row.operation, figure.id());
+        }
+    }
+}
+
+/// The text of a replication that has measured one method.
+fn recorded() -> String {
+    let header = Header {
+        schema: SCHEMA_VERSION,
+        tool: described::header(vec![]).tool,
+        report: "000".to_owned(),
+        started: "2026-01-01T00:00:00Z".to_owned(),
+        quick: true,
+        run: "run.jsonl".to_owned(),
+    };
+    let outcome = Outcome::Measured { series: Series::of(vec![1.0, 2.0]).seen("one fault".to_owned()) };
+    let method = MethodLine { method: "any".to_owned(), took_s: 1.0, outcome };
+    let lines = [Line::Replication(header), Line::Method(method), Line::Closing { took_s: 1.0 }];
+    lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()
+}
+
+#[test]
+fn what_was_written_is_read_back_and_a_torn_end_is_left_out() {
+    let text = recorded();
+    let whole = Replication::parse(&text).unwrap();
+    assert_eq!(whole.header.report, "000");
+    assert!(whole.of("any").is_some() && whole.of("other").is_none());
+    let torn = &text[..text.find("\"seen\"").unwrap()];
+    assert_eq!(Replication::parse(torn).unwrap().methods, vec![]);
+}
+
+#[test]
+fn a_file_that_is_empty_edited_or_newer_is_refused_with_its_reason() {
+    let refused = |text: &str| Replication::parse(text).unwrap_err();
+    assert!(refused("").contains("empty"));
+    assert!(refused("{}\n").contains("line 1"));
+    let text = recorded();
+    assert!(refused(&text.replacen("\"schema\":1", "\"schema\":2", 1)).contains("newer"));
+    assert!(refused(&text.replacen("\"values\"", "\"valu\"", 1)).contains("line 2"));
+    let twice = text.lines().next().unwrap().to_owned() + "\n";
+    assert!(refused(&(twice.clone() + &twice)).contains("second header"));
+}
+
+#[test]
+fn reports_are_listed_and_an_unknown_one_is_told() {
+    let fathom = || assert_cmd::Command::cargo_bin("fathom").unwrap();
+    let list = fathom().arg("replicate").assert().success().get_output().stdout.clone();
+    let list = String::from_utf8(list).unwrap();
+    assert!(REPORTS.into_iter().all(|report| list.contains(report.id)), "{list}");
+    let output = fathom().args(["replicate", "005"]).assert().code(2).get_output().clone();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("fathom replicate"), "{output:?}");
 }

@@ -17,6 +17,8 @@ mod report_003;
 mod report_004;
 mod series;
 mod statistic;
+#[allow(dead_code, reason = "used as soon as the first report has rows")]
+mod sweep;
 pub mod table;
 mod timer;
 mod usage;
@@ -114,6 +116,20 @@ impl Stage<'_> {
     /// How often: `theirs`, or less where it should be quick.
     pub fn count(&self, theirs: u64, quick: u64) -> u64 {
         if self.quick { quick } else { theirs }
+    }
+
+    /// Nanoseconds of one tick of the counter that the reports' timers read; a reason where there is none to convert with.
+    pub fn ns_per_tick(&self) -> Result<f64, Failure> {
+        // The other clock counts nanoseconds already, and is not what their instructions read.
+        const NANOSECONDS: f64 = 1e9;
+        let ticks = self.site.ticks_per_second;
+        if (ticks - NANOSECONDS).abs() < 1.0 {
+            return Err(Failure::Unsupported(
+                "their timer reads the time-stamp counter, which this machine does not have or does not keep steady"
+                    .to_owned(),
+            ));
+        }
+        Ok(1e9 / ticks)
     }
 }
 

@@ -26,6 +26,24 @@ pub enum Fit {
     Median,
     /// The mean of the trials at one setting of a sweep.
     MeanAt(f64),
+    /// The mean of some of the trials, from the first to the last, counted from 1.
+    MeanOf {
+        /// The first trial that counts.
+        first: usize,
+        /// The last.
+        last: usize,
+    },
+    /// The mean without the one trial that lies farthest from the others, which was left out by hand.
+    MeanButFarthest,
+    /// The mean of the means at the settings from one to another.
+    MeanOver {
+        /// The first setting that counts.
+        from: f64,
+        /// The last.
+        to: f64,
+    },
+    /// The mean at the setting whose trials deviate least: repetitions of which the calmest was chosen.
+    MeanOfCalmest,
     /// The slope of a least-squares line through the means, per one of the setting, from one setting to another.
     Slope {
         /// The first setting that counts.
@@ -85,6 +103,10 @@ impl Statistic {
     pub fn name(self) -> String {
         match self.fit {
             Fit::Mean(_) | Fit::MeanAt(_) => "mean of the trials".to_owned(),
+            Fit::MeanOf { first, last } => format!("mean of trials {first} to {last}"),
+            Fit::MeanButFarthest => "mean without the trial farthest from the others".to_owned(),
+            Fit::MeanOver { .. } => "mean of the means over the sweep".to_owned(),
+            Fit::MeanOfCalmest => "mean of the repetition that deviates least".to_owned(),
             Fit::Minimum => "least of all trials".to_owned(),
             Fit::Maximum => "greatest of all trials".to_owned(),
             Fit::Median => "median of the trials".to_owned(),
@@ -108,6 +130,15 @@ impl Statistic {
             Fit::MeanAt(at) => {
                 mean(&mine.iter().find(|trials| same(trials.at, at))?.values, Deviation::Sample)
             }
+            Fit::MeanOf { first, last } => {
+                mean(all.get(first.checked_sub(1)?..last.min(all.len()))?, Deviation::Sample)
+            }
+            Fit::MeanButFarthest => mean(&but_farthest(&all), Deviation::Sample),
+            Fit::MeanOver { from, to } => {
+                let means: Vec<f64> = means(&mine, from, to).into_iter().map(|(_, mean)| mean).collect();
+                mean(&means, Deviation::Sample)
+            }
+            Fit::MeanOfCalmest => mean(&calmest(&mine)?.values, Deviation::Sample),
             Fit::Minimum => chosen(all.iter().copied().reduce(f64::min)),
             Fit::Maximum => chosen(all.iter().copied().reduce(f64::max)),
             Fit::Median => chosen(statistics::median(&all)),
@@ -141,6 +172,24 @@ fn means(mine: &[&Trials], from: f64, to: f64) -> Vec<(f64, f64)> {
     within.filter_map(|trials| Some((trials.at, statistics::mean(&trials.values)?.value))).collect()
 }
 
+/// All trials but the one whose distance from the mean of the others is greatest.
+fn but_farthest(values: &[f64]) -> Vec<f64> {
+    let sum: f64 = values.iter().sum();
+    let others = |value: f64| (sum - value) / (values.len() as f64 - 1.0);
+    let distance = |index: &usize| (values[*index] - others(values[*index])).abs();
+    let farthest =
+        (0..values.len()).max_by(|one, other| distance(one).total_cmp(&distance(other))).unwrap_or(0);
+    let kept = values.iter().enumerate().filter(|(index, _)| *index != farthest);
+    kept.map(|(_, value)| *value).collect()
+}
+
+/// The setting with the least deviation; those of a single trial have none.
+fn calmest<'a>(mine: &[&'a Trials]) -> Option<&'a Trials> {
+    let deviation = |trials: &Trials| statistics::mean(&trials.values)?.deviation;
+    let known = mine.iter().filter_map(|trials| Some((*trials, deviation(trials)?)));
+    known.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(trials, _)| trials)
+}
+
 fn slope(points: &[(f64, f64)]) -> Option<f64> {
     statistics::fit_line(points).map(|line| line.slope)
 }
@@ -167,10 +216,38 @@ mod tests {
     fn deviations_are_what_they_are_called() {
         let series = Series::of(vec![1.0, 3.0]);
         let of = |deviation| Statistic::of(Fit::Mean(deviation)).summary(&series).unwrap();
-        assert_eq!(of(Deviation::Population).deviation, Some(1.0));
+        assert!((of(Deviation::Population).deviation.unwrap() - 1.0).abs() < 1e-12);
         assert!((of(Deviation::Sample).deviation.unwrap() - 2.0_f64.sqrt()).abs() < 1e-12);
         assert_eq!(of(Deviation::None).deviation, None);
         assert!(of(Deviation::None).interval.is_some());
+    }
+
+    #[test]
+    fn trials_are_left_out_as_the_reports_left_them_out() {
+        let value = |fit, values: &[f64]| {
+            Statistic::of(fit).summary(&Series::of(values.to_vec())).map(|summary| summary.value)
+        };
+        assert_eq!(value(Fit::MeanOf { first: 2, last: 3 }, &[9.0, 1.0, 3.0, 8.0]), Some(2.0));
+        assert_eq!(value(Fit::MeanOf { first: 5, last: 10 }, &[1.0]), None);
+        // Report 003's creation of threads: its ninth run was dropped, and this is the mean that it prints.
+        let threads =
+            [55235.1, 54100.3, 54276.0, 52773.3, 52967.2, 54189.3, 58955.4, 53524.3, 540_676.0, 54703.8];
+        let mean = value(Fit::MeanButFarthest, &threads).unwrap();
+        assert!((mean - 54_524.97).abs() < 0.01, "{mean}");
+    }
+
+    #[test]
+    fn means_are_taken_over_a_part_of_a_sweep_and_of_the_calmest_repetition() {
+        let series = along(&[(1.0, 100.0), (2.0, 2.0), (4.0, 6.0), (8.0, 50.0)]);
+        let over = Statistic::of(Fit::MeanOver { from: 2.0, to: 4.0 }).summary(&series).unwrap();
+        assert!((over.value - 4.0).abs() < 1e-12);
+        let repeated = Series::default().and("", 1.0, vec![1.0, 9.0]).and("", 2.0, vec![6.0, 8.0]).and(
+            "",
+            3.0,
+            vec![2.0],
+        );
+        let calmest = Statistic::of(Fit::MeanOfCalmest).summary(&repeated).unwrap();
+        assert!((calmest.value - 7.0).abs() < 1e-12);
     }
 
     #[test]

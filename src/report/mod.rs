@@ -5,6 +5,7 @@
 //! run file gives the same bytes.
 
 mod accuracy;
+pub mod article;
 mod catalogue;
 pub mod description;
 mod figure;
@@ -14,6 +15,7 @@ pub mod latex;
 pub mod live;
 mod machine;
 pub mod markdown;
+pub mod paper;
 pub mod quantities;
 pub mod replication;
 mod run;

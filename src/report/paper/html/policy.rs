@@ -2,14 +2,24 @@
 
 use sha2::{Digest, Sha256};
 
-/// A content security policy under which this style and this script are allowed by their hashes, and nothing else: no
-/// network, no frame, no form, no other script.
-pub(super) fn policy(style: &str, script: &str) -> String {
-    format!(
+/// A content security policy, made of nothing but words of ours and hashes.
+pub(super) struct Policy(String);
+
+impl Policy {
+    /// As it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A policy under which this style and this script are allowed by their hashes, and nothing else: no network, no frame, no
+/// form, no other script.
+pub(super) fn policy(style: &str, script: &str) -> Policy {
+    Policy(format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
         hash(style),
         hash(script)
-    )
+    ))
 }
 
 fn hash(text: &str) -> String {

@@ -3,7 +3,7 @@
 // the long derivations and lists of evidence.
 (function () {
   "use strict";
-  var table = document.querySelector("table.summary");
+  var table = document.querySelector("table.searched");
   if (table) {
     var label = document.createElement("label");
     var input = document.createElement("input");
