@@ -60,6 +60,14 @@ pub enum Command {
     },
     /// Show a run again; without a file the latest one.
     Report(Report),
+    /// List the machines that figures are published of; of a machine, its figures with what is doubted.
+    References {
+        /// Id, part of it, number of a report, or `lmbench`.
+        machine: Option<String>,
+        /// Text for people, or JSON.
+        #[arg(long, value_enum, default_value_t = MachineFormat::Text)]
+        format: MachineFormat,
+    },
     /// Run a published report's own methods, and print its summary table beside what Fathom finds.
     Replicate(Box<Replicate>),
     /// Be the other half of a run on another host: serve it, and end with it.
@@ -240,6 +248,10 @@ pub struct Report {
     /// In which form.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+    /// Set the figures of a published machine beside the run's: its id, a part of it, the number of a report, `lmbench`, or
+    /// `all`. May be given several times; `fathom references` lists them.
+    #[arg(long, value_name = "MACHINE")]
+    pub beside: Vec<String>,
     /// Write to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

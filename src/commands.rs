@@ -1,6 +1,7 @@
 //! What each command does: results on standard output, progress and warnings on standard error.
 
 mod peer;
+mod references;
 mod replicate;
 
 use crate::cli::{self, Cli, Colour, Command, Format, MachineFormat};
@@ -41,6 +42,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Explain { experiment } => explain(&experiment, style)?,
         Command::Machine { format, dir } => machine(format, &dir, style)?,
         Command::Report(asked) => show(&asked, style)?,
+        Command::References { machine, format } => references::list(machine, format, style)?,
         Command::Schema => print(include_str!("../docs/run-file.schema.json"))?,
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "fathom", &mut std::io::stdout());
@@ -183,9 +185,10 @@ fn show(asked: &cli::Report, style: Style) -> Result<()> {
     };
     let path = asked.run.clone().map_or_else(latest, Ok)?;
     let text = if Replication::is_at(&path) {
+        references::refuse(&asked.beside)?;
         replicate::show(&path, asked.format, style)?
     } else {
-        shown(&path, asked.format, style)?
+        shown(&path, asked, style)?
     };
     match &asked.output {
         None => print(&text),
@@ -196,12 +199,18 @@ fn show(asked: &cli::Report, style: Style) -> Result<()> {
     }
 }
 
-fn shown(path: &Path, format: Format, style: Style) -> Result<String> {
+fn shown(path: &Path, asked: &cli::Report, style: Style) -> Result<String> {
+    // A misspelt name is told before a long file is read.
+    let machines = references::called(&asked.beside)?;
     let run = Run::read(path)?;
     if run.torn {
         eprintln!("note: the last line of {} is torn, as after a kill, and left out", path.display());
     }
-    Ok(rendered(&Results::of(&run), format, &[("run file", path)], style))
+    let results = Results::of(&run);
+    if machines.is_empty() {
+        return Ok(rendered(&results, asked.format, &[("run file", path)], style));
+    }
+    references::beside(&results, &machines, asked.format, path, style)
 }
 
 fn rendered(results: &Results, format: Format, files: &[(&str, &Path)], style: Style) -> String {

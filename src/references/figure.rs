@@ -49,12 +49,25 @@ impl Value {
         }
     }
 
-    /// The number to reckon with: the corrected one where there is one; `None` where the printed one is none of this
-    /// operation.
+    /// The same value of `times` as much: a switch is half of a round trip.
+    #[must_use]
+    pub fn times(self, times: f64) -> Self {
+        match self {
+            Value::Sound(number) => Value::Sound(number * times),
+            Value::Doubtful { printed, doubt, corrected } => Value::Doubtful {
+                printed: printed * times,
+                doubt,
+                corrected: corrected.map(|number| number * times),
+            },
+        }
+    }
+
+    /// The number to reckon with: the corrected one where there is one; `None` where the figure is none of this
+    /// operation, which no correction mends.
     pub fn to_reckon_with(self) -> Option<f64> {
         match self {
-            Value::Sound(number) | Value::Doubtful { corrected: Some(number), .. } => Some(number),
             Value::Doubtful { doubt, .. } if doubt.forbids_reckoning() => None,
+            Value::Sound(number) | Value::Doubtful { corrected: Some(number), .. } => Some(number),
             Value::Doubtful { printed, .. } => Some(printed),
         }
     }

@@ -3,16 +3,22 @@
 //! The data are the files of `references/`, which are read when the first figure is asked for. `docs/references.md` says
 //! what stands in them.
 
+mod beside;
 mod doubt;
 mod figure;
 mod library;
 mod machine;
+mod mapping;
+mod selection;
 mod unit;
 
+pub use beside::{Beside, Ratio, There, beside};
 pub use doubt::Doubt;
 pub use figure::{Figure, Kind, Printed, Value};
 pub use library::Source;
 pub use machine::{Fact, Machine, Role};
+pub use mapping::{Mapping, mappings};
+pub use selection::{Unknown, select};
 pub use unit::Unit;
 
 use library::library;

@@ -3,7 +3,7 @@
 
 use super::record::{Outcome, Replication};
 use super::{Fathom, Replica, Report, Row, Summary, Theirs};
-use crate::experiment::{Finding, Known};
+use crate::experiment::{Finding, Known, Point};
 use crate::references::{self, Figure};
 use crate::results::{Results, TrendResult};
 use crate::statistics::{self, Estimate, Interval, Ratio};
@@ -14,6 +14,8 @@ pub struct Compared {
     pub row: &'static Row,
     /// Their figure; `None` where it is not printed.
     pub theirs: Option<&'static Figure>,
+    /// The points that Fathom's figure comes from.
+    pub points: Vec<(&'static str, Point)>,
     /// Here by their method, or why not.
     pub replicated: Result<Summary, String>,
     /// Here by Fathom's method, or why not.
@@ -76,7 +78,8 @@ fn compare(row: &'static Row, replication: &Replication, results: &Results, know
         Theirs::Printed(id) => references::figure(id),
         Theirs::NotPrinted(_) => None,
     };
-    Compared { row, theirs, replicated, fathom, ratio, seen: seen(row, replication) }
+    let points = row.fathom.points(known.machine);
+    Compared { row, theirs, points, replicated, fathom, ratio, seen: seen(row, replication) }
 }
 
 fn replicated(row: &Row, replication: &Replication) -> Result<Summary, String> {
@@ -137,7 +140,7 @@ fn slope(trend: &TrendResult) -> Finding {
 }
 
 /// Why a point has no value.
-fn without_a_value(results: &Results, experiment: &str, point: &crate::experiment::Point) -> String {
+fn without_a_value(results: &Results, experiment: &str, point: &Point) -> String {
     let mut mine = results.of_experiment(experiment);
     let shown = results.shown(point);
     let found = mine.find(|result| result.point == shown);

@@ -6,6 +6,7 @@
 
 mod accuracy;
 pub mod article;
+pub mod beside;
 mod catalogue;
 pub mod description;
 mod figure;
@@ -16,6 +17,7 @@ pub mod live;
 mod machine;
 pub mod markdown;
 pub mod paper;
+pub mod published;
 pub mod quantities;
 pub mod replication;
 mod run;

@@ -309,6 +309,22 @@ fn unknown(run: &mut Maker) {
     run.finds(name, &beaten, |round| sample(1.0, None, false, round, &BTreeMap::new()));
 }
 
+/// A run of points that published figures measure as well: each costs what is given here, nanoseconds, or fails.
+pub fn published(costs: &[(&str, serde_json::Value, Option<f64>)]) -> String {
+    let mut run = Maker::new(machine());
+    for (experiment, point, cost) in costs {
+        let point: Point = from(point.clone());
+        run.plan(experiment, &point, Unit::Nanoseconds, None);
+        match cost {
+            Some(cost) => {
+                run.finds(experiment, &point, |round| sample(*cost, None, true, round, &BTreeMap::new()));
+            }
+            None => run.trial(experiment, &point, 1, TrialOutcome::Failed { reason: "it broke".to_owned() }),
+        }
+    }
+    run.text()
+}
+
 /// A run over every registered experiment, whose costs are the predictions times a fixed factor: to look at pages.
 pub fn everything() -> String {
     let mut run = Maker::new(Machine::describe(Path::new(".")));
