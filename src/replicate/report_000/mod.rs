@@ -2,6 +2,11 @@
 
 mod boilerplate;
 pub mod cpu;
+mod mapped;
+pub mod memory;
+pub mod network;
+mod shuffle;
+mod zeros;
 
 use super::{Report, Row};
 
@@ -25,6 +30,24 @@ const ROWS: &[Row] = &[
     cpu::PROCESS,
     cpu::THREAD_SWITCH,
     cpu::PROCESS_SWITCH,
+    memory::RAM,
+    memory::READ,
+    memory::READ_A_BYTE,
+    memory::WRITE,
+    memory::WRITE_A_BYTE,
+    memory::PAGE_FAULT,
+    network::ICMP_LOOPBACK,
+    network::ICMP_REMOTE,
+    network::TCP_LOOPBACK,
+    network::TCP_REMOTE,
+    network::LOOPBACK_READ,
+    network::LOOPBACK_WRITE,
+    network::REMOTE_READ,
+    network::REMOTE_WRITE,
+    network::LOOPBACK_CONNECT,
+    network::REMOTE_CONNECT,
+    network::LOOPBACK_CLOSE,
+    network::REMOTE_CLOSE,
     // Not in the summary.
     cpu::TIMER,
     cpu::TIMER_WHOLE,
@@ -35,6 +58,9 @@ const ROWS: &[Row] = &[
     cpu::PIPE,
     cpu::THREAD_SWITCH_LESS_PIPE,
     cpu::PROCESS_SWITCH_LESS_PIPE,
+    memory::L1,
+    memory::L2,
+    memory::L3,
 ];
 
 /// The report.

@@ -3,8 +3,8 @@
 use super::COMPILED;
 use crate::experiment::{Failure, Placement, ensure, errno};
 use crate::quantity::Unit;
-use crate::replicate::sweep::nearest;
 use crate::replicate::report_000::boilerplate::{series, trials};
+use crate::replicate::sweep::nearest;
 use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
 use std::ptr::{null, null_mut};
 use std::time::Duration;
@@ -54,7 +54,12 @@ pub const THREAD: Row = Row {
     replica: Replica::By(&THREADS),
     statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
     fathom: Fathom::Point("cpu/thread_creation", |machine| {
-        nearest("cpu/thread_creation", machine, &[("measure", &["create and join"]), ("placement", &["one-cpu"])], &[])
+        nearest(
+            "cpu/thread_creation",
+            machine,
+            &[("measure", &["create and join"]), ("placement", &["one-cpu"])],
+            &[],
+        )
     }),
     misleads: "Nothing here: both time creating, running and joining on one CPU, two switches included. Their summary prints \
                half of table 6's 8.47 µs, for it turns ticks into time by another clock.",
@@ -101,7 +106,12 @@ pub const PROCESS: Row = Row {
     replica: Replica::By(&PROCESSES),
     statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
     fathom: Fathom::Point("cpu/process_creation", |machine| {
-        nearest("cpu/process_creation", machine, &[("measure", &["fork, exit, wait"]), ("placement", &["one-cpu"])], &[])
+        nearest(
+            "cpu/process_creation",
+            machine,
+            &[("measure", &["fork, exit, wait"]), ("placement", &["one-cpu"])],
+            &[],
+        )
     }),
     misleads: "Little: it grows with the memory of the parent, whose page tables are copied, and their parent's size is not \
                said; a mean of so few trials is moved by each interruption. Their summary prints half of table 6's 42.8 µs, for \
