@@ -2,6 +2,7 @@
 
 mod boilerplate;
 pub mod cpu;
+pub mod filesystem;
 mod mapped;
 pub mod memory;
 pub mod network;
@@ -48,6 +49,14 @@ const ROWS: &[Row] = &[
     network::REMOTE_CONNECT,
     network::LOOPBACK_CLOSE,
     network::REMOTE_CLOSE,
+    filesystem::FIRST_ACCESS,
+    filesystem::CACHE_SIZE,
+    filesystem::SEQUENTIAL,
+    filesystem::RANDOM,
+    filesystem::REMOTE_SEQUENTIAL,
+    filesystem::REMOTE_RANDOM,
+    filesystem::FEW_PROCESSES,
+    filesystem::MANY_PROCESSES,
     // Not in the summary.
     cpu::TIMER,
     cpu::TIMER_WHOLE,
@@ -61,6 +70,7 @@ const ROWS: &[Row] = &[
     memory::L1,
     memory::L2,
     memory::L3,
+    filesystem::CACHED_PAGE,
 ];
 
 /// The report.

@@ -123,5 +123,5 @@ pub const SYSTEM_CALL: Row = Row {
         nearest("cpu/system_call", machine, &[("call", &["write nothing to /dev/null"])], &[])
     }),
     misleads: "Nothing here: loop and timer cost a hundredth of it. Only, a write has work of its own in it besides the entry \
-               into the kernel. Their summary prints half of table 5's 74.2 ns, for it turns ticks into time by another clock.",
+               into the kernel.",
 };

@@ -177,25 +177,18 @@ const fn switch(
 }
 
 const ROUND_TRIP: &str = "An iteration is two switches, two writes and two reads, and is reported as one switch: it is more than \
-                          twice too much. Their summary prints half of table 7's 1.79 µs, for it turns ticks into time by \
-                          another clock.";
+                          twice too much.";
 
 /// The summary's row; table 7.
 pub const THREAD_SWITCH: Row =
     switch("context switch between kernel threads", BETWEEN_THREADS, "s000-0278", net_threads, ROUND_TRIP);
 
 /// The summary's row; table 7.
-pub const PROCESS_SWITCH: Row = switch(
-    "context switch between processes",
-    BETWEEN_PROCESSES,
-    "s000-0279",
-    net_processes,
-    "An iteration is two switches, two writes and two reads, and is reported as one switch: it is more than twice too much. \
-     Their summary prints the figure of process creation in this row; table 7 has 2.15 µs.",
-);
+pub const PROCESS_SWITCH: Row =
+    switch("context switch between processes", BETWEEN_PROCESSES, "s000-0279", net_processes, ROUND_TRIP);
 
 const LESS: &str = "The round trip is two switches and two passages through a pipe; they subtract one passage and do not divide \
-                    by two. Their figure is half of what their table gives, for it turns ticks into time by another clock.";
+                    by two.";
 
 /// Section 3.6.3.
 pub const THREAD_SWITCH_LESS_PIPE: Row = switch(

@@ -61,8 +61,7 @@ pub const THREAD: Row = Row {
             &[],
         )
     }),
-    misleads: "Nothing here: both time creating, running and joining on one CPU, two switches included. Their summary prints \
-               half of table 6's 8.47 µs, for it turns ticks into time by another clock.",
+    misleads: "Nothing here: both time creating, running and joining on one CPU, two switches included.",
 };
 
 static PROCESSES: Method = Method {
@@ -114,6 +113,5 @@ pub const PROCESS: Row = Row {
         )
     }),
     misleads: "Little: it grows with the memory of the parent, whose page tables are copied, and their parent's size is not \
-               said; a mean of so few trials is moved by each interruption. Their summary prints half of table 6's 42.8 µs, for \
-               it turns ticks into time by another clock.",
+               said; a mean of so few trials is moved by each interruption.",
 };

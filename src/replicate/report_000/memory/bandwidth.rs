@@ -98,17 +98,18 @@ fn stored(half: Half) {
 
 #[cfg(target_arch = "x86_64")]
 macro_rules! unrolled {
-    ($frame:ident, [$($word:literal),*], [$($first:literal),*]) => {
+    ($frame:ident, [$($first:literal),*], [$($word:literal),*], [$($last:literal),*]) => {
         // SAFETY: from `pointer` to `end` is memory of the caller's, a multiple of eight words and not empty.
         unsafe {
             core::arch::asm!(
                 "2:", $($first,)*
                 ".irp k, 0, 8, 16, 24, 32, 40, 48, 56", $($word,)* ".endr",
+                $($last,)*
                 "add qword ptr [{frame}], 64",
                 "mov {x}, qword ptr [{frame}]",
                 "cmp {x}, qword ptr [{frame} + 8]",
                 "jb 2b",
-                frame = in(reg) &raw mut $frame, x = out(reg) _, sum = out(reg) _, options(nostack)
+                frame = in(reg) &raw mut $frame, x = out(reg) _, y = out(reg) _, options(nostack)
             );
         }
     };
@@ -119,8 +120,9 @@ fn sum(mut frame: Frame) -> u64 {
     if !frame.is_empty() {
         unrolled!(
             frame,
-            ["mov {x}, qword ptr [{frame}]", "add {x}, \\k", "mov {x}, qword ptr [{x}]", "add {sum}, {x}"],
-            ["mov {sum}, 0", "add {sum}, qword ptr [{frame} + 16]", "mov qword ptr [{frame} + 16], {sum}"]
+            ["mov {y}, 0"],
+            ["mov {x}, qword ptr [{frame}]", "add {x}, \\k", "mov {x}, qword ptr [{x}]", "add {y}, {x}"],
+            ["add qword ptr [{frame} + 16], {y}"]
         );
     }
     frame.value
@@ -131,8 +133,14 @@ fn store(mut frame: Frame) {
     if !frame.is_empty() {
         unrolled!(
             frame,
-            ["mov {x}, qword ptr [{frame}]", "add {x}, \\k", "mov {sum}, qword ptr [{frame} + 16]", "mov qword ptr [{x}], {sum}"],
-            ["/* nothing before */"]
+            [],
+            [
+                "mov {x}, qword ptr [{frame}]",
+                "add {x}, \\k",
+                "mov {y}, qword ptr [{frame} + 16]",
+                "mov qword ptr [{x}], {y}"
+            ],
+            []
         );
     }
 }

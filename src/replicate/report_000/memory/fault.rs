@@ -107,6 +107,5 @@ pub const PAGE_FAULT: Row = Row {
         nearest("memory/major_fault", machine, &[("access", &["shuffled pages, no read-ahead"])], &[])
     }),
     misleads: "The method is sound, and getrusage proves it. What may mislead is the file: zeros need not be read where a file system \
-               or a device compresses them or leaves them out. The mean is moved by single slow reads. Their summary prints half \
-               of table 13's 90.7 µs, for it turns ticks into time by another clock.",
+               or a device compresses them or leaves them out. The mean is moved by single slow reads.",
 };

@@ -59,7 +59,8 @@ fn both_ways(stage: &Stage, path: &str) -> Result<Series, Failure> {
     let (writes, _) = rates(stage, (&sink, path), |socket| {
         socket.write_all(&chunk).and_then(|()| socket.read_exact(&mut [0]))
     })?;
-    let told = format!("The kernel granted buffers of {} bytes to send and {} to receive.", granted.0, granted.1);
+    let told =
+        format!("The kernel granted buffers of {} bytes to send and {} to receive.", granted.0, granted.1);
     Ok(reads.and(WRITES, 0.0, writes.points[0].values.clone()).seen(told))
 }
 

@@ -1,6 +1,6 @@
 //! Section 5.4: opening and closing connections.
 
-use super::{PEER_IS, broke};
+use super::broke;
 use crate::experiment::{Failure, PEER, Placement, Point, Requirement};
 use crate::experiments::network::other_side::{LOOPBACK, OtherSide};
 use crate::experiments::network::ports;
@@ -86,7 +86,8 @@ fn connections(stage: &Stage, address: SocketAddr, greeted: bool) -> Result<Seri
     for _ in 0..TRIALS {
         found.push(trial(stage, (address, greeted), most)?);
     }
-    let each = |of: fn(&Trial) -> f64| found.iter().map(|trial| of(trial) * tick / trial.made as f64).collect();
+    let each =
+        |of: fn(&Trial) -> f64| found.iter().map(|trial| of(trial) * tick / trial.made as f64).collect();
     let series = Series::default().and(CONNECTS, 0.0, each(|trial| trial.connect));
     let series = series.and(CLOSES, 0.0, each(|trial| trial.close));
     let least = found.iter().map(|trial| trial.made).min().unwrap_or(0);

@@ -178,6 +178,5 @@ pub const TCP_REMOTE: Row = trip(
     &TCP_THERE,
     Deviation::Sample,
     |machine| by(machine, "TCP", PEER, 1),
-    "Little by method: one mean for a way whose times spread widely. Table 17's ticks are ten times too many for its nanoseconds.",
+    "Little by method: one mean for a way whose times spread widely.",
 );
-
