@@ -1,7 +1,7 @@
 //! Sections 3.1 and 3.2: what reading the clock costs, and what a loop costs.
 
 use super::{ASSEMBLY, unoptimised};
-use crate::experiment::{Failure, Finding, Known, Placement, Point};
+use crate::experiment::{Failure, Found, Known, Placement, Point};
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::replicate::pace::reduced;
@@ -100,13 +100,10 @@ fn register_loops(machine: &Machine) -> Point {
 }
 
 /// A pair of readings and once round a loop in a register.
-fn pair_and_loop(known: &Known) -> Option<Finding> {
-    let pair = known.finding(OVERHEAD, &pair(known.machine))?;
+fn pair_and_loop(known: &Known) -> Option<Found> {
     let (none, many) = (rounds(known.machine, 0), rounds(known.machine, LONG));
-    let longer = known.median(LOOPS, &many)? - known.median(LOOPS, &none)?;
-    let once = longer / LONG as f64;
-    let interval = pair.interval.map(|(low, high)| (low + once, high + once));
-    Some(Finding { median: pair.median + once, interval })
+    let longer = known.found(LOOPS, &many)?.minus(known.found(LOOPS, &none)?);
+    Some(known.found(OVERHEAD, &pair(known.machine))?.plus(longer.scaled(1.0 / LONG as f64)))
 }
 
 /// Iterations of the longest loop that Fathom measures.

@@ -4,8 +4,9 @@ use crate::experiment::{Failure, Placement, Point};
 use crate::experiments::test_file::page_bytes;
 use crate::machine::Machine;
 use crate::quantity::Unit;
+use crate::replicate::mapping::Mapped;
 use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
-use crate::replicate::report_000::mapped::{Mapped, drop_cached};
+use crate::replicate::report_000::mapped::{drop_cached, expect_random};
 use crate::replicate::report_000::shuffle::shuffled;
 use crate::replicate::report_000::zeros;
 use crate::replicate::sweep::nearest;
@@ -61,8 +62,8 @@ fn told(bytes: u64, first: Usage) -> String {
 /// Nanoseconds a page of every trial, and the faults of the first.
 fn trials(stage: &Stage, file: &File, bytes: u64) -> Result<(Vec<f64>, Usage), Failure> {
     let (page, tick) = (page_bytes(), stage.ns_per_tick()?);
-    let map = Mapped::privately(file, bytes)?;
-    map.expect_random(file)?;
+    let map = Mapped::readable(file, bytes as usize)?;
+    expect_random(&map, file)?;
     let order = shuffled(bytes / page, stage.site.seed);
     let (mut values, mut first) = (vec![], Usage::default());
     for trial in 0..TRIALS {
@@ -84,7 +85,7 @@ fn trials(stage: &Stage, file: &File, bytes: u64) -> Result<(Vec<f64>, Usage), F
 fn touch(map: &Mapped, order: &[u64], page: u64) {
     let mut sink = 0;
     for number in order {
-        sink ^= map.byte(number * page) ^ map.byte(number * page + page / 2);
+        sink ^= map.read((number * page) as usize) ^ map.read((number * page + page / 2) as usize);
     }
     std::hint::black_box(sink);
 }

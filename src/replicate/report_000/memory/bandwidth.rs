@@ -1,6 +1,6 @@
 //! Section 4.2: bandwidth of two threads.
 
-use crate::experiment::{Failure, Finding, Known, Placement, Point, Requirement};
+use crate::experiment::{Dimension, Failure, Found, Known, Placement, Point, Requirement};
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::replicate::pace::reduced;
@@ -192,17 +192,16 @@ fn writing(machine: &Machine) -> Point {
 }
 
 /// Nanoseconds a byte of a rate.
-fn time_of_a_byte(rate: Finding) -> Finding {
-    let interval = rate.interval.map(|(low, high)| (1e9 / high, 1e9 / low));
-    Finding { median: 1e9 / rate.median, interval }
+fn time_of_a_byte(rate: Found) -> Found {
+    rate.inverse(1e9, Dimension::Of(Unit::Nanoseconds))
 }
 
-fn reading_a_byte(known: &Known) -> Option<Finding> {
-    known.finding(PARALLEL, &reading(known.machine)).map(time_of_a_byte)
+fn reading_a_byte(known: &Known) -> Option<Found> {
+    known.found(PARALLEL, &reading(known.machine)).map(time_of_a_byte)
 }
 
-fn writing_a_byte(known: &Known) -> Option<Finding> {
-    known.finding(PARALLEL, &writing(known.machine)).map(time_of_a_byte)
+fn writing_a_byte(known: &Known) -> Option<Found> {
+    known.found(PARALLEL, &writing(known.machine)).map(time_of_a_byte)
 }
 
 const fn moved(

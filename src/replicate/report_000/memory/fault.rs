@@ -3,8 +3,9 @@
 use crate::experiment::{Failure, Placement, ensure};
 use crate::experiments::test_file::{evict, page_bytes};
 use crate::quantity::Unit;
+use crate::replicate::mapping::Mapped;
 use crate::replicate::report_000::boilerplate::timed_once;
-use crate::replicate::report_000::mapped::Mapped;
+use crate::replicate::report_000::mapped::{expect_random, let_go};
 use crate::replicate::report_000::shuffle::shuffled;
 use crate::replicate::report_000::zeros;
 use crate::replicate::sweep::nearest;
@@ -63,8 +64,8 @@ impl Seen {
 /// One trial: nanoseconds a page.
 fn faulting(stage: &Stage, (file, bytes): (&File, u64), trial: u64, seen: &mut Seen) -> Result<f64, Failure> {
     let page = page_bytes();
-    let map = Mapped::privately(file, bytes)?;
-    map.expect_random(file)?;
+    let map = Mapped::readable(file, bytes as usize)?;
+    expect_random(&map, file)?;
     let order = shuffled(bytes / page, stage.site.seed ^ trial);
     let (most_ns, before) = (stage.time_ns() / TRIALS as f64, Usage::now());
     let mut touched = 0;
@@ -73,7 +74,7 @@ fn faulting(stage: &Stage, (file, bytes): (&File, u64), trial: u64, seen: &mut S
         Ok(())
     })?;
     let faults = Usage::now().since(before);
-    map.let_go(file)?;
+    let_go(map, file)?;
     ensure(touched > 0, "no page was touched")?;
     seen.touched += touched;
     seen.faults.major += faults.major;
@@ -85,7 +86,7 @@ fn faulting(stage: &Stage, (file, bytes): (&File, u64), trial: u64, seen: &mut S
 fn touch(map: &Mapped, (order, page): (&[u64], u64), most_ns: f64, stage: &Stage) -> u64 {
     let (began, mut touched) = (stage.site.stopwatch.now_ns(), 0);
     for number in order {
-        std::hint::black_box(map.byte(number * page));
+        std::hint::black_box(map.read((number * page) as usize));
         touched += 1;
         if touched % 16 == 0 && stage.site.stopwatch.now_ns() - began > most_ns {
             break;
