@@ -13,7 +13,7 @@ pub fn expect_random(map: &Mapped, file: &File) -> Result<(), Failure> {
     map.advise(libc::MADV_RANDOM)
 }
 
-/// MADV_DONTNEED, POSIX_FADV_DONTNEED and munmap, in this order.
+/// Drops its pages from the process (`MADV_DONTNEED`), from the cache (`POSIX_FADV_DONTNEED`), and the mapping itself.
 pub fn let_go(map: Mapped, file: &File) -> Result<(), Failure> {
     map.advise(libc::MADV_DONTNEED)?;
     drop_cached(file);

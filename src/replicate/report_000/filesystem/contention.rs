@@ -76,7 +76,7 @@ fn all_at_once(stage: &Stage, files: &[TestFile], time_ns: f64) -> Result<Vec<To
         processes.push(Process::start(stage.site.home, move || {
             // SAFETY: this copy of the end is the child's own, and is not used again: open, it would never let anybody go.
             unsafe { libc::close(say_go.as_raw_fd()) };
-            reader(stage, file, (say_ready, go, say_result), time_ns)
+            reader(stage, &file, (say_ready, go, say_result), time_ns)
         })?);
     }
     drop((say_ready, say_result));
@@ -105,7 +105,7 @@ fn heard(from: OwnedFd, messages: usize, bytes: usize) -> Result<Vec<u8>, Failur
 /// One process: ready, held by the pipe, reads in order, tells what a block took.
 fn reader(
     stage: &Stage,
-    file: File,
+    file: &File,
     (say_ready, go, say_result): (&OwnedFd, &OwnedFd, &OwnedFd),
     time_ns: f64,
 ) -> Result<(), Failure> {

@@ -44,6 +44,8 @@ impl Chain {
     /// Follows the chain so many times from an address in it, with pointer and counter in memory, and returns where it is
     /// then.
     pub fn follow(&self, from: usize, n: u64) -> usize {
+        let elements = self.elements.as_ptr_range();
+        assert!((elements.start as usize..elements.end as usize).contains(&from), "not in the chain");
         let frame = Frame { pointer: from, counter: 0, limit: n.min(i32::MAX as u64) as u32 };
         followed(frame)
     }

@@ -1,7 +1,7 @@
 //! Section 5.2: the round trip of a message.
 
 use super::{PEER_IS, broke};
-use crate::experiment::{Failure, PEER, Placement, Point, Requirement};
+use crate::experiment::{Failure, PEER, PeerAddress, Placement, Point, Requirement};
 use crate::experiments::network::other_side::{LOOPBACK, OtherSide};
 use crate::experiments::network::ping::{Ping, THIS_HOST};
 use crate::machine::Machine;
@@ -33,7 +33,7 @@ static PING_REMOTE: Method = Method {
     placement: Placement::OneCpu,
     needs: &[Requirement::Peer],
     limit: Duration::from_mins(1),
-    measure: |stage| match stage.site.peer.as_ref().and_then(|peer| peer.by_ipv4()) {
+    measure: |stage| match stage.site.peer.as_ref().and_then(PeerAddress::by_ipv4) {
         Some(peer) => pings(stage, peer.address),
         None => Err(Failure::Unsupported("the peer is not reached by IPv4".to_owned())),
     },
