@@ -34,10 +34,9 @@ pub fn thread() -> Result<libc::pthread_t, Failure> {
         let mut thread = std::mem::zeroed();
         match libc::pthread_create(&raw mut thread, std::ptr::null(), nothing, std::ptr::null_mut()) {
             0 => Ok(thread),
-            error => Err(Failure::Broke(format!(
-                "pthread_create: {}",
-                std::io::Error::from_raw_os_error(error)
-            ))),
+            error => {
+                Err(Failure::Broke(format!("pthread_create: {}", std::io::Error::from_raw_os_error(error))))
+            }
         }
     }
 }
@@ -47,9 +46,7 @@ pub fn join(thread: libc::pthread_t) -> Result<(), Failure> {
     // SAFETY: a thread of ours that was not joined before.
     match unsafe { libc::pthread_join(thread, std::ptr::null_mut()) } {
         0 => Ok(()),
-        error => {
-            Err(Failure::Broke(format!("pthread_join: {}", std::io::Error::from_raw_os_error(error))))
-        }
+        error => Err(Failure::Broke(format!("pthread_join: {}", std::io::Error::from_raw_os_error(error)))),
     }
 }
 

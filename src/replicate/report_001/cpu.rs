@@ -8,9 +8,7 @@ use crate::replicate::asked::point;
 use crate::replicate::tasks;
 use crate::replicate::timer::without_trailing_cpuid as timed;
 use crate::replicate::unoptimised::{ROUNDS, call, empty_loop};
-use crate::replicate::{
-    Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs,
-};
+use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
 use crate::sampling::partner::{self, Process};
 use std::time::Duration;
 
@@ -176,9 +174,7 @@ pub const SYSTEM_CALL: Row = Row {
     theirs: Theirs::Printed("s001-0079"),
     replica: Replica::By(&ENTERING),
     statistic: MEAN,
-    fathom: Fathom::Point("cpu/system_call", |_| {
-        point(Placement::OneCpu, &[("call", "getpid")], &[])
-    }),
+    fathom: Fathom::Point("cpu/system_call", |_| point(Placement::OneCpu, &[("call", "getpid")], &[])),
     misleads: "Nothing here: a thousand calls between two readings give the cost of a call. So the method does not explain \
                their 1.31 µs, many times what other machines of the time took; their compiler's loop does not, either.",
 };
@@ -347,7 +343,10 @@ fn making<T>(
 
 fn forking(stage: &Stage) -> Result<Series, Failure> {
     let resident = tasks::resident_bytes().map(|bytes| {
-        format!("The process that forks has {:.1} MiB of memory mapped in.", bytes as f64 / f64::from(1 << 20))
+        format!(
+            "The process that forks has {:.1} MiB of memory mapped in.",
+            bytes as f64 / f64::from(1 << 20)
+        )
     });
     Ok(making(stage, tasks::fork, tasks::reap)?.seen_where(resident))
 }

@@ -266,11 +266,9 @@ fn followed(size: usize, stride: usize, tick_ns: f64) -> Result<Vec<f64>, Failur
 fn plateaus(series: Series, told: &[(u64, Vec<f64>)], machine: &Machine, cpu: Option<usize>) -> Series {
     let halves = (1..=3).map(|level| cache(machine, level, cpu) / 2);
     let places = LEVELS.into_iter().zip(halves.chain([u64::MAX]));
-    places.fold(series, |series, (level, most)| {
-        match told.iter().rev().find(|(size, _)| *size <= most) {
-            Some((size, values)) => series.and(level, *size as f64, values.clone()),
-            None => series,
-        }
+    places.fold(series, |series, (level, most)| match told.iter().rev().find(|(size, _)| *size <= most) {
+        Some((size, values)) => series.and(level, *size as f64, values.clone()),
+        None => series,
     })
 }
 

@@ -8,9 +8,7 @@ use crate::replicate::asked::point;
 use crate::replicate::tasks;
 use crate::replicate::timer::fenced as timed;
 use crate::replicate::unoptimised::call_once;
-use crate::replicate::{
-    Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs,
-};
+use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
 use crate::sampling::partner::{self, Process};
 use std::time::Duration;
 
@@ -129,9 +127,7 @@ pub const SYSTEM_CALL: Row = Row {
     theirs: Theirs::Printed("s002-0003"),
     replica: Replica::By(&ENTERING),
     statistic: MEAN,
-    fathom: Fathom::Point("cpu/system_call", |_| {
-        point(Placement::OneCpu, &[("call", "getpid")], &[])
-    }),
+    fathom: Fathom::Point("cpu/system_call", |_| point(Placement::OneCpu, &[("call", "getpid")], &[])),
     misleads: "Little: a call is several times the timer's cost. Fenced in, it cannot overlap with the program around it, so it \
                comes out somewhat longer than one of many in a row.",
 };

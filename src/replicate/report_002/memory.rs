@@ -76,12 +76,10 @@ const fn access(operation: &'static str, size: u64, at: fn(&Machine) -> Point) -
 }
 
 const KIB: u64 = 1 << 10;
-pub const SMALL: Row =
-    access("access to an array of 16 KiB", 16 * KIB, |machine| load(16 * KIB, machine));
+pub const SMALL: Row = access("access to an array of 16 KiB", 16 * KIB, |machine| load(16 * KIB, machine));
 pub const MIDDLING: Row =
     access("access to an array of 256 KiB", 256 * KIB, |machine| load(256 * KIB, machine));
-pub const LARGE: Row =
-    access("access to an array of 4 MiB", 4096 * KIB, |machine| load(4096 * KIB, machine));
+pub const LARGE: Row = access("access to an array of 4 MiB", 4096 * KIB, |machine| load(4096 * KIB, machine));
 pub const LARGEST: Row =
     access("access to an array of 128 MiB", 128 * KIB * KIB, |machine| load(128 * KIB * KIB, machine));
 

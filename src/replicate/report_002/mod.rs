@@ -74,7 +74,13 @@ mod tests {
         let found = trials(|| {
             made += 1;
             // The first ten are cold, one later is disturbed.
-            Ok::<_, ()>(if made <= 10 { 900.0 } else if made == 500 { 1e6 } else { 100.0 })
+            Ok::<_, ()>(if made <= 10 {
+                900.0
+            } else if made == 500 {
+                1e6
+            } else {
+                100.0
+            })
         });
         assert_eq!(made, TRIALS);
         assert_eq!(found, Ok(vec![100.0; 989]));
