@@ -60,14 +60,14 @@ pub fn raise_priority() -> Option<String> {
 }
 
 /// How often this process has given up its CPU to wait, so far.
-pub fn voluntary_switches() -> i64 {
-    usage().ru_nvcsw as i64
+pub fn voluntary_switches() -> libc::c_long {
+    usage().ru_nvcsw
 }
 
 /// Major faults and minor faults of this process so far.
-pub fn faults() -> (i64, i64) {
+pub fn faults() -> (libc::c_long, libc::c_long) {
     let usage = usage();
-    (usage.ru_majflt as i64, usage.ru_minflt as i64)
+    (usage.ru_majflt, usage.ru_minflt)
 }
 
 /// Memory of this process that is mapped in, bytes: what a fork has to copy the tables of.
