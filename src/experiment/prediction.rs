@@ -136,6 +136,8 @@ pub struct Known<'run> {
     pub machine: &'run Machine,
     /// The core frequency that calibrated instruction chains have shown, in hertz.
     pub core_hz: Option<f64>,
+    /// Whether the run's second host is this machine itself: no wire is between them.
+    pub peer_is_here: bool,
     findings: BTreeMap<(String, Point), Finding>,
 }
 
@@ -167,7 +169,14 @@ impl Finding {
 impl<'run> Known<'run> {
     /// Nothing but the machine.
     pub fn new(machine: &'run Machine, core_hz: Option<f64>) -> Self {
-        Known { machine, core_hz, findings: BTreeMap::new() }
+        Known { machine, core_hz, peer_is_here: false, findings: BTreeMap::new() }
+    }
+
+    /// The same for a run whose second host is this machine itself.
+    #[must_use]
+    pub fn with_peer_here(mut self) -> Self {
+        self.peer_is_here = true;
+        self
     }
 
     /// Learns what was found at a point.

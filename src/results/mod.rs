@@ -90,6 +90,9 @@ fn names(points: &[PointResult]) -> Vec<&str> {
 
 fn known<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
     let mut known = Known::new(&run.header.machine, core_hz);
+    if virtual_peer::has_one(run) {
+        known = known.with_peer_here();
+    }
     for point in points {
         if let (Outcome::Value, Some(estimate)) = (&point.outcome, &point.estimate) {
             known.learn(&point.experiment, &point.point, Finding::of(estimate));

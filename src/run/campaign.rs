@@ -313,6 +313,9 @@ impl Campaign {
 
     fn known(&self) -> Known<'_> {
         let mut known = Known::new(&self.run.header.machine, results::core_hz(&self.run));
+        if results::virtual_peer::has_one(&self.run) {
+            known = known.with_peer_here();
+        }
         for (planned, headline) in self.active.iter().zip(&self.headlines) {
             if let Some(headline) = headline {
                 known.learn(&planned.experiment, &planned.point, Finding::of(&headline.estimate));

@@ -3,7 +3,7 @@
 use super::expected;
 use super::other_side::{LOOPBACK, PATH, PEER};
 use super::round_trip::{BY, ICMP, LOOP, OPEN, PAYLOAD, PIPE, TCP, UDP, UNIX, closed};
-use crate::experiment::{Basis, Known, Placement, Point, Prediction};
+use crate::experiment::{AXIS_PLACEMENT, Basis, Known, Placement, Point, Prediction};
 use crate::experiments::cpu::null_write;
 
 const NAME: &str = "network/round_trip";
@@ -11,7 +11,7 @@ const NAME: &str = "network/round_trip";
 /// Prediction of a point of the round-trip experiment.
 pub fn expected(point: &Point, known: &Known) -> Prediction {
     let peer = point.name(&PATH) == PEER;
-    let here = closed(point.name(&BY), LOOPBACK, point.number(&PAYLOAD), software_placement(point));
+    let here = over_loopback(point);
     match known.median(NAME, &here).filter(|_| peer) {
         Some(_) => {
             let loopback = known.measured_or(NAME, &here, 0.0, "");
@@ -22,9 +22,10 @@ pub fn expected(point: &Point, known: &Known) -> Prediction {
     }
 }
 
-/// Where the software of a point's two sides runs when there is no network between them.
-fn software_placement(point: &Point) -> Placement {
-    if point.name(&BY) == ICMP { Placement::OneCpu } else { point.placement() }
+/// The same point where there is no network between the two sides; the kernel answers its own ping where it was sent.
+fn over_loopback(point: &Point) -> Point {
+    let here = point.clone().named(&PATH, LOOPBACK);
+    if point.name(&BY) == ICMP { here.named(&AXIS_PLACEMENT, Placement::OneCpu.name()) } else { here }
 }
 
 /// The software of both sides.
@@ -40,7 +41,7 @@ fn software(point: &Point, known: &Known) -> Prediction {
         .hardware(
             "copies of the payload, in and out, on both sides",
             4.0 * point.number(&PAYLOAD) as f64,
-            expected::copy_ns(),
+            expected::copy_ns(known),
         )
         .software("system calls of both sides", calls, null_write::entry(known));
     let prediction = null_write::assumed(prediction, protocol, work_ns, known);
@@ -57,8 +58,19 @@ fn software(point: &Point, known: &Known) -> Prediction {
     }
 }
 
-/// Beside the software, the way between two hosts.
+/// Beside the software, the way between two hosts. To a namespace of this machine there is none, but packets have the size
+/// of Ethernet's, and larger datagrams are cut.
 fn network(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
+    if known.peer_is_here {
+        let further = expected::further_fragments(point.number(&PAYLOAD) as f64);
+        let cut = point.name(&BY) != TCP && further > 0.0;
+        let what = "further packets that the datagram is cut into, there and back";
+        return if cut {
+            prediction.software(what, 2.0 * further, expected::packet_ns(known))
+        } else {
+            prediction
+        };
+    }
     let rate = expected::link_rate(known);
     let bit = Basis { value: 1e9 / rate.value, source: rate.source };
     prediction
