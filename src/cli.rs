@@ -60,6 +60,16 @@ pub enum Command {
     },
     /// Show a run again; without a file the latest one.
     Report(Report),
+    /// List the machines that figures are published of; of a machine, its figures with what is doubted.
+    References {
+        /// Id, part of it, number of a report, or `lmbench`.
+        machine: Option<String>,
+        /// Text for people, or JSON.
+        #[arg(long, value_enum, default_value_t = MachineFormat::Text)]
+        format: MachineFormat,
+    },
+    /// Run a published report's own methods, and print its summary table beside what Fathom finds.
+    Replicate(Box<Replicate>),
     /// Be the other half of a run on another host: serve it, and end with it.
     Peer(Peer),
     /// Print the JSON Schema of run files.
@@ -76,6 +86,9 @@ pub enum Command {
     /// Do one trial, as the process that `run` starts for it.
     #[command(hide = true)]
     Trial,
+    /// Measure one method of a published report, as the process that `replicate` starts for it.
+    #[command(hide = true)]
+    Replica,
 }
 
 /// What and how to measure.
@@ -124,16 +137,9 @@ pub struct Run {
     /// Go on with a run that was interrupted, or add rounds to a complete one.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "processes", "remote"])]
     pub resume: Option<PathBuf>,
-    /// A second host for remote experiments: one that `ssh` knows, `namespace` for a virtual one on this machine, or the
-    /// address and port of a peer that was started by hand.
-    #[arg(long, value_name = "HOST")]
-    pub peer: Option<String>,
-    /// The second host's address for direct connections, where it is not the one that `ssh` goes to.
-    #[arg(long, value_name = "ADDRESS", requires = "peer")]
-    pub peer_address: Option<IpAddr>,
-    /// A file with the token of a peer that was started by hand.
-    #[arg(long, value_name = "FILE")]
-    pub token_file: Option<PathBuf>,
+    /// The second host for remote experiments.
+    #[command(flatten)]
+    pub peer: PeerOptions,
     /// Measure although another fathom is measuring on this machine.
     #[arg(long)]
     pub alongside: bool,
@@ -151,6 +157,55 @@ impl Run {
             _ => Effort::Standard,
         }
     }
+}
+
+/// A second host, and how it is reached.
+#[derive(Debug, Args)]
+pub struct PeerOptions {
+    /// A second host for remote experiments: one that `ssh` knows, `namespace` for a virtual one on this machine, or the
+    /// address and port of a peer that was started by hand.
+    #[arg(long, value_name = "HOST")]
+    pub peer: Option<String>,
+    /// The second host's address for direct connections, where it is not the one that `ssh` goes to.
+    #[arg(long, value_name = "ADDRESS", requires = "peer")]
+    pub peer_address: Option<IpAddr>,
+    /// A file with the token of a peer that was started by hand.
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+}
+
+/// Which report to replicate, and where.
+#[derive(Debug, Args)]
+pub struct Replicate {
+    /// The report's number, `000` to `004`, or a part of the name of its machine; without it, the reports are listed.
+    pub report: Option<String>,
+    /// With smaller counts: a table in about a minute.
+    #[arg(long)]
+    pub quick: bool,
+    /// The seed of all randomness.
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// The CPU that pinned work runs on.
+    #[arg(long, value_name = "NUMBER")]
+    pub cpu: Option<usize>,
+    /// The folder in which files may be made; without it the folder for temporary files.
+    #[arg(long, value_name = "FOLDER")]
+    pub dir: Option<PathBuf>,
+    /// The file of the replication; Fathom's own run stands beside it. Without it, one is made in the data folder.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// What to read over a network, as for `fathom run`.
+    #[arg(long, value_name = "URL")]
+    pub remote: Option<RemoteAddress>,
+    /// The second host for the rows that need one.
+    #[command(flatten)]
+    pub peer: PeerOptions,
+    /// Measure although another fathom is measuring on this machine.
+    #[arg(long)]
+    pub alongside: bool,
+    /// What to print at the end.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 /// How to be the other half of a run.
@@ -193,6 +248,10 @@ pub struct Report {
     /// In which form.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+    /// Set the figures of a published machine beside the run's: its id, a part of it, the number of a report, `lmbench`, or
+    /// `all`. May be given several times; `fathom references` lists them.
+    #[arg(long, value_name = "MACHINE")]
+    pub beside: Vec<String>,
     /// Write to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -1,12 +1,15 @@
 //! What each command does: results on standard output, progress and warnings on standard error.
 
 mod peer;
+mod references;
+mod replicate;
 
 use crate::cli::{self, Cli, Colour, Command, Format, MachineFormat};
 use crate::experiments;
 use crate::machine::Machine;
 use crate::plan;
 use crate::record::{Run, store};
+use crate::replicate::record::Replication;
 use crate::report;
 use crate::report::terminal::Style;
 use crate::results::Results;
@@ -14,6 +17,7 @@ use crate::run::{self, Campaign, MeasuringLock, Options, Peering};
 use crate::sampling::{self, Answer, Request};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::CommandFactory;
+use serde::de::DeserializeOwned;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,7 +32,9 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     let style = style(cli.color);
     match cli.command {
         Command::Run(asked) => return measure(&asked, style),
+        Command::Replicate(asked) => return replicate::replicate(&asked, style),
         Command::Trial => trial()?,
+        Command::Replica => replicate::replica()?,
         Command::Peer(asked) => peer::serve(&asked)?,
         Command::List => {
             print(&report::terminal::list(experiments::all(), &Machine::describe(Path::new(".")), style))?;
@@ -36,6 +42,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Explain { experiment } => explain(&experiment, style)?,
         Command::Machine { format, dir } => machine(format, &dir, style)?,
         Command::Report(asked) => show(&asked, style)?,
+        Command::References { machine, format } => references::list(machine, format, style)?,
         Command::Schema => print(include_str!("../docs/run-file.schema.json"))?,
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "fathom", &mut std::io::stdout());
@@ -100,11 +107,7 @@ fn machine(format: MachineFormat, folder: &Path, style: Style) -> Result<()> {
 
 /// One trial: a request on standard input, an answer on standard output.
 fn trial() -> Result<()> {
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text)?;
-    let request: Request = serde_json::from_str(&text).context(
-        "`fathom trial` is what `fathom run` starts for each trial; it wants a request on standard input",
-    )?;
+    let request: Request = request("trial", "run")?;
     let answer = match experiments::find(&request.experiment) {
         Some(experiment) => sampling::visit(experiment, &request),
         None => Answer::Broke(format!("there is no experiment {}", request.experiment)),
@@ -112,11 +115,20 @@ fn trial() -> Result<()> {
     print(&serde_json::to_string(&answer)?)
 }
 
+/// What a process that measures is asked on its standard input.
+fn request<R: DeserializeOwned>(command: &str, by: &str) -> Result<R> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    serde_json::from_str(&text).with_context(|| {
+        format!("`fathom {command}` is what `fathom {by}` starts; it wants a request on standard input")
+    })
+}
+
 fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     let _lock = if asked.alongside { None } else { Some(MeasuringLock::take()?) };
     run::catch_signals();
     let (campaign, path) = match &asked.resume {
-        Some(path) => (Campaign::resume(path, asked.budget, peer::again(asked, path)?)?, path.clone()),
+        Some(path) => (Campaign::resume(path, asked.budget, peer::again(&asked.peer, path)?)?, path.clone()),
         None => begin(asked)?,
     };
     for warning in campaign.machine().warnings() {
@@ -138,7 +150,7 @@ fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     let mut files = vec![("run file", path.as_path())];
     files.extend(written.is_ok().then_some(("report", page.as_path())));
     print(&rendered(&results, asked.format, &files, style))?;
-    Ok(if results.failures() > 0 { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })
+    Ok(if results.has_failed() { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })
 }
 
 fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
@@ -154,10 +166,11 @@ fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
         folder: asked.dir.clone().unwrap_or_else(std::env::temp_dir),
         processes: asked.processes.clone(),
         remote: asked.remote.clone(),
+        points: vec![],
     };
     // A misspelt name is told before anybody logs in anywhere.
     plan::select(&options.selection)?;
-    let peering = peer::reach(asked)?;
+    let peering = peer::reach(&asked.peer)?;
     let header = options.header(peering.as_ref().map(Peering::described))?;
     let default = || store::new_path(&header.started, header.settings.seed);
     let path = asked.output.clone().unwrap_or_else(default);
@@ -171,11 +184,12 @@ fn show(asked: &cli::Report, style: Style) -> Result<()> {
             .ok_or_else(|| anyhow!("there is no run in {} yet: `fathom run` makes one", folder.display()))
     };
     let path = asked.run.clone().map_or_else(latest, Ok)?;
-    let run = Run::read(&path)?;
-    if run.torn {
-        eprintln!("note: the last line of {} is torn, as after a kill, and left out", path.display());
-    }
-    let text = rendered(&Results::of(&run), asked.format, &[("run file", path.as_path())], style);
+    let text = if Replication::is_at(&path) {
+        references::refuse(&asked.beside)?;
+        replicate::show(&path, asked.format, style)?
+    } else {
+        shown(&path, asked, style)?
+    };
     match &asked.output {
         None => print(&text),
         Some(output) if output == &path => bail!("the report would overwrite the run file"),
@@ -183,6 +197,20 @@ fn show(asked: &cli::Report, style: Style) -> Result<()> {
             std::fs::write(output, text).with_context(|| format!("cannot write {}", output.display()))
         }
     }
+}
+
+fn shown(path: &Path, asked: &cli::Report, style: Style) -> Result<String> {
+    // A misspelt name is told before a long file is read.
+    let machines = references::called(&asked.beside)?;
+    let run = Run::read(path)?;
+    if run.torn {
+        eprintln!("note: the last line of {} is torn, as after a kill, and left out", path.display());
+    }
+    let results = Results::of(&run);
+    if machines.is_empty() {
+        return Ok(rendered(&results, asked.format, &[("run file", path)], style));
+    }
+    references::beside(&results, &machines, asked.format, path, style)
 }
 
 fn rendered(results: &Results, format: Format, files: &[(&str, &Path)], style: Style) -> String {

@@ -146,3 +146,22 @@ fn two_runs_at_once_are_refused_unless_accepted() {
     assert!(text(&output.stderr).contains("--alongside"), "{}", text(&output.stderr));
     drop(lock);
 }
+
+#[test]
+fn published_machines_are_listed_and_set_beside_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    short_run(&file).assert().success();
+    let beside = |machine: &str, form: &str| {
+        fathom().args(["report", "--beside", machine, "--format", form]).arg(&file).assert()
+    };
+    let shown = text(&beside("000", "text").success().get_output().stdout);
+    assert!(shown.contains("Beside i7-1250u-ubuntu-24.04") && shown.contains("74.2 ns"), "{shown}");
+    let json = text(&beside("all", "json").success().get_output().stdout);
+    assert!(json.contains("\"beside\"") && json.contains("s000-0027"), "{json}");
+    let refused = beside("vax", "text").code(2).get_output().clone();
+    assert!(text(&refused.stderr).contains("i5-5257u-osx-10.11") && refused.stdout.is_empty());
+    let listed = fathom().arg("references").assert().success().get_output().clone();
+    assert!(text(&listed.stdout).contains("315 figures"), "{}", text(&listed.stdout));
+    fathom().args(["references", "003", "--format", "json"]).assert().success();
+}

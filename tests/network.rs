@@ -11,7 +11,7 @@ mod wire;
 
 use fathom::experiment::{Experiment, PeerAddress, Point, Token};
 use fathom::experiments;
-use fathom::sampling::{Answer, ClockKind, Observations, Request, Sample};
+use fathom::sampling::{Answer, ClockKind, Observations, Request, Sample, Setting};
 use fathom::statistics::{median, share_interval};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -97,23 +97,26 @@ fn trial(
     let request = Request {
         experiment: experiment.about().name.to_owned(),
         point: points[0].clone(),
-        seed: 7,
-        clock: ClockKind::MonotonicRaw,
-        ticks_per_second: 1e9,
-        duration_ns: observe.as_nanos() as u64,
-        home: None,
-        partner: None,
-        cpu_stat: None,
-        folder: std::env::temp_dir(),
-        parent: std::process::id(),
-        remote: None,
-        peer: Some(PeerAddress {
-            address: peer.ip(),
-            also: None,
-            port: peer.port(),
-            token: Token(TOKEN.to_owned()),
-            is_virtual: false,
-        }),
+        setting: Setting {
+            seed: 7,
+            clock: ClockKind::MonotonicRaw,
+            ticks_per_second: 1e9,
+            duration_ns: observe.as_nanos() as u64,
+            spread: false,
+            home: None,
+            partner: None,
+            cpu_stat: None,
+            folder: std::env::temp_dir(),
+            parent: std::process::id(),
+            remote: None,
+            peer: Some(PeerAddress {
+                address: peer.ip(),
+                also: None,
+                port: peer.port(),
+                token: Token(TOKEN.to_owned()),
+                is_virtual: false,
+            }),
+        },
     };
     let mut child = program.arg("trial").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(&serde_json::to_vec(&request).unwrap()).unwrap();

@@ -35,6 +35,7 @@ fn lines(outcomes: &[TrialOutcome]) -> Vec<Line> {
         rounds: 1,
         ended: Ending::Budget,
         conditions: Conditions::default(),
+        peer_lost: Some("it hangs".to_owned()),
     };
     let trial = |(round, outcome): (usize, &TrialOutcome)| {
         Line::Trial(Box::new(Trial {

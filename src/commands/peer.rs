@@ -30,7 +30,7 @@ pub fn serve(asked: &cli::Peer) -> Result<()> {
 }
 
 /// The peer that a new run is asked to have.
-pub fn reach(asked: &cli::Run) -> Result<Option<Peering>> {
+pub fn reach(asked: &cli::PeerOptions) -> Result<Option<Peering>> {
     let reach = |wanted: &String| {
         let reach = Reach { wanted: wanted.clone(), address: asked.peer_address, token: token(asked)? };
         Peering::reach(&reach).with_context(|| format!("there is no peer {wanted}"))
@@ -39,14 +39,14 @@ pub fn reach(asked: &cli::Run) -> Result<Option<Peering>> {
 }
 
 /// The peer of a run that is taken up again: as it was reached then, unless it is asked for otherwise.
-pub fn again(asked: &cli::Run, path: &Path) -> Result<Option<Peering>> {
+pub fn again(asked: &cli::PeerOptions, path: &Path) -> Result<Option<Peering>> {
     let run = Run::read(path)?;
     let Some(peer) = run.header.peer.filter(|_| asked.peer.is_none()) else { return reach(asked) };
     let reached = Peering::reach(&Reach::again(&peer, token(asked)?));
     reached.map(Some).with_context(|| format!("the run's peer {} cannot be reached again", peer.wanted))
 }
 
-fn token(asked: &cli::Run) -> Result<Option<Token>> {
+fn token(asked: &cli::PeerOptions) -> Result<Option<Token>> {
     asked.token_file.as_deref().map(read_token).transpose()
 }
 

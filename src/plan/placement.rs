@@ -18,7 +18,12 @@ impl Cpus {
         if let Some((one, other)) = experiment.cpus(point) {
             return (Some(one), Some(other));
         }
-        match point.placement() {
+        self.at(point.placement())
+    }
+
+    /// The CPUs of a placement; `None` is wherever the scheduler likes.
+    pub fn at(&self, placement: Placement) -> (Option<usize>, Option<usize>) {
+        match placement {
             Placement::OneCpu => (Some(self.home), Some(self.home)),
             Placement::AcrossCpus => (Some(self.home), self.partner),
             Placement::Spread => (Some(self.home), None),

@@ -2,6 +2,7 @@
 
 use super::Line;
 use anyhow::{Context, Result};
+use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
@@ -31,15 +32,19 @@ impl Journal {
         Ok(Journal { file })
     }
 
-    /// Appends one line in one write, so that a kill leaves it whole or torn but never mixed.
+    /// Appends one line of a run file.
     pub fn append(&mut self, line: &Line) -> Result<()> {
-        let mut text =
-            serde_json::to_string(line).context("a line of the run file could not be put into JSON")?;
-        text.push('\n');
-        self.file.write_all(text.as_bytes()).context(
+        self.append_line(line).context(
             "the run file could not be written: what was found so far is in it; free some disk space and go on with \
              `fathom run --resume`",
         )
+    }
+
+    /// Appends one line in one write, so that a kill leaves it whole or torn but never mixed.
+    pub fn append_line(&mut self, line: &impl Serialize) -> Result<()> {
+        let mut text = serde_json::to_string(line).context("a line could not be put into JSON")?;
+        text.push('\n');
+        Ok(self.file.write_all(text.as_bytes())?)
     }
 
     /// Hands the whole file to the device.

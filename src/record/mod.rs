@@ -264,6 +264,9 @@ pub struct Closing {
     pub ended: Ending,
     /// What disturbed the whole run: counters of the machine from start to end.
     pub conditions: Conditions,
+    /// Why the run had lost its peer when it ended; absent where it had not, or had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer_lost: Option<String>,
 }
 
 /// Why a run ended.

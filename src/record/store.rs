@@ -24,3 +24,10 @@ pub fn latest(folder: &Path) -> Option<PathBuf> {
     let paths = entries.flatten().map(|entry| entry.path());
     paths.filter(|path| path.extension().is_some_and(|ending| ending == EXTENSION)).max()
 }
+
+/// The path of a new replication of a report; see [`new_path`].
+pub fn replication_path(report: &str, started: &str, seed: u64) -> PathBuf {
+    let name = new_path(started, seed);
+    let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    folder().with_file_name("replications").join(format!("{report}-{name}"))
+}

@@ -6,10 +6,12 @@
 mod accuracy;
 
 use self::accuracy::AccuracyReport;
+use super::beside;
 use crate::experiment::{Bound, Check, Part, Point, Prediction, Term};
 use crate::machine::{Machine, Warning};
 use crate::quantity::{Kind, Unit};
 use crate::record::{Closing, Peer, Resumed, Settings, Tool};
+use crate::references::Beside;
 use crate::results::{Disturbance, Outcome, PointResult, Results, TrendResult};
 use crate::sampling::Qualification;
 use crate::statistics::{Estimate, Interval, Mode, Outliers};
@@ -34,6 +36,9 @@ struct Report<'run> {
     trends: Vec<TrendReport<'run>>,
     findings: Vec<Findings<'run>>,
     accuracy: AccuracyReport<'run>,
+    /// Published figures beside those of the run; absent where none was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside: Option<Vec<beside::Entry<'run>>>,
 }
 
 #[derive(Serialize)]
@@ -152,7 +157,13 @@ pub fn render(results: &Results) -> String {
     serde_json::to_string_pretty(&report(results)).unwrap_or_default() + "\n"
 }
 
-/// The same on one line, to be put into a page.
+/// The same with published figures beside those of the run.
+pub fn render_beside(results: &Results, rows: &[Beside]) -> String {
+    let report = Report { beside: Some(beside::entries(rows)), ..report(results) };
+    serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"
+}
+
+/// The report without them on one line, to be put into a page.
 pub(super) fn compact(results: &Results) -> String {
     serde_json::to_string(&report(results)).unwrap_or_default()
 }
@@ -181,6 +192,7 @@ fn report<'run>(results: &'run Results) -> Report<'run> {
             .map(|(experiment, sentences)| Findings { experiment, sentences })
             .collect(),
         accuracy: accuracy::accuracy(&results.accuracy),
+        beside: None,
     }
 }
 

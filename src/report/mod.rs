@@ -5,6 +5,8 @@
 //! run file gives the same bytes.
 
 mod accuracy;
+pub mod article;
+pub mod beside;
 mod catalogue;
 pub mod description;
 mod figure;
@@ -14,7 +16,10 @@ pub mod latex;
 pub mod live;
 mod machine;
 pub mod markdown;
+pub mod paper;
+pub mod published;
 pub mod quantities;
+pub mod replication;
 mod run;
 mod summary;
 pub mod terminal;

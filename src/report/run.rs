@@ -56,10 +56,11 @@ pub(super) fn ending(results: &Results) -> String {
         Ending::Interrupted => "it was interrupted; what was found until then is valid",
     };
     let took = quantities::duration(closing.took_s);
-    format!(
-        "The run took {took}, {}, and ended because {why}.",
-        plural(closing.rounds as usize, "whole round")
-    )
+    let rounds = plural(closing.rounds as usize, "whole round");
+    let lost = closing.peer_lost.as_ref().map(|reason| {
+        format!(" It had lost its peer ({reason}): points that need it hold what was found before.")
+    });
+    format!("The run took {took}, {rounds}, and ended because {why}.{}", lost.unwrap_or_default())
 }
 
 /// The clock and how it was qualified, in a sentence or two.

@@ -58,10 +58,28 @@ impl Style {
 
 /// The text without control characters and without the marks that reverse the order of letters on a screen.
 pub(super) fn clean(text: &str) -> String {
-    let unsafe_here = |letter: char| {
-        letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars().map(|letter| if unsafe_here(letter) { '\u{fffd}' } else { letter }).collect()
+    text.chars().map(|letter| if is_unsafe(letter) { '\u{fffd}' } else { letter }).collect()
+}
+
+/// Whether a letter commands whoever shows it: control characters, marks of direction, ends of lines.
+pub(super) fn is_unsafe(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Adds text without meaning to HTML and XML, and without the marks that command terminals or reverse letters.
+pub(super) fn escape(out: &mut String, words: &str) {
+    for letter in words.chars() {
+        match letter {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            letter if is_unsafe(letter) => out.push('\u{fffd}'),
+            letter => out.push(letter),
+        }
+    }
 }
 
 /// Words in lines of at most `room` characters; a longer word stands alone.

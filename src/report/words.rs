@@ -1,5 +1,6 @@
 //! Points, placements and outcomes in words, the same in every form of the report.
 
+use super::paper::Sign;
 use super::quantities;
 use crate::experiment::{
     AXIS_PLACEMENT, About, Effort, Experiment, Parameter, Placement, Point, Scale, Value,
@@ -95,13 +96,18 @@ pub(super) fn quantity(unit: Unit) -> &'static str {
     }
 }
 
+/// What became of a point's evidence.
+pub(super) fn evidence_sign(point: &PointResult) -> Sign {
+    match (point.evidence.is_empty(), point.evidence_holds()) {
+        (true, _) => Sign::Unasked,
+        (false, true) => Sign::Holds,
+        (false, false) => Sign::Fails,
+    }
+}
+
 /// ✓ where all evidence holds, ✗ where some does not, – where there is none.
 pub(super) fn evidence_mark(point: &PointResult) -> &'static str {
-    match (point.evidence.is_empty(), point.evidence_holds()) {
-        (true, _) => "–",
-        (false, true) => "✓",
-        (false, false) => "✗",
-    }
+    evidence_sign(point).mark()
 }
 
 /// The outcome in a word or two.

@@ -13,7 +13,7 @@ pub use headline::Headline;
 pub use point::{Disturbance, Outcome, PointResult, trials_of};
 pub use trend::TrendResult;
 
-use crate::experiment::{Experiment, Finding, Known};
+use crate::experiment::{Experiment, Finding, Known, Point};
 use crate::experiments;
 use crate::record::Run;
 use crate::statistics;
@@ -55,6 +55,22 @@ impl<'run> Results<'run> {
         Results { run, points, trends, findings, accuracy, core_hz }
     }
 
+    /// What was found, as experiments know it: by their own names of points.
+    pub fn known(&self) -> Known<'run> {
+        let mut known = Known::new(&self.run.header.machine, self.core_hz);
+        for point in &self.points {
+            if let (Outcome::Value, Some(estimate)) = (&point.outcome, &point.estimate) {
+                known.learn(&point.experiment, &virtual_peer::unnamed(&point.point), Finding::of(estimate));
+            }
+        }
+        known
+    }
+
+    /// A point as these results name it.
+    pub fn shown(&self, point: &Point) -> Point {
+        if virtual_peer::has_one(self.run) { virtual_peer::shown(point) } else { point.clone() }
+    }
+
     /// The names of the experiments in the plan, in its order.
     pub fn experiments(&self) -> Vec<&str> {
         names(&self.points)
@@ -71,9 +87,15 @@ impl<'run> Results<'run> {
         found.map_or(&[], |(_, said)| said)
     }
 
-    /// Points whose outcome is a failure of some kind: these make the exit status.
+    /// Points whose outcome is a failure of some kind.
     pub fn failures(&self) -> usize {
         self.points.iter().filter(|point| point.outcome.is_failure()).count()
+    }
+
+    /// Whether something went wrong: a point that has failed, or a peer that was lost on the way. It makes the exit status.
+    pub fn has_failed(&self) -> bool {
+        let lost = self.run.closing.as_ref().is_some_and(|closing| closing.peer_lost.is_some());
+        lost || self.failures() > 0
     }
 }
 

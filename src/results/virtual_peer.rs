@@ -15,6 +15,11 @@ pub fn shown(point: &Point) -> Point {
     point.renamed(PEER, VIRTUAL_PEER)
 }
 
+/// A point as experiments name it.
+pub fn unnamed(point: &Point) -> Point {
+    point.renamed(VIRTUAL_PEER, PEER)
+}
+
 /// Names it in all that is shown.
 pub fn name(points: &mut [PointResult], trends: &mut [TrendResult], findings: &mut [(String, Vec<String>)]) {
     for result in points {

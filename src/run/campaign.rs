@@ -5,7 +5,7 @@ use super::interrupt::interrupted;
 use super::leftovers;
 use super::peering::{Peering, same_peer};
 use super::remote_file::RemoteFixture;
-use crate::experiment::{Experiment, Finding, Known, Requirement};
+use crate::experiment::{Experiment, Finding, Known, Placement, Requirement};
 use crate::experiments;
 use crate::machine::Machine;
 use crate::plan::{Cpus, Pace, Progress, Schedule, trial_seed};
@@ -14,7 +14,7 @@ use crate::record::{
 };
 use crate::results::{self, Headline};
 use crate::sampling::child::{self, End};
-use crate::sampling::{Answer, Request, Snapshot};
+use crate::sampling::{Answer, Request, Setting, Snapshot};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -150,7 +150,14 @@ impl Campaign {
         };
         let conditions = Snapshot::take(self.cpu_stat.as_deref()).since(&before);
         let took_s = (self.earlier + self.began.elapsed()).as_secs_f64();
-        let closing = Closing { at: now(), took_s, rounds: self.whole_rounds(), ended: ending, conditions };
+        let closing = Closing {
+            at: now(),
+            took_s,
+            rounds: self.whole_rounds(),
+            ended: ending,
+            conditions,
+            peer_lost: self.peering.as_ref().and_then(Peering::lost).map(str::to_owned),
+        };
         self.journal.append(&Line::Closing(closing.clone()))?;
         self.journal.sync()?;
         self.run.closing = Some(closing);
@@ -218,7 +225,7 @@ impl Campaign {
             experiment: planned.experiment,
             point: planned.point,
             round,
-            seed: request.seed,
+            seed: request.setting.seed,
             began_s: (self.earlier + began.duration_since(self.began)).as_secs_f64(),
             took_s: began.elapsed().as_secs_f64(),
             outcome,
@@ -236,12 +243,13 @@ impl Campaign {
         limit: Duration,
         watcher: &mut dyn Watcher,
     ) -> Result<Option<TrialOutcome>> {
-        let remote = request.peer.is_some();
+        let remote = request.setting.peer.is_some();
         if let Some(reason) = self.lost_peer(false).filter(|_| remote) {
             return Ok(Some(TrialOutcome::Failed { reason }));
         }
-        let end = child::run(request, limit, &mut |doing| watcher.preparing(doing))
-            .context("a measuring process could not be started")?;
+        let end =
+            child::run("trial", request, request.setting.seed, limit, &mut |doing| watcher.preparing(doing))
+                .context("a measuring process could not be started")?;
         let outcome = outcome(end, limit);
         if remote && !matches!(outcome, None | Some(TrialOutcome::Measured { .. })) {
             // If it was the peer, that is the reason, and the next trial need not find out.
@@ -261,29 +269,53 @@ impl Campaign {
 
     fn request(&self, experiment: &dyn Experiment, planned: &PlannedPoint, round: u32) -> Request {
         let settings = &self.run.header.settings;
-        let (home, partner) =
-            Cpus { home: settings.home, partner: settings.partner }.of(experiment, &planned.point);
-        Request {
-            experiment: planned.experiment.clone(),
-            point: planned.point.clone(),
-            seed: trial_seed(settings.seed, &planned.experiment, &planned.point, round),
-            clock: self.run.header.clock.kind,
-            ticks_per_second: self.run.header.clock.ticks_per_second,
+        let seed = trial_seed(settings.seed, &planned.experiment, &planned.point, round);
+        let needs = experiment.requires(&planned.point);
+        let cpus = self.cpus().of(experiment, &planned.point);
+        let setting = self.setting(seed, planned.point.placement(), cpus, &needs);
+        Request { experiment: planned.experiment.clone(), point: planned.point.clone(), setting }
+    }
+
+    /// The seed of the run.
+    pub fn seed(&self) -> u64 {
+        self.run.header.settings.seed
+    }
+
+    /// Whether the run has a second host.
+    pub fn has_peer(&self) -> bool {
+        self.peering.is_some()
+    }
+
+    /// The CPUs of the run.
+    pub fn cpus(&self) -> Cpus {
+        let settings = &self.run.header.settings;
+        Cpus { home: settings.home, partner: settings.partner }
+    }
+
+    /// Where a process of this run measures: with the run's clock and folder, and with what it needs of peer and remote file.
+    pub fn setting(
+        &self,
+        seed: u64,
+        placement: Placement,
+        (home, partner): (Option<usize>, Option<usize>),
+        needs: &[Requirement],
+    ) -> Setting {
+        let header = &self.run.header;
+        let needs = |what: Requirement| needs.contains(&what);
+        let peering = self.peering.as_ref().filter(|_| needs(Requirement::Peer));
+        let remote = self.remote.as_ref().filter(|_| needs(Requirement::Remote));
+        Setting {
+            seed,
+            clock: header.clock.kind,
+            ticks_per_second: header.clock.ticks_per_second,
             duration_ns: self.trial.as_nanos() as u64,
+            spread: placement == Placement::Spread,
             home,
             partner,
             cpu_stat: self.cpu_stat.clone(),
-            folder: PathBuf::from(&settings.folder),
-            remote: self
-                .remote
-                .as_ref()
-                .filter(|_| needs_remote(experiment, planned))
-                .map(RemoteFixture::file),
-            peer: self
-                .peering
-                .as_ref()
-                .filter(|_| needs_peer(experiment, planned))
-                .map(|peering| peering.address().clone()),
+            folder: PathBuf::from(&header.settings.folder),
+            remote: remote.map(RemoteFixture::file),
+            peer: peering.map(|peering| peering.address().clone()),
             parent: std::process::id(),
         }
     }
@@ -341,10 +373,6 @@ impl Campaign {
     }
 }
 
-fn needs_peer(experiment: &dyn Experiment, planned: &PlannedPoint) -> bool {
-    experiment.requires(&planned.point).contains(&Requirement::Peer)
-}
-
 fn needs_remote(experiment: &dyn Experiment, planned: &PlannedPoint) -> bool {
     experiment.requires(&planned.point).contains(&Requirement::Remote)
 }
@@ -358,7 +386,7 @@ fn remote(machine: &Machine, active: &[PlannedPoint]) -> Option<RemoteFixture> {
 }
 
 /// What became of a trial, from how its process ended; `None` where it was interrupted.
-fn outcome(end: End, limit: Duration) -> Option<TrialOutcome> {
+fn outcome(end: End<Answer>, limit: Duration) -> Option<TrialOutcome> {
     Some(match end {
         End::Answered(Answer::Measured(sample)) => TrialOutcome::Measured { sample },
         End::Answered(Answer::Unsupported(reason)) => TrialOutcome::Skipped { reason },

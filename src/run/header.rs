@@ -1,9 +1,9 @@
 //! What is known before the first trial.
 
-use crate::experiment::{Asked, Effort};
+use crate::experiment::{Asked, Effort, Experiment, Point};
 use crate::machine::{Machine, Remote, RemoteAddress, Root};
 use crate::plan::{self, Pace};
-use crate::record::{Header, Peer, SCHEMA_VERSION, Settings, Tool};
+use crate::record::{Header, Peer, PlannedPoint, SCHEMA_VERSION, Settings, Tool};
 use crate::sampling::{ClockKind, Qualification, observe_core};
 use anyhow::{Context, Result, anyhow};
 use sha2::{Digest, Sha256};
@@ -35,6 +35,8 @@ pub struct Options {
     pub processes: Vec<u64>,
     /// What to read over a network.
     pub remote: Option<RemoteAddress>,
+    /// The only points that are wanted, whatever the effort; all of the selection where it is empty.
+    pub points: Vec<(&'static str, Point)>,
 }
 
 impl Options {
@@ -48,12 +50,7 @@ impl Options {
             machine.storage.remote = Some(remote);
         }
         let cpus = plan::choose(&machine, self.cpu).map_err(|reason| anyhow!(reason))?;
-        let points = plan::points(
-            &selected,
-            &machine,
-            self.effort,
-            &Asked { peer: peer.is_some(), processes: self.processes.clone() },
-        );
+        let points = self.planned(&selected, &machine, peer.is_some());
         let active = points.iter().filter(|point| point.skip.is_none()).count();
         let budget = self.budget.unwrap_or_else(|| plan::default_budget(&selected, self.effort));
         let trial = self.trial.unwrap_or_else(|| Pace::new(budget).first(active));
@@ -82,6 +79,24 @@ impl Options {
             peer: peer.cloned().map(Box::new),
             plan: points,
         })
+    }
+
+    /// The plan: every point of the selection, or those that are wanted alone.
+    fn planned(
+        &self,
+        selected: &[&'static dyn Experiment],
+        machine: &Machine,
+        peer: bool,
+    ) -> Vec<PlannedPoint> {
+        let asked = Asked { peer, processes: self.processes.clone() };
+        if self.points.is_empty() {
+            return plan::points(selected, machine, self.effort, &asked);
+        }
+        let wanted = |planned: &PlannedPoint| {
+            self.points.iter().any(|(name, point)| planned.experiment == *name && planned.point == *point)
+        };
+        // What is asked for point by point is measured even where it takes long.
+        plan::points(selected, machine, Effort::Thorough, &asked).into_iter().filter(wanted).collect()
     }
 }
 

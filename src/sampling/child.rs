@@ -1,7 +1,8 @@
 //! A trial's process, seen from the run: start it small and clean, bring its answer home, time it out, reap it.
 
 use super::preparing;
-use super::trial::{Answer, Request};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
@@ -17,9 +18,9 @@ const MOST_PADDING: u64 = 4096;
 
 /// How a trial ended.
 #[derive(Debug)]
-pub enum End {
+pub enum End<A> {
     /// It answered.
-    Answered(Answer),
+    Answered(A),
     /// It died without an answer.
     Died(String),
     /// It took too long and was killed.
@@ -28,14 +29,21 @@ pub enum End {
     Interrupted,
 }
 
-/// Runs one trial in a fresh process: this binary executed again, with a small clean environment of random size, in a
-/// process group of its own that ends with it.
+/// Runs work in a fresh process: this binary executed again, to do a hidden `command`, with a small clean environment of
+/// random size, in a process group of its own that ends with it. It reads its request and writes its answer as JSON.
 ///
 /// The listener is told what takes it long before it observes anything.
-pub fn run(request: &Request, limit: Duration, listener: &mut dyn FnMut(&str)) -> std::io::Result<End> {
-    let mut child = start(request)?;
+pub fn run<A: DeserializeOwned>(
+    command: &str,
+    request: &impl Serialize,
+    seed: u64,
+    limit: Duration,
+    listener: &mut dyn FnMut(&str),
+) -> std::io::Result<End<A>> {
+    let request = serde_json::to_vec(request)?;
+    let mut child = start(command, seed)?;
     let group = child.id() as libc::pid_t;
-    let end = converse(&mut child, request, limit, listener);
+    let end = converse(&mut child, &request, limit, listener);
     // SAFETY: the group is that of our child, which is not reaped yet; partners that it may have left die here.
     unsafe { libc::kill(-group, libc::SIGKILL) };
     let status = child.wait()?;
@@ -47,10 +55,10 @@ pub fn run(request: &Request, limit: Duration, listener: &mut dyn FnMut(&str)) -
     }
 }
 
-fn start(request: &Request) -> std::io::Result<Child> {
-    let padding = "x".repeat((request.seed >> 16) as usize % MOST_PADDING as usize);
+fn start(command: &str, seed: u64) -> std::io::Result<Child> {
+    let padding = "x".repeat((seed >> 16) as usize % MOST_PADDING as usize);
     Command::new(std::env::current_exe()?)
-        .arg("trial")
+        .arg(command)
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
         .env("PAD", padding)
@@ -64,14 +72,13 @@ fn start(request: &Request) -> std::io::Result<Child> {
 /// Sends the request and reads the answer to its end; `None` where time or patience ran out first.
 fn converse(
     child: &mut Child,
-    request: &Request,
+    request: &[u8],
     limit: Duration,
     listener: &mut dyn FnMut(&str),
 ) -> std::io::Result<Option<Vec<u8>>> {
-    let text = serde_json::to_vec(request)?;
     if let Some(mut stdin) = child.stdin.take() {
         // A child that died already does not read; its silence is reported below.
-        let _ = stdin.write_all(&text);
+        let _ = stdin.write_all(request);
     }
     let mut answer = vec![];
     let Some(mut stdout) = child.stdout.take() else { return Ok(Some(answer)) };
@@ -107,7 +114,7 @@ fn readable(descriptor: libc::c_int, deadline: Instant) -> bool {
     }
 }
 
-fn answered(text: &[u8]) -> End {
+fn answered<A: DeserializeOwned>(text: &[u8]) -> End<A> {
     match serde_json::from_slice(text) {
         Ok(answer) => End::Answered(answer),
         Err(error) => End::Died(format!("the measuring process gave a torn answer: {error}")),

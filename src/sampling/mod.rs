@@ -23,4 +23,4 @@ pub use frequency::observe_core;
 pub use observe::{Found, Observations, Sampler};
 pub use qualify::Qualification;
 pub use stopwatch::SharedStopwatch;
-pub use trial::{Answer, Request, Sample, visit};
+pub use trial::{Answer, Request, Sample, Setting, at_site, visit};

@@ -6,7 +6,7 @@ use super::counters::Counting;
 use super::observe::{Observations, Sampler};
 use super::stopwatch::SharedStopwatch;
 use super::{affinity, frequency, gaps, partner, tracer};
-use crate::experiment::{Counters, Experiment, Failure, PeerAddress, Placement, Point, RemoteFile, Site};
+use crate::experiment::{Counters, Experiment, Failure, PeerAddress, Point, RemoteFile, Site};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,6 +21,13 @@ pub struct Request {
     pub experiment: String,
     /// The point to visit.
     pub point: Point,
+    /// Where and how.
+    pub setting: Setting,
+}
+
+/// Where a process measures, and with which clock.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Setting {
     /// Seeds the trial's own randomness.
     pub seed: u64,
     /// The clock to read.
@@ -29,6 +36,8 @@ pub struct Request {
     pub ticks_per_second: f64,
     /// How long to observe, nanoseconds.
     pub duration_ns: u64,
+    /// Whether each thread is pinned to a CPU of its own, and the process to none.
+    pub spread: bool,
     /// The CPU to be pinned to.
     pub home: Option<usize>,
     /// The CPU of the other side.
@@ -89,8 +98,11 @@ pub enum Answer {
 
 /// Visits a point in this process: pins, shifts the stack, prepares, observes, cleans up.
 pub fn visit(experiment: &dyn Experiment, request: &Request) -> Answer {
-    let visited = prepare_process(request)
-        .and_then(|()| shifted(request.seed as usize % 64, || with_clock(experiment, request)));
+    let setting = &request.setting;
+    let visited = at_site(setting, |site, stopwatch| match setting.clock {
+        ClockKind::Counter => observe(experiment, request, (site, stopwatch), &Counter),
+        ClockKind::MonotonicRaw => observe(experiment, request, (site, stopwatch), &MonotonicRaw),
+    });
     match visited {
         Ok(sample) => Answer::Measured(Box::new(sample)),
         Err(Failure::Unsupported(reason)) => Answer::Unsupported(reason),
@@ -98,11 +110,29 @@ pub fn visit(experiment: &dyn Experiment, request: &Request) -> Answer {
     }
 }
 
-fn prepare_process(request: &Request) -> Result<(), Failure> {
-    partner::die_with(request.parent)?;
+/// Does work where a setting says: pins this process, shifts its stack, and has a stopwatch at hand.
+pub fn at_site<T>(
+    setting: &Setting,
+    work: impl FnOnce(&Site, &SharedStopwatch) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    partner::die_with(setting.parent)?;
     // Work that is spread pins each of its threads, and needs to know where it may.
-    let pinned = request.home.filter(|_| request.point.placement() != Placement::Spread);
-    pinned.map_or(Ok(()), affinity::pin)
+    setting.home.filter(|_| !setting.spread).map_or(Ok(()), affinity::pin)?;
+    let stopwatch = SharedStopwatch::new(setting.clock, setting.ticks_per_second)
+        .map_err(|error| Failure::Broke(format!("shared memory for the stopwatch: {error}")))?;
+    let site = Site {
+        home: setting.home,
+        partner: setting.partner,
+        buffer_offset: (setting.seed >> 8) as usize % 64 * 64,
+        seed: setting.seed,
+        duration_ns: setting.duration_ns,
+        ticks_per_second: setting.ticks_per_second,
+        stopwatch: &stopwatch,
+        folder: setting.folder.clone(),
+        remote: setting.remote.clone(),
+        peer: setting.peer.clone(),
+    };
+    shifted(setting.seed as usize % 64, || work(&site, &stopwatch))
 }
 
 /// Calls `work` up to 63 frames of a cache line deeper, so that its stack begins elsewhere in every trial.
@@ -115,38 +145,21 @@ fn shifted<T>(frames: usize, work: impl FnOnce() -> T) -> T {
     result
 }
 
-fn with_clock(experiment: &dyn Experiment, request: &Request) -> Result<Sample, Failure> {
-    match request.clock {
-        ClockKind::Counter => run(experiment, request, &Counter),
-        ClockKind::MonotonicRaw => run(experiment, request, &MonotonicRaw),
-    }
-}
-
-fn run<C: Clock>(experiment: &dyn Experiment, request: &Request, clock: &C) -> Result<Sample, Failure> {
-    let hz = request.ticks_per_second;
-    let stopwatch = SharedStopwatch::new(request.clock, hz)
-        .map_err(|error| Failure::Broke(format!("shared memory for the stopwatch: {error}")))?;
-    let site = Site {
-        home: request.home,
-        partner: request.partner,
-        buffer_offset: (request.seed >> 8) as usize % 64 * 64,
-        seed: request.seed,
-        duration_ns: request.duration_ns,
-        ticks_per_second: hz,
-        stopwatch: &stopwatch,
-        folder: request.folder.clone(),
-        remote: request.remote.clone(),
-        peer: request.peer.clone(),
-    };
-    let mut workload = experiment.prepare(&request.point, &site)?;
+fn observe<C: Clock>(
+    experiment: &dyn Experiment,
+    request: &Request,
+    (site, stopwatch): (&Site, &SharedStopwatch),
+    clock: &C,
+) -> Result<Sample, Failure> {
+    let (setting, hz) = (&request.setting, site.ticks_per_second);
+    let mut workload = experiment.prepare(&request.point, site)?;
     let spin = gaps::spin(clock, hz, overhead(clock), SPIN_NS);
     let core_hz_before = frequency::observe(clock, hz);
-    let sampler =
-        Sampler { clock, ticks_per_second: hz, duration_ns: request.duration_ns, stopwatch: &stopwatch };
-    let begin = || (Snapshot::take(request.cpu_stat.as_deref()), Counting::begin());
+    let sampler = Sampler { clock, ticks_per_second: hz, duration_ns: site.duration_ns, stopwatch };
+    let begin = || (Snapshot::take(setting.cpu_stat.as_deref()), Counting::begin());
     let (found, (before, counting)) = sampler.observe(&mut workload, begin)?;
     let counters = counting.end();
-    let mut conditions = Snapshot::take(request.cpu_stat.as_deref()).since(&before);
+    let mut conditions = Snapshot::take(setting.cpu_stat.as_deref()).since(&before);
     conditions.core_hz_before = core_hz_before;
     conditions.core_hz_after = frequency::observe(clock, hz);
     conditions.migrations = found.migrations;
@@ -161,7 +174,7 @@ fn run<C: Clock>(experiment: &dyn Experiment, request: &Request, clock: &C) -> R
         witnessed,
         stated: workload.stated.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
         conditions,
-        home: request.home,
-        partner: request.partner,
+        home: site.home,
+        partner: site.partner,
     })
 }

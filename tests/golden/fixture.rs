@@ -189,6 +189,7 @@ impl Maker {
             rounds: 8,
             ended: Ending::Budget,
             conditions: Conditions { interrupts: 120_000, switches: 45_000, ..Conditions::default() },
+            peer_lost: None,
         });
         let header = Line::Header(Box::new(header(self.machine, self.plan)));
         let lines = std::iter::once(header).chain(self.lines).chain(self.trials).chain([closing]);
@@ -306,6 +307,22 @@ fn unknown(run: &mut Maker) {
         bound: Some(Bound { limit: 3.3, because: "light needs as long for a metre".to_owned() }),
     }));
     run.finds(name, &beaten, |round| sample(1.0, None, false, round, &BTreeMap::new()));
+}
+
+/// A run of points that published figures measure as well: each costs what is given here, nanoseconds, or fails.
+pub fn published(costs: &[(&str, serde_json::Value, Option<f64>)]) -> String {
+    let mut run = Maker::new(machine());
+    for (experiment, point, cost) in costs {
+        let point: Point = from(point.clone());
+        run.plan(experiment, &point, Unit::Nanoseconds, None);
+        match cost {
+            Some(cost) => {
+                run.finds(experiment, &point, |round| sample(*cost, None, true, round, &BTreeMap::new()));
+            }
+            None => run.trial(experiment, &point, 1, TrialOutcome::Failed { reason: "it broke".to_owned() }),
+        }
+    }
+    run.text()
 }
 
 /// A run over every registered experiment, whose costs are the predictions times a fixed factor: to look at pages.

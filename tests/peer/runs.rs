@@ -59,6 +59,22 @@ fn a_peer_that_is_killed_ends_its_points_and_not_the_run() {
 }
 
 #[test]
+fn a_peer_that_is_lost_after_every_point_has_a_value_is_told_all_the_same() {
+    let (folder, mut peer) = (tempfile::tempdir().unwrap(), ByHand::start());
+    let file = folder.path().join("run.jsonl");
+    let mut command = run_for("12s", "4ms", &peer.address, &file);
+    command.arg("--token-file").arg(&peer.token_file).stderr(Stdio::null());
+    let process = Process(command.spawn().unwrap());
+    let second_round = |line: &serde_json::Value| is_remote(line) && line["round"] == 2;
+    wait_until("the second round has begun", || file.exists() && lines(&file).iter().any(second_round));
+    peer.process.0.kill().unwrap();
+    let output = ended(process);
+    assert_eq!(output.status.code(), Some(4), "something has failed");
+    let said = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("It had lost its peer"), "{said}");
+}
+
+#[test]
 fn a_peer_that_hangs_costs_seconds() {
     let (folder, peer) = (tempfile::tempdir().unwrap(), ByHand::start());
     let file = folder.path().join("run.jsonl");

@@ -22,15 +22,15 @@ struct Curve {
     places: Vec<Place>,
 }
 
-/// The figure of an experiment that has such pairs; `number` is that of the figure.
-pub(super) fn figures(results: &Results, experiment: &str, number: usize) -> Vec<Figure> {
+/// The figure of an experiment that has such pairs.
+pub(super) fn figures(results: &Results, experiment: &str) -> Vec<Figure> {
     let pairs: Vec<(&PointResult, &PointResult)> = results
         .of_experiment(experiment)
         .filter_map(|point| Some((point, partner(results, point)?)))
         .collect();
     let curves = curves(experiment, &pairs);
     let enough = curves.iter().any(|curve| curve.places.len() >= 2);
-    if enough { vec![figure(&pairs, &curves, number)] } else { vec![] }
+    if enough { vec![figure(&pairs, &curves)] } else { vec![] }
 }
 
 /// The measured result that this measured one is drawn against.
@@ -62,7 +62,7 @@ fn names_only(point: &Point) -> Point {
     numbers.fold(point.clone(), |rest, (name, _)| rest.without(name))
 }
 
-fn figure(pairs: &[(&PointResult, &PointResult)], curves: &[Curve], number: usize) -> Figure {
+fn figure(pairs: &[(&PointResult, &PointResult)], curves: &[Curve]) -> Figure {
     let (point, partner) = pairs[0];
     let names: Vec<String> = curves.iter().map(|curve| curve.name.clone()).collect();
     let places = || curves.iter().flat_map(|curve| &curve.places);
@@ -91,7 +91,7 @@ fn figure(pairs: &[(&PointResult, &PointResult)], curves: &[Curve], number: usiz
         words::quantity(partner.unit)
     );
     let said: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
-    Figure::of(caption, drawing.finish(number, &name, &said.join("; ")), &y)
+    Figure::of(caption, point.unit, drawing.finish(&name, &said.join("; ")), &y)
 }
 
 type Side<'run> = (&'run Axis, &'run PointResult);

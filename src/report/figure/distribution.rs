@@ -25,7 +25,7 @@ struct Curve {
 }
 
 /// The distributions among some points of one unit.
-pub(super) fn figures(points: &[&PointResult], first: usize) -> Vec<Figure> {
+pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
     let said = summary::shared_placement(points.iter().copied()).is_some();
     let curves: Vec<Curve> = points.iter().filter_map(|point| curve(point, said)).collect();
     let drawn = evenly(&curves, MOST_FIGURES * SERIES);
@@ -36,8 +36,8 @@ pub(super) fn figures(points: &[&PointResult], first: usize) -> Vec<Figure> {
         String::new()
     };
     let figures = drawn.len().div_ceil(SERIES).max(1);
-    let chunks = drawn.chunks(drawn.len().div_ceil(figures).max(1)).enumerate();
-    chunks.map(|(index, curves)| figure(points[0], curves, &note, first + index)).collect()
+    let chunks = drawn.chunks(drawn.len().div_ceil(figures).max(1));
+    chunks.map(|curves| figure(points[0], curves, &note)).collect()
 }
 
 /// At most so many of them, spread over the whole list.
@@ -58,7 +58,7 @@ fn curve(point: &PointResult, placement_said: bool) -> Option<Curve> {
     Some(Curve { name: summary::operation(point, placement_said), observations })
 }
 
-fn figure(point: &PointResult, curves: &[&Curve], note: &str, number: usize) -> Figure {
+fn figure(point: &PointResult, curves: &[&Curve], note: &str) -> Figure {
     let (experiment, unit) = (&point.experiment, point.unit);
     let names: Vec<String> = curves.iter().map(|curve| svg::shortened(&curve.name, 60)).collect();
     let left = 62.0;
@@ -88,7 +88,7 @@ fn figure(point: &PointResult, curves: &[&Curve], note: &str, number: usize) -> 
     );
     let name = format!("{experiment}: distribution of single operations");
     let description: Vec<String> = curves.iter().map(|curve| words_of(curve, unit)).collect();
-    Figure::of(caption, drawing.finish(number, &name, &description.join("; ")), &x)
+    Figure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &x)
 }
 
 fn draw(drawing: &mut Drawing, index: usize, curve: &Curve, place: impl Fn((f64, f64)) -> (f64, f64)) {

@@ -22,6 +22,7 @@ mod svg;
 mod sweep;
 
 use axis::Axis;
+pub use svg::Svg;
 
 use super::quantities;
 use super::words;
@@ -33,25 +34,27 @@ use crate::results::{Outcome, PointResult, Results};
 pub(super) struct Figure {
     /// What is seen, without the number.
     pub caption: String,
+    /// The unit of the table that has its numbers.
+    pub unit: Unit,
     /// The drawing.
-    pub svg: String,
+    pub svg: Svg,
     /// The same on an axis that is spread the other way, where that too shows something.
-    pub otherwise: Option<String>,
+    pub otherwise: Option<Svg>,
     /// How the values of the first are spread: `linear` or `logarithmic`.
     pub spread: &'static str,
 }
 
 impl Figure {
-    fn of(caption: String, svg: String, axis: &Axis) -> Self {
-        Figure { caption, svg, otherwise: None, spread: axis.spread() }
+    fn of(caption: String, unit: Unit, svg: Svg, axis: &Axis) -> Self {
+        Figure { caption, unit, svg, otherwise: None, spread: axis.spread() }
     }
 }
 
 /// Values further apart than this factor stand on a logarithmic axis.
 const WIDE: f64 = 20.0;
 
-/// Every figure of an experiment. `first` is the number of the first, which makes the marks inside unique.
-pub(super) fn of_experiment(results: &Results, experiment: &str, first: usize) -> Vec<Figure> {
+/// Every figure of an experiment.
+pub(super) fn of_experiment(results: &Results, experiment: &str) -> Vec<Figure> {
     let points: Vec<&PointResult> =
         results.of_experiment(experiment).filter(|point| is_drawn(point)).collect();
     let mut units: Vec<Unit> = vec![];
@@ -60,14 +63,14 @@ pub(super) fn of_experiment(results: &Results, experiment: &str, first: usize) -
             units.push(point.unit);
         }
     }
-    let mut figures = against::figures(results, experiment, first);
+    let mut figures = against::figures(results, experiment);
     for unit in units {
         let mine: Vec<&PointResult> = points.iter().filter(|point| point.unit == unit).copied().collect();
         let (swept, rest) = sweep::split(&mine);
-        figures.extend(sweep::figures(results, &swept, first + figures.len()));
-        figures.extend(rows::figures(&rest, first + figures.len()));
-        figures.extend(order::figures(&mine, first + figures.len()));
-        figures.extend(distribution::figures(&mine, first + figures.len()));
+        figures.extend(sweep::figures(results, &swept));
+        figures.extend(rows::figures(&rest));
+        figures.extend(order::figures(&mine));
+        figures.extend(distribution::figures(&mine));
     }
     figures
 }

@@ -18,9 +18,9 @@ const LEAST: usize = 8;
 const PLOT_HEIGHT: f64 = 220.0;
 
 /// The observations of the first trial of every point whose experiment wants them seen in order.
-pub(super) fn figures(points: &[&PointResult], first: usize) -> Vec<Figure> {
+pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
     let drawn: Vec<&PointResult> = points.iter().copied().filter(|point| is_wanted(point)).collect();
-    drawn.chunks(CURVES).enumerate().map(|(index, points)| figure(points, first + index)).collect()
+    drawn.chunks(CURVES).map(figure).collect()
 }
 
 fn is_wanted(point: &PointResult) -> bool {
@@ -33,7 +33,7 @@ fn first_trial(point: &PointResult) -> &[f64] {
     point.samples.first().map_or(&[], Vec::as_slice)
 }
 
-fn figure(points: &[&PointResult], number: usize) -> Figure {
+fn figure(points: &[&PointResult]) -> Figure {
     let (experiment, unit) = (&points[0].experiment, points[0].unit);
     let names: Vec<String> =
         points.iter().map(|point| words::short_label(experiment, &point.point)).collect();
@@ -58,7 +58,7 @@ fn figure(points: &[&PointResult], number: usize) -> Figure {
         quantity(unit)
     );
     let name = format!("{experiment}: observations in order");
-    Figure::of(caption, drawing.finish(number, &name, &description(points, &names)), &y)
+    Figure::of(caption, unit, drawing.finish(&name, &description(points, &names)), &y)
 }
 
 fn frame(drawing: &mut Drawing, (x, y): (&Axis, &Axis), (left, top, bottom): (f64, f64, f64), unit: Unit) {

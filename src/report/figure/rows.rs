@@ -16,14 +16,14 @@ const LONGEST: usize = 44;
 const ROW: f64 = 21.0;
 
 /// A figure for every forty points; none for a single one, which is a number and no picture.
-pub(super) fn figures(points: &[&PointResult], first: usize) -> Vec<Figure> {
+pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
     if points.len() < 2 {
         return vec![];
     }
-    points.chunks(MOST).enumerate().map(|(index, points)| figure(points, first + index)).collect()
+    points.chunks(MOST).map(figure).collect()
 }
 
-fn figure(points: &[&PointResult], number: usize) -> Figure {
+fn figure(points: &[&PointResult]) -> Figure {
     let marks: Vec<Mark> = points.iter().map(|point| mark(point)).collect();
     let shared = shared(points);
     let label = |point: &PointResult| {
@@ -58,7 +58,7 @@ fn figure(points: &[&PointResult], number: usize) -> Figure {
         format!("{} of each variant{all}.{}", quantity(unit), key(&marks.iter().collect::<Vec<_>>()));
     let name = format!("{experiment}: {} of each variant", quantity(unit).to_lowercase());
     let description: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
-    Figure::of(caption, drawing.finish(number, &name, &description.join("; ")), &axis)
+    Figure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &axis)
 }
 
 /// The parameters that are the same in every row: said once below.

@@ -1,7 +1,8 @@
 //! Marks, lines and words in SVG. Colours and line widths are classes, so that the page's style sheet turns them for
 //! light and dark; positions have a tenth of a pixel.
 
-use std::fmt::{Display, Write};
+use crate::report::text;
+use std::fmt::Write;
 
 /// Width of every figure, in its own pixels.
 pub(super) const WIDTH: f64 = 720.0;
@@ -105,15 +106,37 @@ impl Drawing {
         }
     }
 
-    /// The whole element. Its name and description are read out in place of the drawing.
-    pub(super) fn finish(self, number: impl Display, name: &str, description: &str) -> String {
-        format!(
-            r#"<svg class="figure" role="img" viewBox="0 0 {WIDTH:.0} {:.0}" aria-labelledby="fig{number}-n fig{number}-d"><title id="fig{number}-n">{}</title><desc id="fig{number}-d">{}</desc>{}</svg>"#,
-            self.height,
-            escape(name),
-            escape(description),
-            self.body
-        )
+    /// The drawing, with what is read out in its place.
+    pub(super) fn finish(self, name: &str, description: &str) -> Svg {
+        Svg {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            height: self.height,
+            body: self.body,
+        }
+    }
+}
+
+/// A drawing that is finished. Its body is markup, every word in it escaped, and can be made by a [`Drawing`] only.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Svg {
+    /// What it shows, in a few words.
+    pub name: String,
+    /// What is to be seen, for those who do not see it.
+    pub description: String,
+    height: f64,
+    body: String,
+}
+
+impl Svg {
+    /// Width and height, in its own pixels.
+    pub fn size(&self) -> (f64, f64) {
+        (WIDTH, self.height)
+    }
+
+    /// The marks, without the element around them.
+    pub fn body(&self) -> &str {
+        &self.body
     }
 }
 
@@ -150,18 +173,8 @@ pub(super) fn shortened(words: &str, most: usize) -> String {
 }
 
 /// Text without meaning to XML.
-fn escape(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '&' => safe.push_str("&amp;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            letter if letter.is_control() => safe.push('\u{fffd}'),
-            letter => safe.push(letter),
-        }
-    }
+fn escape(words: &str) -> String {
+    let mut safe = String::with_capacity(words.len());
+    text::escape(&mut safe, words);
     safe
 }

@@ -1,7 +1,7 @@
 //! Medians over a parameter that is a number.
 
 use super::axis::Axis;
-use super::svg::{self, Drawing, SERIES, WIDTH};
+use super::svg::{self, Drawing, SERIES, Svg, WIDTH};
 use super::{Figure, Mark, extent, key, mark, quantity};
 use crate::experiment::{Landmark, Point, Scale, Value};
 use crate::experiments;
@@ -81,8 +81,8 @@ fn number(point: &PointResult, name: &str) -> Option<f64> {
 }
 
 /// As many series in a figure as can be told apart.
-pub(super) fn figures(results: &Results, series: &[Series], first: usize) -> Vec<Figure> {
-    series.chunks(SERIES).enumerate().map(|(index, series)| figure(results, series, first + index)).collect()
+pub(super) fn figures(results: &Results, series: &[Series]) -> Vec<Figure> {
+    series.chunks(SERIES).map(|series| figure(results, series)).collect()
 }
 
 /// What a figure shows, however its values are spread.
@@ -104,7 +104,7 @@ struct Plot {
     unit: Unit,
 }
 
-fn figure(results: &Results, series: &[Series], number: usize) -> Figure {
+fn figure(results: &Results, series: &[Series]) -> Figure {
     let first = series[0].points[0].1;
     let content = Content {
         results,
@@ -119,9 +119,9 @@ fn figure(results: &Results, series: &[Series], number: usize) -> Figure {
         unit: first.unit,
     };
     let suited = content.plot(Axis::of_values);
-    let otherwise = content.other_plot().map(|plot| content.drawn(&plot, &format!("{number}-otherwise")));
-    let drawn = content.drawn(&suited, &number.to_string());
-    Figure { otherwise, ..Figure::of(content.caption(&suited), drawn, &suited.y) }
+    let otherwise = content.other_plot().map(|plot| content.drawn(&plot));
+    let drawn = content.drawn(&suited);
+    Figure { otherwise, ..Figure::of(content.caption(&suited), first.unit, drawn, &suited.y) }
 }
 
 impl Content<'_> {
@@ -157,7 +157,7 @@ impl Content<'_> {
         }
     }
 
-    fn drawn(&self, plot: &Plot, number: &str) -> String {
+    fn drawn(&self, plot: &Plot) -> Svg {
         let mut drawing = Drawing::new(plot.bottom + 46.0);
         drawing.legend(plot.left, 0.0, &self.names);
         frame(&mut drawing, plot, self.experiment, self.along);
@@ -170,7 +170,7 @@ impl Content<'_> {
         }
         let along = words::parameter(self.experiment, self.along);
         let name = format!("{}: {} by {along}", self.experiment, quantity(self.unit).to_lowercase());
-        drawing.finish(number, &name, &description(self.unit, self.along, self.series, &self.names))
+        drawing.finish(&name, &description(self.unit, self.along, self.series, &self.names))
     }
 
     fn caption(&self, plot: &Plot) -> String {

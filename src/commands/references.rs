@@ -1,0 +1,57 @@
+//! Published machines: their figures, and a run set beside them.
+
+use super::print;
+use crate::cli::{Format, MachineFormat};
+use crate::references::{self, Machine};
+use crate::report;
+use crate::report::terminal::Style;
+use crate::results::Results;
+use anyhow::{Result, bail};
+use std::path::Path;
+
+/// Lists the machines, or the figures of those that are called so.
+pub(super) fn list(name: Option<String>, format: MachineFormat, style: Style) -> Result<()> {
+    let machines = called(name.as_slice())?;
+    print(&match (format, machines.as_slice()) {
+        (MachineFormat::Text, []) => report::published::list(style),
+        (MachineFormat::Json, []) => report::published::list_json(),
+        (MachineFormat::Text, machines) => {
+            let texts: Vec<String> =
+                machines.iter().map(|machine| report::published::machine(machine, style)).collect();
+            texts.join("\n")
+        }
+        (MachineFormat::Json, machines) => report::published::machines_json(machines),
+    })
+}
+
+/// The machines of these names.
+pub(super) fn called(names: &[String]) -> Result<Vec<&'static Machine>> {
+    Ok(references::select(names)?)
+}
+
+/// Says that a replication has its report's figures beside its own already.
+pub(super) fn refuse(names: &[String]) -> Result<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    bail!("--beside is for the report of a run: the table of `replicate` has the published figures already")
+}
+
+/// A report with published figures beside those of the run.
+pub(super) fn beside(
+    results: &Results,
+    machines: &[&'static Machine],
+    format: Format,
+    path: &Path,
+    style: Style,
+) -> Result<String> {
+    let rows = references::beside(results, machines);
+    Ok(match format {
+        Format::Text => {
+            let summary = super::rendered(results, format, &[("run file", path)], style);
+            summary + "\n" + &report::beside::text(&rows, machines, style)
+        }
+        Format::Json => report::json::render_beside(results, &rows),
+        _ => bail!("--beside is for the forms text and json"),
+    })
+}

@@ -1,0 +1,115 @@
+//! `fathom replicate`: a published report's own methods, and its summary table beside Fathom's figures.
+
+use super::{peer, print, request};
+use crate::cli::{self, Format};
+use crate::experiment::Effort;
+use crate::machine::Machine;
+use crate::record::store;
+use crate::replicate::record::Replication;
+use crate::replicate::{self, Report};
+use crate::report;
+use crate::report::terminal::Style;
+use crate::results::Results;
+use crate::run::{self, Campaign, MeasuringLock, Options, Peering};
+use anyhow::{Context, Result, anyhow};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Measures a report's methods and then its points by Fathom's, and prints the table.
+pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
+    let Some(name) = &asked.report else {
+        print(&report::replication::list(style))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let wanted = replicate::find(name).ok_or_else(|| {
+        anyhow!("there is no report `{name}`: `fathom replicate` without a name lists them")
+    })?;
+    let _lock = if asked.alongside { None } else { Some(MeasuringLock::take()?) };
+    run::catch_signals();
+    let (campaign, path, run_path) = begin(asked, wanted)?;
+    let mut live = report::live::Live::new();
+    let replication = replicate::measure(wanted, asked.quick, &campaign, (&path, &run_path), &mut live)?;
+    let run = campaign.measure(&mut live)?;
+    live.finish();
+    let results = Results::of(&run);
+    let files = [("replication", path.as_path()), ("run file", run_path.as_path())];
+    print(&rendered(wanted, &replication, &results, asked.format, &files, style))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The campaign of Fathom's own points, the replication's file, and the run's.
+fn begin(asked: &cli::Replicate, report: &Report) -> Result<(Campaign, PathBuf, PathBuf)> {
+    let folder = asked.dir.clone().unwrap_or_else(std::env::temp_dir);
+    let mut points = report.points(&Machine::describe(&folder));
+    points.sort_by_key(|(name, _)| *name);
+    let mut selection: Vec<String> = points.iter().map(|(name, _)| (*name).to_owned()).collect();
+    selection.dedup();
+    let options = Options {
+        selection,
+        effort: if asked.quick { Effort::Quick } else { Effort::Standard },
+        budget: Some(budget(points.len(), asked.quick)),
+        precision: None,
+        seed: asked.seed,
+        cpu: asked.cpu,
+        clock: None,
+        trial: None,
+        folder,
+        processes: vec![],
+        remote: asked.remote.clone(),
+        points,
+    };
+    let peering = peer::reach(&asked.peer)?;
+    let header = options.header(peering.as_ref().map(Peering::described))?;
+    let default = || store::replication_path(report.id, &header.started, header.settings.seed);
+    let path = asked.output.clone().unwrap_or_else(default);
+    let run_path = path.with_extension("run.jsonl");
+    Ok((Campaign::begin(header, &run_path, peering)?, path, run_path))
+}
+
+/// What Fathom's own points may take: two seconds each, a third of it where it should be quick.
+fn budget(points: usize, quick: bool) -> Duration {
+    let seconds = points as f64 * if quick { 0.7 } else { 2.0 };
+    Duration::from_secs_f64(seconds.max(5.0))
+}
+
+/// Shows a replication again; its run stands in the same folder.
+pub fn show(path: &Path, format: Format, style: Style) -> Result<String> {
+    let replication = Replication::read(path).map_err(|reason| anyhow!(reason))?;
+    let wanted = replicate::find(&replication.header.report)
+        .with_context(|| format!("this program does not know report {}", replication.header.report))?;
+    let run_path = path.with_file_name(&replication.header.run);
+    let run = crate::record::Run::read(&run_path)
+        .with_context(|| format!("the run of the replication, {}", run_path.display()))?;
+    let files = [("replication", path), ("run file", run_path.as_path())];
+    Ok(rendered(wanted, &replication, &Results::of(&run), format, &files, style))
+}
+
+fn rendered(
+    wanted: &'static Report,
+    replication: &Replication,
+    results: &Results,
+    format: Format,
+    files: &[(&str, &Path)],
+    style: Style,
+) -> String {
+    let rows = replicate::table::compared(wanted, replication, results);
+    let document = report::replication::document(wanted, replication, &rows, results);
+    match format {
+        Format::Text => {
+            let places: String =
+                files.iter().map(|(what, path)| format!("{what}: {}\n", path.display())).collect();
+            report::paper::plain::render(&document, style.width) + &places
+        }
+        Format::Html => report::paper::html::render(&document, None),
+        Format::Markdown => report::paper::markdown::render(&document),
+        Format::Latex => report::paper::latex::render(&document),
+        Format::Json => report::replication::json::render(wanted, replication, &rows),
+    }
+}
+
+/// One method: a request on standard input, an answer on standard output.
+pub fn replica() -> Result<()> {
+    let request: replicate::Request = request("replica", "replicate")?;
+    print(&serde_json::to_string(&replicate::answer(&request))?)
+}

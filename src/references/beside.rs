@@ -1,0 +1,101 @@
+//! A run beside a published machine: figures of the same operation, here and there.
+
+use super::figure::{Figure, Value};
+use super::machine::Machine;
+use super::mapping::{Mapping, mappings};
+use crate::experiment::Point;
+use crate::results::{Outcome, PointResult, Results};
+use crate::statistics::Interval;
+
+/// One figure of a published machine beside the result of the point that measures the same.
+#[derive(Debug, Clone)]
+pub struct Beside<'run> {
+    /// The result here.
+    pub here: &'run PointResult,
+    /// The figure there.
+    pub figure: &'static Figure,
+    /// Whose it is.
+    pub machine: &'static Machine,
+    /// The figure as one of our operation, in the point's unit.
+    pub there: There,
+    /// Here over there; `None` where one of the two must not be reckoned with.
+    pub ratio: Option<Ratio>,
+    /// How the methods differ.
+    pub differs: &'static str,
+}
+
+/// A published figure for one of our operations, in our unit. Its value may be doubtful.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct There {
+    /// The value.
+    pub value: Value,
+    /// The standard deviation that is printed with it.
+    pub deviation: Option<f64>,
+    /// What the printed figure was multiplied by: 0.5 makes one switch of a round trip.
+    pub times: f64,
+}
+
+/// Here over there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ratio {
+    /// The median here over the value there.
+    pub value: f64,
+    /// The interval of the median here over the value there: published figures come without one.
+    pub interval: Option<Interval>,
+    /// Whether it is formed with the corrected value.
+    pub corrected: bool,
+}
+
+/// The published figures of these machines that measure what points of the run measure, in the order of the run; of one
+/// point in the order of the machines.
+pub fn beside<'run>(results: &'run Results, machines: &[&'static Machine]) -> Vec<Beside<'run>> {
+    let mut found: Vec<(usize, usize, Beside)> = vec![];
+    for mapping in mappings() {
+        let places = candidates(results, &mapping.experiment);
+        let points: Vec<&Point> = places.iter().map(|place| &results.points[*place].point).collect();
+        for figure in &mapping.figures {
+            let whose = machines.iter().position(|machine| machine.id == figure.machine());
+            let Some((whose, chosen)) = whose.zip(mapping.choose(figure, &points)) else { continue };
+            let place = places[chosen];
+            let row = row(&results.points[place], mapping, figure, machines[whose]);
+            found.extend(row.map(|row| (place, whose, row)));
+        }
+    }
+    found.sort_by_key(|(place, whose, row)| (*place, *whose, row.figure.id()));
+    found.into_iter().map(|(_, _, row)| row).collect()
+}
+
+/// Where the points of an experiment stand in the results: those with a value first.
+fn candidates(results: &Results, experiment: &str) -> Vec<usize> {
+    let of_it = |(_, point): &(usize, &PointResult)| point.experiment == experiment;
+    let mut places: Vec<usize> =
+        results.points.iter().enumerate().filter(of_it).map(|(place, _)| place).collect();
+    places.sort_by_key(|place| results.points[*place].outcome != Outcome::Value);
+    places
+}
+
+/// `None` where the figure has no value, or counts something else than the point.
+fn row<'run>(
+    here: &'run PointResult,
+    mapping: &'static Mapping,
+    figure: &'static Figure,
+    machine: &'static Machine,
+) -> Option<Beside<'run>> {
+    if figure.unit().quantity() != Some(here.unit) {
+        return None;
+    }
+    let there = There {
+        value: figure.value()?.times(mapping.times),
+        deviation: figure.deviation().map(|deviation| deviation * mapping.times),
+        times: mapping.times,
+    };
+    Some(Beside { here, figure, machine, there, ratio: ratio(here, there.value), differs: &mapping.note })
+}
+
+fn ratio(here: &PointResult, there: Value) -> Option<Ratio> {
+    let estimate = here.estimate.as_ref().filter(|_| here.outcome == Outcome::Value)?;
+    let against = there.to_reckon_with().filter(|value| *value > 0.0)?;
+    let over = |interval: Interval| Interval { low: interval.low / against, high: interval.high / against };
+    let corrected = matches!(there, Value::Doubtful { corrected: Some(_), .. });
+    Some(Ratio { value: estimate.value / against, interval: estimate.interval.map(over), corrected })
+}

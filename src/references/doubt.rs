@@ -1,0 +1,82 @@
+//! Why a published figure is doubted.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a figure is doubted: a closed list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Doubt {
+    /// The unit is wrong or missing.
+    Unit,
+    /// The source contradicts itself.
+    Contradiction,
+    /// A digit is misprinted.
+    Typo,
+    /// It stands in the wrong place.
+    CopyError,
+    /// It was converted with a clock that the source had given up.
+    StaleClock,
+    /// No such machine can do it.
+    Implausible,
+    /// Nobody measured it.
+    NotMeasured,
+    /// The mean, the deviation or the choice of trials is wrong or biased.
+    Statistic,
+    /// Its method measures something else.
+    Method,
+    /// Its name or caption is wrong.
+    Label,
+}
+
+impl Doubt {
+    /// Every doubt.
+    pub const ALL: [Doubt; 10] = [
+        Doubt::Unit,
+        Doubt::Contradiction,
+        Doubt::Typo,
+        Doubt::CopyError,
+        Doubt::StaleClock,
+        Doubt::Implausible,
+        Doubt::NotMeasured,
+        Doubt::Statistic,
+        Doubt::Method,
+        Doubt::Label,
+    ];
+
+    /// The word in the data, in JSON and beside a figure.
+    pub fn name(self) -> &'static str {
+        match self {
+            Doubt::Unit => "unit",
+            Doubt::Contradiction => "contradiction",
+            Doubt::Typo => "typo",
+            Doubt::CopyError => "copy-error",
+            Doubt::StaleClock => "stale-clock",
+            Doubt::Implausible => "implausible",
+            Doubt::NotMeasured => "not-measured",
+            Doubt::Statistic => "statistic",
+            Doubt::Method => "method",
+            Doubt::Label => "label",
+        }
+    }
+
+    /// What it means, in a sentence.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Doubt::Unit => "The printed unit is wrong, or does not say what is meant.",
+            Doubt::Contradiction => "Another figure or statement of the same source contradicts it.",
+            Doubt::Typo => "A digit or a decimal point is misprinted.",
+            Doubt::CopyError => "It was copied from another place, where it belongs to something else.",
+            Doubt::StaleClock => "It was converted with an older clock rate than the source's other figures.",
+            Doubt::Implausible => "No machine of this kind can have taken so little, or so much.",
+            Doubt::NotMeasured => "It is printed as a result, but was quoted, guessed or inferred.",
+            Doubt::Statistic => "The mean, the deviation or the choice of trials is wrong or biased.",
+            Doubt::Method => "The method measures something else than the name says, or more than that.",
+            Doubt::Label => "Its name or caption is wrong.",
+        }
+    }
+
+    /// Whether nothing may be reckoned with the printed figure: it is none of this operation.
+    pub fn forbids_reckoning(self) -> bool {
+        matches!(self, Doubt::Implausible | Doubt::NotMeasured)
+    }
+}

@@ -1,0 +1,90 @@
+//! The data files, read once.
+
+use super::figure::{Figure, Place, Row, Shared};
+use super::machine::Machine;
+use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+
+/// What figures were taken from.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Source {
+    /// The number of a report, or `lmbench`.
+    pub id: String,
+    /// What it is, to be cited by.
+    pub title: String,
+    /// The text whose lines are counted.
+    pub text: String,
+}
+
+/// Everything that stands in the data files.
+pub(super) struct Library {
+    pub sources: Vec<Source>,
+    pub machines: Vec<Machine>,
+    /// By id.
+    pub figures: Vec<Figure>,
+}
+
+#[derive(Deserialize)]
+struct File {
+    source: Option<Source>,
+    #[serde(default)]
+    machine: Vec<Machine>,
+    #[serde(default)]
+    group: Vec<Group>,
+}
+
+#[derive(Deserialize)]
+struct Group {
+    #[serde(flatten)]
+    place: Place,
+    #[serde(flatten)]
+    shared: Shared,
+    figure: Vec<Row>,
+}
+
+/// The files with their names, for messages.
+const FILES: [(&str, &str); 7] = [
+    ("report-000.toml", include_str!("../../references/report-000.toml")),
+    ("report-001.toml", include_str!("../../references/report-001.toml")),
+    ("report-002.toml", include_str!("../../references/report-002.toml")),
+    ("report-003.toml", include_str!("../../references/report-003.toml")),
+    ("report-004.toml", include_str!("../../references/report-004.toml")),
+    ("cited.toml", include_str!("../../references/cited.toml")),
+    ("lmbench.toml", include_str!("../../references/lmbench.toml")),
+];
+
+static LIBRARY: LazyLock<Library> = LazyLock::new(read);
+
+/// The data, read when first asked for.
+pub(super) fn library() -> &'static Library {
+    &LIBRARY
+}
+
+/// # Panics
+/// Where a data file is not what it should be: they are part of the program, and a test reads all of them.
+fn read() -> Library {
+    let mut library = Library { sources: vec![], machines: vec![], figures: vec![] };
+    for (name, text) in FILES {
+        let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("references/{name}: {error}"));
+        library.take(name, file);
+    }
+    library.figures.sort_by(|one, other| one.id().cmp(other.id()));
+    library
+}
+
+impl Library {
+    fn take(&mut self, name: &str, file: File) {
+        let source = file.source.as_ref().map(|source| source.id.as_str());
+        for group in file.group {
+            for row in group.figure {
+                let id = row.id.clone();
+                let figure = Figure::new(&group.place, &group.shared, source, row);
+                self.figures.push(figure.unwrap_or_else(|| {
+                    panic!("references/{name}: {id} has no source, no variant or no unit")
+                }));
+            }
+        }
+        self.machines.extend(file.machine);
+        self.sources.extend(file.source);
+    }
+}

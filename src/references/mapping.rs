@@ -1,0 +1,128 @@
+//! Which published figures measure what a point of an experiment measures: `references/points.toml`.
+
+use super::figure::Figure;
+use crate::experiment::{Point, Value};
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// Figures that measure what points of one experiment measure.
+#[derive(Debug, Clone)]
+pub struct Mapping {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Parameters of the point; those that it leaves out may be anything.
+    pub point: Point,
+    /// The parameter that takes each figure's own value of its parameter.
+    pub along: Option<String>,
+    /// Added to that value.
+    pub plus: u64,
+    /// The parameter whose largest value is taken.
+    pub largest: Option<String>,
+    /// What turns the printed figure into one of our operation: half of a round trip is one switch.
+    pub times: f64,
+    /// The figures.
+    pub figures: Vec<&'static Figure>,
+    /// How the methods differ.
+    pub note: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    experiment: String,
+    point: Point,
+    along: Option<String>,
+    #[serde(default)]
+    plus: u64,
+    largest: Option<String>,
+    #[serde(default = "one")]
+    times: f64,
+    figures: Vec<String>,
+    note: String,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+#[derive(Deserialize)]
+struct File {
+    map: Vec<Row>,
+}
+
+static MAPPINGS: LazyLock<Vec<Mapping>> = LazyLock::new(read);
+
+/// Every mapping, in the order of the experiments.
+pub fn mappings() -> &'static [Mapping] {
+    &MAPPINGS
+}
+
+/// # Panics
+/// Where the file is not what it should be: it is part of the program, and a test reads all of it.
+fn read() -> Vec<Mapping> {
+    let text = include_str!("../../references/points.toml");
+    let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("references/points.toml: {error}"));
+    file.map.into_iter().map(Mapping::of).collect()
+}
+
+/// The ids of a run of them, `s000-0016..0023`, or the one that it is.
+fn ids(text: &str) -> Vec<String> {
+    let run = || {
+        let (first, last) = text.split_once("..")?;
+        let (source, first) = first.rsplit_once('-')?;
+        let numbers = first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?;
+        Some(numbers.map(|number| format!("{source}-{number:04}")).collect())
+    };
+    run().unwrap_or_else(|| vec![text.to_owned()])
+}
+
+impl Mapping {
+    fn of(row: Row) -> Self {
+        let known = |id: String| {
+            super::figure(&id).unwrap_or_else(|| panic!("references/points.toml: there is no figure {id}"))
+        };
+        Mapping {
+            experiment: row.experiment,
+            point: row.point,
+            along: row.along,
+            plus: row.plus,
+            largest: row.largest,
+            times: row.times,
+            figures: row.figures.iter().flat_map(|text| ids(text)).map(known).collect(),
+            note: row.note,
+        }
+    }
+
+    /// Which of these points of the experiment measures what the figure measures; of several the first.
+    pub fn choose(&self, figure: &Figure, points: &[&Point]) -> Option<usize> {
+        let fits = |point: &Point| {
+            let named = self.point.parameters().all(|(name, value)| point.get(name) == Some(value));
+            named && self.along.as_deref().is_none_or(|along| point.get(along) == self.at(figure).as_ref())
+        };
+        let fitting = || points.iter().enumerate().filter(|(_, point)| fits(point));
+        let Some(largest) = self.largest.as_deref() else { return Some(fitting().next()?.0) };
+        let size = |point: &Point| match point.get(largest) {
+            Some(Value::Number(number)) => *number,
+            _ => 0,
+        };
+        let most = fitting().map(|(_, point)| size(point)).max()?;
+        Some(fitting().find(|(_, point)| size(point) == most)?.0)
+    }
+
+    /// The value that the figure gives the parameter `along`.
+    fn at(&self, figure: &Figure) -> Option<Value> {
+        let (_, at) = figure.parameter()?;
+        Some(Value::Number(at + self.plus))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_single_or_in_runs() {
+        assert_eq!(ids("s000-0027"), ["s000-0027"]);
+        assert_eq!(ids("s001-0009..0011"), ["s001-0009", "s001-0010", "s001-0011"]);
+    }
+}

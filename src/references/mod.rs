@@ -1,0 +1,66 @@
+//! Published figures with their sources, doubts and corrections: machines that a run can be set beside.
+//!
+//! The data are the files of `references/`, which are read when the first figure is asked for. `docs/references.md` says
+//! what stands in them.
+
+mod beside;
+mod doubt;
+mod figure;
+mod library;
+mod machine;
+mod mapping;
+mod selection;
+mod unit;
+
+pub use beside::{Beside, Ratio, There, beside};
+pub use doubt::Doubt;
+pub use figure::{Figure, Kind, Printed, Value};
+pub use library::Source;
+pub use machine::{Fact, Machine, Role};
+pub use mapping::{Mapping, mappings};
+pub use selection::{Unknown, select};
+pub use unit::Unit;
+
+use library::library;
+
+/// The machines that figures are published of, in the order of their sources.
+pub fn machines() -> &'static [Machine] {
+    &library().machines
+}
+
+/// The machine of this id.
+pub fn machine(id: &str) -> Option<&'static Machine> {
+    machines().iter().find(|machine| machine.id == id)
+}
+
+/// What the figures were taken from.
+pub fn sources() -> &'static [Source] {
+    &library().sources
+}
+
+/// The source of this id: the number of a report, or `lmbench`.
+pub fn source(id: &str) -> Option<&'static Source> {
+    sources().iter().find(|source| source.id == id)
+}
+
+/// Every figure, in the order of the ids.
+pub fn figures() -> &'static [Figure] {
+    &library().figures
+}
+
+/// The figure of this id: `s000-0027`.
+pub fn figure(id: &str) -> Option<&'static Figure> {
+    let figures = figures();
+    let place = figures.binary_search_by(|figure| figure.id().cmp(id)).ok()?;
+    figures.get(place)
+}
+
+/// The figures of a machine.
+pub fn of_machine(id: &str) -> impl Iterator<Item = &'static Figure> {
+    figures().iter().filter(move |figure| figure.machine() == id)
+}
+
+/// The figures that a report prints, of whatever machine: `000`.
+pub fn of_report(number: &str) -> impl Iterator<Item = &'static Figure> {
+    figures().iter().filter(move |figure| figure.source() == number)
+}

@@ -1,0 +1,84 @@
+//! Machines by what people call them.
+
+use super::machine::{Machine, Role};
+use super::{machine, machines, mapping::mappings};
+use thiserror::Error;
+
+/// A name that is that of no published machine, or of several.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Unknown {
+    /// No machine is called so.
+    #[error("there is no published machine {name}; there are {}", list(known))]
+    None {
+        /// What was asked for.
+        name: String,
+        /// The ids of all machines.
+        known: Vec<String>,
+    },
+    /// More than one is.
+    #[error("{name} may be {}: give more of the name", list(candidates))]
+    Several {
+        /// What was asked for.
+        name: String,
+        /// The ids that it is a part of.
+        candidates: Vec<String>,
+    },
+}
+
+fn list(ids: &[String]) -> String {
+    ids.join(", ")
+}
+
+/// The machines of these names, each once and in the order of the sources: an id, a unique part of an id, the number of a
+/// report (its own machine), `lmbench`, or `all`.
+///
+/// # Errors
+/// Where a name is that of no machine or of several; the message lists them.
+pub fn select(names: &[String]) -> Result<Vec<&'static Machine>, Unknown> {
+    let mut chosen: Vec<&'static Machine> = vec![];
+    for name in names {
+        chosen.extend(called(name)?);
+    }
+    Ok(machines().iter().filter(|machine| chosen.iter().any(|other| other.id == machine.id)).collect())
+}
+
+fn called(name: &str) -> Result<Vec<&'static Machine>, Unknown> {
+    if name == "all" {
+        return Ok(machines().iter().filter(|machine| has_a_mapped_figure(machine)).collect());
+    }
+    if let Some(machine) = machine(name) {
+        return Ok(vec![machine]);
+    }
+    let of_source = of_source(name);
+    if !of_source.is_empty() {
+        return Ok(of_source);
+    }
+    let lower = name.to_lowercase();
+    let part = |machine: &&Machine| !name.is_empty() && machine.id.contains(&lower);
+    let found: Vec<&'static Machine> = machines().iter().filter(part).collect();
+    match found.as_slice() {
+        [] => Err(Unknown::None { name: name.to_owned(), known: ids(machines().iter()) }),
+        [_] => Ok(found),
+        _ => Err(Unknown::Several { name: name.to_owned(), candidates: ids(found.into_iter()) }),
+    }
+}
+
+/// The machines that a source measured; of a source that measured none, those that it quotes.
+fn of_source(name: &str) -> Vec<&'static Machine> {
+    let of = |machine: &&Machine| {
+        machine.sources.iter().any(|source| source == name) && has_a_mapped_figure(machine)
+    };
+    let all: Vec<&'static Machine> = machines().iter().filter(of).collect();
+    let own: Vec<&'static Machine> =
+        all.iter().copied().filter(|machine| machine.role == Role::Measured).collect();
+    if own.is_empty() { all } else { own }
+}
+
+/// Whether a run can be set beside it at all.
+fn has_a_mapped_figure(machine: &Machine) -> bool {
+    mappings().iter().flat_map(|mapping| &mapping.figures).any(|figure| figure.machine() == machine.id)
+}
+
+fn ids<'a>(machines: impl Iterator<Item = &'a Machine>) -> Vec<String> {
+    machines.map(|machine| machine.id.clone()).collect()
+}

@@ -1,0 +1,91 @@
+//! A replication on its way: method by method, each written down before the next begins.
+
+use super::record::{Header, Line, MethodLine, Outcome, Replication, SCHEMA_VERSION};
+use super::visit::{Request, Visit, visit};
+use super::{Method, Report};
+use crate::experiment::Requirement;
+use crate::plan::trial_seed;
+use crate::record::Journal;
+use crate::run::{Campaign, Watcher, now, tool};
+use anyhow::{Context, Result};
+use std::path::Path;
+use std::time::Instant;
+
+/// Measures a report's methods where a campaign would measure, and writes a new file. What was found until somebody stopped
+/// it is valid.
+pub fn measure(
+    report: &Report,
+    quick: bool,
+    campaign: &Campaign,
+    (path, run): (&Path, &Path),
+    watcher: &mut dyn Watcher,
+) -> Result<Replication> {
+    let mut journal = Journal::create(path)?;
+    let run = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let header = Header {
+        schema: SCHEMA_VERSION,
+        tool: tool()?,
+        report: report.id.to_owned(),
+        started: now(),
+        quick,
+        run,
+    };
+    journal.append_line(&Line::Replication(header.clone())).context(NO_ROOM)?;
+    let mut replication = Replication { header, methods: vec![] };
+    let (began, methods) = (Instant::now(), report.methods());
+    for (index, method) in methods.iter().enumerate() {
+        watcher.preparing(&format!("method {} of {}: {}", index + 1, methods.len(), method.name));
+        let Some(line) = measured(report, method, quick, campaign, watcher)? else { return Ok(replication) };
+        journal.append_line(&Line::Method(line.clone())).context(NO_ROOM)?;
+        replication.methods.push(line);
+    }
+    journal.append_line(&Line::Closing { took_s: began.elapsed().as_secs_f64() }).context(NO_ROOM)?;
+    journal.sync()?;
+    Ok(replication)
+}
+
+const NO_ROOM: &str = "the replication's file could not be written: what was found so far is in it; free some disk space and \
+                       start again";
+
+/// One method; `None` where somebody stopped it.
+fn measured(
+    report: &Report,
+    method: &Method,
+    quick: bool,
+    campaign: &Campaign,
+    watcher: &mut dyn Watcher,
+) -> Result<Option<MethodLine>> {
+    let began = Instant::now();
+    let outcome = match lacking(method, campaign) {
+        Some(reason) => Outcome::Skipped { reason },
+        None => {
+            let request = request(report, method, quick, campaign);
+            let visit = visit(method, &request, &mut |doing| watcher.preparing(doing));
+            match visit.context("a measuring process could not be started")? {
+                Visit::Ended(outcome) => outcome,
+                Visit::Interrupted => return Ok(None),
+            }
+        }
+    };
+    let took_s = began.elapsed().as_secs_f64();
+    Ok(Some(MethodLine { method: method.name.to_owned(), took_s, outcome }))
+}
+
+/// What the machine or the command line lacks for a method.
+fn lacking(method: &Method, campaign: &Campaign) -> Option<String> {
+    let has_peer = campaign.has_peer();
+    let missing = method.needs.iter().filter(|need| !(has_peer && **need == Requirement::Peer));
+    missing.filter_map(|need| need.lacking(campaign.machine())).next()
+}
+
+fn request(report: &Report, method: &Method, quick: bool, campaign: &Campaign) -> Request {
+    let name = format!("{}/{}", report.id, method.name);
+    let seed = trial_seed(campaign.seed(), &name, &crate::experiment::Point::new(), 1);
+    let cpus = campaign.cpus().at(method.placement);
+    Request {
+        report: report.id.to_owned(),
+        method: method.name.to_owned(),
+        quick,
+        setting: campaign.setting(seed, method.placement, cpus, method.needs),
+    }
+}

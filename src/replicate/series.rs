@@ -1,0 +1,52 @@
+//! What a method has found: trial values at one or several settings.
+
+use serde::{Deserialize, Serialize};
+
+/// What a method has found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// The trial values at each setting, in the order in which they were visited.
+    pub points: Vec<Trials>,
+    /// What was seen beside: counters that show what happened, counts that were reduced. Sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<String>,
+}
+
+/// The trial values at one setting.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trials {
+    /// What the values belong to where one method serves several rows: "read", "write", "sequential"; empty where it
+    /// serves one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub variant: String,
+    /// The setting that was swept, in base units: bytes, arguments, processes; 0 where nothing was.
+    pub at: f64,
+    /// What each trial found, in the row's unit.
+    pub values: Vec<f64>,
+}
+
+impl Series {
+    /// The trials of a method that sweeps nothing.
+    pub fn of(values: Vec<f64>) -> Self {
+        Series::default().and("", 0.0, values)
+    }
+
+    /// With the trials of one more setting.
+    #[must_use]
+    pub fn and(mut self, variant: &str, at: f64, values: Vec<f64>) -> Self {
+        self.points.push(Trials { variant: variant.to_owned(), at, values });
+        self
+    }
+
+    /// With something that was seen beside.
+    #[must_use]
+    pub fn seen(mut self, sentence: String) -> Self {
+        self.seen.push(sentence);
+        self
+    }
+
+    /// The settings of one variant.
+    pub fn variant<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Trials> + Clone {
+        self.points.iter().filter(move |trials| trials.variant == name)
+    }
+}

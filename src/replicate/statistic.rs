@@ -1,0 +1,275 @@
+//! How the reports made one figure of what they had measured. These are their statistics, not ours: means that an outlier
+//! moves, minima and maxima of many, lines through two chosen points.
+
+use super::{Series, Trials};
+use crate::statistics;
+
+/// How one figure is made of a method's series.
+#[derive(Debug, Clone, Copy)]
+pub struct Statistic {
+    /// Which variant of the series it looks at; empty for that of a method that has one.
+    pub variant: &'static str,
+    /// What it does with it.
+    pub fit: Fit,
+}
+
+/// What is done with the trials of one variant.
+#[derive(Debug, Clone, Copy)]
+pub enum Fit {
+    /// The mean over trials, with the deviation that they printed.
+    Mean(Deviation),
+    /// The least of the trials.
+    Minimum,
+    /// The greatest of the trials.
+    Maximum,
+    /// The middle of the trials.
+    Median,
+    /// The mean of the trials at one setting of a sweep.
+    MeanAt(f64),
+    /// The mean of some of the trials, from the first to the last, counted from 1.
+    MeanOf {
+        /// The first trial that counts.
+        first: usize,
+        /// The last.
+        last: usize,
+    },
+    /// The mean without the one trial that lies farthest from the others, which was left out by hand.
+    MeanButFarthest,
+    /// The mean of the means at the settings from one to another.
+    MeanOver {
+        /// The first setting that counts.
+        from: f64,
+        /// The last.
+        to: f64,
+    },
+    /// The mean at the setting whose trials deviate least: repetitions of which the calmest was chosen.
+    MeanOfCalmest,
+    /// The slope of a least-squares line through the means, per one of the setting, from one setting to another.
+    Slope {
+        /// The first setting that counts.
+        from: f64,
+        /// The last.
+        to: f64,
+    },
+    /// The slope of a line through the least and the greatest of the means, from one setting to another.
+    SlopeThroughExtremes {
+        /// The first setting that counts.
+        from: f64,
+        /// The last.
+        to: f64,
+    },
+    /// The last setting before the mean first grows by this factor over the setting before: where a curve jumps, which
+    /// they found by eye.
+    BeforeJump(f64),
+}
+
+/// A standard deviation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deviation {
+    /// Divided by one less than the number of trials.
+    Sample,
+    /// Divided by the number of trials.
+    Population,
+    /// They printed none.
+    None,
+}
+
+/// A figure made by a report's statistic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// The figure, in the row's unit.
+    pub value: f64,
+    /// The deviation of the trials that they would have printed.
+    pub deviation: Option<f64>,
+    /// The trials it was made of.
+    pub trials: usize,
+    /// A 95 % interval of the figure over its trials, where it is a mean of at least two; by Student's t, which is more than
+    /// the reports gave.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Statistic {
+    /// The statistic of a method that has one variant.
+    pub const fn of(fit: Fit) -> Self {
+        Statistic { variant: "", fit }
+    }
+
+    /// The statistic of one variant of several.
+    pub const fn variant(variant: &'static str, fit: Fit) -> Self {
+        Statistic { variant, fit }
+    }
+
+    /// Its name in a table: "mean of the trials".
+    pub fn name(self) -> String {
+        match self.fit {
+            Fit::Mean(_) | Fit::MeanAt(_) => "mean of the trials".to_owned(),
+            Fit::MeanOf { first, last } => format!("mean of trials {first} to {last}"),
+            Fit::MeanButFarthest => "mean without the trial farthest from the others".to_owned(),
+            Fit::MeanOver { .. } => "mean of the means over the sweep".to_owned(),
+            Fit::MeanOfCalmest => "mean of the repetition that deviates least".to_owned(),
+            Fit::Minimum => "least of all trials".to_owned(),
+            Fit::Maximum => "greatest of all trials".to_owned(),
+            Fit::Median => "median of the trials".to_owned(),
+            Fit::Slope { .. } => "slope of a least-squares line".to_owned(),
+            Fit::SlopeThroughExtremes { .. } => {
+                "slope of a line through the least and the greatest".to_owned()
+            }
+            Fit::BeforeJump(factor) => format!("last size before the time grows by a factor of {factor}"),
+        }
+    }
+
+    /// The figure; `None` where the series does not have what it needs.
+    pub fn summary(self, series: &Series) -> Option<Summary> {
+        let mine: Vec<&Trials> = series.variant(self.variant).collect();
+        let all: Vec<f64> = mine.iter().flat_map(|trials| trials.values.iter().copied()).collect();
+        let chosen = |value: Option<f64>| {
+            value.map(|value| Summary { value, deviation: None, trials: all.len(), interval: None })
+        };
+        match self.fit {
+            Fit::Mean(deviation) => mean(&all, deviation),
+            Fit::MeanAt(at) => {
+                mean(&mine.iter().find(|trials| same(trials.at, at))?.values, Deviation::Sample)
+            }
+            Fit::MeanOf { first, last } => {
+                mean(all.get(first.checked_sub(1)?..last.min(all.len()))?, Deviation::Sample)
+            }
+            Fit::MeanButFarthest => mean(&but_farthest(&all), Deviation::Sample),
+            Fit::MeanOver { from, to } => {
+                let means: Vec<f64> = means(&mine, from, to).into_iter().map(|(_, mean)| mean).collect();
+                mean(&means, Deviation::Sample)
+            }
+            Fit::MeanOfCalmest => mean(&calmest(&mine)?.values, Deviation::Sample),
+            Fit::Minimum => chosen(all.iter().copied().reduce(f64::min)),
+            Fit::Maximum => chosen(all.iter().copied().reduce(f64::max)),
+            Fit::Median => chosen(statistics::median(&all)),
+            Fit::Slope { from, to } => chosen(slope(&means(&mine, from, to))),
+            Fit::SlopeThroughExtremes { from, to } => chosen(through_extremes(&means(&mine, from, to))),
+            Fit::BeforeJump(factor) => chosen(before_jump(&means(&mine, f64::MIN, f64::MAX), factor)),
+        }
+    }
+}
+
+fn same(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
+}
+
+/// The mean, with the deviation that they would have printed.
+fn mean(values: &[f64], deviation: Deviation) -> Option<Summary> {
+    let mean = statistics::mean(values)?;
+    let count = values.len() as f64;
+    let printed = match deviation {
+        Deviation::Sample => mean.deviation,
+        Deviation::Population => mean.deviation.map(|sample| sample * ((count - 1.0) / count).sqrt()),
+        Deviation::None => None,
+    };
+    let interval = mean.interval.map(|interval| (interval.low, interval.high));
+    Some(Summary { value: mean.value, deviation: printed, trials: values.len(), interval })
+}
+
+/// The settings with the means of their trials.
+fn means(mine: &[&Trials], from: f64, to: f64) -> Vec<(f64, f64)> {
+    let within = mine.iter().filter(|trials| trials.at >= from && trials.at <= to);
+    within.filter_map(|trials| Some((trials.at, statistics::mean(&trials.values)?.value))).collect()
+}
+
+/// All trials but the one whose distance from the mean of the others is greatest.
+fn but_farthest(values: &[f64]) -> Vec<f64> {
+    let sum: f64 = values.iter().sum();
+    let others = |value: f64| (sum - value) / (values.len() as f64 - 1.0);
+    let distance = |index: &usize| (values[*index] - others(values[*index])).abs();
+    let farthest =
+        (0..values.len()).max_by(|one, other| distance(one).total_cmp(&distance(other))).unwrap_or(0);
+    let kept = values.iter().enumerate().filter(|(index, _)| *index != farthest);
+    kept.map(|(_, value)| *value).collect()
+}
+
+/// The setting with the least deviation; those of a single trial have none.
+fn calmest<'a>(mine: &[&'a Trials]) -> Option<&'a Trials> {
+    let deviation = |trials: &Trials| statistics::mean(&trials.values)?.deviation;
+    let known = mine.iter().filter_map(|trials| Some((*trials, deviation(trials)?)));
+    known.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(trials, _)| trials)
+}
+
+fn slope(points: &[(f64, f64)]) -> Option<f64> {
+    statistics::fit_line(points).map(|line| line.slope)
+}
+
+fn through_extremes(points: &[(f64, f64)]) -> Option<f64> {
+    let least = points.iter().min_by(|one, other| one.1.total_cmp(&other.1))?;
+    let greatest = points.iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    (least.0 < greatest.0 || greatest.0 < least.0).then(|| (greatest.1 - least.1) / (greatest.0 - least.0))
+}
+
+fn before_jump(points: &[(f64, f64)], factor: f64) -> Option<f64> {
+    points.windows(2).find(|pair| pair[1].1 > factor * pair[0].1).map(|pair| pair[0].0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn along(points: &[(f64, f64)]) -> Series {
+        points.iter().fold(Series::default(), |series, (at, value)| series.and("", *at, vec![*value]))
+    }
+
+    #[test]
+    fn deviations_are_what_they_are_called() {
+        let series = Series::of(vec![1.0, 3.0]);
+        let of = |deviation| Statistic::of(Fit::Mean(deviation)).summary(&series).unwrap();
+        assert!((of(Deviation::Population).deviation.unwrap() - 1.0).abs() < 1e-12);
+        assert!((of(Deviation::Sample).deviation.unwrap() - 2.0_f64.sqrt()).abs() < 1e-12);
+        assert_eq!(of(Deviation::None).deviation, None);
+        assert!(of(Deviation::None).interval.is_some());
+    }
+
+    #[test]
+    fn trials_are_left_out_as_the_reports_left_them_out() {
+        let value = |fit, values: &[f64]| {
+            Statistic::of(fit).summary(&Series::of(values.to_vec())).map(|summary| summary.value)
+        };
+        assert_eq!(value(Fit::MeanOf { first: 2, last: 3 }, &[9.0, 1.0, 3.0, 8.0]), Some(2.0));
+        assert_eq!(value(Fit::MeanOf { first: 5, last: 10 }, &[1.0]), None);
+        // Report 003's creation of threads: its ninth run was dropped, and this is the mean that it prints.
+        let threads =
+            [55235.1, 54100.3, 54276.0, 52773.3, 52967.2, 54189.3, 58955.4, 53524.3, 540_676.0, 54703.8];
+        let mean = value(Fit::MeanButFarthest, &threads).unwrap();
+        assert!((mean - 54_524.97).abs() < 0.01, "{mean}");
+    }
+
+    #[test]
+    fn means_are_taken_over_a_part_of_a_sweep_and_of_the_calmest_repetition() {
+        let series = along(&[(1.0, 100.0), (2.0, 2.0), (4.0, 6.0), (8.0, 50.0)]);
+        let over = Statistic::of(Fit::MeanOver { from: 2.0, to: 4.0 }).summary(&series).unwrap();
+        assert!((over.value - 4.0).abs() < 1e-12);
+        let repeated = Series::default().and("", 1.0, vec![1.0, 9.0]).and("", 2.0, vec![6.0, 8.0]).and(
+            "",
+            3.0,
+            vec![2.0],
+        );
+        let calmest = Statistic::of(Fit::MeanOfCalmest).summary(&repeated).unwrap();
+        assert!((calmest.value - 7.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_line_through_two_points_is_not_a_fit() {
+        let series = along(&[(1.0, 10.0), (2.0, 20.0), (3.0, 70.0), (4.0, 50.0)]);
+        let slope = |fit| Statistic::of(fit).summary(&series).unwrap().value;
+        assert!((slope(Fit::Slope { from: 1.0, to: 4.0 }) - 17.0).abs() < 1e-9);
+        assert!((slope(Fit::SlopeThroughExtremes { from: 1.0, to: 4.0 }) - 30.0).abs() < 1e-9);
+        assert!((slope(Fit::Slope { from: 1.0, to: 2.0 }) - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_jump_is_found_where_it_is_and_only_there() {
+        let jump = |factor| {
+            Statistic::of(Fit::BeforeJump(factor)).summary(&along(&[
+                (1.0, 10.0),
+                (2.0, 11.0),
+                (3.0, 30.0),
+                (4.0, 31.0),
+            ]))
+        };
+        assert_eq!(jump(2.0).map(|summary| summary.value), Some(2.0));
+        assert_eq!(jump(5.0), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! Points looked up in the sweeps of Fathom's experiments, as the rows of reports name them.
+
+use crate::experiment::{Point, Value};
+use crate::machine::Machine;
+
+/// The point of an experiment's sweep that has these variants (the first of each list that the sweep has) and whose
+/// numbers are nearest to these. Of several, one that says nothing else; where no variant is there, as on a processor
+/// without such instructions, the first of the sweep.
+pub fn nearest(
+    experiment: &str,
+    machine: &Machine,
+    names: &[(&str, &[&str])],
+    numbers: &[(&str, u64)],
+) -> Point {
+    let found = crate::experiments::find(experiment);
+    let mut points = found.map(|found| found.sweep(machine)).unwrap_or_default();
+    let fallback = points.first().cloned().unwrap_or_default();
+    for (parameter, variants) in names {
+        let has = |variant: &&&str| points.iter().any(|point| is_named(point, parameter, variant));
+        let chosen = variants.iter().find(has).copied().unwrap_or_default();
+        points.retain(|point| is_named(point, parameter, chosen));
+    }
+    points.retain(|point| numbers.iter().all(|(parameter, _)| number(point, parameter).is_some()));
+    let told = |point: &Point| point.parameters().count();
+    let least = points.iter().map(told).min();
+    points.retain(|point| Some(told(point)) == least);
+    let far = |point: &Point| {
+        let each = numbers
+            .iter()
+            .map(|(parameter, wanted)| octaves(number(point, parameter).unwrap_or_default(), *wanted));
+        each.sum::<f64>()
+    };
+    points.into_iter().min_by(|one, other| far(one).total_cmp(&far(other))).unwrap_or(fallback)
+}
+
+fn is_named(point: &Point, parameter: &str, variant: &str) -> bool {
+    matches!(point.get(parameter), Some(Value::Name(name)) if name == variant)
+}
+
+fn number(point: &Point, parameter: &str) -> Option<u64> {
+    match point.get(parameter) {
+        Some(Value::Number(number)) => Some(*number),
+        _ => None,
+    }
+}
+
+/// How far apart two sizes are: in powers of two, so that 0 is apart from 1 as 1 is from 3.
+fn octaves(one: u64, other: u64) -> f64 {
+    ((one as f64 + 1.0).log2() - (other as f64 + 1.0).log2()).abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{Host, Root};
+
+    struct TwoCpus;
+    impl Host for TwoCpus {
+        fn affinity(&self) -> Result<Vec<usize>, String> {
+            Ok(vec![0, 1])
+        }
+    }
+
+    fn found(experiment: &str, names: &[(&str, &[&str])], numbers: &[(&str, u64)]) -> String {
+        let machine = Machine::from_root(&Root::new("/nowhere"), &TwoCpus, std::path::Path::new("/"));
+        nearest(experiment, &machine, names, numbers).to_string()
+    }
+
+    #[test]
+    fn a_point_is_found_by_its_variants_its_nearest_numbers_and_what_it_does_not_say() {
+        let call: &[(&str, &[&str])] = &[("call", &["no such call", "getppid"])];
+        assert_eq!(found("cpu/system_call", call, &[]), "call=getppid placement=one-cpu");
+        let warm: &[(&str, &[&str])] =
+            &[("state", &["warm"]), ("order", &["sequential"]), ("way", &["mmap"])];
+        assert_eq!(
+            found("filesystem/read", warm, &[("file", 50 << 20), ("block", 5000)]),
+            "block=4096 file=67108864 order=sequential placement=one-cpu state=warm way=mmap"
+        );
+        let stride: &[(&str, &[&str])] = &[("access", &["first byte of each stride"])];
+        assert_eq!(
+            found("memory/major_fault", stride, &[("stride", 300 << 10)]),
+            "access=first byte of each stride placement=one-cpu stride=262144"
+        );
+        // Without a stride asked for, the point that has none is meant.
+        assert!(!found("memory/major_fault", &[], &[]).contains("stride"));
+    }
+
+    #[test]
+    fn where_a_variant_is_not_there_the_first_of_the_sweep_stands_for_it() {
+        assert!(found("cpu/system_call", &[("call", &["no such call"])], &[]).starts_with("call="));
+    }
+}

@@ -1,0 +1,76 @@
+//! What disturbed the run, what does not hold, and what is less precise than was wished.
+
+use super::place_of;
+use crate::report::paper::{Block, Column, Key, Row, Section, Sign, Table, Text};
+use crate::report::run::{self, Precision};
+use crate::report::{quantities, words};
+use crate::results::Results;
+
+/// Of the intervals that are wider than wished so many are named.
+const MOST_MISSED: usize = 20;
+
+/// The section.
+pub(super) fn of(found: &Results) -> Section {
+    Section::new(Key::of("conditions"), "Disturbances and limits")
+        .with_all(warned(found))
+        .with_all(listed(
+            "What was seen while measuring:",
+            run::disturbances(found).iter().map(|said| Text::prose(said)),
+        ))
+        .with_all(listed(
+            "Evidence that does not hold; these figures may be of something other than their name says:",
+            run::doubts(found).iter().map(|doubt| {
+                Text::sign(Sign::Fails)
+                    .and(" ")
+                    .and(Text::link(&place_of(found, doubt.experiment), doubt.experiment))
+                    .and(" ")
+                    .and(Text::prose(&doubt.sentence()))
+            }),
+        ))
+        .say(Precision::of(found).sentence())
+        .with_all(missed(found))
+}
+
+fn warned(found: &Results) -> Vec<Block> {
+    let warnings = found.run.header.machine.warnings();
+    if warnings.is_empty() {
+        return vec![Block::Paragraph("Nothing was found that is known to disturb results.".into())];
+    }
+    let item = |warning: &crate::machine::Warning| {
+        Text::strong(&*warning.problem).and(" ").and(Text::prose(&warning.remedy))
+    };
+    listed("What may disturb results on this machine, with what to do about it:", warnings.iter().map(item))
+}
+
+fn listed(lead: &str, items: impl Iterator<Item = Text>) -> Vec<Block> {
+    let items: Vec<Text> = items.collect();
+    if items.is_empty() { vec![] } else { vec![Block::Paragraph(lead.into()), Block::List(items)] }
+}
+
+/// The widest of the intervals that are wider than wished.
+fn missed(found: &Results) -> Option<Block> {
+    let precision = Precision::of(found);
+    let rows: Vec<Row> = precision
+        .missed
+        .iter()
+        .take(MOST_MISSED)
+        .map(|(point, width)| {
+            Row::of([
+                Text::link(&place_of(found, &point.experiment), &*point.experiment)
+                    .and(format!(" {}", words::label(&point.experiment, &point.point))),
+                quantities::plus_minus(*width).into(),
+            ])
+        })
+        .collect();
+    let caption = match precision.missed.len() {
+        all if all > MOST_MISSED => {
+            format!("The {MOST_MISSED} widest of {all} intervals that are wider than wished.")
+        }
+        _ => "Intervals that are wider than wished.".to_owned(),
+    };
+    let table = Table::new(Key::of("precision-missed"), caption).columns([
+        Column::words("operation"),
+        Column::number("half of the 95 % interval", "% of the median"),
+    ]);
+    (!rows.is_empty()).then(|| Block::Table(table.rows(rows)))
+}

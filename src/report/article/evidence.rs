@@ -1,0 +1,49 @@
+//! What shows that an experiment's operations were those named.
+
+use crate::report::paper::{Block, Column, Key, Row, Sign, Table, Text};
+use crate::report::words;
+use crate::results::PointResult;
+
+/// A sentence, what does not hold, and every claim; nothing where none was judged.
+pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
+    let claims = points.iter().flat_map(|point| point.evidence.iter().map(move |check| (*point, check)));
+    let (judged, holding) = (claims.clone().count(), claims.clone().filter(|(_, check)| check.holds).count());
+    if judged == 0 {
+        return vec![];
+    }
+    let table = key.within("evidence");
+    let said = format!("{holding} of {judged} claims hold; ");
+    let failing: Vec<Text> = claims
+        .clone()
+        .filter(|(_, check)| !check.holds)
+        .map(|(point, check)| {
+            let label = words::short_label(&point.experiment, &point.point);
+            Text::sign(Sign::Fails).and(format!(" {label}: {}; seen: {}", check.claim, check.seen))
+        })
+        .collect();
+    let rows = claims.map(|(point, check)| {
+        Row::of([
+            Text::plain(words::short_label(&point.experiment, &point.point)),
+            Text::plain(&*check.claim),
+            Text::plain(&*check.seen),
+            Text::sign(if check.holds { Sign::Holds } else { Sign::Fails }),
+        ])
+    });
+    let caption = "Evidence. What was seen is a count or a ratio unless it names a unit.";
+    let columns =
+        [Column::words("operation"), Column::words("claim"), Column::words("seen"), Column::signs("holds")];
+    let all = Table::new(table.clone(), caption).columns(columns).rows(rows);
+    let mut blocks = vec![Block::Paragraph(Text::plain(said).and(Text::to(&table)).and(" has each."))];
+    if !failing.is_empty() {
+        blocks.push(Block::List(failing));
+    }
+    blocks.push(Block::Folded {
+        summary: Text::plain("What shows that the operation was the one named (")
+            .and(Text::to(&table))
+            .and(")"),
+        long: true,
+        open: false,
+        blocks: vec![Block::Table(all)],
+    });
+    blocks
+}

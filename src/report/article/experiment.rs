@@ -1,0 +1,107 @@
+//! The section of one experiment: question, method, prediction, results, evidence, analysis, limits.
+
+use super::{evidence, paragraphs, prediction, results, section_of, without};
+use crate::experiment::About;
+use crate::quantity::Unit;
+use crate::report::paper::{Block, Figure, Key, Section, Table, Text, Tone};
+use crate::report::{figure, run, words};
+use crate::results::{PointResult, Results};
+
+/// The section of the experiment at this place among all.
+pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
+    let key = section_of(place);
+    let points: Vec<&PointResult> = found.of_experiment(name).collect();
+    let about = words::about(name);
+    let version = points.first().map_or(0, |point| point.method_version);
+    Section::new(key.clone(), Text::code(name))
+        .with(Block::Question(Text::prose(about.map_or(UNKNOWN, |about| about.question))))
+        .under("Method", about.map(|about| method(about, version)).unwrap_or_default())
+        .under("Prediction", prediction::blocks(&points, &key))
+        .under("Results", shown(found, name, &points, &key))
+        .under("Evidence", evidence::blocks(&points, &key))
+        .under("Analysis", analysis(found, name))
+        .under("Limits", about.map(limits).unwrap_or_default())
+}
+
+const UNKNOWN: &str = "This program does not know the experiment: its method is not described here.";
+
+fn method(about: &About, version: u32) -> Vec<Block> {
+    let operation = Text::strong("One operation").and(Text::prose(&format!(" is {}.", about.operation)));
+    let version = format!("Method version {version}.");
+    std::iter::once(operation)
+        .chain(paragraphs(about.method))
+        .map(Block::Paragraph)
+        .chain([Block::Aside(Tone::Faint, version.into())])
+        .collect()
+}
+
+/// Figures, then the tables that they are drawn from, then what has no value.
+fn shown(found: &Results, name: &str, points: &[&PointResult], key: &Key) -> Vec<Block> {
+    let tables = results::tables(points, key);
+    let figures = figures(found, name, key, &tables);
+    let mut blocks = vec![];
+    if !tables.is_empty() {
+        blocks.push(Block::Paragraph(pointer(&tables, &figures)));
+    }
+    blocks.extend(figures.into_iter().map(Block::from));
+    blocks.extend(tables.into_iter().map(|(_, table)| Block::from(table)));
+    let missing = without::items(found, Some(name));
+    if !missing.is_empty() {
+        blocks.push(Block::Paragraph("Without a value:".into()));
+        blocks.push(Block::List(missing));
+    }
+    blocks
+}
+
+/// "Table 3 and Figure 2 show what was found."
+fn pointer(tables: &[(Unit, Table)], figures: &[Figure]) -> Text {
+    let all = |keys: Vec<&Key>| Text::joined(keys.into_iter().map(Text::to), ", ");
+    let of_tables = all(tables.iter().map(|(_, table)| &table.key).collect());
+    if figures.is_empty() {
+        let verb = if tables.len() > 1 { " have" } else { " has" };
+        return of_tables.and(verb).and(" what was found.");
+    }
+    let drawn = all(figures.iter().map(|figure| &figure.key).collect());
+    let verb = if figures.len() > 1 { " show" } else { " shows" };
+    drawn.and(verb).and(" what was found; the figures are in ").and(of_tables).and(".")
+}
+
+fn figures(found: &Results, name: &str, key: &Key, tables: &[(Unit, Table)]) -> Vec<Figure> {
+    let data = |unit: Unit| tables.iter().find(|(of, _)| *of == unit).map(|(_, table)| table.key.clone());
+    let numbered = |(place, drawn): (usize, figure::Figure)| Figure {
+        key: key.within(&format!("figure-{}", place + 1)),
+        caption: Text::code(name).and(": ").and(drawn.caption),
+        data: data(drawn.unit),
+        drawing: drawn.svg,
+        otherwise: drawn.otherwise,
+        spread: drawn.spread,
+    };
+    figure::of_experiment(found, name).into_iter().enumerate().map(numbered).collect()
+}
+
+/// What the results say, and the lines through the sweeps.
+fn analysis(found: &Results, name: &str) -> Vec<Block> {
+    let said: Vec<Text> = found.findings_of(name).iter().map(|sentence| Text::prose(sentence)).collect();
+    let trends: Vec<Text> = found
+        .trends
+        .iter()
+        .filter(|trend| trend.experiment == name)
+        .map(|trend| {
+            let (label, text) = (run::trend_label(name, &trend.group), run::trend(trend));
+            if label.is_empty() { text.into() } else { Text::strong(label).and(format!(": {text}")) }
+        })
+        .collect();
+    let mut blocks = vec![];
+    if !said.is_empty() {
+        blocks.push(Block::List(said));
+    }
+    if !trends.is_empty() {
+        blocks.push(Block::Paragraph("Least squares through the medians, with 95 % intervals:".into()));
+        blocks.push(Block::List(trends));
+    }
+    blocks
+}
+
+fn limits(about: &About) -> Vec<Block> {
+    paragraphs(about.caveats).map(|paragraph| Block::Aside(Tone::Careful, paragraph)).collect()
+}

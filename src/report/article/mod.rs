@@ -1,0 +1,86 @@
+//! A run as a paper: the machine, the method, a chapter for each family with a section for each experiment, then what
+//! follows from all of it. Every form of the full report is written from this one document.
+
+mod accuracy;
+mod conditions;
+mod evidence;
+mod experiment;
+mod machine;
+mod method;
+mod opening;
+mod prediction;
+mod results;
+mod settings;
+mod summary;
+mod without;
+mod works;
+
+use super::paper::{Block, Document, Key, Section, Text};
+use super::run;
+use crate::results::Results;
+
+/// The whole paper.
+pub fn of(found: &Results) -> Document {
+    let header = &found.run.header;
+    let mut document = Document::new(format!("What it costs: {}", run::machine(&header.machine)));
+    "A machine and its operating system, measured by Fathom".clone_into(&mut document.kind);
+    document.date.clone_from(&header.started);
+    "Made by Fathom from the run file alone; the same file gives the same document."
+        .clone_into(&mut document.foot);
+    document.front.push(opening::of(found));
+    document.sections.extend([machine::of(found), method::of(found)]);
+    document.sections.extend(chapters(found));
+    document.sections.push(summary::of(found));
+    document.sections.extend(accuracy::of(found));
+    document.sections.extend([without::of(found), conditions::of(found), settings::of(found), references()]);
+    document
+}
+
+/// The experiments by family, as far as the plan keeps them together.
+fn chapters(found: &Results) -> Vec<Section> {
+    let mut chapters: Vec<(&str, Section)> = vec![];
+    for (place, name) in found.experiments().into_iter().enumerate() {
+        let family = name.split('/').next().unwrap_or_default();
+        if chapters.last().is_none_or(|(last, _)| *last != family) {
+            let key = Key::numbered("chapter", chapters.len() + 1);
+            chapters.push((family, Section::new(key, title(family))));
+        }
+        if let Some((_, chapter)) = chapters.last_mut() {
+            chapter.sections.push(experiment::of(found, name, place));
+        }
+    }
+    chapters.into_iter().map(|(_, chapter)| chapter).collect()
+}
+
+/// What a family of experiments is called.
+fn title(family: &str) -> &str {
+    match family {
+        "cpu" => "Processor and services of the operating system",
+        "memory" => "Memory",
+        "network" => "Network",
+        "filesystem" => "File system",
+        other => other,
+    }
+}
+
+/// The section of the experiment at this place among all: a name in a run file may be anything.
+fn section_of(place: usize) -> Key {
+    Key::numbered("experiment", place + 1)
+}
+
+/// The section of the experiment of this name.
+fn place_of(found: &Results, name: &str) -> Key {
+    section_of(found.experiments().iter().position(|known| *known == name).unwrap_or(0))
+}
+
+fn references() -> Section {
+    Section::new(Key::of("references"), "References")
+        .lettered()
+        .say("What predictions and methods cite, in the order of the citations.")
+        .with(Block::Works)
+}
+
+/// Paragraphs separated by blank lines, with the works that they name.
+fn paragraphs(text: &str) -> impl Iterator<Item = Text> {
+    text.split("\n\n").filter(|part| !part.is_empty()).map(works::cited)
+}

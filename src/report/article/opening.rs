@@ -1,0 +1,72 @@
+//! What stands before the contents: the abstract.
+
+use crate::report::paper::{Block, Key, Section, Text};
+use crate::report::quantities;
+use crate::report::run::{self, Precision};
+use crate::report::words::plural;
+use crate::results::{FAIR, Outcome, PointResult, Results};
+
+/// The abstract: what was measured on what, for how long, how precisely, and what may be trusted.
+pub(super) fn of(found: &Results) -> Section {
+    let measured = format!(
+        "{} in {} were measured on {}.",
+        capital(&plural(found.points.len(), "operation")),
+        plural(found.experiments().len(), "experiment"),
+        run::machine(&found.run.header.machine)
+    );
+    let mut said = vec![measured, run::ending(found), Precision::of(found).sentence()];
+    said.extend(run::peer(&found.run.header));
+    Section::new(Key::of("abstract"), "Abstract").say(said.join(" ")).with(Block::Keys(keys(found)))
+}
+
+fn keys(found: &Results) -> Vec<(String, Text)> {
+    let points = &found.points;
+    let count = |of: &dyn Fn(&Outcome) -> bool| points.iter().filter(|point| of(&point.outcome)).count();
+    let values = count(&|outcome| *outcome == Outcome::Value);
+    let below = count(&|outcome| matches!(outcome, Outcome::BelowResolution { .. }));
+    let skipped = count(&|outcome| matches!(outcome, Outcome::Skipped { .. }));
+    let precision = Precision::of(found);
+    let mut keys = vec![
+        (
+            format!("{values} of {}", quantities::count(points.len())),
+            Text::plain(format!(
+                "points have a value; {below} below resolution, {skipped} skipped, {} failed (",
+                found.failures()
+            ))
+            .and(Text::to(&Key::of("without")))
+            .and(")"),
+        ),
+        evidence(points),
+        (
+            format!("{} of {}", precision.reached, precision.values),
+            format!("values as precise as wished, {} or better", quantities::plus_minus(precision.wished))
+                .into(),
+        ),
+    ];
+    keys.extend(predictions(found));
+    keys
+}
+
+fn evidence(points: &[PointResult]) -> (String, Text) {
+    let judged: Vec<&PointResult> = points.iter().filter(|point| !point.evidence.is_empty()).collect();
+    let holding = judged.iter().filter(|point| point.evidence_holds()).count();
+    (
+        format!("{holding} of {}", judged.len()),
+        "points with evidence: all of it holds, the operation was the one named".into(),
+    )
+}
+
+fn predictions(found: &Results) -> Option<(String, Text)> {
+    let total = found.accuracy.total.as_ref()?;
+    let meaning = format!(
+        "of {} within a factor of {FAIR} of what was predicted before measuring (",
+        plural(total.judged, "value")
+    );
+    let meaning = Text::plain(meaning).and(Text::to(&Key::of("accuracy"))).and(")");
+    Some((quantities::percent(total.fair.share), meaning))
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}

@@ -1,0 +1,193 @@
+//! The tables of results, one for each unit of an experiment: the head has the unit, the cells the numbers.
+
+use crate::experiment::{AXIS_PLACEMENT, Prediction, Scale};
+use crate::quantity::Unit;
+use crate::report::paper::{Column, Key, Row, Table, Text};
+use crate::report::quantities::{self, Measure};
+use crate::report::summary;
+use crate::report::words;
+use crate::results::{Outcome, PointResult};
+use crate::statistics::Estimate;
+
+/// More percentiles than these no column is made for.
+const PERCENTILES: [(f64, &str); 4] = [(0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99.9")];
+
+/// The tables of some points of one experiment, each with the unit of its numbers.
+pub(super) fn tables(points: &[&PointResult], key: &Key) -> Vec<(Unit, Table)> {
+    let shown: Vec<&PointResult> =
+        points.iter().filter(|point| summary::is_in_table(point)).copied().collect();
+    let mut units: Vec<Unit> = vec![];
+    for point in &shown {
+        if !units.contains(&point.unit) {
+            units.push(point.unit);
+        }
+    }
+    let of_unit = |(index, unit): (usize, Unit)| {
+        let mine: Vec<&PointResult> = shown.iter().filter(|point| point.unit == unit).copied().collect();
+        (unit, table(&mine, unit, key.within(&format!("results-{}", index + 1))))
+    };
+    units.into_iter().enumerate().map(of_unit).collect()
+}
+
+fn table(points: &[&PointResult], unit: Unit, key: Key) -> Table {
+    let placement = summary::shared_placement(points.iter().copied());
+    let names = parameters(points, placement.is_some());
+    let shared = Measure::shared(unit, points.iter().filter_map(|point| summary::figure(point)));
+    let percentiles = percentiles(points);
+    let mut table = Table::new(key, caption(&points[0].experiment, unit, placement))
+        .columns(columns(&points[0].experiment, &names, unit, shared, &percentiles))
+        .rows(points.iter().map(|point| row(point, &names, shared, &percentiles)));
+    drop_empty(&mut table, names.len());
+    table
+}
+
+/// Takes away the columns that no row has a figure for, such as the best observed of differences.
+fn drop_empty(table: &mut Table, parameters: usize) {
+    let absent = Text::plain(summary::ABSENT);
+    for column in (parameters..table.columns.len()).rev() {
+        let mut rows = table.groups.iter_mut().flat_map(|group| &mut group.rows);
+        if rows.all(|row| row.cells[column] == absent) {
+            table.columns.remove(column);
+            table
+                .groups
+                .iter_mut()
+                .flat_map(|group| &mut group.rows)
+                .for_each(|row| drop(row.cells.remove(column)));
+        }
+    }
+}
+
+fn caption(experiment: &str, unit: Unit, placement: Option<&str>) -> Text {
+    let place = placement.map(|placement| format!(", {placement}")).unwrap_or_default();
+    Text::code(experiment).and(format!(
+        ": {} of one operation{place}: medians over trials. Outliers are the observations outside Tukey’s fences.",
+        words::quantity(unit)
+    ))
+}
+
+fn columns(
+    experiment: &str,
+    names: &[String],
+    unit: Unit,
+    shared: Option<Measure>,
+    percentiles: &[(f64, &str)],
+) -> Vec<Column> {
+    let in_unit = |head: &str| match shared {
+        Some(measure) => Column::number(head, measure.symbol),
+        None => Column::mixed(head),
+    };
+    let mut columns: Vec<Column> = names.iter().map(|name| parameter(experiment, name)).collect();
+    columns.push(in_unit(&format!("median {}", words::quantity(unit))));
+    columns.extend(["95 % interval", "predicted"].map(in_unit));
+    columns.push(Column::ratio("measured / predicted"));
+    columns.push(in_unit("best observed").spare());
+    columns.extend(percentiles.iter().map(|(_, name)| in_unit(name).spare()));
+    columns.push(Column::number("outliers", "% of observations").spare());
+    columns.push(Column::count("trials").spare());
+    columns.push(Column::signs("evidence"));
+    columns
+}
+
+/// A parameter's values have their units in the cells, where they have any.
+fn parameter(experiment: &str, name: &str) -> Column {
+    match words::scale(experiment, name) {
+        Scale::Count | Scale::Name => Column::words(name),
+        Scale::Bytes | Scale::Nanoseconds => {
+            Column { unit: Some("unit in cell".to_owned()), ..Column::words(name) }
+        }
+    }
+}
+
+fn parameters(points: &[&PointResult], placement_said: bool) -> Vec<String> {
+    let mut names: Vec<String> = vec![];
+    for point in points {
+        for name in words::names(&point.experiment, &point.point) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    if placement_said && names.len() > 1 {
+        names.retain(|name| name != AXIS_PLACEMENT.name);
+    }
+    // The placement closes every point's list, but a later point may have brought another name behind it.
+    names.sort_by_key(|name| name == AXIS_PLACEMENT.name);
+    names
+}
+
+/// The percentiles that at least one point can support.
+fn percentiles(points: &[&PointResult]) -> Vec<(f64, &'static str)> {
+    let supported = |level: f64| points.iter().any(|point| percentile(point, level).is_some());
+    PERCENTILES.into_iter().filter(|(level, _)| supported(*level)).collect()
+}
+
+fn percentile(point: &PointResult, level: f64) -> Option<f64> {
+    let found = point.percentiles.iter().find(|(supported, _)| (supported - level).abs() < 1e-9);
+    found.map(|(_, value)| *value)
+}
+
+fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentiles: &[(f64, &str)]) -> Row {
+    let of_parameter = |name: &String| match point.point.get(name) {
+        Some(value) => words::value(&point.experiment, name, value),
+        None => summary::ABSENT.to_owned(),
+    };
+    let text =
+        |value: Option<f64>| value.map_or(summary::ABSENT.to_owned(), |value| plain(point, shared, value));
+    let usable = point.estimate.as_ref().filter(|_| point.outcome == Outcome::Value);
+    let interval = usable.and_then(|found| interval(point.unit, shared, found));
+    let mut cells: Vec<Text> = names.iter().map(|name| of_parameter(name).into()).collect();
+    cells.push(gathered(point, Text::strong(median(point, shared))));
+    cells.push(interval.unwrap_or(summary::ABSENT.to_owned()).into());
+    cells.push(text(point.prediction.as_ref().map(Prediction::total)).into());
+    cells.push(point.factor().map_or(summary::ABSENT.to_owned(), quantities::factor).into());
+    cells.push(text(point.best()).into());
+    cells.extend(percentiles.iter().map(|(level, _)| text(usable.and(percentile(point, *level))).into()));
+    cells.push(outliers(point).unwrap_or(summary::ABSENT.to_owned()).into());
+    cells.push(point.trials.0.to_string().into());
+    cells.push(Text::sign(words::evidence_sign(point)));
+    Row::of(cells)
+}
+
+/// The share of the observations outside Tukey's fences: counted, never removed.
+fn outliers(point: &PointResult) -> Option<String> {
+    let all: usize = point.samples.iter().map(Vec::len).sum();
+    let outside = point.outliers.as_ref()?.count();
+    (all > 0).then(|| quantities::significant(outside as f64 / all as f64 * 100.0, 2))
+}
+
+fn median(point: &PointResult, shared: Option<Measure>) -> String {
+    match (&point.outcome, &point.estimate, shared) {
+        (Outcome::BelowResolution { below }, ..) => format!("< {}", plain(point, shared, *below)),
+        (_, Some(found), Some(measure)) => measure.number(found.value, quantities::ends(found)),
+        (_, Some(found), None) => quantities::estimate(point.unit, found),
+        (_, None, _) => summary::ABSENT.to_owned(),
+    }
+}
+
+fn interval(unit: Unit, shared: Option<Measure>, found: &Estimate) -> Option<String> {
+    let (low, high) = quantities::ends(found)?;
+    Some(match shared {
+        Some(measure) => measure.range(found.value, low, high),
+        None => quantities::interval(unit, found)?,
+    })
+}
+
+/// A figure without an interval of its own.
+fn plain(point: &PointResult, shared: Option<Measure>, value: f64) -> String {
+    match shared {
+        Some(measure) => measure.number(value, None),
+        None => quantities::value(point.unit, value),
+    }
+}
+
+/// More than one mode is reported as such.
+fn gathered(point: &PointResult, median: Text) -> Text {
+    if point.modes.len() < 2 {
+        return median;
+    }
+    let modes = point.modes.iter().map(|mode| {
+        format!("{} ({})", quantities::value(point.unit, mode.centre), quantities::percent(mode.share))
+    });
+    let before = if point.baseline.is_some() { ", before the baseline is subtracted" } else { "" };
+    median.noted(format!("Gathers around {}{before}.", modes.collect::<Vec<_>>().join(" and ")))
+}

@@ -1,0 +1,65 @@
+//! Settings, and how to repeat a run.
+
+use crate::experiment::Effort;
+use crate::report::paper::{Column, Key, Row, Section, Table, Text};
+use crate::report::{quantities, words};
+use crate::results::Results;
+
+/// The appendix.
+pub(super) fn of(found: &Results) -> Section {
+    let table = Table::new(Key::of("settings-asked"), "Settings, asked for or implied, with their units.")
+        .columns([Column::words("setting"), Column::words("value")])
+        .rows(rows(found).into_iter().map(|(name, value)| Row::of([Text::plain(name), Text::plain(value)])));
+    Section::new(Key::of("settings"), "Settings and how to repeat this")
+        .lettered()
+        .with(table)
+        .say(Text::plain("To repeat it: ").and(Text::code(command(found))))
+        .say(Text::prose(
+            "All figures, unrounded and with their units, are in the form that `fathom report RUN --format json` gives; the \
+             page of HTML has them inside (the element `fathom-data`).",
+        ))
+}
+
+fn rows(found: &Results) -> Vec<(&'static str, String)> {
+    let header = &found.run.header;
+    let (asked, tool) = (&header.settings, &header.tool);
+    let selection =
+        if asked.selection.is_empty() { "everything".to_owned() } else { asked.selection.join(" ") };
+    let partner = asked.partner.map_or("none: there is one CPU only".to_owned(), |cpu| cpu.to_string());
+    let mut rows = vec![
+        ("Selection", selection),
+        ("Effort", words::effort(asked.effort).to_owned()),
+        ("Budget", quantities::duration(asked.budget_s)),
+        ("Wished precision", quantities::plus_minus(asked.precision)),
+        ("Seed", asked.seed.to_string()),
+        ("A trial observes for", quantities::duration(asked.trial_ns as f64 / 1e9)),
+        ("CPU of pinned work", asked.home.to_string()),
+        ("CPU of the other side", partner),
+        ("Folder for files", asked.folder.clone()),
+        ("Program", format!("{} {}, {} build for {}", tool.name, tool.version, tool.build, tool.target)),
+        ("SHA-256 of the binary", tool.binary_sha256.clone()),
+        ("Schema of the run file", header.schema.to_string()),
+    ];
+    for resumed in &found.run.resumed {
+        rows.push((
+            "Taken up again",
+            format!("{}, for {}", resumed.at, quantities::duration(resumed.budget_s)),
+        ));
+    }
+    rows
+}
+
+/// What to type to repeat the run.
+fn command(found: &Results) -> String {
+    let asked = &found.run.header.settings;
+    let effort = match asked.effort {
+        Effort::Quick => Some("--quick"),
+        Effort::Standard => None,
+        Effort::Thorough => Some("--thorough"),
+    };
+    let mut words = vec!["fathom run".to_owned()];
+    words.extend(asked.selection.iter().map(|name| format!("'{}'", name.replace('\'', "'\\''"))));
+    words.extend(effort.map(str::to_owned));
+    words.push(format!("--seed {}", asked.seed));
+    words.join(" ")
+}

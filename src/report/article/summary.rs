@@ -1,0 +1,59 @@
+//! The summary table: one row an operation, from the same records as everything else (R-FIX-65).
+
+use super::place_of;
+use crate::report::paper::{Column, Group, Key, Row, Section, Table, Text, Tone};
+use crate::report::{summary, words};
+use crate::results::Results;
+
+/// The section.
+pub(super) fn of(found: &Results) -> Section {
+    let mut table = Table::new(
+        Key::of("summary-table"),
+        "Every operation: what the bare machine should need, what the operating system should add, their sum, and what was \
+         measured. “<” is an upper limit.",
+    )
+    .columns([
+        Column::words("operation"),
+        Column::mixed("base hardware").spare(),
+        Column::mixed("software overhead").spare(),
+        Column::mixed("predicted"),
+        Column::mixed("measured, median"),
+        Column::mixed("95 % interval").spare(),
+        Column::ratio("measured / predicted"),
+        Column::signs("evidence"),
+    ]);
+    table.searched = true;
+    for group in summary::groups(found) {
+        table = table.group(rows(found, &group));
+    }
+    Section::new(Key::of("summary"), "Summary")
+        .say(
+            Text::to(&table.key)
+                .and(" has every operation; points without a value are in ")
+                .and(Text::to(&Key::of("without")))
+                .and("."),
+        )
+        .with(table)
+}
+
+fn rows(found: &Results, group: &summary::Group) -> Group {
+    let mut head = Text::link(&place_of(found, group.experiment), group.experiment);
+    if let Some(placement) = group.placement {
+        head = head.and(" ").and(Text::toned(Tone::Faint, placement));
+    }
+    Group::named(head).rows(group.rows.iter().map(row))
+}
+
+fn row(row: &summary::Row) -> Row {
+    let sign = words::evidence_sign(row.point);
+    Row::of([
+        Text::plain(&*row.operation),
+        Text::plain(&*row.hardware),
+        Text::plain(&*row.software),
+        Text::plain(&*row.predicted),
+        Text::strong(&*row.measured),
+        Text::plain(&*row.interval),
+        Text::plain(&*row.factor),
+        Text::sign(sign),
+    ])
+}

@@ -1,0 +1,9 @@
+//! The report as one page of HTML that needs nothing else: no network, no font, and no script to be complete.
+
+use super::{article, json, paper};
+use crate::results::Results;
+
+/// The whole page, with all figures inside as JSON.
+pub fn render(results: &Results) -> String {
+    paper::html::render(&article::of(results), Some(&json::compact(results)))
+}

@@ -1,0 +1,97 @@
+//! The pieces of a section.
+
+use super::Page;
+use super::text::class;
+use crate::report::paper::{Block, Figure, Text};
+
+impl Page<'_> {
+    /// One after the other.
+    pub(super) fn blocks(&mut self, blocks: &[Block]) {
+        for block in blocks {
+            self.block(block);
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        match block {
+            Block::Paragraph(text) => self.within("<p>", text, "</p>\n"),
+            Block::Aside(tone, text) => {
+                self.out.raw("<p class=\"aside ").raw(class(*tone));
+                self.within("\">", text, "</p>\n");
+            }
+            Block::Question(text) => self.within("<p class=\"question\">", text, "</p>\n"),
+            Block::Heading(heading) => {
+                self.out.raw("<h4>").text(heading).raw("</h4>\n");
+            }
+            Block::List(items) => self.list(items),
+            Block::Keys(keys) => self.keys(keys),
+            Block::Table(table) => self.table(table),
+            Block::Figure(figure) => self.figure(figure),
+            Block::Folded { summary, long, open, blocks } => {
+                self.out.raw(match (long, open) {
+                    (true, _) => "<details class=\"long\"><summary>",
+                    (_, true) => "<details open><summary>",
+                    _ => "<details><summary>",
+                });
+                self.phrase(summary);
+                self.out.raw("</summary>\n");
+                self.blocks(blocks);
+                self.out.raw("</details>\n");
+            }
+            Block::Works => self.works(),
+        }
+    }
+
+    fn within(&mut self, before: &'static str, text: &Text, after: &'static str) {
+        self.out.raw(before);
+        self.phrase(text);
+        self.out.raw(after);
+    }
+
+    fn list(&mut self, items: &[Text]) {
+        self.out.raw("<ul>\n");
+        for item in items {
+            self.within("<li>", item, "</li>\n");
+        }
+        self.out.raw("</ul>\n");
+    }
+
+    fn keys(&mut self, keys: &[(String, Text)]) {
+        self.out.raw("<dl class=\"keys\">\n");
+        for (value, meaning) in keys {
+            self.within("<div><dt>", meaning, "</dt><dd>");
+            self.out.text(value).raw("</dd></div>\n");
+        }
+        self.out.raw("</dl>\n");
+    }
+
+    fn figure(&mut self, figure: &Figure) {
+        let number = self.numbers.number(&figure.key);
+        self.out.raw("<figure id=\"figure-").number(number).raw("\">\n");
+        self.out
+            .raw("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Figure ")
+            .number(number)
+            .raw("\">");
+        self.out.drawing(&figure.drawing, &number.to_string(), false);
+        if let Some(otherwise) = &figure.otherwise {
+            self.out.raw("<div class=\"otherwise\" data-first=\"").text(figure.spread).raw("\" hidden>");
+            self.out.drawing(otherwise, &format!("{number}-otherwise"), false).raw("</div>");
+        }
+        self.out.raw("</div>\n<figcaption><b>Figure ").number(number).raw(".</b> ");
+        self.phrase(&figure.caption);
+        if let Some(data) = &figure.data {
+            self.out.raw(" Data: ");
+            self.phrase(&Text::to(data).and("."));
+        }
+        self.out.raw("</figcaption>\n</figure>\n");
+    }
+
+    fn works(&mut self) {
+        let works: Vec<String> = self.numbers.works().iter().map(|work| (*work).to_owned()).collect();
+        self.out.raw("<ol class=\"references\">\n");
+        for (place, work) in works.iter().enumerate() {
+            self.out.raw("<li id=\"reference-").number(place + 1).raw("\">").text(work).raw("</li>\n");
+        }
+        self.out.raw("</ol>\n");
+    }
+}

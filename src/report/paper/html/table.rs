@@ -1,0 +1,100 @@
+//! Tables: what is wide can be moved sideways, also by keys.
+
+use super::Page;
+use crate::report::paper::numbers::TableNotes;
+use crate::report::paper::{Align, Column, Group, Row, Table, Weight};
+
+impl Page<'_> {
+    pub(super) fn table(&mut self, table: &Table) {
+        let number = self.numbers.number(&table.key);
+        let notes = TableNotes::of(table);
+        self.out
+            .raw("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Table ")
+            .number(number)
+            .raw("\">\n");
+        self.out.raw("<table id=\"table-").number(number).raw(match (table.searched, has_numbers(table)) {
+            (true, _) => "\" class=\"figures searched\">\n",
+            (_, true) => "\" class=\"figures\">\n",
+            (_, false) => "\" class=\"facts\">\n",
+        });
+        self.out.raw("<caption><b>Table ").number(number).raw(".</b> ");
+        self.phrase(&table.caption);
+        self.out.raw("</caption>\n<thead><tr>");
+        for column in &table.columns {
+            self.out.raw("<th scope=\"col\"").raw(class(column)).raw(">");
+            self.cell(&column.title(), &notes, number);
+            self.out.raw("</th>");
+        }
+        self.out.raw("</tr></thead>\n");
+        for group in &table.groups {
+            self.group(group, table, &notes, number);
+        }
+        self.out.raw("</table>\n</div>\n");
+        self.table_notes(&notes, number);
+    }
+
+    fn group(&mut self, group: &Group, table: &Table, notes: &TableNotes, number: usize) {
+        self.out.raw("<tbody>\n");
+        if !group.head.is_empty() {
+            self.out
+                .raw("<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"")
+                .number(table.columns.len())
+                .raw("\">");
+            self.cell(&group.head, notes, number);
+            self.out.raw("</th></tr>\n");
+        }
+        for row in &group.rows {
+            self.row(row, table, notes, number);
+        }
+        self.out.raw("</tbody>\n");
+    }
+
+    fn row(&mut self, row: &Row, table: &Table, notes: &TableNotes, number: usize) {
+        self.out.raw(match row.weight {
+            Weight::Usual => "<tr>",
+            Weight::Sum => "<tr class=\"sum\">",
+            Weight::Faint => "<tr class=\"unknown\">",
+        });
+        for (place, (cell, column)) in row.cells.iter().zip(&table.columns).enumerate() {
+            let (open, close) = if place == 0 { ("<th scope=\"row\"", "</th>") } else { ("<td", "</td>") };
+            self.out.raw(open).raw(class(column)).raw(">");
+            self.cell(cell, notes, number);
+            self.out.raw(close);
+        }
+        self.out.raw("</tr>\n");
+    }
+
+    fn table_notes(&mut self, notes: &TableNotes, number: usize) {
+        let mut any = false;
+        for (letter, note) in notes.all() {
+            self.out.raw(if any { "" } else { "<ol class=\"notes\">\n" });
+            any = true;
+            self.out
+                .raw("<li id=\"tablenote-")
+                .number(number)
+                .raw("-")
+                .text(&letter)
+                .raw("\"><sup>")
+                .text(&letter)
+                .raw("</sup> ");
+            self.phrase(note);
+            self.out.raw("</li>\n");
+        }
+        self.out.raw(if any { "</ol>\n" } else { "" });
+    }
+}
+
+fn has_numbers(table: &Table) -> bool {
+    table.columns.iter().any(|column| column.align == Align::Numbers)
+}
+
+fn class(column: &Column) -> &'static str {
+    match (column.align, column.spare) {
+        (Align::Words, false) => "",
+        (Align::Words, true) => " class=\"spare\"",
+        (Align::Numbers, false) => " class=\"n\"",
+        (Align::Numbers, true) => " class=\"n spare\"",
+        (Align::Signs, false) => " class=\"m\"",
+        (Align::Signs, true) => " class=\"m spare\"",
+    }
+}

@@ -1,0 +1,271 @@
+//! A document in Markdown, as GitHub reads it: for an issue, a change request or a page of notes. Figures are in the page
+//! of HTML alone; their numbers stand in the tables.
+
+use super::numbers::{Numbers, TableNotes};
+use super::{Align, Block, Document, Figure, Key, Piece, Section, Table, Text, Tone, Weight};
+use crate::report::text::{clean, escape};
+use std::fmt::Write;
+
+/// The whole document.
+pub fn render(document: &Document) -> String {
+    let mut form = Form { numbers: Numbers::of(document), text: String::new() };
+    let _ = writeln!(form.text, "# {}\n", plain(&document.title));
+    for line in [&document.kind, &document.date] {
+        if !line.is_empty() {
+            let _ = writeln!(form.text, "{}\n", opening(&plain(line)));
+        }
+    }
+    document.front.iter().for_each(|section| form.section(section, 2));
+    form.contents(&document.sections);
+    document.sections.iter().for_each(|section| form.section(section, 2));
+    form.notes();
+    if !document.foot.is_empty() {
+        let _ = writeln!(form.text, "{}", opening(&plain(&document.foot)));
+    }
+    form.text
+}
+
+/// Sections alone, without title and contents.
+pub fn sections(document: &Document) -> String {
+    let mut form = Form { numbers: Numbers::of(document), text: String::new() };
+    document.front.iter().chain(&document.sections).for_each(|section| form.section(section, 2));
+    form.notes();
+    form.text
+}
+
+struct Form<'a> {
+    numbers: Numbers<'a>,
+    text: String,
+}
+
+impl Form<'_> {
+    fn contents(&mut self, sections: &[Section]) {
+        if sections.is_empty() {
+            return;
+        }
+        self.text.push_str("## Contents\n\n");
+        for section in sections {
+            self.entry(section, 0);
+        }
+        self.text.push('\n');
+    }
+
+    fn entry(&mut self, section: &Section, depth: usize) {
+        let number = self.numbers.of_section(section);
+        let _ = writeln!(self.text, "{}- {number} {}", "  ".repeat(depth), self.phrase(&section.title));
+        for part in &section.sections {
+            self.entry(part, depth + 1);
+        }
+    }
+
+    fn section(&mut self, section: &Section, level: usize) {
+        let number = self.numbers.of_section(section);
+        let space = if number.is_empty() { "" } else { " " };
+        let heading = self.phrase(&section.title);
+        let _ = writeln!(self.text, "{} {number}{space}{heading}\n", "#".repeat(level.min(5)));
+        self.blocks(&section.blocks);
+        section.sections.iter().for_each(|part| self.section(part, level + 1));
+    }
+
+    fn blocks(&mut self, blocks: &[Block]) {
+        for block in blocks {
+            self.block(block);
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        match block {
+            Block::Paragraph(text) | Block::Aside(Tone::Faint, text) => self.line("", text),
+            Block::Aside(_, text) => self.line("> ", text),
+            Block::Question(text) => {
+                let _ = writeln!(self.text, "*{}*\n", self.phrase(text));
+            }
+            Block::Heading(heading) => {
+                let _ = writeln!(self.text, "**{}**\n", plain(heading));
+            }
+            Block::List(items) => self.list(items.iter().map(|item| self.phrase(item)).collect()),
+            Block::Keys(keys) => {
+                let item = |(value, meaning): &(String, Text)| {
+                    format!("**{}** {}", plain(value), self.phrase(meaning))
+                };
+                self.list(keys.iter().map(item).collect());
+            }
+            Block::Table(table) => self.table(table),
+            Block::Figure(figure) => self.figure(figure),
+            Block::Folded { summary, blocks, .. } => {
+                let _ = writeln!(self.text, "<details><summary>{}</summary>\n", self.html(summary));
+                self.blocks(blocks);
+                self.text.push_str("</details>\n\n");
+            }
+            Block::Works => self.works(),
+        }
+    }
+
+    fn line(&mut self, lead: &str, text: &Text) {
+        let _ = writeln!(self.text, "{lead}{}\n", opening(&self.phrase(text)));
+    }
+
+    fn list(&mut self, items: Vec<String>) {
+        for item in items {
+            let _ = writeln!(self.text, "- {}", opening(&item));
+        }
+        self.text.push('\n');
+    }
+
+    fn works(&mut self) {
+        for (place, work) in self.numbers.works().iter().enumerate() {
+            let _ = writeln!(self.text, "{}. {}", place + 1, opening(&plain(work)));
+        }
+        self.text.push('\n');
+    }
+
+    fn notes(&mut self) {
+        for (place, note) in self.numbers.notes().iter().enumerate() {
+            let _ = writeln!(self.text, "[^{}]: {}", place + 1, self.phrase(note));
+        }
+    }
+
+    fn figure(&mut self, figure: &Figure) {
+        let number = self.numbers.number(&figure.key);
+        let data = figure.data.as_ref().map(|key| format!(" Its data are in {}.", self.words(key)));
+        let _ = writeln!(
+            self.text,
+            "**Figure {number}.** {} *(Drawn in the HTML form.{})*\n",
+            self.phrase(&figure.caption),
+            data.unwrap_or_default()
+        );
+    }
+
+    fn table(&mut self, table: &Table) {
+        let number = self.numbers.number(&table.key);
+        let notes = TableNotes::of(table);
+        let _ = writeln!(self.text, "**Table {number}.** {}\n", self.phrase(&table.caption));
+        let heads: Vec<String> =
+            table.columns.iter().map(|column| self.cell(&column.title(), &notes)).collect();
+        let rules = table.columns.iter().map(|column| match column.align {
+            Align::Words => ":--",
+            Align::Numbers => "--:",
+            Align::Signs => ":-:",
+        });
+        let _ = writeln!(self.text, "| {} |", heads.join(" | "));
+        let _ = writeln!(self.text, "|{}|", rules.collect::<Vec<_>>().join("|"));
+        for group in &table.groups {
+            if !group.head.is_empty() {
+                let rest = " |".repeat(table.columns.len() - 1);
+                let _ = writeln!(self.text, "| **{}** |{rest}", self.cell(&group.head, &notes));
+            }
+            for row in &group.rows {
+                let weigh = |cell: String| match row.weight {
+                    Weight::Sum if !cell.is_empty() => format!("**{cell}**"),
+                    _ => cell,
+                };
+                let cells: Vec<String> =
+                    row.cells.iter().map(|cell| weigh(self.cell(cell, &notes))).collect();
+                let _ = writeln!(self.text, "| {} |", cells.join(" | "));
+            }
+        }
+        self.text.push('\n');
+        for (letter, note) in notes.all() {
+            let _ = writeln!(self.text, "<sup>{letter}</sup> {}\n", self.phrase(note));
+        }
+    }
+
+    fn cell(&self, text: &Text, notes: &TableNotes) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Note(note) => format!("<sup>{}</sup>", notes.letter(note)),
+            piece => self.piece(piece),
+        };
+        text.pieces().iter().map(piece).collect()
+    }
+
+    fn phrase(&self, text: &Text) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Note(note) => {
+                self.numbers.note(note).map(|number| format!("[^{number}]")).unwrap_or_default()
+            }
+            piece => self.piece(piece),
+        };
+        text.pieces().iter().map(piece).collect()
+    }
+
+    fn piece(&self, piece: &Piece) -> String {
+        match piece {
+            Piece::Code(words) | Piece::Link { words, .. } => code(words),
+            Piece::Strong(words) | Piece::Toned(Tone::Bad | Tone::Careful, words) => {
+                format!("**{}**", plain(words))
+            }
+            Piece::Plain(words) | Piece::Toned(_, words) => plain(words),
+            Piece::Sign(sign) => sign.mark().to_owned(),
+            Piece::To(key) => self.words(key),
+            Piece::Cite(work) => format!(" \\[{}\\]", self.numbers.work(work)),
+            Piece::Note(_) => String::new(),
+        }
+    }
+
+    /// Inside of an element of HTML, where Markdown means nothing.
+    fn html(&self, text: &Text) -> String {
+        let mut out = String::new();
+        for piece in text.pieces() {
+            match piece {
+                Piece::Plain(words) | Piece::Code(words) | Piece::Strong(words) | Piece::Toned(_, words) => {
+                    escape(&mut out, words);
+                }
+                Piece::To(key) => out.push_str(&self.words(key)),
+                piece => out.push_str(&self.piece(piece)),
+            }
+        }
+        out
+    }
+
+    fn words(&self, key: &Key) -> String {
+        self.numbers.place(key).map_or_else(|| key.name().to_owned(), super::numbers::Place::words)
+    }
+}
+
+/// Text without meaning to Markdown or HTML, but for what means something at the beginning of a line.
+fn plain(text: &str) -> String {
+    let mut safe = String::new();
+    for letter in clean(text).chars() {
+        match letter {
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '!' | '~' | '$' => safe.extend(['\\', letter]),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+/// Text that begins a line: no list, no rule, no heading by underlining.
+fn opening(text: &str) -> String {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = text.split_at(digits);
+    if rest.starts_with(['-', '+', '=', '.', ')']) && (digits == 0) == rest.starts_with(['-', '+', '=']) {
+        format!("{number}\\{rest}")
+    } else {
+        text.to_owned()
+    }
+}
+
+/// Text between back ticks, where only these and the bar of a table mean something.
+fn code(text: &str) -> String {
+    let safe = clean(text).replace('`', "'").replace('|', "/");
+    if safe.trim().is_empty() { String::new() } else { format!("`{safe}`") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_become_markup() {
+        assert_eq!(plain("<b>|a_b*\n"), "&lt;b&gt;\\|a\\_b\\*\u{fffd}");
+        assert_eq!(plain("[x](javascript:y)"), "\\[x\\](javascript:y)");
+        assert_eq!(code("a`|b"), "`a'/b`");
+        assert_eq!(opening("- no list"), "\\- no list");
+        assert_eq!(opening("12. no list"), "12\\. no list");
+        assert_eq!(opening("1.5 ns"), "1\\.5 ns");
+        assert_eq!(opening("12 ns"), "12 ns");
+    }
+}

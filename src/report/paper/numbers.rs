@@ -1,0 +1,250 @@
+//! The numbers of everything: given here, by walking through the document once in reading order, and nowhere else, so that
+//! no caption can stand under another's table (R-FIX-49).
+
+use super::document::Met;
+use super::{Document, Key, Numbering, Piece, Section, Table, Text};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What everything in a document is called.
+#[derive(Debug, Default)]
+pub struct Numbers<'a> {
+    places: BTreeMap<&'a Key, Place>,
+    works: Vec<&'a str>,
+    of_works: BTreeMap<&'a str, usize>,
+    notes: Vec<&'a Text>,
+    tables: usize,
+    figures: usize,
+}
+
+/// What a key leads to.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Place {
+    /// `3.2`, `A`; empty before the contents.
+    Section(String),
+    /// The third table.
+    Table(usize),
+    /// The second figure.
+    Figure(usize),
+}
+
+impl Place {
+    /// "Section 3.2", "Table 3".
+    pub(super) fn words(&self) -> String {
+        match self {
+            Place::Section(number) => format!("Section {number}"),
+            Place::Table(number) => format!("Table {number}"),
+            Place::Figure(number) => format!("Figure {number}"),
+        }
+    }
+}
+
+impl<'a> Numbers<'a> {
+    /// Of a document.
+    pub fn of(document: &'a Document) -> Self {
+        let mut numbers = Numbers::default();
+        for section in &document.front {
+            numbers.places.insert(&section.key, Place::Section(String::new()));
+        }
+        numbers.sections(&document.sections, "");
+        document.walk(&mut |met| numbers.meet(met));
+        numbers
+    }
+
+    fn sections(&mut self, sections: &'a [Section], above: &str) {
+        let (mut digits, mut letters) = (0_usize, b'A');
+        for section in sections {
+            let own = match section.numbering {
+                Numbering::Digits => {
+                    digits += 1;
+                    digits.to_string()
+                }
+                Numbering::Letters => {
+                    letters = letters.saturating_add(1);
+                    char::from(letters - 1).to_string()
+                }
+            };
+            let number = if above.is_empty() { own } else { format!("{above}.{own}") };
+            self.sections(&section.sections, &number);
+            self.places.insert(&section.key, Place::Section(number));
+        }
+    }
+
+    fn meet(&mut self, met: Met<'a>) {
+        match met {
+            Met::Section(_) => {}
+            Met::Table(table) => {
+                self.tables += 1;
+                self.places.insert(&table.key, Place::Table(self.tables));
+            }
+            Met::Figure(figure) => {
+                self.figures += 1;
+                self.places.insert(&figure.key, Place::Figure(self.figures));
+            }
+            Met::Cell(text) => self.cited(text),
+            Met::Text(text) => {
+                self.cited(text);
+                let notes = text.pieces().iter().filter_map(Piece::note);
+                self.notes.extend(notes);
+            }
+        }
+    }
+
+    fn cited(&mut self, text: &'a Text) {
+        for piece in text.pieces() {
+            match piece {
+                Piece::Cite(work) => {
+                    let next = self.works.len() + 1;
+                    if *self.of_works.entry(work).or_insert(next) == next {
+                        self.works.push(work);
+                    }
+                }
+                Piece::Note(note) => self.cited(note),
+                _ => {}
+            }
+        }
+    }
+
+    /// The works in the order in which they are first cited.
+    pub fn works(&self) -> &[&'a str] {
+        &self.works
+    }
+
+    /// The notes outside of tables, in reading order.
+    pub fn notes(&self) -> &[&'a Text] {
+        &self.notes
+    }
+
+    /// The number of a work, from 1.
+    pub(super) fn work(&self, work: &str) -> usize {
+        self.of_works.get(work).copied().unwrap_or(0)
+    }
+
+    /// The number of a note outside of tables, from 1: the very same note, not one of the same words.
+    pub(super) fn note(&self, note: &Text) -> Option<usize> {
+        self.notes.iter().position(|known| std::ptr::eq(*known, note)).map(|place| place + 1)
+    }
+
+    /// Where a key leads.
+    pub(super) fn place(&self, key: &Key) -> Option<&Place> {
+        self.places.get(key)
+    }
+
+    /// `3.2`; empty for what is not counted.
+    pub(super) fn of_section(&self, section: &Section) -> &str {
+        match self.places.get(&section.key) {
+            Some(Place::Section(number)) => number,
+            _ => "",
+        }
+    }
+
+    /// The number behind "Table" or "Figure".
+    pub(super) fn number(&self, key: &Key) -> usize {
+        match self.places.get(key) {
+            Some(Place::Table(number) | Place::Figure(number)) => *number,
+            _ => 0,
+        }
+    }
+
+    /// The keys that a document refers to and that lead nowhere, and those that lead to two places.
+    pub(super) fn dangling(&self, document: &Document) -> Vec<Key> {
+        let (mut keys, mut wrong) = (BTreeSet::new(), vec![]);
+        document.walk(&mut |met| {
+            let own = match met {
+                Met::Section(section) => Some(&section.key),
+                Met::Table(table) => Some(&table.key),
+                Met::Figure(figure) => {
+                    wrong.extend(figure.data.iter().filter(|key| !self.places.contains_key(key)));
+                    Some(&figure.key)
+                }
+                Met::Text(text) | Met::Cell(text) => {
+                    wrong.extend(text.targets().filter(|key| !self.places.contains_key(key)));
+                    None
+                }
+            };
+            wrong.extend(own.filter(|key| !keys.insert(*key)));
+        });
+        wrong.into_iter().cloned().collect()
+    }
+}
+
+/// The notes of one table, by letters.
+#[derive(Default)]
+pub(super) struct TableNotes<'a>(Vec<&'a Text>);
+
+impl<'a> TableNotes<'a> {
+    /// Of a table: notes of the same words share a letter.
+    pub(super) fn of(table: &'a Table) -> Self {
+        let mut notes: Vec<&Text> = vec![];
+        let heads = table.columns.iter().map(|column| &column.head);
+        for note in heads.chain(table.cells()).flat_map(Text::pieces).filter_map(Piece::note) {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        TableNotes(notes)
+    }
+
+    /// a, b, … z, then aa, ab.
+    pub(super) fn letter(&self, note: &Text) -> String {
+        letter(self.0.iter().position(|known| *known == note).unwrap_or(0))
+    }
+
+    /// Each with its letter.
+    pub(super) fn all(&self) -> impl Iterator<Item = (String, &'a Text)> {
+        self.0.iter().enumerate().map(|(place, note)| (letter(place), *note))
+    }
+}
+
+fn letter(place: usize) -> String {
+    let last = char::from(b'a' + (place % 26) as u8);
+    if place < 26 { last.to_string() } else { format!("{}{last}", letter(place / 26 - 1)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Block, Column, Row};
+    use super::*;
+
+    fn document() -> Document {
+        let (costs, more) = (Key::of("costs"), Key::of("more"));
+        let table = |key: &Key, cell: Text| {
+            Table::new(key.clone(), "Costs.").columns([Column::words("what")]).rows([Row::of([cell])])
+        };
+        let mut document = Document::new("Title");
+        let first = Section::new(Key::of("one"), "One")
+            .say(Text::to(&more).cite("B").cite("A").noted("below"))
+            .with(table(&costs, Text::plain("x").noted("in the table").cite("B")));
+        let mut second = Section::new(Key::of("two"), "Two");
+        second.sections.push(Section::new(Key::of("part"), "Part").with(table(&more, Text::plain("y"))));
+        document.sections = vec![first, second, Section::new(Key::of("end"), "End").lettered()];
+        document
+    }
+
+    #[test]
+    fn everything_is_counted_in_reading_order() {
+        let document = document();
+        let numbers = Numbers::of(&document);
+        let words = |key: &str| numbers.place(&Key::of(key)).map(Place::words);
+        assert_eq!(words("part").as_deref(), Some("Section 2.1"));
+        assert_eq!(words("end").as_deref(), Some("Section A"));
+        assert_eq!(words("more").as_deref(), Some("Table 2"));
+        assert_eq!(numbers.works(), ["B", "A"]);
+        assert_eq!((numbers.work("A"), numbers.notes().len()), (2, 1));
+    }
+
+    #[test]
+    fn a_reference_to_nothing_and_a_key_that_stands_twice_are_told() {
+        let mut document = document();
+        assert_eq!(document.dangling(), []);
+        document.sections[0].blocks.push(Block::Paragraph(Text::to(&Key::of("nowhere"))));
+        assert_eq!(document.dangling(), [Key::of("nowhere")]);
+        let again = document.sections[0].clone();
+        document.sections.push(again);
+        assert!(document.dangling().contains(&Key::of("costs")));
+    }
+
+    #[test]
+    fn notes_of_a_table_have_letters_as_far_as_there_are_notes() {
+        assert_eq!([letter(0), letter(25), letter(26), letter(52)], ["a", "z", "aa", "ba"]);
+    }
+}

@@ -1,0 +1,218 @@
+//! Running text: words, some of them set apart, with references to other places and to works.
+
+use super::Key;
+
+/// Running text. None of it is markup in any form.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Text(Vec<Piece>);
+
+/// A stretch of text of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// Words.
+    Plain(String),
+    /// What a program would read or write.
+    Code(String),
+    /// Words of weight.
+    Strong(String),
+    /// Words in a tone of their own.
+    Toned(Tone, String),
+    /// Whether evidence holds.
+    Sign(Sign),
+    /// "Table 3", with a link to it.
+    To(Key),
+    /// Words or code that lead to a place.
+    Link {
+        /// The place.
+        to: Key,
+        /// What is written.
+        words: String,
+    },
+    /// The number of a work in the list of works.
+    Cite(String),
+    /// What stands below: under the table that it is in, else at the end.
+    Note(Box<Text>),
+}
+
+/// What words are to feel like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// As it should be.
+    Good,
+    /// Wrong.
+    Bad,
+    /// To be careful with.
+    Careful,
+    /// Of lesser weight.
+    Faint,
+}
+
+/// What became of the evidence for a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sign {
+    /// All of it holds.
+    Holds,
+    /// Some does not.
+    Fails,
+    /// None was asked for.
+    Unasked,
+}
+
+impl Sign {
+    /// The sign itself.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Sign::Holds => "✓",
+            Sign::Fails => "✗",
+            Sign::Unasked => "–",
+        }
+    }
+
+    /// For those who do not see it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Sign::Holds => "all evidence holds",
+            Sign::Fails => "some evidence does not hold",
+            Sign::Unasked => "no evidence was asked for",
+        }
+    }
+}
+
+impl Piece {
+    /// The note, where it is one.
+    pub(super) fn note(&self) -> Option<&Text> {
+        match self {
+            Piece::Note(note) => Some(note),
+            _ => None,
+        }
+    }
+}
+
+impl Text {
+    /// Words that are what they are.
+    pub fn plain(words: impl Into<String>) -> Self {
+        Text(vec![Piece::Plain(words.into())])
+    }
+
+    /// What a program would read or write.
+    pub fn code(words: impl Into<String>) -> Self {
+        Text(vec![Piece::Code(words.into())])
+    }
+
+    /// Words of weight.
+    pub fn strong(words: impl Into<String>) -> Self {
+        Text(vec![Piece::Strong(words.into())])
+    }
+
+    /// Words in a tone.
+    pub fn toned(tone: Tone, words: impl Into<String>) -> Self {
+        Text(vec![Piece::Toned(tone, words.into())])
+    }
+
+    /// Whether evidence holds.
+    pub fn sign(sign: Sign) -> Self {
+        Text(vec![Piece::Sign(sign)])
+    }
+
+    /// "Table 3", "Figure 2", "Section 4.1".
+    pub fn to(key: &Key) -> Self {
+        Text(vec![Piece::To(key.clone())])
+    }
+
+    /// Words that lead to a place.
+    pub fn link(to: &Key, words: impl Into<String>) -> Self {
+        Text(vec![Piece::Link { to: to.clone(), words: words.into() }])
+    }
+
+    /// Words in which back ticks set code apart; an odd one stands for itself.
+    pub fn prose(words: &str) -> Self {
+        let parts: Vec<&str> = words.split('`').collect();
+        if parts.len().is_multiple_of(2) {
+            return Text::plain(words);
+        }
+        let piece = |(place, part): (usize, &&str)| match place % 2 {
+            0 => Piece::Plain((*part).to_owned()),
+            _ => Piece::Code((*part).to_owned()),
+        };
+        let pieces = parts.iter().enumerate().filter(|(_, part)| !part.is_empty()).map(piece);
+        Text(pieces.collect())
+    }
+
+    /// With more behind it.
+    #[must_use]
+    pub fn and(mut self, more: impl Into<Text>) -> Self {
+        self.0.extend(more.into().0);
+        self
+    }
+
+    /// With the number of a work behind it.
+    #[must_use]
+    pub fn cite(mut self, work: impl Into<String>) -> Self {
+        self.0.push(Piece::Cite(work.into()));
+        self
+    }
+
+    /// With a note behind it.
+    #[must_use]
+    pub fn noted(mut self, note: impl Into<Text>) -> Self {
+        self.0.push(Piece::Note(Box::new(note.into())));
+        self
+    }
+
+    /// All with something between.
+    pub fn joined(texts: impl IntoIterator<Item = Text>, between: &str) -> Self {
+        let mut all = Text::default();
+        for (place, text) in texts.into_iter().enumerate() {
+            if place > 0 {
+                all.0.push(Piece::Plain(between.to_owned()));
+            }
+            all.0.extend(text.0);
+        }
+        all
+    }
+
+    /// What it is made of.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.0
+    }
+
+    /// The places that it refers to, its notes included.
+    pub(super) fn targets(&self) -> impl Iterator<Item = &Key> {
+        self.0.iter().flat_map(|piece| match piece {
+            Piece::To(key) | Piece::Link { to: key, .. } => vec![key],
+            Piece::Note(note) => note.targets().collect(),
+            _ => vec![],
+        })
+    }
+
+    /// Whether nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<&str> for Text {
+    fn from(words: &str) -> Self {
+        Text::plain(words)
+    }
+}
+
+impl From<String> for Text {
+    fn from(words: String) -> Self {
+        Text::plain(words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn back_ticks_set_code_apart_and_an_odd_one_stands_for_itself() {
+        let code = |words: &str| Piece::Code(words.to_owned());
+        let plain = |words: &str| Piece::Plain(words.to_owned());
+        assert_eq!(Text::prose("of `write` only").pieces(), [plain("of "), code("write"), plain(" only")]);
+        assert_eq!(Text::prose("`write`").pieces(), [code("write")]);
+        assert_eq!(Text::prose("5` wide").pieces(), [plain("5` wide")]);
+    }
+}

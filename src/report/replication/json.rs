@@ -1,0 +1,132 @@
+//! A replication for programs. Its shape is typed here and described in `docs/replicate.md`; it only grows. Numbers are
+//! not rounded, and an absent one is `null`.
+
+use crate::quantity::Unit;
+use crate::replicate::record::{Header, Replication};
+use crate::replicate::table::Compared;
+use crate::replicate::{Replica, Report, Theirs};
+use crate::statistics::Ratio;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    report: &'a str,
+    machine: &'a str,
+    title: &'a str,
+    methodology: &'a str,
+    header: &'a Header,
+    rows: Vec<Row<'a>>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    section: &'a str,
+    operation: &'a str,
+    unit: Unit,
+    per: &'a str,
+    theirs: Printed<'a>,
+    method: Option<&'a str>,
+    differs: Option<&'a str>,
+    statistic: String,
+    replicated: Value<'a>,
+    deviation: Option<f64>,
+    trials: Option<usize>,
+    fathom: Value<'a>,
+    ratio: Option<&'a Ratio>,
+    verdict: &'a str,
+    misleads: &'a str,
+    seen: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Printed<'a> {
+    figure: Option<&'a str>,
+    printed: Option<String>,
+    value: Option<f64>,
+    deviation: Option<f64>,
+    unit: Option<&'a str>,
+    doubt: Option<&'a str>,
+    misgiving: Option<&'a str>,
+    corrected: Option<f64>,
+    reason: Option<&'a str>,
+}
+
+/// A value with its 95 % interval, or why there is none.
+#[derive(Serialize)]
+struct Value<'a> {
+    value: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    reason: Option<&'a str>,
+}
+
+/// The whole, as JSON.
+pub fn render(report: &Report, replication: &Replication, rows: &[Compared]) -> String {
+    let document = Document {
+        report: report.id,
+        machine: report.machine,
+        title: report.title,
+        methodology: report.methodology,
+        header: &replication.header,
+        rows: rows.iter().map(row).collect(),
+    };
+    // Plain structures of numbers and texts with text keys: there is nothing in them that could fail.
+    serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+}
+
+fn row(compared: &Compared) -> Row<'_> {
+    let row = compared.row;
+    let method = match row.replica {
+        Replica::By(method) => Some(method),
+        Replica::NotHere(_) => None,
+    };
+    let summary = compared.replicated.as_ref().ok();
+    Row {
+        section: row.section,
+        operation: row.operation,
+        unit: row.unit,
+        per: row.per,
+        theirs: printed(compared),
+        method: method.map(|method| method.text),
+        differs: method.map(|method| method.differs).filter(|differs| !differs.is_empty()),
+        statistic: row.statistic.name(),
+        replicated: value(&compared.replicated, |found| (found.value, found.interval)),
+        deviation: summary.and_then(|found| found.deviation),
+        trials: summary.map(|found| found.trials),
+        fathom: value(&compared.fathom, |found| (found.median, found.interval)),
+        ratio: compared.ratio.as_ref(),
+        verdict: compared.verdict().name(),
+        misleads: row.misleads,
+        seen: &compared.seen,
+    }
+}
+
+fn printed(compared: &Compared) -> Printed<'_> {
+    let figure = compared.theirs;
+    let reason = match compared.row.theirs {
+        Theirs::Printed(_) => None,
+        Theirs::NotPrinted(reason) => Some(reason),
+    };
+    Printed {
+        figure: figure.map(|figure| figure.id()),
+        printed: figure.map(|figure| figure.printed().to_string()),
+        value: figure.and_then(|figure| figure.value()).map(|value| value.printed()),
+        deviation: figure.and_then(|figure| figure.deviation()),
+        unit: figure.map(|figure| figure.unit().label()),
+        doubt: figure.and_then(|figure| figure.doubt()).map(|doubt| doubt.name()),
+        misgiving: figure.and_then(|figure| figure.misgiving()),
+        corrected: figure.and_then(|figure| figure.corrected()),
+        reason,
+    }
+}
+
+fn value<T>(found: &Result<T, String>, of: impl Fn(&T) -> (f64, Option<(f64, f64)>)) -> Value<'_> {
+    match found {
+        Ok(found) => {
+            let (value, interval) = of(found);
+            let (low, high) = interval.unzip();
+            Value { value: Some(value), low, high, reason: None }
+        }
+        Err(reason) => Value { value: None, low: None, high: None, reason: Some(reason) },
+    }
+}
