@@ -5,11 +5,12 @@ mod described;
 
 use described::planted::{Described, described, hybrid, server};
 use fathom::experiment::{
-    About, Asked, Basis, Check, Experiment, Failure, Finding, Known, Observed, Point, Prediction, Site,
-    Source, Workload,
+    About, Asked, Basis, Check, Dimension, Experiment, Failure, Found, Known, Observed, Point, Prediction,
+    Site, Source, Workload,
 };
 use fathom::experiments;
 use fathom::machine::Machine;
+use fathom::statistics::Interval;
 use std::collections::BTreeMap;
 
 /// Machines as unlike one another as we can describe them.
@@ -52,8 +53,9 @@ fn same_measurements(plan: &Plan) -> Vec<Vec<usize>> {
     keys.iter().map(|key| places[key].clone()).collect()
 }
 
-fn finding(value: f64) -> Finding {
-    Finding { median: value, interval: Some((value * 0.99, value * 1.01)) }
+fn found(value: f64) -> Found {
+    let interval = Some(Interval { low: value * 0.99, high: value * 1.01 });
+    Found { value, interval, dimension: Dimension::Count }
 }
 
 /// What a run finds whose results are a third above what it expects.
@@ -63,27 +65,28 @@ fn values(machine: &Machine, plan: &Plan, here: bool) -> Vec<f64> {
     for (experiment, point) in plan {
         let expected = experiment.predict(point, &known).map_or(1000.0, |said| said.total());
         values.push(expected * 4.0 / 3.0);
-        known.learn(experiment.about().name, point, finding(expected * 4.0 / 3.0));
+        known.learn(experiment.about().name, point, found(expected * 4.0 / 3.0));
     }
     values
 }
 
-fn known(machine: &Machine, peer_is_here: bool) -> Known<'_> {
-    let known = Known::new(machine, Some(3.1e9));
-    if peer_is_here { known.with_peer_here() } else { known }
+fn known(machine: &Machine, virtual_peer: bool) -> Known<'_> {
+    let mut known = Known::new(machine, Some(3.1e9));
+    known.virtual_peer = virtual_peer;
+    known
 }
 
 /// A run so far: what it knows, and what each point's value is.
-struct Found<'run> {
+struct Run<'run> {
     plan: &'run Plan,
     values: &'run [f64],
     known: Known<'run>,
 }
 
-impl Found<'_> {
+impl Run<'_> {
     fn learn(&mut self, place: usize, times: f64) {
         let (experiment, point) = &self.plan[place];
-        self.known.learn(experiment.about().name, point, finding(self.values[place] * times));
+        self.known.learn(experiment.about().name, point, found(self.values[place] * times));
     }
 
     fn predict(&self, place: usize) -> Result<Prediction, String> {
@@ -106,8 +109,8 @@ impl Found<'_> {
 /// Runs that know everything, as one that is taken up again, and runs that know what came before, as in round one.
 fn predictions_that_move_with_themselves(machine: &Machine, plan: &Plan, here: bool) -> Vec<String> {
     let values = values(machine, plan, here);
-    let mut round_one = Found { plan, values: &values, known: known(machine, here) };
-    let mut resumed = Found { plan, values: &values, known: known(machine, here) };
+    let mut round_one = Run { plan, values: &values, known: known(machine, here) };
+    let mut resumed = Run { plan, values: &values, known: known(machine, here) };
     (0..plan.len()).for_each(|place| resumed.learn(place, 1.0));
     let mut faults = vec![];
     for (place, same) in same_measurements(plan).into_iter().enumerate() {
@@ -137,7 +140,7 @@ fn a_source_that_was_measured_came_before_and_moves_the_prediction() {
     for (name, machine) in machines() {
         let plan = plan(&machine);
         let values = values(&machine, &plan, true);
-        let mut found = Found { plan: &plan, values: &values, known: known(&machine, true) };
+        let mut found = Run { plan: &plan, values: &values, known: known(&machine, true) };
         let places: BTreeMap<(&str, &Point), usize> = plan
             .iter()
             .enumerate()
@@ -170,7 +173,7 @@ fn every_point_has_a_prediction_or_a_reason_and_every_term_a_source() {
         let plan = plan(&machine);
         let values = values(&machine, &plan, false);
         let nothing = known(&machine, false);
-        let mut everything = Found { plan: &plan, values: &values, known: known(&machine, false) };
+        let mut everything = Run { plan: &plan, values: &values, known: known(&machine, false) };
         (0..plan.len()).for_each(|place| everything.learn(place, 1.0));
         for (place, (experiment, point)) in plan.iter().enumerate() {
             let who = format!("on {name}: {} {point}", experiment.about().name);

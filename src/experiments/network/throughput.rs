@@ -1,13 +1,10 @@
-//! What is expected of streams, and what their figures say together.
+//! What is expected of streams.
 
-use super::bandwidth::{
-    ASPECT, BY, CHUNK, LOSS, PIPE, RAMP, RECEIVER, SENDER, STREAMS, TCP, UDP, UNIX, best, usual,
-};
+use super::bandwidth::{ASPECT, BY, CHUNK, LOSS, PIPE, RAMP, RECEIVER, SENDER, STREAMS, TCP, UDP, UNIX};
 use super::expected::{
-    adapter, copy_ns, further_fragments, hand_over, link_rate, message_ns, network_round_trip, packet_ns,
-    protocol_ns,
+    copy_ns, further_fragments, hand_over, link_rate, message_ns, network_round_trip, packet_ns, protocol_ns,
 };
-use super::other_side::{LOOPBACK, PATH, PEER, WITHIN};
+use super::other_side::{PATH, PEER};
 use crate::experiment::{Basis, Known, Placement, Point, Prediction};
 use crate::experiments::cpu::null_write;
 
@@ -49,7 +46,7 @@ fn processor_time(point: &Point, known: &Known) -> Prediction {
         chunks,
         null_write::entry(known),
     );
-    let through_adapters = point.name(&PATH) == PEER && !known.peer_is_here;
+    let through_adapters = point.name(&PATH) == PEER && !known.virtual_peer;
     if point.name(&ASPECT) == RECEIVER && !through_adapters {
         return prediction;
     }
@@ -60,7 +57,7 @@ fn processor_time(point: &Point, known: &Known) -> Prediction {
 }
 
 fn ramp(point: &Point, known: &Known) -> Prediction {
-    if point.name(&PATH) == PEER && !known.peer_is_here {
+    if point.name(&PATH) == PEER && !known.virtual_peer {
         let what = "round trips of slow start: the window doubles in each, from 10 segments to some 500";
         return Prediction::new().hardware(what, 6.0, network_round_trip());
     }
@@ -131,7 +128,7 @@ fn rate(point: &Point, known: &Known) -> Prediction {
         };
         reached = rate;
     }
-    if point.name(&PATH) != PEER || known.peer_is_here {
+    if point.name(&PATH) != PEER || known.virtual_peer {
         return prediction;
     }
     let link = link_rate(known);
@@ -151,60 +148,4 @@ fn rate(point: &Point, known: &Known) -> Prediction {
 fn pairs_at_once(point: &Point, known: &Known) -> f64 {
     let pairs = (known.machine.allowed_cpus().len() / 2).max(1) as f64;
     pairs.min(point.number(&STREAMS) as f64)
-}
-
-/// What the figures say together.
-pub fn findings(known: &Known) -> Vec<String> {
-    [ways_compared(known), collapse(known), network_share(known)].into_iter().flatten().collect()
-}
-
-fn told(rate: f64) -> String {
-    if rate < 1e9 { format!("{:.0} MB/s", rate / 1e6) } else { format!("{:.2} GB/s", rate / 1e9) }
-}
-
-fn ways_compared(known: &Known) -> Option<String> {
-    let (chunk, tcp) = best(TCP, LOOPBACK, known)?;
-    let mut sentence =
-        format!("TCP over loopback moves {} at its best, in chunks of {chunk} bytes", told(tcp));
-    for by in [UNIX, PIPE] {
-        if let Some((_, rate)) = best(by, WITHIN, known) {
-            sentence += &format!(", a {by} {}", told(rate));
-        }
-    }
-    Some(sentence + ".")
-}
-
-/// Report 003 saw loopback fall to a hundredth with large buffers and took it for slow start.
-fn collapse(known: &Known) -> Option<String> {
-    let sizes = known.along("network/bandwidth", &usual(LOOPBACK), &CHUNK);
-    let best = sizes.iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
-    let largest = sizes.iter().max_by_key(|(chunk, _)| *chunk)?;
-    (largest.1 < best.1 / 4.0).then(|| {
-        format!(
-            "With chunks of {} bytes TCP falls to {}, from {} with {}: buffers larger than the caches are copied from and to \
-             memory; a fall to a hundredth would be a fault of the receiving loop.",
-            largest.0,
-            told(largest.1),
-            told(best.1),
-            best.0
-        )
-    })
-}
-
-fn network_share(known: &Known) -> Option<String> {
-    let (_, remote) = best(TCP, PEER, known)?;
-    let here = best(TCP, LOOPBACK, known).map(|(_, rate)| rate);
-    let limit = match adapter(known) {
-        Some((name, rate)) => format!(
-            "{:.0} % of the rate that {name} tells (the fastest adapter that is up; whether it leads to the peer is not known)",
-            remote * 8.0 / rate * 100.0
-        ),
-        None => {
-            "what share of the adapter's rate that is cannot be told: no adapter tells its rate".to_owned()
-        }
-    };
-    let software = here.map_or(String::new(), |here| {
-        format!(" The software alone moves {:.1} times as much over loopback.", here / remote)
-    });
-    Some(format!("To or from the peer TCP moves {} of payload at its best: {limit}.{software}", told(remote)))
 }

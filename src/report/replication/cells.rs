@@ -72,10 +72,10 @@ fn of_summary(summary: &Summary, row: &Row) -> Text {
 pub(super) fn found(compared: &Compared) -> Text {
     match &compared.fathom {
         Ok(found) => {
-            let measure = Measure::of(compared.row.unit, found.median);
+            let measure = Measure::of(compared.row.unit, found.value);
             let range =
-                found.interval.map(|(low, high)| format!(" [{}]", measure.range(found.median, low, high)));
-            let number = measure.number(found.median, found.interval);
+                found.ends().map(|(low, high)| format!(" [{}]", measure.range(found.value, low, high)));
+            let number = measure.number(found.value, found.ends());
             Text::plain(format!("{number}{} {}", range.unwrap_or_default(), measure.symbol))
                 .and(per(compared.row))
         }
