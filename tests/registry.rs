@@ -2,7 +2,7 @@
 
 mod described;
 
-use fathom::experiment::{AXIS_PLACEMENT, Asked, Effort, Experiment, Finding, Known, Point, Value};
+use fathom::experiment::{AXIS_PLACEMENT, Asked, Dimension, Effort, Experiment, Found, Known, Point, Value};
 use fathom::experiments;
 use fathom::plan;
 use fathom::quantity::Kind;
@@ -123,8 +123,8 @@ fn no_prediction_uses_its_own_result() {
         for point in points(experiment) {
             let mut known = Known::new(&machine, Some(3e9));
             let before = experiment.predict(&point, &known);
-            let finding = Finding { median: 123_456_789.0, interval: None };
-            known.learn(experiment.about().name, &point, finding);
+            let found = Found::bare(123_456_789.0, Dimension::Of(experiment.unit(&point)));
+            known.learn(experiment.about().name, &point, found);
             assert_eq!(experiment.predict(&point, &known), before, "{} {point}", experiment.about().name);
         }
     }

@@ -1,7 +1,7 @@
 //! What a device of each kind usually needs for a block: for predictions made before anything was measured. The kind is a
 //! fact of the machine; the figures are those of data sheets, rounded, and wrong by a factor of two for many devices.
 
-use crate::experiment::{Basis, Known};
+use crate::experiment::{Basis, Found, Known, Statement, said};
 
 /// A kind of device.
 struct Kind {
@@ -130,20 +130,22 @@ pub fn byte(known: &Known) -> Basis {
     Basis::published(1e9 / facts.bytes_per_second, facts.source)
 }
 
-/// Where a small random read of so many nanoseconds stands in the usual range of its kind of device, in words (R-MEM-32);
-/// `None` where no range is published, or nothing is known of the device.
-pub fn against_the_usual(nanoseconds: f64, known: &Known) -> Option<String> {
+/// Where a small random read stands in the usual range of its kind of device (R-MEM-32), by all of its interval; `None`
+/// where no range is published, or nothing is known of the device.
+pub fn against_the_usual(read: Found, known: &Known) -> Option<Statement> {
     let device = known.machine.storage.device.value()?;
-    let ((low, high), us) = (facts(known).usual_us?, nanoseconds / 1e3);
+    let (low, high) = facts(known).usual_us?;
+    let (least, most) = read.interval.map_or((read.value, read.value), |ends| (ends.low, ends.high));
     let place = match () {
-        () if us < low => "below",
-        () if us > high => "above",
-        () => "within",
+        () if most < low * 1e3 => "below",
+        () if least > high * 1e3 => "above",
+        () if least >= low * 1e3 && most <= high * 1e3 => "within",
+        () => "at the edge of",
     };
-    Some(format!(
-        "{us:.1} µs, {place} the usual {low:.0} to {high:.0} µs of its kind of device ({})",
-        device.kind
-    ))
+    Some(said![
+        read.named("small random read"),
+        format!(", {place} the usual {low:.0} to {high:.0} µs of its kind of device ({})", device.kind)
+    ])
 }
 
 /// Below this no answer of the device can lie, nanoseconds, with the reason; `None` where the device may be memory.

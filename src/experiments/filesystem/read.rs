@@ -1,5 +1,6 @@
 //! What does reading a block of a file cost, by the layer that serves it?
 
+mod layers;
 mod points;
 mod predicted;
 
@@ -8,7 +9,7 @@ use super::cold;
 use super::reader::{ReadAhead, Reader, Way};
 use super::uring::{self, Counted};
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Landmark, Observed, Parameter, Point,
+    About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, Observed, Parameter, Point,
     Prediction, Scale, Site, Workload,
 };
 use crate::experiments::test_file::{Room, TestFile, accounts, cached, direct, evict, served, warm};
@@ -141,8 +142,8 @@ impl Experiment for Read {
         }
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        points::findings(known)
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        layers::findings(known)
     }
 
     fn landmarks(&self, machine: &Machine) -> Vec<Landmark> {

@@ -2,8 +2,8 @@
 
 use super::blocks::{Order, Walk};
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
-    Site, Workload, errno,
+    About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Point, Prediction,
+    Question, Scale, Site, Workload, errno, said,
 };
 use crate::experiments::cpu::null_write;
 use crate::experiments::device_facts;
@@ -149,14 +149,20 @@ impl Experiment for Write {
         vec![Check::equal("nothing waits to be written when the operation has ended: bytes", waiting, 0.0)]
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let found = |until| known.median(ABOUT.name, &point(until, RANDOM, USUAL_BLOCK));
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let found = |until| known.found(ABOUT.name, &point(until, RANDOM, USUAL_BLOCK));
         let (Some(cached), Some(synced)) = (found(CACHED), found(SYNCED)) else { return vec![] };
-        vec![format!(
-            "Writing 4 KiB takes {:.2} µs; to have them on the device takes {:.0} µs, {:.0} times as long.",
-            cached / 1e3,
-            synced / 1e3,
-            synced / cached
+        vec![Finding::of(
+            Question::Experiment,
+            said![
+                "Writing 4 KiB takes ",
+                cached.named("write, in the page cache"),
+                "; to have them on the device takes ",
+                synced.named("write, on the device"),
+                ": ",
+                synced.times_as("long", cached, "on the device over in the page cache"),
+                "."
+            ],
         )]
     }
 

@@ -7,8 +7,8 @@ use super::stream::kernel::{KERNELS, Kernel, Maker, PER_LINE};
 use super::stream::prediction;
 use super::stream::working_set::{self, Level, SIZE};
 use crate::experiment::{
-    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
-    Requirement, Scale, Site, Source, Workload,
+    About, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Point,
+    Prediction, Requirement, Scale, Site, Source, Workload,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -178,8 +178,8 @@ impl Experiment for Bandwidth {
         checks
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        findings::sentences(known)
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        findings::findings(known)
     }
 }
 

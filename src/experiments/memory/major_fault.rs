@@ -8,11 +8,12 @@ use super::fault::per_byte;
 use super::fault::tally::{self, Kind};
 use super::pages::Pages;
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
-    Site, Workload,
+    About, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, Observed, Parameter, Point,
+    Prediction, Question, Scale, Site, Workload, said,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
+use crate::quantity::declared;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::time::Duration;
@@ -189,24 +190,18 @@ impl Experiment for MajorFault {
         faults.into_iter().chain(device).collect()
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let Some(major) = known.median(ABOUT.name, &point(SHUFFLED)) else { return vec![] };
-        let usual = device_facts::against_the_usual(major, known);
-        let mut said: Vec<String> =
-            usual.into_iter().map(|place| format!("A fault that reads one page takes {place}.")).collect();
-        let minor = known.median(super::minor_fault::NAME, &super::minor_fault::cached_point());
-        if let Some(minor) = minor {
-            said.push(format!(
-                "A fault that waits for the device takes {:.0} times as long as one that finds its page in memory \
-                 ({:.1} against {:.2} µs).",
-                major / minor,
-                major / 1e3,
-                minor / 1e3
-            ));
-        }
-        said.extend(per_byte::finding(major, known));
-        said.extend(always_faulting(major, known));
-        said
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let Some(major) = known.found(ABOUT.name, &point(SHUFFLED)) else { return vec![] };
+        let usual = device_facts::against_the_usual(major, known).map(|place| {
+            Finding::of(Question::Published, said!["A fault that reads one page takes ", place, "."])
+        });
+        let said = [
+            usual,
+            against_minor(major, known),
+            per_byte::finding("major", major, known),
+            always_faulting(major, known),
+        ];
+        said.into_iter().flatten().collect()
     }
 }
 
@@ -218,16 +213,36 @@ fn stride(access: &str, bytes: u64) -> Point {
     point(access).with(&STRIDE, bytes)
 }
 
+fn against_minor(major: Found, known: &Known) -> Option<Finding> {
+    let minor = known.found(super::minor_fault::NAME, &super::minor_fault::cached_point())?;
+    Some(Finding::of(
+        Question::Fault,
+        said![
+            "A fault that waits for the device takes ",
+            major.named("major fault"),
+            ", one that finds its page in memory ",
+            minor.named("minor fault"),
+            ": ",
+            major.times_as("long", minor, "major over minor fault"),
+            "."
+        ],
+    ))
+}
+
 /// From which stride on most accesses wait (R-MEM-28).
-fn always_faulting(major: f64, known: &Known) -> Option<String> {
+fn always_faulting(major: Found, known: &Known) -> Option<Finding> {
     let curve = known.along(ABOUT.name, &stride(FIXED, 0), &STRIDE);
-    let waits = |time: f64| time > major / 4.0;
+    let waits = |time: f64| time > major.value / 4.0;
     let (from, _) = curve.iter().find(|(_, time)| waits(*time))?;
     let all = curve.iter().filter(|(stride, _)| stride >= from).all(|(_, time)| waits(*time));
-    all.then(|| {
-        format!("With read-ahead as it is, accesses {} KiB apart and more wait for the device; closer ones mostly find what \
-                 one before them brought in.", from >> 10)
-    })
+    let told = || {
+        format!(
+            "With read-ahead as it is, accesses {} apart and more wait for the device; closer ones mostly find what one \
+             before them brought in.",
+            declared::size(*from)
+        )
+    };
+    all.then(|| Finding::of(Question::Experiment, said![told()]))
 }
 
 /// Some pages in random order, each once: the beginning of a shuffle of all (Fisher and Yates).

@@ -1,10 +1,8 @@
-//! What is expected of streams, and what their figures say together.
+//! What is expected of streams.
 
-use super::bandwidth::{
-    ASPECT, BY, CHUNK, LOSS, PIPE, RAMP, RECEIVER, SENDER, STREAMS, TCP, UDP, UNIX, best, usual,
-};
-use super::expected::{adapter, copy_ns, copy_rate, link_rate, network_round_trip};
-use super::other_side::{LOOPBACK, PATH, PEER, WITHIN};
+use super::bandwidth::{ASPECT, BY, CHUNK, LOSS, PIPE, RAMP, RECEIVER, SENDER, STREAMS, UDP, UNIX};
+use super::expected::{copy_ns, copy_rate, link_rate, network_round_trip};
+use super::other_side::{PATH, PEER};
 use crate::experiment::{Basis, Known, Placement, Point, Prediction};
 use crate::experiments::cpu::null_write;
 
@@ -89,60 +87,4 @@ fn copies_at_once(point: &Point, known: &Known) -> f64 {
         Placement::OneCpu => 0.5,
         _ => pairs.min(point.number(&STREAMS) as f64),
     }
-}
-
-/// What the figures say together.
-pub fn findings(known: &Known) -> Vec<String> {
-    [ways_compared(known), collapse(known), network_share(known)].into_iter().flatten().collect()
-}
-
-fn told(rate: f64) -> String {
-    if rate < 1e9 { format!("{:.0} MB/s", rate / 1e6) } else { format!("{:.2} GB/s", rate / 1e9) }
-}
-
-fn ways_compared(known: &Known) -> Option<String> {
-    let (chunk, tcp) = best(TCP, LOOPBACK, known)?;
-    let mut sentence =
-        format!("TCP over loopback moves {} at its best, in chunks of {chunk} bytes", told(tcp));
-    for by in [UNIX, PIPE] {
-        if let Some((_, rate)) = best(by, WITHIN, known) {
-            sentence += &format!(", a {by} {}", told(rate));
-        }
-    }
-    Some(sentence + ".")
-}
-
-/// Report 003 saw loopback fall to a hundredth with large buffers and took it for slow start.
-fn collapse(known: &Known) -> Option<String> {
-    let sizes = known.along("network/bandwidth", &usual(LOOPBACK), &CHUNK);
-    let best = sizes.iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
-    let largest = sizes.iter().max_by_key(|(chunk, _)| *chunk)?;
-    (largest.1 < best.1 / 4.0).then(|| {
-        format!(
-            "With chunks of {} bytes TCP falls to {}, from {} with {}: buffers larger than the caches are copied from and to \
-             memory; a fall to a hundredth would be a fault of the receiving loop.",
-            largest.0,
-            told(largest.1),
-            told(best.1),
-            best.0
-        )
-    })
-}
-
-fn network_share(known: &Known) -> Option<String> {
-    let (_, remote) = best(TCP, PEER, known)?;
-    let here = best(TCP, LOOPBACK, known).map(|(_, rate)| rate);
-    let limit = match adapter(known) {
-        Some((name, rate)) => format!(
-            "{:.0} % of the rate that {name} tells (the fastest adapter that is up; whether it leads to the peer is not known)",
-            remote * 8.0 / rate * 100.0
-        ),
-        None => {
-            "what share of the adapter's rate that is cannot be told: no adapter tells its rate".to_owned()
-        }
-    };
-    let software = here.map_or(String::new(), |here| {
-        format!(" The software alone moves {:.1} times as much over loopback.", here / remote)
-    });
-    Some(format!("To or from the peer TCP moves {} of payload at its best: {limit}.{software}", told(remote)))
 }
