@@ -1,7 +1,7 @@
 //! Section 4: memory.
 
 use super::trials;
-use crate::experiment::{Failure, Finding, Placement, Point};
+use crate::experiment::{Failure, Placement, Point};
 use crate::experiments::test_file::{Room, TestFile, evict};
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -147,7 +147,7 @@ pub const PAGE_FAULT_PER_BYTE: Row = Row {
     statistic: Statistic::variant(PER_BYTE, MEAN),
     fathom: Fathom::Computed {
         of: |_| vec![("memory/major_fault", shuffled())],
-        value: |known| known.finding("memory/major_fault", &shuffled()).map(|found| divided(&found, PAGE)),
+        value: |known| known.found("memory/major_fault", &shuffled()).map(|found| found.scaled(1.0 / PAGE)),
     },
     misleads: "Divided by the 4096 bytes of one page, though the fault brings in what is read ahead as well: a byte costs less the \
                more come with it. Against memory they set it by 14.80 ns, which was no latency of memory.",
@@ -212,11 +212,6 @@ fn stream(kind: &str, machine: &Machine) -> Point {
 
 fn shuffled() -> Point {
     point(Placement::OneCpu, &[("access", "shuffled pages, no read-ahead")], &[])
-}
-
-/// A finding in smaller parts.
-fn divided(found: &Finding, by: f64) -> Finding {
-    Finding { median: found.median / by, interval: found.interval.map(|(low, high)| (low / by, high / by)) }
 }
 
 /// The machine, for the sizes of its caches and what memory may be had.
@@ -328,11 +323,5 @@ mod tests {
             let half = cache(&machine, level, Some(0)) as f64 / 2.0;
             assert!(*at <= half && 2.0 * at > half, "level {level}: {at} of {half}");
         }
-    }
-
-    #[test]
-    fn a_part_of_a_finding_keeps_its_interval() {
-        let part = divided(&Finding { median: 8.0, interval: Some((4.0, 16.0)) }, 4.0);
-        assert_eq!(part, Finding { median: 2.0, interval: Some((1.0, 4.0)) });
     }
 }
