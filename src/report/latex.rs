@@ -1,7 +1,7 @@
 //! The tables of the report in LaTeX, for a paper.
 
+use super::beside::Published;
 use super::{article, paper};
-use crate::references::Beside;
 use crate::results::Results;
 
 /// Every table that is not folded, behind comments that say what they are of.
@@ -10,6 +10,6 @@ pub fn render(results: &Results) -> String {
 }
 
 /// The same with published figures beside those of the run.
-pub fn render_beside(results: &Results, rows: &[Beside]) -> String {
-    paper::latex::render(&article::beside(results, rows))
+pub fn render_beside(results: &Results, published: &Published) -> String {
+    paper::latex::render(&article::with(results, Some(published)))
 }

@@ -2,7 +2,7 @@
 //! follows from all of it. Every form of the full report is written from this one document.
 
 mod accuracy;
-mod beside;
+pub(super) mod beside;
 mod conditions;
 mod evidence;
 mod experiment;
@@ -17,13 +17,18 @@ pub mod synopsis;
 mod without;
 mod works;
 
-use super::paper::{Block, Document, Key, Numbering, Section, Text};
+use super::beside::Published;
+use super::paper::{Block, Document, Key, Section, Text};
 use super::run;
-use crate::references::Beside;
 use crate::results::Results;
 
 /// The whole paper.
 pub fn of(found: &Results) -> Document {
+    with(found, None)
+}
+
+/// The whole paper, with published figures beside those of the run where they were asked for.
+pub fn with(found: &Results, published: Option<&Published>) -> Document {
     let header = &found.run.header;
     let mut document = Document::new(format!("What it costs: {}", run::machine(&header.machine)));
     "A machine and its operating system, measured by Fathom".clone_into(&mut document.kind);
@@ -35,16 +40,8 @@ pub fn of(found: &Results) -> Document {
     document.sections.extend(chapters(found));
     document.sections.push(summary::of(found));
     document.sections.extend(accuracy::of(found));
+    document.sections.extend(published.map(|published| beside::of(found, published)));
     document.sections.extend([without::of(found), conditions::of(found), settings::of(found), references()]);
-    document
-}
-
-/// The whole paper, with published figures of other machines beside the run's.
-pub fn beside(found: &Results, rows: &[Beside]) -> Document {
-    let mut document = of(found);
-    let appendix = document.sections.iter().position(|section| section.numbering == Numbering::Letters);
-    let before = appendix.unwrap_or(document.sections.len());
-    document.sections.insert(before, beside::of(found, rows));
     document
 }
 
