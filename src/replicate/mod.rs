@@ -9,6 +9,7 @@
 
 mod asked;
 mod mapping;
+mod past_cache;
 mod measuring;
 pub mod record;
 mod report_000;
