@@ -122,7 +122,9 @@ struct Reader {
 /// The mean over processes of their mean time of a block.
 fn together(files: &[TestFile], board: &'static Board, reader: Reader) -> Result<f64, Failure> {
     let lanes = &board.0[..files.len()];
-    lanes.iter().for_each(|lane| lane.store(0, Ordering::Release));
+    for lane in lanes {
+        lane.store(0, Ordering::Release);
+    }
     let mut processes = vec![];
     for (file, lane) in files.iter().zip(lanes) {
         // Opened by each trial anew, so that none goes on where another has ended.

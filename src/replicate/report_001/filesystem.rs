@@ -216,7 +216,8 @@ fn reading(stage: &Stage) -> Result<Series, Failure> {
             let test =
                 kept.take().map_or_else(|| TestFile::nameless(stage.site, bytes, Room::DEFAULT), Ok)?;
             let (one, other) = in_both_orders(&test, count, &mut chance, tick_ns)?;
-            (forward.push(one), anywhere.push(other));
+            forward.push(one);
+            anywhere.push(other);
             read += 2 * count.min(bytes / BLOCK as u64) * BLOCK as u64;
             kept = stage.quick.then_some(test);
         }
@@ -265,9 +266,11 @@ fn reading_away(stage: &Stage) -> Result<Series, Failure> {
     client.open(&remote::path(&file.address))?;
     let whole = whole_blocks(file)?;
     let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
-    let forward = trials(|| pass(client.as_mut(), (0..whole).collect(), tick_ns))?;
-    let anywhere =
-        trials(|| pass(client.as_mut(), (0..whole).map(|_| below(&mut chance, whole)).collect(), tick_ns))?;
+    let forward = trials(|| pass(client.as_mut(), &(0..whole).collect::<Vec<_>>(), tick_ns))?;
+    let anywhere = trials(|| {
+        let order: Vec<u64> = (0..whole).map(|_| below(&mut chance, whole)).collect();
+        pass(client.as_mut(), &order, tick_ns)
+    })?;
     let local = local_block(stage, tick_ns)?;
     let more = forward.iter().map(|remote| remote - local).collect();
     let series =
@@ -288,10 +291,10 @@ fn whole_blocks(file: &RemoteFile) -> Result<u64, Failure> {
 }
 
 /// The mean time of a block that this machine had forgotten before.
-fn pass(client: &mut dyn Client, order: Vec<u64>, tick_ns: f64) -> Result<f64, Failure> {
+fn pass(client: &mut dyn Client, order: &[u64], tick_ns: f64) -> Result<f64, Failure> {
     client.forget()?;
     let (mut ticks, mut piece) = (0, vec![0; LARGE as usize]);
-    for number in &order {
+    for number in order {
         let mut read = Ok(());
         ticks += timed(|| read = read_block(client, number * LARGE, &mut piece));
         read?;

@@ -349,7 +349,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let writer =
-            std::thread::spawn(move || listener.accept().unwrap().0.write_all(&[1; 100_001]).unwrap());
+            std::thread::spawn(move || listener.accept().unwrap().0.write_all(&vec![1; 100_001]).unwrap());
         assert_eq!(received_all(&mut stream, &mut [0; 4096]).unwrap(), 100_001);
         writer.join().unwrap();
     }

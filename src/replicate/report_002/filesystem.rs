@@ -62,7 +62,7 @@ static READING_AWAY: Method = Method {
 
 static PINGING: Method = Method {
     name: "ping",
-    text: "The ping command to the remote machine.",
+    text: "The ping command, from this machine to the remote one; its mean.",
     differs: "ICMP echo requests of 56 bytes as ping sends them, ten, a fifth of a second apart, to the host that --peer names; their \
               number is not told.",
     placement: Placement::OneCpu,
