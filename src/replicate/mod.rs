@@ -16,7 +16,6 @@ mod report_003;
 mod report_004;
 mod series;
 mod statistic;
-#[allow(dead_code, reason = "used as soon as the first report has rows")]
 mod sweep;
 pub mod table;
 mod timer;
