@@ -11,7 +11,7 @@ use crate::report;
 use crate::report::terminal::Style;
 use crate::results::Results;
 use crate::run::{self, Campaign, MeasuringLock, Options, Peering};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -34,7 +34,7 @@ pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
     live.finish();
     let results = Results::of(&run);
     let files = [("replication", path.as_path()), ("run file", run_path.as_path())];
-    print(&rendered(wanted, &replication, &results, asked.format, &files, style)?)?;
+    print(&rendered(wanted, &replication, &results, asked.format, &files, style))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -67,9 +67,9 @@ fn begin(asked: &cli::Replicate, report: &Report) -> Result<(Campaign, PathBuf, 
     Ok((Campaign::begin(header, &run_path, peering)?, path, run_path))
 }
 
-/// What Fathom's own points may take: two seconds each, a third of it where it should be quick.
+/// What Fathom's own points may take: two seconds each, a fifth of that where it should be quick.
 fn budget(points: usize, quick: bool) -> Duration {
-    let seconds = points as f64 * if quick { 0.7 } else { 2.0 };
+    let seconds = points as f64 * if quick { 0.4 } else { 2.0 };
     Duration::from_secs_f64(seconds.max(5.0))
 }
 
@@ -82,7 +82,7 @@ pub fn show(path: &Path, format: Format, style: Style) -> Result<String> {
     let run = crate::record::Run::read(&run_path)
         .with_context(|| format!("the run of the replication, {}", run_path.display()))?;
     let files = [("replication", path), ("run file", run_path.as_path())];
-    rendered(wanted, &replication, &Results::of(&run), format, &files, style)
+    Ok(rendered(wanted, &replication, &Results::of(&run), format, &files, style))
 }
 
 fn rendered(
@@ -92,12 +92,19 @@ fn rendered(
     format: Format,
     files: &[(&str, &Path)],
     style: Style,
-) -> Result<String> {
+) -> String {
     let rows = replicate::table::compared(wanted, replication, results);
+    let document = report::replication::document(wanted, replication, &rows, results);
     match format {
-        Format::Text => Ok(report::replication::text(wanted, &rows, files, style)),
-        Format::Json => Ok(report::replication::json::render(wanted, replication, &rows)),
-        _ => bail!("a replication is shown as text only"),
+        Format::Text => {
+            let places: String =
+                files.iter().map(|(what, path)| format!("{what}: {}\n", path.display())).collect();
+            report::paper::plain::render(&document, style.width) + &places
+        }
+        Format::Html => report::paper::html::render(&document, None),
+        Format::Markdown => report::paper::markdown::render(&document),
+        Format::Latex => report::paper::latex::render(&document),
+        Format::Json => report::replication::json::render(wanted, replication, &rows),
     }
 }
 

@@ -4,6 +4,8 @@
 //! [`Workload`]. Each file in `experiments/` reads like the method section of a paper, in these words.
 
 mod evidence;
+mod finding;
+mod found;
 mod peer_address;
 mod point;
 mod prediction;
@@ -12,9 +14,12 @@ mod requirement;
 mod workload;
 
 pub use evidence::{Bound, Check, Counters, Observed};
+pub(crate) use finding::said;
+pub use finding::{Figure, Finding, Piece, Question, Statement};
+pub use found::{Dimension, Found};
 pub use peer_address::{PeerAddress, Token};
 pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUAL_PEER, Value};
-pub use prediction::{Basis, Finding, Known, Part, Prediction, Source, Term};
+pub use prediction::{Basis, Known, Part, Prediction, Source, Term};
 pub use remote_file::{Access, RemoteFile};
 pub use requirement::{Requirement, has_instructions};
 pub use workload::{
@@ -146,8 +151,9 @@ pub trait Experiment: Sync {
     /// Did we measure what we say we measured? A pure judgement on what was seen around the samples.
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check>;
 
-    /// What the results say, in sentences with their numbers; computed from results alone, after the run.
-    fn findings(&self, _known: &Known) -> Vec<String> {
+    /// What the results say; computed, after the run, from results whose evidence holds and from nothing else. A finding
+    /// that they do not support is not made.
+    fn findings(&self, _known: &Known) -> Vec<Finding> {
         vec![]
     }
 

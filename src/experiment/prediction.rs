@@ -1,9 +1,8 @@
 //! Predictions: said before measuring, term by term, and kept when they were wrong.
 
-use super::{Parameter, Point};
+use super::{Found, Parameter, Point};
 use crate::machine::Machine;
 use crate::quantity::Cycles;
-use crate::statistics::Estimate;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -136,72 +135,44 @@ pub struct Known<'run> {
     pub machine: &'run Machine,
     /// The core frequency that calibrated instruction chains have shown, in hertz.
     pub core_hz: Option<f64>,
-    findings: BTreeMap<(String, Point), Finding>,
-}
-
-/// What this run has found at a point, in the point's unit.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Finding {
-    /// The median.
-    pub median: f64,
-    /// Its 95 % interval; `None` with too few trials.
-    pub interval: Option<(f64, f64)>,
-}
-
-impl Finding {
-    /// An estimate, as experiments know it.
-    pub fn of(estimate: &Estimate) -> Self {
-        let interval = estimate.interval.map(|interval| (interval.low, interval.high));
-        Finding { median: estimate.value, interval }
-    }
-
-    /// Whether two findings are told apart by their intervals: neither holds a value that the other does.
-    pub fn differs_from(&self, other: &Finding) -> bool {
-        let (Some((low, high)), Some((other_low, other_high))) = (self.interval, other.interval) else {
-            return false;
-        };
-        high < other_low || other_high < low
-    }
+    /// Whether the run's second host is this machine under another name.
+    pub virtual_peer: bool,
+    found: BTreeMap<(String, Point), Found>,
 }
 
 impl<'run> Known<'run> {
     /// Nothing but the machine.
     pub fn new(machine: &'run Machine, core_hz: Option<f64>) -> Self {
-        Known { machine, core_hz, findings: BTreeMap::new() }
+        Known { machine, core_hz, virtual_peer: false, found: BTreeMap::new() }
     }
 
     /// Learns what was found at a point.
-    pub fn learn(&mut self, experiment: &str, point: &Point, finding: Finding) {
-        self.findings.insert((experiment.to_owned(), point.clone()), finding);
+    pub fn learn(&mut self, experiment: &str, point: &Point, found: Found) {
+        self.found.insert((experiment.to_owned(), point.clone()), found);
     }
 
     /// What this run has found at a point.
-    pub fn finding(&self, experiment: &str, point: &Point) -> Option<Finding> {
-        self.findings.get(&(experiment.to_owned(), point.clone())).copied()
+    pub fn found(&self, experiment: &str, point: &Point) -> Option<Found> {
+        self.found.get(&(experiment.to_owned(), point.clone())).copied()
     }
 
     /// The median that this run has found, in the point's unit.
     pub fn median(&self, experiment: &str, point: &Point) -> Option<f64> {
-        self.finding(experiment, point).map(|finding| finding.median)
+        self.found(experiment, point).map(|found| found.value)
     }
 
     /// The points of an experiment along one parameter, all others as in `group`: for findings over a sweep.
     pub fn along(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Vec<(u64, f64)> {
-        let findings = self.findings_along(experiment, group, parameter);
-        findings.into_iter().map(|(number, finding)| (number, finding.median)).collect()
+        let found = self.found_along(experiment, group, parameter);
+        found.into_iter().map(|(number, found)| (number, found.value)).collect()
     }
 
     /// The same with intervals.
-    pub fn findings_along(
-        &self,
-        experiment: &str,
-        group: &Point,
-        parameter: &Parameter,
-    ) -> Vec<(u64, Finding)> {
-        let mine = self.findings.iter().filter(|((name, point), _)| {
+    pub fn found_along(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Vec<(u64, Found)> {
+        let mine = self.found.iter().filter(|((name, point), _)| {
             name == experiment && point.without(parameter.name) == group.without(parameter.name)
         });
-        mine.map(|((_, point), finding)| (point.number(parameter), *finding)).collect()
+        mine.map(|((_, point), found)| (point.number(parameter), *found)).collect()
     }
 
     /// The run's own finding, or else a published figure.

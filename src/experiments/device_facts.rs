@@ -1,7 +1,8 @@
 //! What a device of each kind usually needs for a block: for predictions made before anything was measured. The kind is a
 //! fact of the machine; the figures are those of data sheets, rounded, and wrong by a factor of two for many devices.
 
-use crate::experiment::{Basis, Known};
+use crate::experiment::{Basis, Found, Known, Statement, said};
+use crate::machine::Machine;
 
 /// A kind of device.
 struct Kind {
@@ -130,20 +131,31 @@ pub fn byte(known: &Known) -> Basis {
     Basis::published(1e9 / facts.bytes_per_second, facts.source)
 }
 
-/// Where a small random read of so many nanoseconds stands in the usual range of its kind of device, in words (R-MEM-32);
-/// `None` where no range is published, or nothing is known of the device.
-pub fn against_the_usual(nanoseconds: f64, known: &Known) -> Option<String> {
+/// What the kernel reads for one fault on a file, bytes.
+pub fn read_ahead(machine: &Machine) -> Basis {
+    let declared = machine.storage.device.value().and_then(|device| device.read_ahead_bytes.value().copied());
+    match declared {
+        Some(bytes) if bytes > 0 => Basis::fact(bytes as f64, "the device's read-ahead (read_ahead_kb)"),
+        _ => Basis::published(131_072.0, "the kernel reads 128 KiB ahead by default (VM_READAHEAD_PAGES)"),
+    }
+}
+
+/// Where a small random read stands in the usual range of its kind of device (R-MEM-32), by all of its interval; `None`
+/// where no range is published, or nothing is known of the device.
+pub fn against_the_usual(read: Found, known: &Known) -> Option<Statement> {
     let device = known.machine.storage.device.value()?;
-    let ((low, high), us) = (facts(known).usual_us?, nanoseconds / 1e3);
+    let (low, high) = facts(known).usual_us?;
+    let (least, most) = read.interval.map_or((read.value, read.value), |ends| (ends.low, ends.high));
     let place = match () {
-        () if us < low => "below",
-        () if us > high => "above",
-        () => "within",
+        () if most < low * 1e3 => "below",
+        () if least > high * 1e3 => "above",
+        () if least >= low * 1e3 && most <= high * 1e3 => "within",
+        () => "at the edge of",
     };
-    Some(format!(
-        "{us:.1} µs, {place} the usual {low:.0} to {high:.0} µs of its kind of device ({})",
-        device.kind
-    ))
+    Some(said![
+        read.named("small random read"),
+        format!(", {place} the usual {low:.0} to {high:.0} µs of its kind of device ({})", device.kind)
+    ])
 }
 
 /// Below this no answer of the device can lie, nanoseconds, with the reason; `None` where the device may be memory.

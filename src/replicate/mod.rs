@@ -7,6 +7,8 @@
 //! measured in fresh processes and written down ([`record`]); the table is a pure function of that record and of the run
 //! beside it ([`table`]).
 
+mod asked;
+mod mapping;
 mod measuring;
 pub mod record;
 mod report_000;
@@ -18,7 +20,9 @@ mod series;
 mod statistic;
 mod sweep;
 pub mod table;
+mod tasks;
 mod timer;
+mod unoptimised;
 mod visit;
 
 pub use measuring::measure;
@@ -26,7 +30,7 @@ pub use series::{Series, Trials};
 pub use statistic::{Deviation, Fit, Statistic, Summary};
 pub use visit::{Request, answer};
 
-use crate::experiment::{Failure, Finding, Known, Placement, Point, Requirement, Site};
+use crate::experiment::{Failure, Found, Known, Placement, Point, Requirement, Site};
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use std::time::Duration;
@@ -141,7 +145,7 @@ pub enum Fathom {
         /// The points.
         of: fn(&Machine) -> Vec<(&'static str, Point)>,
         /// What follows, in the row's unit; `None` where one that is needed has no value.
-        value: fn(&Known) -> Option<Finding>,
+        value: fn(&Known) -> Option<Found>,
     },
     /// Nowhere, for this reason.
     Nowhere(&'static str),

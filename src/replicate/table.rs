@@ -3,7 +3,7 @@
 
 use super::record::{Outcome, Replication};
 use super::{Fathom, Replica, Report, Row, Summary, Theirs};
-use crate::experiment::{Finding, Known};
+use crate::experiment::{Dimension, Found, Known, Point};
 use crate::references::{self, Figure};
 use crate::results::{Results, TrendResult};
 use crate::statistics::{self, Estimate, Interval, Ratio};
@@ -14,10 +14,12 @@ pub struct Compared {
     pub row: &'static Row,
     /// Their figure; `None` where it is not printed.
     pub theirs: Option<&'static Figure>,
+    /// The points that Fathom's figure comes from.
+    pub points: Vec<(&'static str, Point)>,
     /// Here by their method, or why not.
     pub replicated: Result<Summary, String>,
     /// Here by Fathom's method, or why not.
-    pub fathom: Result<Finding, String>,
+    pub fathom: Result<Found, String>,
     /// By their method over by Fathom's, with its 95 % interval where both have one.
     pub ratio: Option<Ratio>,
     /// What was seen beside their method.
@@ -76,7 +78,8 @@ fn compare(row: &'static Row, replication: &Replication, results: &Results, know
         Theirs::Printed(id) => references::figure(id),
         Theirs::NotPrinted(_) => None,
     };
-    Compared { row, theirs, replicated, fathom, ratio, seen: seen(row, replication) }
+    let points = row.fathom.points(known.machine);
+    Compared { row, theirs, points, replicated, fathom, ratio, seen: seen(row, replication) }
 }
 
 fn replicated(row: &Row, replication: &Replication) -> Result<Summary, String> {
@@ -105,12 +108,12 @@ fn seen(row: &Row, replication: &Replication) -> Vec<String> {
     }
 }
 
-fn ours(row: &Row, results: &Results, known: &Known) -> Result<Finding, String> {
+fn ours(row: &Row, results: &Results, known: &Known) -> Result<Found, String> {
     let unmeasured = |why: &str| Err(why.to_owned());
     match &row.fathom {
         Fathom::Point(experiment, point) => {
             let point = point(known.machine);
-            known.finding(experiment, &point).ok_or_else(|| without_a_value(results, experiment, &point))
+            known.found(experiment, &point).ok_or_else(|| without_a_value(results, experiment, &point))
         }
         Fathom::Slope(experiment, along, group) => {
             let group = group(known.machine);
@@ -131,13 +134,13 @@ fn ours(row: &Row, results: &Results, known: &Known) -> Result<Finding, String> 
     }
 }
 
-fn slope(trend: &TrendResult) -> Finding {
-    let interval = trend.slope_interval().map(|interval| (interval.low, interval.high));
-    Finding { median: trend.slope(), interval }
+fn slope(trend: &TrendResult) -> Found {
+    let dimension = Dimension::Of(trend.unit);
+    Found { value: trend.slope(), interval: trend.slope_interval(), dimension }
 }
 
 /// Why a point has no value.
-fn without_a_value(results: &Results, experiment: &str, point: &crate::experiment::Point) -> String {
+fn without_a_value(results: &Results, experiment: &str, point: &Point) -> String {
     let mut mine = results.of_experiment(experiment);
     let shown = results.shown(point);
     let found = mine.find(|result| result.point == shown);
@@ -145,8 +148,8 @@ fn without_a_value(results: &Results, experiment: &str, point: &crate::experimen
     reason.unwrap_or_else(|| "this machine does not have such a point".to_owned())
 }
 
-fn ratio(theirs: &Summary, ours: &Finding) -> Option<Ratio> {
-    statistics::ratio(&estimate(theirs.value, theirs.interval), &estimate(ours.median, ours.interval))
+fn ratio(theirs: &Summary, ours: &Found) -> Option<Ratio> {
+    statistics::ratio(&estimate(theirs.value, theirs.interval), &estimate(ours.value, ours.ends()))
 }
 
 /// A figure as the statistics know it.

@@ -7,7 +7,8 @@ mod accuracy;
 
 use self::accuracy::AccuracyReport;
 use super::beside;
-use crate::experiment::{Bound, Check, Part, Point, Prediction, Term};
+use super::finding;
+use crate::experiment::{Bound, Check, Figure, Finding, Part, Point, Prediction, Term};
 use crate::machine::{Machine, Warning};
 use crate::quantity::{Kind, Unit};
 use crate::record::{Closing, Peer, Resumed, Settings, Tool};
@@ -148,7 +149,25 @@ struct TrendReport<'run> {
 #[derive(Serialize)]
 struct Findings<'run> {
     experiment: &'run str,
-    sentences: &'run [String],
+    sentences: Vec<String>,
+    statements: Vec<StatementReport<'run>>,
+}
+
+#[derive(Serialize)]
+struct StatementReport<'run> {
+    question: &'static str,
+    asked: &'static str,
+    text: String,
+    figures: Vec<FigureReport<'run>>,
+}
+
+#[derive(Serialize)]
+struct FigureReport<'run> {
+    name: &'run str,
+    value: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    unit: &'static str,
 }
 
 /// The whole report as JSON, ending in a line feed.
@@ -189,10 +208,34 @@ fn report<'run>(results: &'run Results) -> Report<'run> {
         findings: results
             .findings
             .iter()
-            .map(|(experiment, sentences)| Findings { experiment, sentences })
+            .map(|(experiment, findings)| self::findings(experiment, findings))
             .collect(),
         accuracy: accuracy::accuracy(&results.accuracy),
         beside: None,
+    }
+}
+
+fn findings<'run>(experiment: &'run str, findings: &'run [Finding]) -> Findings<'run> {
+    let statement = |finding: &'run Finding| StatementReport {
+        question: finding.question.name(),
+        asked: finding.question.asked(),
+        text: finding::text(&finding.statement),
+        figures: finding.statement.figures().map(figure).collect(),
+    };
+    let statements: Vec<StatementReport> = findings.iter().map(statement).collect();
+    let sentences = statements.iter().map(|statement| statement.text.clone()).collect();
+    Findings { experiment, sentences, statements }
+}
+
+fn figure(figure: &Figure) -> FigureReport<'_> {
+    let interval = figure.found.interval;
+    let finite = |number: f64| Some(number).filter(|number| number.is_finite());
+    FigureReport {
+        name: &figure.name,
+        value: finite(figure.found.value),
+        low: interval.and_then(|interval| finite(interval.low)),
+        high: interval.and_then(|interval| finite(interval.high)),
+        unit: finding::unit(figure.found.dimension),
     }
 }
 

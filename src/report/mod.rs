@@ -10,6 +10,7 @@ pub mod beside;
 mod catalogue;
 pub mod description;
 mod figure;
+mod finding;
 pub mod html;
 pub mod json;
 pub mod latex;

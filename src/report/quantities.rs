@@ -223,6 +223,15 @@ pub fn significant(value: f64, digits: i32) -> String {
     PLAIN.rounded(value, (first - digits + 1).min(0))
 }
 
+/// A count that is certain, as it is: `4096`; one that was computed to three digits.
+pub fn plain(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        format!("{value:.0}")
+    } else {
+        significant(value, DIGITS)
+    }
+}
+
 /// How often something enters a sum: `2`, `0.5`.
 pub fn times(times: f64) -> String {
     ((times * 1000.0).round() / 1000.0).to_string()

@@ -1,5 +1,6 @@
 //! The report on a terminal: the summary table, what has no value and why, trends, findings, disturbances, precision.
 
+use super::finding;
 use super::run::{self, Precision};
 use super::summary::{self, Group, Row, Unmeasured};
 use super::text::{clean, lines};
@@ -234,7 +235,7 @@ fn findings(results: &Results, style: Style) -> String {
     let mut text = style.title("What it means") + "\n";
     for (experiment, said) in &results.findings {
         text += &style.wrapped("  ", experiment);
-        text.extend(said.iter().map(|sentence| style.wrapped("    ", sentence)));
+        text.extend(said.iter().map(|said| style.wrapped("    ", &finding::text(&said.statement))));
     }
     text
 }

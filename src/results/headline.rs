@@ -33,7 +33,11 @@ impl Headline {
                 Kind::Rate => estimate.value.powi(2) * resolution_ns / 1e9,
                 Kind::Cost | Kind::Size => resolution_ns,
             };
-            let estimate = within_the_clock(estimate, resolution / 2.0, run);
+            // No clock has made a size.
+            let estimate = match unit.kind() {
+                Kind::Size => estimate,
+                Kind::Cost | Kind::Rate => within_the_clock(estimate, resolution / 2.0, run),
+            };
             return Some(Headline { estimate, baseline: None, resolution });
         }
         let resolution = resolution_ns;

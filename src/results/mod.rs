@@ -13,7 +13,7 @@ pub use headline::Headline;
 pub use point::{Disturbance, Outcome, PointResult, trials_of};
 pub use trend::TrendResult;
 
-use crate::experiment::{Experiment, Finding, Known, Point};
+use crate::experiment::{Experiment, Finding, Found, Known, Point};
 use crate::experiments;
 use crate::record::Run;
 use crate::statistics;
@@ -27,7 +27,7 @@ pub struct Results<'run> {
     /// The straight lines that sweeps were made for.
     pub trends: Vec<TrendResult>,
     /// What the results say, by experiment.
-    pub findings: Vec<(String, Vec<String>)>,
+    pub findings: Vec<(String, Vec<Finding>)>,
     /// How good the predictions were.
     pub accuracy: Accuracy,
     /// The observed core frequency, median over trials, hertz.
@@ -40,8 +40,8 @@ impl<'run> Results<'run> {
         let mut points: Vec<PointResult> =
             run.header.plan.iter().map(|planned| point::result(run, planned)).collect();
         let core_hz = core_hz(run);
-        let known = known(run, &points, core_hz);
-        let mut findings: Vec<(String, Vec<String>)> = experiments_of(&points)
+        let known = supported(run, &points, core_hz);
+        let mut findings: Vec<(String, Vec<Finding>)> = experiments_of(&points)
             .filter_map(|experiment| {
                 let said = experiment.findings(&known);
                 (!said.is_empty()).then(|| (experiment.about().name.to_owned(), said))
@@ -58,9 +58,11 @@ impl<'run> Results<'run> {
     /// What was found, as experiments know it: by their own names of points.
     pub fn known(&self) -> Known<'run> {
         let mut known = Known::new(&self.run.header.machine, self.core_hz);
+        known.virtual_peer = virtual_peer::has_one(self.run);
         for point in &self.points {
             if let (Outcome::Value, Some(estimate)) = (&point.outcome, &point.estimate) {
-                known.learn(&point.experiment, &virtual_peer::unnamed(&point.point), Finding::of(estimate));
+                let found = Found::of(estimate, point.unit);
+                known.learn(&point.experiment, &virtual_peer::unnamed(&point.point), found);
             }
         }
         known
@@ -82,7 +84,7 @@ impl<'run> Results<'run> {
     }
 
     /// What the results of one experiment say.
-    pub fn findings_of(&self, name: &str) -> &[String] {
+    pub fn findings_of(&self, name: &str) -> &[Finding] {
         let found = self.findings.iter().find(|(experiment, _)| experiment == name);
         found.map_or(&[], |(_, said)| said)
     }
@@ -110,11 +112,13 @@ fn names(points: &[PointResult]) -> Vec<&str> {
     names
 }
 
-fn known<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
+/// What findings may rest on: points that have a value and whose evidence holds.
+fn supported<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
     let mut known = Known::new(&run.header.machine, core_hz);
-    for point in points {
+    known.virtual_peer = virtual_peer::has_one(run);
+    for point in points.iter().filter(|point| point.evidence_holds()) {
         if let (Outcome::Value, Some(estimate)) = (&point.outcome, &point.estimate) {
-            known.learn(&point.experiment, &point.point, Finding::of(estimate));
+            known.learn(&point.experiment, &point.point, Found::of(estimate, point.unit));
         }
     }
     known

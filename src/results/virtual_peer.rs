@@ -2,7 +2,7 @@
 //! of it decides what their points and sentences are called, before any report sees them.
 
 use super::{PointResult, TrendResult};
-use crate::experiment::{PEER, Point, Source, VIRTUAL_PEER};
+use crate::experiment::{Finding, PEER, Point, Source, VIRTUAL_PEER};
 use crate::record::{PeerKind, Run};
 
 /// Whether the run's second host is one by name only.
@@ -21,7 +21,7 @@ pub fn unnamed(point: &Point) -> Point {
 }
 
 /// Names it in all that is shown.
-pub fn name(points: &mut [PointResult], trends: &mut [TrendResult], findings: &mut [(String, Vec<String>)]) {
+pub fn name(points: &mut [PointResult], trends: &mut [TrendResult], findings: &mut [(String, Vec<Finding>)]) {
     for result in points {
         result.point = shown(&result.point);
         for term in result.prediction.iter_mut().flat_map(|prediction| &mut prediction.terms) {
@@ -34,8 +34,8 @@ pub fn name(points: &mut [PointResult], trends: &mut [TrendResult], findings: &m
     for trend in trends {
         trend.group = shown(&trend.group);
     }
-    for said in findings.iter_mut().flat_map(|(_, sentences)| sentences) {
-        *said = sentence(said);
+    for finding in findings.iter_mut().flat_map(|(_, findings)| findings) {
+        finding.statement.reword(sentence);
     }
 }
 

@@ -5,7 +5,7 @@ use super::interrupt::interrupted;
 use super::leftovers;
 use super::peering::{Peering, same_peer};
 use super::remote_file::RemoteFixture;
-use crate::experiment::{Experiment, Finding, Known, Placement, Requirement};
+use crate::experiment::{Experiment, Found, Known, Placement, Requirement};
 use crate::experiments;
 use crate::machine::Machine;
 use crate::plan::{Cpus, Pace, Progress, Schedule, trial_seed};
@@ -345,9 +345,10 @@ impl Campaign {
 
     fn known(&self) -> Known<'_> {
         let mut known = Known::new(&self.run.header.machine, results::core_hz(&self.run));
+        known.virtual_peer = results::virtual_peer::has_one(&self.run);
         for (planned, headline) in self.active.iter().zip(&self.headlines) {
             if let Some(headline) = headline {
-                known.learn(&planned.experiment, &planned.point, Finding::of(&headline.estimate));
+                known.learn(&planned.experiment, &planned.point, Found::of(&headline.estimate, planned.unit));
             }
         }
         known

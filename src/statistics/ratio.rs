@@ -1,6 +1,7 @@
 //! How many times one estimate is another.
 
 use super::estimate::{Estimate, Interval};
+use super::measured::Measured;
 use serde::{Deserialize, Serialize};
 
 /// A quotient with its interval; it has no unit.
@@ -15,25 +16,17 @@ pub struct Ratio {
     pub level: f64,
 }
 
-/// How many times `measured` is `reference`, two estimates from different trials, both positive.
-///
-/// On the logarithmic scale a quotient is a difference, and the interval of a difference of independent estimates has
-/// ends whose distances from the value are the root of the sum of squares of the distances that make it smallest and
-/// largest: "variance estimates recovery", Zou & Donner 2008, here on logarithms as in Donner & Zou 2012. It needs
-/// only the two intervals, and respects that they are not symmetric. `None` unless both values are positive; to judge a
-/// quantity against a constant, see [`Ratio::to_constant`].
+/// How many times `measured` is `reference`, two estimates from different trials, both positive, with the interval that
+/// [`Measured::over`] gives. `None` unless both values are positive; to judge a quantity against a constant, see
+/// [`Ratio::to_constant`].
 pub fn ratio(measured: &Estimate, reference: &Estimate) -> Option<Ratio> {
     let positive = measured.value > 0.0 && reference.value > 0.0;
-    let value = measured.value / reference.value;
-    if !positive || !value.is_finite() {
-        return None;
-    }
-    let ends = logarithmic_reach(measured).zip(logarithmic_reach(reference));
-    let interval = ends.map(|((below, above), (reference_below, reference_above))| Interval {
-        low: value * (-below.hypot(reference_above)).exp(),
-        high: value * above.hypot(reference_below).exp(),
-    });
-    Some(Ratio { value, interval, level: measured.level.min(reference.level) })
+    let quotient = Measured::from(measured).over(Measured::from(reference));
+    (positive && quotient.value.is_finite()).then(|| Ratio {
+        value: quotient.value,
+        interval: quotient.interval,
+        level: measured.level.min(reference.level),
+    })
 }
 
 impl Ratio {
@@ -47,12 +40,6 @@ impl Ratio {
         let interval = measured.interval.map(scaled);
         Some(Self { value: measured.value / constant, interval, level: measured.level })
     }
-}
-
-/// How far the interval reaches below and above the value, in natural logarithms; none if it is not all positive.
-fn logarithmic_reach(estimate: &Estimate) -> Option<(f64, f64)> {
-    let interval = estimate.interval.filter(|interval| interval.low > 0.0)?;
-    Some(((estimate.value / interval.low).ln(), (interval.high / estimate.value).ln()))
 }
 
 #[cfg(test)]

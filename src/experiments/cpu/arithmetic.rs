@@ -3,8 +3,8 @@
 #[cfg(target_arch = "x86_64")]
 use super::arithmetic_kernel;
 use crate::experiment::{
-    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement,
-    Scale, Site, Workload,
+    About, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, Observed, Parameter, Point,
+    Prediction, Question, Requirement, Scale, Site, Statement, Workload, said,
 };
 use crate::machine::Machine;
 use crate::quantity::Nanoseconds;
@@ -143,21 +143,28 @@ impl Experiment for Arithmetic {
         }
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
+    fn findings(&self, known: &Known) -> Vec<Finding> {
         let cost = |name, chains| {
-            known.median(ABOUT.name, &Point::new().named(&INSTRUCTION, name).with(&CHAINS, chains))
+            known.found(ABOUT.name, &Point::new().named(&INSTRUCTION, name).with(&CHAINS, chains))
         };
         let describe = |expected: &Expected| {
-            let (latency, throughput) = (cost(expected.name, 1)?, cost(expected.name, 8)?);
-            let cycles = Nanoseconds(latency).cycles(known.core_hz?).0;
-            let parallelism = latency / throughput;
-            Some(format!("{} {cycles:.1} cycles, {parallelism:.1} in flight", expected.name))
+            let name = expected.name;
+            let (latency, throughput) = (cost(name, 1)?, cost(name, 8)?);
+            let cycles = latency.counted(Nanoseconds(1.0).cycles(known.core_hz?).0, Dimension::Cycles);
+            let in_flight = Found { dimension: Dimension::Count, ..latency.over(throughput) };
+            Some(said![
+                name,
+                " ",
+                cycles.named(&format!("{name}, latency")),
+                ", ",
+                in_flight.named(&format!("{name}, in flight")),
+                " in flight"
+            ])
         };
-        let described: Vec<String> = EXPECTED.iter().filter_map(describe).collect();
-        if described.is_empty() {
-            return vec![];
-        }
-        vec![format!("Latency and parallelism at the observed core frequency: {}.", described.join("; "))]
+        let described = Statement::joined(EXPECTED.iter().filter_map(describe).collect(), "; ");
+        let said =
+            |described| said!["Latency and parallelism at the observed core frequency: ", described, "."];
+        described.map(|described| Finding::of(Question::Experiment, said(described))).into_iter().collect()
     }
 }
 

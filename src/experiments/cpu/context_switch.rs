@@ -4,8 +4,8 @@ use super::null_write;
 use super::ring::Ring;
 use super::turn::{self, Ends};
 use crate::experiment::{
-    About, Basis, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Site, Workload, errno,
+    About, Basis, Bound, Check, Experiment, Failure, Finding, Found, Known, Observed, Parameter, Placement,
+    Point, Prediction, Question, Requirement, Scale, Site, Statement, Workload, errno, said,
 };
 use crate::machine::Machine;
 use crate::sampling::partner;
@@ -209,25 +209,70 @@ impl Experiment for ContextSwitch {
         }
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let cost =
-            |by, between| known.finding(ABOUT.name, &Point::new().named(&BY, by).named(&BETWEEN, between));
-        let (Some(process), Some(thread)) = (cost(PIPE_NET, PROCESSES), cost(PIPE_NET, THREADS)) else {
-            return vec![];
-        };
-        let told = if process.differs_from(&thread) {
-            format!(
-                "{:.2} times as much, which another address space accounts for",
-                process.median / thread.median
-            )
-        } else {
-            "the two cannot be told apart, so another address space costs little here".to_owned()
-        };
-        vec![format!(
-            "A switch between processes costs {:.0} ns, between threads of one process {:.0} ns: {told}.",
-            process.median, thread.median
-        )]
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        [address_space(known), switch_against_creation(known), without_the_kernel(known)]
+            .into_iter()
+            .flatten()
+            .collect()
     }
+}
+
+fn between(by: &str, between: &str) -> Point {
+    Point::new().named(&BY, by).named(&BETWEEN, between)
+}
+
+/// What a process costs more than a thread, to switch to.
+fn address_space(known: &Known) -> Option<Finding> {
+    let process = known.found(ABOUT.name, &between(PIPE_NET, PROCESSES))?;
+    let thread = known.found(ABOUT.name, &between(PIPE_NET, THREADS))?;
+    Some(Finding::of(
+        Question::Thread,
+        said![
+            "A switch between processes costs ",
+            process.named("switch between processes"),
+            ", between threads of one process, which share an address space, ",
+            thread.named("switch between threads"),
+            ": ",
+            process.times_as("much", thread, "process over thread, switching"),
+            "."
+        ],
+    ))
+}
+
+/// What a switch costs against making what is switched to.
+fn switch_against_creation(known: &Known) -> Option<Finding> {
+    let told = |what: &str, switch: Found, creation: Found| {
+        let name = format!("creation over switch, {what}");
+        said![what.to_owned(), " ", creation.times_as("much", switch, &name)]
+    };
+    let found = |experiment, point: &Point| known.found(experiment, point);
+    let process = found(ABOUT.name, &between(PIPE_NET, PROCESSES))
+        .zip(found("cpu/process_creation", &super::process_creation::whole()))
+        .map(|(switch, creation)| told("a process", switch, creation));
+    let thread = found(ABOUT.name, &between(PIPE_NET, THREADS))
+        .zip(found("cpu/thread_creation", &super::thread_creation::whole()))
+        .map(|(switch, creation)| told("a thread", switch, creation));
+    let told = Statement::joined(process.into_iter().chain(thread).collect(), ", ")?;
+    Some(Finding::of(
+        Question::Thread,
+        said!["To make and end one, against a switch to one that is there, costs: ", told, "."],
+    ))
+}
+
+/// What entering the kernel, and what it decides there, adds to a change of stacks.
+fn without_the_kernel(known: &Known) -> Option<Finding> {
+    let thread = known.found(ABOUT.name, &between(PIPE_NET, THREADS))?;
+    let stacks = known.found(ABOUT.name, &between(USER_LEVEL, "stacks"))?;
+    Some(Finding::of(
+        Question::Thread,
+        said![
+            "Changing stacks within one kernel thread takes ",
+            stacks.named("user-level switch"),
+            "; a switch between threads by the kernel ",
+            thread.times_as("much", stacks, "kernel thread over user-level thread, switching"),
+            "."
+        ],
+    ))
 }
 
 /// Choosing the next task and changing to it: half of report 000's round trips (table 7: 1785.8 and 2145.6 ns), less its

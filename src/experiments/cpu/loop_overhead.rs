@@ -1,8 +1,8 @@
 //! What does a loop cost by itself?
 
 use crate::experiment::{
-    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement,
-    Scale, Site, Trend, Workload,
+    About, Bound, Check, Experiment, Failure, Finding, Known, Observed, Parameter, Point, Prediction,
+    Question, Requirement, Scale, Site, Trend, Workload, said,
 };
 use crate::machine::Machine;
 
@@ -119,21 +119,25 @@ impl Experiment for LoopOverhead {
         }
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
+    fn findings(&self, known: &Known) -> Vec<Finding> {
         let most = |form: &str| {
             let group = Point::new().named(&FORM, form);
-            known.along(ABOUT.name, &group, &COUNT).into_iter().max_by_key(|(count, _)| *count)
+            let along = known.found_along(ABOUT.name, &group, &COUNT);
+            let (count, total) = along.into_iter().max_by_key(|(count, _)| *count)?;
+            (count > 0).then(|| total.scaled(1.0 / count as f64))
         };
-        let (Some((count, register)), Some((_, memory))) = (most("register"), most("memory")) else {
-            return vec![];
-        };
-        let each = |total: f64| total / count as f64;
-        vec![format!(
-            "A loop that keeps its counter in memory costs {:.2} ns a time round, one with a register {:.2} ns: {:.1} \
-             times as much is what unoptimised code adds to every loop of the reports.",
-            each(memory),
-            each(register),
-            memory / register
+        let (Some(register), Some(memory)) = (most("register"), most("memory")) else { return vec![] };
+        vec![Finding::of(
+            Question::Experiment,
+            said![
+                "A loop that keeps its counter in memory costs ",
+                memory.named("time round, counter in memory"),
+                " a time round, one with a register ",
+                register.named("time round, counter in a register"),
+                ": ",
+                memory.times_as("much", register, "memory over register"),
+                ". That is what unoptimised code adds to every loop of the reports."
+            ],
         )]
     }
 }

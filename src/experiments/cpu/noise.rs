@@ -1,8 +1,8 @@
 //! How much of its time does a CPU not give to the program that runs on it?
 
 use crate::experiment::{
-    About, Basis, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
-    Site, Workload,
+    About, Basis, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Point, Prediction,
+    Question, Scale, Site, Workload, said,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -111,15 +111,16 @@ impl Experiment for Noise {
         vec![Check::within(claim, seen.per_operation(seen.counters.voluntary_switches), 0.0, 0.5)]
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let cpus = known.machine.allowed_cpus().iter();
-        let lost = cpus.filter_map(|cpu| {
-            let point = Point::new().with(&CPU, *cpu as u64).named(&ASPECT, LOST);
-            known.median(ABOUT.name, &point).map(|share| (*cpu, share))
-        });
-        let most = lost.max_by(|(_, one), (_, other)| one.total_cmp(other));
-        most.map(|(cpu, share)| format!("CPU {cpu} loses the most: {:.2} % of its time.", share / 1e4))
-            .into_iter()
-            .collect()
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let mut lost = known.found_along(ABOUT.name, &Point::new().named(&ASPECT, LOST), &CPU);
+        lost.sort_by(|(_, one), (_, other)| other.value.total_cmp(&one.value));
+        let Some((cpu, most)) = lost.first() else { return vec![] };
+        let apart = lost.get(1).is_none_or(|(_, second)| most.differs_from(second) == Some(true));
+        let told = if apart {
+            format!("CPU {cpu} loses the most of its time: ")
+        } else {
+            format!("No CPU can be told to lose the most of its time; CPU {cpu} was seen to lose ")
+        };
+        vec![Finding::of(Question::Experiment, said![told, most.named("time lost"), "."])]
     }
 }

@@ -3,10 +3,12 @@
 #[cfg(target_arch = "x86_64")]
 use super::call_kernel;
 use crate::experiment::{
-    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement,
-    Scale, Site, Trend, Workload, ensure,
+    About, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, Observed, Parameter, Point,
+    Prediction, Question, Requirement, Scale, Site, Trend, Workload, ensure, said,
 };
 use crate::machine::Machine;
+use crate::quantity::Unit;
+use crate::statistics::fit_line;
 
 /// How the call is made.
 const FORM: Parameter =
@@ -154,26 +156,89 @@ impl Experiment for ProcedureCall {
         checks
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let cost = |form, arguments| {
-            known.median(ABOUT.name, &Point::new().named(&FORM, form).with(&ARGUMENTS, arguments))
-        };
-        let (Some(none), Some(six), Some(seven)) = (cost("abi", 0), cost("abi", 6), cost("abi", 7)) else {
-            return vec![];
-        };
-        let mut said = vec![format!(
-            "A call takes {none:.2} ns without arguments and {six:.2} ns with six in registers; a seventh, on the stack, \
-             makes it {seven:.2} ns."
-        )];
-        if let (Some(spilled_none), Some(spilled)) = (cost("spilled", 0), cost("spilled", 7)) {
-            said.push(format!(
-                "Unoptimised code pays {:.2} ns for each argument, and {:.1} times as much for a call with seven.",
-                (spilled - spilled_none) / 7.0,
-                spilled / seven
-            ));
-        }
-        said
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let one_more = |form| one_more(form, known);
+        ["abi", "spilled"]
+            .into_iter()
+            .filter_map(one_more)
+            .chain([on_the_stack(known), unoptimised(known)].into_iter().flatten())
+            .collect()
     }
+}
+
+/// The point of a call without arguments, for those who compare with one.
+pub fn bare() -> Point {
+    point("abi", 0)
+}
+
+fn point(form: &str, arguments: u64) -> Point {
+    Point::new().named(&FORM, form).with(&ARGUMENTS, arguments)
+}
+
+/// What one more argument costs: the slope of the line through the calls of a form.
+fn one_more(form: &str, known: &Known) -> Option<Finding> {
+    let calls = known.along(ABOUT.name, &point(form, 0), &ARGUMENTS);
+    let calls: Vec<(f64, f64)> = calls.into_iter().map(|(arguments, ns)| (arguments as f64, ns)).collect();
+    let line = fit_line(&calls).filter(|_| calls.len() >= 3)?;
+    let time = |value, interval| Found { value, interval, dimension: Dimension::Of(Unit::Nanoseconds) };
+    let slope = time(line.slope, line.slope_interval);
+    let form = if form == "spilled" { "as unoptimised code passes it" } else { "as the ABI passes it" };
+    let judged = match slope.interval {
+        Some(interval) if interval.contains(0.0) => ", which cannot be told from nothing",
+        _ => "",
+    };
+    Some(Finding::of(
+        Question::Argument,
+        said![
+            "One more argument, ",
+            form,
+            ", costs ",
+            slope.named(&format!("one more argument, {form}")),
+            judged,
+            "; the call itself ",
+            time(line.intercept, line.intercept_interval).named(&format!("call without arguments, {form}")),
+            "."
+        ],
+    ))
+}
+
+/// What the seventh argument costs, which travels on the stack.
+fn on_the_stack(known: &Known) -> Option<Finding> {
+    let cost = |arguments| known.found(ABOUT.name, &point("abi", arguments));
+    let (none, six, seven) = (cost(0)?, cost(6)?, cost(7)?);
+    Some(Finding::of(
+        Question::Argument,
+        said![
+            "A call takes ",
+            none.named("call without arguments"),
+            " without arguments and ",
+            six.named("call with six arguments"),
+            " with six in registers; a seventh, on the stack, makes it ",
+            seven.named("call with seven arguments"),
+            if seven.differs_from(&six) == Some(false) {
+                ", which cannot be told apart from six"
+            } else {
+                ""
+            },
+            "."
+        ],
+    ))
+}
+
+/// What report 000 and others added by not letting the compiler optimise.
+fn unoptimised(known: &Known) -> Option<Finding> {
+    let (good, spilled) =
+        (known.found(ABOUT.name, &point("abi", 7))?, known.found(ABOUT.name, &point("spilled", 7))?);
+    Some(Finding::of(
+        Question::Argument,
+        said![
+            "A call with seven arguments takes ",
+            spilled.named("call with seven arguments, unoptimised"),
+            " in unoptimised code: ",
+            spilled.times_as("much", good, "unoptimised over optimised, seven arguments"),
+            "."
+        ],
+    ))
 }
 
 /// The instructions of one call as the ABI makes it: placing the arguments, call, body, return, and clearing the stack.

@@ -3,8 +3,8 @@
 use super::null_write::{assumed, scaled};
 use super::program::{self, Program, reap};
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Site, Trend, Workload,
+    About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Placement, Point,
+    Prediction, Question, Requirement, Scale, Site, Trend, Workload, said,
 };
 use crate::machine::Machine;
 use std::ptr::null_mut;
@@ -147,24 +147,35 @@ impl Experiment for ProcessCreation {
         checks
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let mut said = vec![];
-        let thread = Point::new().named(&MEASURE, "create and join");
-        let thread = known.median("cpu/thread_creation", &thread);
-        if let (Some(process), Some(thread)) = (known.median(ABOUT.name, &point(FORK)), thread) {
-            said.push(format!(
-                "A process (fork, exit, wait: {:.1} µs) costs {:.1} times as much as a thread (create and join: {:.1} µs).",
-                process / 1e3,
-                process / thread,
-                thread / 1e3
-            ));
-        }
-        said
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        against_thread(known).into_iter().collect()
     }
 }
 
 fn point(measure: &str) -> Point {
     Point::new().named(&MEASURE, measure)
+}
+
+/// The point of a process's whole life, for those who compare with it.
+pub fn whole() -> Point {
+    point(FORK)
+}
+
+fn against_thread(known: &Known) -> Option<Finding> {
+    let process = known.found(ABOUT.name, &whole())?;
+    let thread = known.found("cpu/thread_creation", &super::thread_creation::whole())?;
+    Some(Finding::of(
+        Question::Thread,
+        said![
+            "To make and end a process (fork, exit, wait) takes ",
+            process.named("fork, exit, wait"),
+            ", a thread (create and join) ",
+            thread.named("create and join"),
+            ": ",
+            process.times_as("much", thread, "process over thread, creation"),
+            "."
+        ],
+    ))
 }
 
 /// Forks; the child does `first` and exits.

@@ -1,9 +1,9 @@
 //! What does entering the kernel cost, for nothing and for small services?
 
-use super::{signal, watched};
+use super::{procedure_call, signal, watched};
 use crate::experiment::{
-    About, Basis, Bound, Check, Experiment, Failure, Known, Observed, Operation, Parameter, Point,
-    Prediction, Requirement, Scale, Site, Workload, ensure, errno, repeated,
+    About, Basis, Bound, Check, Experiment, Failure, Finding, Known, Observed, Operation, Parameter, Point,
+    Prediction, Question, Requirement, Scale, Site, Workload, ensure, errno, repeated, said,
 };
 use crate::machine::Machine;
 use std::ffi::CStr;
@@ -207,35 +207,73 @@ impl Experiment for SystemCall {
         vec![Check::system_calls(seen, service.system_calls)]
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let call = |name| known.median(ABOUT.name, &point(name));
-        let procedure = Point::new().named(&Parameter { name: "form", ..CALL }, "abi");
-        let procedure = procedure.with(&Parameter { name: "arguments", ..CALL }, 0);
-        let mut said = vec![];
-        if let (Some(entry), Some(procedure)) =
-            (call("getppid"), known.median("cpu/procedure_call", &procedure))
-        {
-            said.push(format!(
-                "Entering the kernel and leaving it ({entry:.1} ns) costs as much as {:.0} procedure calls without \
-                 arguments ({procedure:.2} ns each).",
-                entry / procedure
-            ));
-        }
-        if let (Some(kernel), Some(library)) =
-            (call("clock_gettime by syscall"), call("clock_gettime by library"))
-        {
-            said.push(format!(
-                "The time from the library takes {library:.1} ns, as a system call {kernel:.1} ns: {:.1} times as much.",
-                kernel / library
-            ));
-        }
-        said
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        [in_procedure_calls(known), id_cached(known), time_cached(known)].into_iter().flatten().collect()
     }
 }
 
 /// The point of a service, also for those who build on it.
 pub fn point(name: &str) -> Point {
     Point::new().named(&CALL, name)
+}
+
+/// A bare entry in procedure calls.
+fn in_procedure_calls(known: &Known) -> Option<Finding> {
+    let entry = known.found(ABOUT.name, &point("getppid"))?;
+    let procedure = known.found("cpu/procedure_call", &procedure_call::bare())?;
+    Some(Finding::of(
+        Question::SystemCall,
+        said![
+            "Entering the kernel and leaving it takes ",
+            entry.named("system call"),
+            ", a procedure call without arguments ",
+            procedure.named("procedure call"),
+            ": ",
+            entry.times_as("much", procedure, "system call over procedure call"),
+            "."
+        ],
+    ))
+}
+
+/// Whether the library answers `getpid` itself, as older ones did.
+fn id_cached(known: &Known) -> Option<Finding> {
+    let raw = known.found(ABOUT.name, &point("getpid"))?;
+    let library = known.found(ABOUT.name, &point("getpid by library"))?;
+    let judged = match raw.differs_from(&library) {
+        Some(true) if library.value < raw.value / 2.0 => "the library remembers the answer",
+        Some(_) => "the library does not remember the answer",
+        None => "too few trials to tell whether the library remembers the answer",
+    };
+    Some(Finding::of(
+        Question::SystemCall,
+        said![
+            "getpid takes ",
+            raw.named("getpid by system call"),
+            " as a system call and ",
+            library.named("getpid by library"),
+            " through the library: ",
+            judged,
+            "."
+        ],
+    ))
+}
+
+/// What it saves not to enter the kernel for the time.
+fn time_cached(known: &Known) -> Option<Finding> {
+    let kernel = known.found(ABOUT.name, &point("clock_gettime by syscall"))?;
+    let library = known.found(ABOUT.name, &point("clock_gettime by library"))?;
+    Some(Finding::of(
+        Question::SystemCall,
+        said![
+            "The time from the library takes ",
+            library.named("clock_gettime by library"),
+            ", as a system call ",
+            kernel.named("clock_gettime by system call"),
+            ": ",
+            kernel.times_as("much", library, "system call over library, clock_gettime"),
+            "."
+        ],
+    ))
 }
 
 fn find(point: &Point) -> Result<&'static Service, Failure> {

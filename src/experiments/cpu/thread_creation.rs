@@ -2,8 +2,8 @@
 
 use super::null_write::scaled;
 use crate::experiment::{
-    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Placement, Point, Prediction,
-    Requirement, Scale, Site, Stopwatch, Workload, ensure,
+    About, Bound, Check, Experiment, Failure, Finding, Known, Observed, Parameter, Placement, Point,
+    Prediction, Question, Requirement, Scale, Site, Stopwatch, Workload, ensure, said,
 };
 use crate::machine::Machine;
 use std::ptr::{null, null_mut};
@@ -117,15 +117,25 @@ impl Experiment for ThreadCreation {
         }
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let cost = |measure| known.median(ABOUT.name, &Point::new().named(&MEASURE, measure));
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let cost = |measure| known.found(ABOUT.name, &Point::new().named(&MEASURE, measure));
         let (Some(join), Some(create)) = (cost(JOIN), cost(CREATE)) else { return vec![] };
-        vec![format!(
-            "Creating a thread keeps its creator busy for {:.1} µs; until it has run and was joined {:.1} µs pass.",
-            create / 1e3,
-            join / 1e3
+        vec![Finding::of(
+            Question::Experiment,
+            said![
+                "Creating a thread keeps its creator busy for ",
+                create.named("create"),
+                "; until it has run and was joined ",
+                join.named("create and join"),
+                " pass."
+            ],
         )]
     }
+}
+
+/// The point of a thread's whole life, for those who compare with it.
+pub fn whole() -> Point {
+    Point::new().named(&MEASURE, JOIN)
 }
 
 fn by(name: &'static str) -> Parameter {

@@ -3,8 +3,8 @@
 use super::cache_search::{self, Search};
 use super::reader::Way;
 use crate::experiment::{
-    About, Basis, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Point, Prediction,
-    Scale, Site, Workload, ensure,
+    About, Basis, Check, Effort, Experiment, Failure, Finding, Found, Known, Observed, Parameter, Point,
+    Prediction, Question, Scale, Site, Workload, ensure, said,
 };
 use crate::experiments::test_file::{self, Room, TestFile, cached, evict};
 use crate::machine::{self, Machine};
@@ -146,13 +146,15 @@ impl Experiment for CacheSize {
         ]
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let found = |point: &Point| known.finding(ABOUT.name, point);
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let found = |point: &Point| known.found(ABOUT.name, point);
         let timed = point(TIMING, DATA).named(&ORDER, BACKWARD).named(&WAY, READ);
-        match (found(&residency(DATA)), found(&timed)) {
-            (Some(counted), Some(timed)) => vec![agreement(&counted, &timed)],
-            _ => found(&residency(HOLES)).into_iter().map(|counted| alone(&counted)).collect(),
-        }
+        let counted = found(&residency(DATA)).or_else(|| found(&residency(HOLES)));
+        let agreed = match (found(&residency(DATA)), found(&timed)) {
+            (Some(counted), Some(timed)) => Some(agreement(counted, timed)),
+            _ => found(&residency(HOLES)).map(alone),
+        };
+        agreed.into_iter().chain(counted.and_then(|counted| of_memory(counted, known))).collect()
     }
 
     fn time_limit(&self, _: &Point) -> Duration {
@@ -168,21 +170,54 @@ fn residency(file: &str) -> Point {
     point(RESIDENCY, file)
 }
 
-fn agreement(counted: &Finding, timed: &Finding) -> String {
-    format!(
-        "The page cache holds {} of a file by the kernel's count and {} by timing: the two differ by {:.1} %.",
-        declared::size(counted.median as u64),
-        declared::size(timed.median as u64),
-        (timed.median / counted.median - 1.0).abs() * 100.0
+fn agreement(counted: Found, timed: Found) -> Finding {
+    Finding::of(
+        Question::FileCache,
+        said![
+            "The page cache holds ",
+            counted.named("page cache, counted"),
+            " of a file by the kernel's count and ",
+            timed.named("page cache, timed"),
+            " by timing, which is ",
+            timed.share_of(counted).named("timed over counted"),
+            " of it."
+        ],
     )
 }
 
-fn alone(counted: &Finding) -> String {
-    format!(
-        "The page cache holds {} of a file of holes by the kernel's count alone: a file of data for the method by timing \
-         would be larger than a run may make.",
-        declared::size(counted.median as u64)
+fn alone(counted: Found) -> Finding {
+    Finding::of(
+        Question::FileCache,
+        said![
+            "The page cache holds ",
+            counted.named("page cache, counted"),
+            " of a file of holes by the kernel's count alone: a file of data for the method by timing would be larger than a \
+             run may make."
+        ],
     )
+}
+
+/// Which part of the memory, or of the limit where one is tighter, a file can have.
+fn of_memory(counted: Found, known: &Known) -> Option<Finding> {
+    let exact = |bytes: u64| Found::exact(bytes as f64, counted.dimension);
+    let total = known.machine.memory.total_bytes.value().copied();
+    let limit = known.machine.conditions.limits.memory_bytes.value().copied().flatten();
+    let (whole, what) = match (total, limit) {
+        (Some(total), Some(limit)) if limit >= total => (total, "memory"),
+        (_, Some(limit)) => (limit, "limit of the control group"),
+        (Some(total), None) => (total, "memory"),
+        (None, None) => return None,
+    };
+    Some(Finding::of(
+        Question::FileCache,
+        said![
+            "That is ",
+            counted.share_of(exact(whole)).named("page cache over memory"),
+            format!(" of the {what}, "),
+            exact(whole).named(what),
+            "."
+        ],
+    ))
 }
 
 /// A tenth more than the cache can hold at most.

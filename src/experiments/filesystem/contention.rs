@@ -4,13 +4,13 @@ use super::blocks::Order;
 use super::fleet::{Fleet, Member, Progress};
 use super::read;
 use crate::experiment::{
-    About, Asked, Basis, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
-    Prediction, Scale, Site, Trend, Workload,
+    About, Asked, Basis, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, Observed,
+    Parameter, Placement, Point, Prediction, Question, Scale, Site, Statement, Trend, Workload, said,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
 use crate::quantity::Unit;
-use crate::statistics::{fit_line, two_segments};
+use crate::statistics::{Interval, Line, Segments, fit_line, two_segments};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -172,11 +172,10 @@ impl Experiment for Contention {
         ]
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let mut said: Vec<String> =
-            PATTERNS.into_iter().filter_map(|pattern| growth(pattern, known)).collect();
-        said.extend([ALL_SEQUENTIAL, ALL_RANDOM].into_iter().filter_map(|pattern| best_rate(pattern, known)));
-        said
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let grows = PATTERNS.into_iter().filter_map(|pattern| growth(pattern, known));
+        let rates = [ALL_SEQUENTIAL, ALL_RANDOM].into_iter().filter_map(|pattern| best_rate(pattern, known));
+        grows.chain(rates).collect()
     }
 
     /// A disk that turns needs half a second for every block of fifty processes; files are made in the first trial.
@@ -229,29 +228,47 @@ fn unfairness(seen: &[Progress]) -> Option<f64> {
     (rates.len() == seen.len()).then(|| (1.0 - slowest / mean) * 1e6)
 }
 
-/// What one process alone needs; others wait in line once the device has as many requests as it serves at once.
+/// What one process alone needs, and what it waits for the others: as long as this run has found requests to wait when one
+/// process has as many in flight. Before that was found the device is assumed to serve 8 at once.
 fn predicted(point: &Point, known: &Known) -> Prediction {
-    const AT_ONCE: f64 = 8.0;
-    let processes = point.number(&PROCESSES) as f64;
-    let (alone, basis) = alone(point, known);
-    let lines = (processes / AT_ONCE).max(1.0);
+    let processes = point.number(&PROCESSES);
+    let (what, alone) = alone(point, known);
+    let waiting = read::waiting(processes, known).unwrap_or_else(|| {
+        let lines = (processes as f64 / AT_ONCE).max(1.0);
+        Basis { value: (lines - 1.0) * alone.value, source: alone.source.clone() }
+    });
     match point.name(&FIGURE) {
         UNFAIRNESS => Prediction::new().software(
             "one standard deviation of what chance alone leaves, of some hundred blocks each",
             1.0,
-            Basis::published(0.1e6, "one over the root of the blocks counted"),
+            Basis::published(
+                0.1e6,
+                "one over the root of the blocks counted, as they come by chance (Poisson)",
+            ),
         ),
-        TOGETHER => {
-            let rate = Basis { value: BLOCK as f64 * 1e9 / basis.value, source: basis.source };
-            let what = "the rate of one process, as often as the device serves at once (assumed 8)";
-            Prediction::new().hardware(what, processes.min(AT_ONCE), rate)
+        TOGETHER => together_at(processes as f64, what, alone, waiting),
+        _ if waiting.value <= 0.0 => Prediction::new().hardware(what, 1.0, alone),
+        _ => {
+            let behind = format!("waiting for the others, as with {processes} in flight");
+            Prediction::new().hardware(what, 1.0, alone).hardware(&behind, 1.0, waiting)
         }
-        _ => Prediction::new().hardware(
-            &format!("{alone}, as often as 8 at once (assumed) must pass before it"),
-            lines,
-            basis,
-        ),
     }
+}
+
+/// Requests that a device is assumed to serve at once where nothing was found.
+const AT_ONCE: f64 = 8.0;
+
+/// The rate of so many processes, less what they lose by waiting for one another.
+fn together_at(processes: f64, what: &str, alone: Basis, waiting: Basis) -> Prediction {
+    let rate = |ns: f64| processes * BLOCK as f64 * 1e9 / ns;
+    let (unhindered, reached) = (rate(alone.value), rate(alone.value + waiting.value));
+    let unhindered = Basis { value: unhindered, source: alone.source };
+    let prediction = Prediction::new().hardware(&format!("{what}, as a rate, of all"), 1.0, unhindered);
+    if waiting.value <= 0.0 {
+        return prediction;
+    }
+    let lost = Basis { value: reached - rate(alone.value), source: waiting.source };
+    prediction.hardware("less waiting for one another, as with as many in flight", 1.0, lost)
 }
 
 fn alone(point: &Point, known: &Known) -> (&'static str, Basis) {
@@ -267,47 +284,96 @@ fn alone(point: &Point, known: &Known) -> (&'static str, Basis) {
     )
 }
 
-/// How a block's time grows with the processes: one line, or two that meet.
-fn growth(pattern: &str, known: &Known) -> Option<String> {
-    let found = along(pattern, EACH, known);
-    let micro = |ns: f64| ns / 1e3;
-    if let Some(two) = two_segments(&found) {
-        return Some(format!(
-            "{}: a block costs {:+.2} µs for every further process up to {:.0} processes, and {:+.2} µs beyond: two lines \
-             fit better than one.",
-            capital(pattern),
-            micro(two.slope_before),
-            two.break_at,
-            micro(two.slope_after)
-        ));
+/// How a block's time grows with the processes: one line, or two that meet; and how that compares with a device that serves
+/// one process after the other, where each further one adds what one alone takes.
+fn growth(pattern: &str, known: &Known) -> Option<Finding> {
+    let found = known.along(ABOUT.name, &point(pattern, EACH, USUAL_FILE, 1), &PROCESSES);
+    let curve: Vec<(f64, f64)> = found.into_iter().map(|(processes, ns)| (processes as f64, ns)).collect();
+    let (told, slope) = match two_segments(&curve) {
+        Some(two) => two_lines(pattern, &two),
+        None => one_line(pattern, &fit_line(&curve).filter(|_| curve.len() >= 3)?),
+    };
+    let serial = serial(pattern, slope, known).unwrap_or_default();
+    Some(Finding::of(Question::Contention, said![capital(pattern), ": a block costs ", told, ".", serial]))
+}
+
+fn time(value: f64, interval: Option<Interval>) -> Found {
+    Found { value, interval, dimension: Dimension::Of(Unit::Nanoseconds) }
+}
+
+/// Of two lines the slopes have no intervals: where they meet was searched for.
+fn two_lines(pattern: &str, two: &Segments) -> (Statement, Found) {
+    let (before, after) = (time(two.slope_before, None), time(two.slope_after, None));
+    let knee = Found::bare(two.break_at, Dimension::Count);
+    let told = said![
+        before.named(&format!("{pattern}, each further process, first")),
+        " for every further process up to ",
+        knee.named(&format!("{pattern}, processes at the knee")),
+        " processes, and ",
+        after.named(&format!("{pattern}, each further process, beyond")),
+        " beyond; two lines fit better than one"
+    ];
+    (told, after)
+}
+
+fn one_line(pattern: &str, line: &Line) -> (Statement, Found) {
+    let slope = time(line.slope, line.slope_interval);
+    let besides = time(line.intercept, line.intercept_interval);
+    let told = said![
+        slope.named(&format!("{pattern}, each further process")),
+        " for every further process, and ",
+        besides.named(&format!("{pattern}, besides")),
+        " besides; one line suffices"
+    ];
+    (told, slope)
+}
+
+/// A slope as a share of what one process alone takes for a block.
+fn serial(pattern: &str, slope: Found, known: &Known) -> Option<Statement> {
+    let alone = known.found(ABOUT.name, &point(alike(pattern), EACH, USUAL_FILE, 1))?;
+    let share = slope.share_of(alone);
+    let serial = match share.interval {
+        Some(ends) if ends.contains(1.0) => ", which is served one after the other",
+        Some(ends) if ends.high < 1.0 => ": the device serves several at once",
+        Some(_) => ": they hinder one another more than by waiting in line",
+        None => "",
+    };
+    Some(said![
+        " A further process adds ",
+        share.named(&format!("{pattern}, slope over one process alone")),
+        " of what one alone takes (",
+        alone.named(&format!("{pattern}, one process alone")),
+        ")",
+        serial,
+        "."
+    ])
+}
+
+/// One process alone reads in its own order: the mixtures have no point of one.
+fn alike(pattern: &str) -> &str {
+    match pattern {
+        SEQUENTIAL_AMONG => ALL_SEQUENTIAL,
+        RANDOM_AMONG => ALL_RANDOM,
+        pattern => pattern,
     }
-    let line = fit_line(&found).filter(|_| found.len() >= 3)?;
-    let interval = line.slope_interval.map_or_else(String::new, |ends| {
-        format!(" (95 %: {:.2} to {:.2})", micro(ends.low), micro(ends.high))
-    });
-    Some(format!(
-        "{}: a block costs {:.2} µs for every further process{interval}, and {:.1} µs besides; one line suffices.",
-        capital(pattern),
-        micro(line.slope),
-        micro(line.intercept)
-    ))
 }
 
-fn best_rate(pattern: &str, known: &Known) -> Option<String> {
-    let found = along(pattern, TOGETHER, known);
-    let (processes, best) = found.iter().copied().max_by(|one, other| one.1.total_cmp(&other.1))?;
-    let one = known.median(ABOUT.name, &point(pattern, TOGETHER, USUAL_FILE, 1))?;
-    Some(format!(
-        "{}: together they read most, {:.1} MB/s, when there are {processes:.0}: {:.1} times what one reads.",
-        capital(pattern),
-        best / 1e6,
-        best / one
+fn best_rate(pattern: &str, known: &Known) -> Option<Finding> {
+    let found = known.found_along(ABOUT.name, &point(pattern, TOGETHER, USUAL_FILE, 1), &PROCESSES);
+    let (_, one) = found.iter().find(|(processes, _)| *processes == 1)?;
+    let (processes, best) = found.iter().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
+    Some(Finding::of(
+        Question::Contention,
+        said![
+            format!("{}: together they read most, ", capital(pattern)),
+            best.named(&format!("{pattern}, most together")),
+            format!(", when there are {processes}; one reads "),
+            one.named(&format!("{pattern}, one process's rate")),
+            ": ",
+            best.times_as("much", *one, &format!("{pattern}, most over one")),
+            "."
+        ],
     ))
-}
-
-fn along(pattern: &str, figure: &str, known: &Known) -> Vec<(f64, f64)> {
-    let found = known.along(ABOUT.name, &point(pattern, figure, USUAL_FILE, 1), &PROCESSES);
-    found.into_iter().map(|(processes, median)| (processes as f64, median)).collect()
 }
 
 fn capital(text: &str) -> String {

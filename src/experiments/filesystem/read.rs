@@ -1,14 +1,17 @@
 //! What does reading a block of a file cost, by the layer that serves it?
 
+mod layers;
 mod points;
 mod predicted;
+
+pub use predicted::{PAGES_AT_ONCE, waiting};
 
 use super::blocks::{Order, Walk};
 use super::cold;
 use super::reader::{ReadAhead, Reader, Way};
 use super::uring::{self, Counted};
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Landmark, Observed, Parameter, Point,
+    About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, Observed, Parameter, Point,
     Prediction, Scale, Site, Workload,
 };
 use crate::experiments::test_file::{Room, TestFile, accounts, cached, direct, evict, served, warm};
@@ -141,8 +144,8 @@ impl Experiment for Read {
         }
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        points::findings(known)
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        layers::findings(known)
     }
 
     fn landmarks(&self, machine: &Machine) -> Vec<Landmark> {
@@ -162,6 +165,15 @@ impl Experiment for Read {
 /// The point of one reader past the cache that contention is predicted from.
 pub fn direct_point(random: bool) -> Point {
     points::usual(DIRECT, if random { RANDOM } else { SEQUENTIAL }, USUAL_FILE)
+}
+
+/// A block in the page cache, as this run has found it, for what else copies one; `None` where it has not.
+pub fn from_the_cache(random: bool, block: u64, known: &Known) -> Option<Prediction> {
+    let order = if random { RANDOM } else { SEQUENTIAL };
+    let point = points::at(WARM, order, points::way(order), block, USUAL_FILE);
+    known.median(ABOUT.name, &point)?;
+    let basis = known.measured_or(ABOUT.name, &point, 0.0, "");
+    Some(Prediction::new().software("a block of the size read out of the page cache", 1.0, basis))
 }
 
 /// The file of a point. Warm points have their own, so that nobody evicts it between their trials.

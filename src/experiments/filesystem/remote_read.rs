@@ -4,10 +4,10 @@ use super::remote::points::{
     AHEAD, BLOCK, CLIENT_CACHED, LOCAL, NO_DATA, ORDER, RANDOM, SERVER_CACHED, SERVER_COLD, SMALL, STATE,
     THROUGH, UNPROVED, block, points,
 };
-use super::remote::{self, Client, Part, Reading, cost};
+use super::remote::{self, Client, Part, Reading, cost, penalty};
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Point, Prediction, RemoteFile,
-    Requirement, Site, Workload,
+    About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Point, Prediction,
+    RemoteFile, Requirement, Site, Workload,
 };
 use crate::experiments::test_file::{Room, TestFile};
 use crate::machine::{Machine, Remote, RemoteAddress, Root};
@@ -114,8 +114,8 @@ impl Experiment for RemoteRead {
         }
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        cost::findings(known)
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        penalty::findings(known)
     }
 
     fn time_limit(&self, _: &Point) -> Duration {

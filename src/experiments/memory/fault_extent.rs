@@ -9,9 +9,10 @@ use super::fault::stretch::Mapped;
 use super::fault::tally::Faults;
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
-    About, Basis, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale, Site,
-    Workload,
+    About, Basis, Check, Experiment, Failure, Finding, Known, Observed, Parameter, Point, Prediction,
+    Question, Scale, Site, Workload, said,
 };
+use crate::experiments::device_facts;
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -88,7 +89,7 @@ impl Experiment for FaultExtent {
         );
         let expected = |what, basis| Ok(Prediction::new().software(what, 1.0, basis));
         match (point.name(&STATE), point.name(&BY)) {
-            (COLD, RESIDENCY) => expected("read around the page", cost::read_ahead(known.machine)),
+            (COLD, RESIDENCY) => expected("read around the page", device_facts::read_ahead(known.machine)),
             _ => expected("mapped around the page", around),
         }
     }
@@ -132,23 +133,8 @@ impl Experiment for FaultExtent {
         checks
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let found = |state, by| known.median(ABOUT.name, &point(state, by)).map(|bytes| bytes / 1024.0);
-        let mut said = vec![];
-        if let (Some(read), Some(mapped)) = (found(COLD, RESIDENCY), found(COLD, PAGE_TABLE)) {
-            said.push(format!(
-                "A fault on a cold file has {read:.0} KiB read and maps {mapped:.0} KiB of them: what comes after takes \
-                 further faults that need no device."
-            ));
-        }
-        if let (Some(table), Some(peaks)) = (found(CACHED, PAGE_TABLE), found(CACHED, PEAKS)) {
-            let agreed = if (table - peaks).abs() < 1.0 { "and so do" } else { "while" };
-            said.push(format!(
-                "A fault on a cached file maps {table:.0} KiB by the page table, {agreed} the peaks of the access times, \
-                 which stand {peaks:.0} KiB apart."
-            ));
-        }
-        said
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        [read_and_mapped(known), by_the_page_table(known)].into_iter().flatten().collect()
     }
 }
 
@@ -177,6 +163,44 @@ fn peaks_were_faults(seen: &Observed) -> Vec<Check> {
         per(both, count(FAULTED_PEAKS), count(FAULTED), 0.95, 1.0),
         per(moved, count(MOVED), Some(seen.operations as f64), 0.0, 0.4),
     ]
+}
+
+fn read_and_mapped(known: &Known) -> Option<Finding> {
+    let found = |by| known.found(ABOUT.name, &point(COLD, by));
+    let (read, mapped) = (found(RESIDENCY)?, found(PAGE_TABLE)?);
+    let then = match mapped.differs_from(&read) {
+        Some(true) if mapped.value < read.value => {
+            ": what comes after takes further faults that need no device"
+        }
+        _ => "",
+    };
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            "A fault on a cold file has ",
+            read.named("read by a fault"),
+            " read and maps ",
+            mapped.named("mapped by a fault on a cold file"),
+            then,
+            "."
+        ],
+    ))
+}
+
+fn by_the_page_table(known: &Known) -> Option<Finding> {
+    let found = |by| known.found(ABOUT.name, &point(CACHED, by));
+    let (table, peaks) = (found(PAGE_TABLE)?, found(PEAKS)?);
+    let agree = (table.value - peaks.value).abs() < Pages::Base.bytes() as f64;
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            "A fault on a cached file maps ",
+            table.named("mapped by a fault on a cached file"),
+            " by the page table; the peaks of the access times stand ",
+            peaks.named("distance of peaks"),
+            if agree { " apart: the two agree." } else { " apart: the two do not agree." }
+        ],
+    ))
 }
 
 fn point(state: &str, by: &str) -> Point {

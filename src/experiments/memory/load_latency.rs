@@ -7,8 +7,8 @@ use super::chase::random_order::RandomOrder;
 use super::chase::{found_levels, scattered, sizes, walk};
 use super::pages::{Mapping, PAGES, Pages};
 use crate::experiment::{
-    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Landmark, Observed, Parameter, Point,
-    Prediction, Requirement, Scale, Site, Workload,
+    About, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, Landmark, Observed,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
 };
 use crate::machine::Machine;
 use std::time::Duration;
@@ -152,14 +152,10 @@ impl Experiment for LoadLatency {
         checks
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
+    fn findings(&self, known: &Known) -> Vec<Finding> {
         let curve = |pages| found_levels::curve(known, ABOUT.name, &cycle_point(pages, 0), &SIZE);
-        let mut said = vec![];
-        for pages in Pages::ALL {
-            said.extend(found_levels::of_caches(known, pages.name(), &curve(pages)));
-        }
-        said.extend(translation_share(known));
-        said
+        let levels = |pages: Pages| found_levels::of_caches(known, pages.name(), &curve(pages));
+        Pages::ALL.into_iter().filter_map(levels).chain(translation_share(known)).collect()
     }
 
     fn time_limit(&self, point: &Point) -> Duration {
@@ -287,16 +283,28 @@ fn predict_elements(known: &Known, size: f64) -> Prediction {
 }
 
 /// What base pages add in memory.
-fn translation_share(known: &Known) -> Option<String> {
-    let base = known.along(ABOUT.name, &cycle_point(Pages::Base, 0), &SIZE);
-    let both = |(size, base): &(u64, f64)| {
-        Some((*size, *base, known.median(ABOUT.name, &cycle_point(Pages::Huge, *size))?))
+fn translation_share(known: &Known) -> Option<Finding> {
+    let base = known.found_along(ABOUT.name, &cycle_point(Pages::Base, 0), &SIZE);
+    let both = |(size, base): (u64, Found)| {
+        Some((size, base, known.found(ABOUT.name, &cycle_point(Pages::Huge, size))?))
     };
-    let (size, base, huge) = base.iter().filter_map(both).max_by_key(|(size, ..)| *size)?;
-    Some(format!(
-        "Over {}, a load takes {base:.1} ns with base pages and {huge:.1} ns with huge ones: translating addresses is {:.0} % \
-         of the former.",
-        crate::quantity::declared::size(size),
-        (1.0 - huge / base) * 100.0
+    let (size, base, huge) = base.into_iter().filter_map(both).max_by_key(|(size, ..)| *size)?;
+    let told = if base.differs_from(&huge) == Some(false) {
+        said!["the two cannot be told apart, so what translating addresses takes cannot be told"]
+    } else {
+        let share = huge.share_of(base).rest().named("translation over load, base pages");
+        said!["translating addresses is ", share, " of the former"]
+    };
+    Some(Finding::of(
+        Question::Caches,
+        said![
+            format!("Over {}, a load takes ", crate::quantity::declared::size(size)),
+            base.named("load, base pages"),
+            " with base pages and ",
+            huge.named("load, huge pages"),
+            " with huge ones: ",
+            told,
+            "."
+        ],
     ))
 }

@@ -13,11 +13,11 @@ use super::stream::kernel::{KERNELS, Kernel, Kind};
 use super::stream::prediction;
 use super::stream::working_set;
 use crate::experiment::{
-    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Site, Stopwatch, Work, Workload,
+    About, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Placement,
+    Point, Prediction, Question, Requirement, Scale, Site, Statement, Stopwatch, Work, Workload, said,
 };
 use crate::machine::Machine;
-use crate::quantity::{Unit, declared};
+use crate::quantity::Unit;
 use crate::sampling::affinity;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -180,20 +180,26 @@ impl Experiment for LoadedLatency {
         checks
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let idle = known.median(ABOUT.name, &point(NOTHING, 0, LATENCY, known.machine));
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let idle = known.found(ABOUT.name, &point(NOTHING, 0, LATENCY, known.machine));
         let Some(idle) = idle else { return vec![] };
         let told = |(load, pause): &(&'static str, u64)| {
-            let found = |result| known.median(ABOUT.name, &point(load, *pause, result, known.machine));
+            let found = |result| known.found(ABOUT.name, &point(load, *pause, result, known.machine));
             let (latency, drawn) = (found(LATENCY)?, found(DRAWN)?);
-            let rate = declared::bytes_rate(drawn);
-            Some(format!("{latency:.0} ns at {rate} ({load}), {:.2} times", latency / idle))
+            let setting = format!("{load}, pause {pause}");
+            Some(said![
+                latency.named(&format!("load, {setting}")),
+                " while others draw ",
+                drawn.named(&format!("drawn, {setting}")),
+                format!(" ({load}), "),
+                latency.times_as("long", idle, &format!("loaded over idle, {setting}"))
+            ])
         };
-        let told: Vec<String> = settings().iter().filter_map(told).collect();
-        if told.is_empty() {
-            return vec![];
-        }
-        vec![format!("A load takes {idle:.0} ns while nobody else uses memory; {}.", told.join("; "))]
+        let told = Statement::joined(settings().iter().filter_map(told).collect(), "; ");
+        let said = |told| {
+            said!["A load takes ", idle.named("load, idle"), " while nobody else uses memory; ", told, "."]
+        };
+        told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
     }
 }
 

@@ -8,11 +8,12 @@ use super::fault::per_byte;
 use super::fault::tally::{self, Kind};
 use super::pages::Pages;
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
-    Site, Workload,
+    About, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, Observed, Parameter, Point,
+    Prediction, Question, Scale, Site, Workload, said,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
+use crate::quantity::declared;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::time::Duration;
@@ -97,37 +98,45 @@ impl Experiment for MajorFault {
             let prediction = handling(prediction, what, 4_000.0, known);
             prediction.hardware("the device's answer", 1.0, device_facts::random_read(known))
         };
-        let read_ahead = cost::read_ahead(known.machine).value;
-        let with_read_ahead = |prediction| {
-            waiting(prediction).hardware(
-                "the bytes read with it, of which half come before it",
-                read_ahead / 2.0,
-                device_facts::byte(known),
-            )
+        let read_ahead = device_facts::read_ahead(known.machine).value;
+        let with_read_ahead =
+            |what, bytes| waiting(faulting.clone()).hardware(what, bytes, device_facts::byte(known));
+        let streamed = |prediction: Prediction| {
+            let what = "the bytes of a page, streamed from the device";
+            prediction.hardware(what, page, device_facts::byte(known))
         };
-        let share = |share: f64| {
-            let minor = Prediction::new().software(
-                "accesses that find a page in memory that is not mapped yet",
-                share,
-                cost::minor(known),
-            );
-            minor.hardware("the bytes of a page, streamed from the device", page, device_facts::byte(known))
-        };
+        let found = "accesses that find a page in memory that is not mapped yet";
         Ok(match point.name(&ACCESS) {
-            IN_ORDER => share(1.0 / 16.0),
-            WRITTEN => handling(share(2.0), "each page told to the file system", 1_000.0, known).hardware(
-                "a flush of the device, shared by the pages",
-                1.0 / WRITTEN_PAGES as f64,
-                device_facts::random_read(known),
-            ),
+            IN_ORDER => streamed(Prediction::new().software(found, 1.0 / 16.0, cost::minor(known))),
+            WRITTEN => {
+                let faults = Prediction::new().software(found, 1.0, cost::minor(known)).software(
+                    "the first write to a page of a file",
+                    1.0,
+                    cost::made_writable(known),
+                );
+                handling(streamed(faults), "each page told to the file system", 1_000.0, known).hardware(
+                    "a flush of the device, shared by the pages",
+                    1.0 / WRITTEN_PAGES as f64,
+                    device_facts::random_read(known),
+                )
+            }
             FIXED | RANDOM if point.number(&STRIDE) < cost::mapped_at_once() => {
                 Prediction::new().hardware("a load of a line that no cache holds", 1.0, per_byte::load(known))
             }
-            FIXED | RANDOM if (point.number(&STRIDE) as f64) < read_ahead => {
-                Prediction::new().software("a fault on a page that is in memory", 1.0, cost::minor(known))
-            }
+            // The kernel reads as much before the page as behind it: what comes next is in memory until half of that is passed.
+            FIXED | RANDOM if (point.number(&STRIDE) as f64) < read_ahead / 2.0 => Prediction::new()
+                .software(
+                    "a fault on a page that is in memory, with its neighbours",
+                    1.0,
+                    cost::minor_with_neighbours(known),
+                )
+                .hardware("a load of a line that no cache holds", 1.0, per_byte::load(known)),
+            FIXED | RANDOM => with_read_ahead(
+                "the bytes read around the page that were not read around the one before",
+                read_ahead.min(point.number(&STRIDE) as f64),
+            ),
             SHUFFLED => waiting(faulting),
-            _ => with_read_ahead(faulting),
+            _ => with_read_ahead("the bytes read with it, of which half come before it", read_ahead / 2.0),
         })
     }
 
@@ -189,24 +198,18 @@ impl Experiment for MajorFault {
         faults.into_iter().chain(device).collect()
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let Some(major) = known.median(ABOUT.name, &point(SHUFFLED)) else { return vec![] };
-        let usual = device_facts::against_the_usual(major, known);
-        let mut said: Vec<String> =
-            usual.into_iter().map(|place| format!("A fault that reads one page takes {place}.")).collect();
-        let minor = known.median(super::minor_fault::NAME, &super::minor_fault::cached_point());
-        if let Some(minor) = minor {
-            said.push(format!(
-                "A fault that waits for the device takes {:.0} times as long as one that finds its page in memory \
-                 ({:.1} against {:.2} µs).",
-                major / minor,
-                major / 1e3,
-                minor / 1e3
-            ));
-        }
-        said.extend(per_byte::finding(major, known));
-        said.extend(always_faulting(major, known));
-        said
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let Some(major) = known.found(ABOUT.name, &point(SHUFFLED)) else { return vec![] };
+        let usual = device_facts::against_the_usual(major, known).map(|place| {
+            Finding::of(Question::Published, said!["A fault that reads one page takes ", place, "."])
+        });
+        let said = [
+            usual,
+            against_minor(major, known),
+            per_byte::finding("major", major, known),
+            always_faulting(major, known),
+        ];
+        said.into_iter().flatten().collect()
     }
 }
 
@@ -218,16 +221,36 @@ fn stride(access: &str, bytes: u64) -> Point {
     point(access).with(&STRIDE, bytes)
 }
 
+fn against_minor(major: Found, known: &Known) -> Option<Finding> {
+    let minor = known.found(super::minor_fault::NAME, &super::minor_fault::cached_point())?;
+    Some(Finding::of(
+        Question::Fault,
+        said![
+            "A fault that waits for the device takes ",
+            major.named("major fault"),
+            ", one that finds its page in memory ",
+            minor.named("minor fault"),
+            ": ",
+            major.times_as("long", minor, "major over minor fault"),
+            "."
+        ],
+    ))
+}
+
 /// From which stride on most accesses wait (R-MEM-28).
-fn always_faulting(major: f64, known: &Known) -> Option<String> {
+fn always_faulting(major: Found, known: &Known) -> Option<Finding> {
     let curve = known.along(ABOUT.name, &stride(FIXED, 0), &STRIDE);
-    let waits = |time: f64| time > major / 4.0;
+    let waits = |time: f64| time > major.value / 4.0;
     let (from, _) = curve.iter().find(|(_, time)| waits(*time))?;
     let all = curve.iter().filter(|(stride, _)| stride >= from).all(|(_, time)| waits(*time));
-    all.then(|| {
-        format!("With read-ahead as it is, accesses {} KiB apart and more wait for the device; closer ones mostly find what \
-                 one before them brought in.", from >> 10)
-    })
+    let told = || {
+        format!(
+            "With read-ahead as it is, accesses {} apart and more wait for the device; closer ones mostly find what one \
+             before them brought in.",
+            declared::size(*from)
+        )
+    };
+    all.then(|| Finding::of(Question::Experiment, said![told()]))
 }
 
 /// Some pages in random order, each once: the beginning of a shuffle of all (Fisher and Yates).

@@ -5,8 +5,8 @@ use super::fault::lap::Lap;
 use super::fault::slots::Slots;
 use super::pages::Pages;
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
-    Requirement, Scale, Site, Trend, Workload, errno,
+    About, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, Observed, Parameter,
+    Point, Prediction, Question, Requirement, Scale, Site, Trend, Workload, errno, said,
 };
 use crate::experiments::cpu::null_write;
 use crate::machine::Machine;
@@ -138,15 +138,24 @@ impl Experiment for MappingCalls {
         checks
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let cost = |call, kib: u64| known.median(ABOUT.name, &point(call, kib << 10));
-        let (Some(small), Some(large)) = (cost(MUNMAP, 4), cost(MUNMAP, 16 << 10)) else { return vec![] };
-        let pages = ((16 << 20) / Pages::Base.bytes()) as f64;
-        vec![format!(
-            "Unmapping one written page takes {:.2} µs, unmapping {pages:.0} of them {:.0} µs: {:.0} ns a page.",
-            small / 1e3,
-            large / 1e3,
-            (large - small) / (pages - 1.0)
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let cost = |call, bytes: u64| known.found(ABOUT.name, &point(call, bytes));
+        let (Some(one), Some(all)) = (cost(MUNMAP, 4 << 10), cost(MUNMAP, LONGEST)) else { return vec![] };
+        let pages = (LONGEST / Pages::Base.bytes() as u64) as f64;
+        let each = all.minus(one).scaled(1.0 / (pages - 1.0));
+        vec![Finding::of(
+            Question::Experiment,
+            said![
+                "Unmapping one written page takes ",
+                one.named("one page unmapped"),
+                ", unmapping ",
+                Found::exact(pages, Dimension::Count).named("pages"),
+                " of them ",
+                all.named("all pages unmapped"),
+                ": ",
+                each.named("each further page"),
+                " for each further one."
+            ],
         )]
     }
 }

@@ -7,8 +7,8 @@ use super::chase::walk;
 use super::load_latency::{self, SIZE};
 use super::pages::{PAGES, Pages};
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
-    Requirement, Scale, Site, Workload,
+    About, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, Observed, Parameter,
+    Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
 };
 use crate::machine::Machine;
 
@@ -104,26 +104,35 @@ impl Experiment for MemoryParallelism {
         checks
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let size = set_bytes(known.machine);
-        let found = known.along(ABOUT.name, &point(1, size), &CHASES);
-        let Some(alone) = found.iter().find(|(chases, _)| *chases == 1) else { return vec![] };
-        let Some((chases, best)) = found.iter().min_by(|one, other| one.1.total_cmp(&other.1)) else {
-            return vec![];
-        };
-        // A step that gains less than a tenth of what so many more chases could is not worth its name.
-        let pays = |pair: &&[(u64, f64)]| {
-            let could = pair[1].0 as f64 / pair[0].0 as f64;
-            pair[0].1 / pair[1].1 > 1.0 + 0.1 * (could - 1.0)
-        };
-        let paying = found.windows(2).take_while(|pair| pays(pair)).last().map_or(1, |pair| pair[1].0);
-        vec![format!(
-            "One load from memory takes {:.1} ns; with {chases} chases at once each takes {best:.1} ns: {:.1} loads go on at \
-             once. More chases pay up to {paying}.",
-            alone.1,
-            alone.1 / best
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let found = known.found_along(ABOUT.name, &point(1, set_bytes(known.machine)), &CHASES);
+        let alone = found.iter().find(|(chases, _)| *chases == 1);
+        let best = found.iter().min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+        let (Some((_, alone)), Some((chases, best))) = (alone, best) else { return vec![] };
+        let at_once = Found { dimension: Dimension::Count, ..alone.over(*best) };
+        vec![Finding::of(
+            Question::Experiment,
+            said![
+                "One load from memory takes ",
+                alone.named("load, one chase"),
+                format!("; with {chases} chases at once a load takes "),
+                best.named("load, most chases"),
+                ": ",
+                at_once.named("loads at once"),
+                format!(" loads go on at once. More chases pay up to {}.", paying(&found))
+            ],
         )]
     }
+}
+
+/// Up to how many chases more of them pay. A step that gains less than a tenth of what so many more chases could is not
+/// worth its name.
+fn paying(found: &[(u64, Found)]) -> u64 {
+    let pays = |pair: &&[(u64, Found)]| {
+        let could = pair[1].0 as f64 / pair[0].0 as f64;
+        pair[0].1.value / pair[1].1.value > 1.0 + 0.1 * (could - 1.0)
+    };
+    found.windows(2).take_while(pays).last().map_or(1, |pair| pair[1].0)
 }
 
 fn point(chases: u64, size: u64) -> Point {

@@ -4,12 +4,13 @@ use super::backing::Backing;
 use super::fault::after_fork::{self, Writer};
 use super::fault::cost::{handling, page_cleared, trap};
 use super::fault::file_mapping::{FileMapping, Sharing};
+use super::fault::per_byte;
 use super::fault::tally::{self, Kind};
 use super::fault::touched::{IN_CACHE, MAPPED, cached, cleared, file, huge, populate, read, touched, write};
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
-    Requirement, Scale, Site, Workload,
+    About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Point, Prediction,
+    Question, Requirement, Scale, Site, Workload, said,
 };
 use crate::machine::Machine;
 
@@ -182,33 +183,75 @@ impl Experiment for MinorFault {
         checks
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let cost = |touch| known.median(NAME, &point(touch, SMALL));
-        let huge = known.median(NAME, &point(HUGE, HUGE_STRETCH));
-        let mut said = vec![];
-        if let (Some(write), Some(read), Some(clear)) = (cost(FIRST_WRITE), cost(FIRST_READ), cost(CLEARED)) {
-            said.push(format!(
-                "The first write of a page takes {write:.0} ns, the first read {read:.0} ns: finding and clearing a page \
-                 costs {:.0} ns more than mapping the page of zeros, of which clearing alone takes {clear:.0} ns in a program.",
-                write - read
-            ));
-        }
-        let (page, huge_page) = (Pages::Base.bytes() as f64, Pages::Huge.bytes() as f64);
-        if let (Some(write), Some(huge)) = (cost(FIRST_WRITE), huge) {
-            let (small_byte, huge_byte) = (write / page, huge / huge_page);
-            said.push(format!(
-                "A byte of fresh memory costs {small_byte:.3} ns by base pages and {huge_byte:.3} ns by huge ones: {:.1} times \
-                 as much.",
-                small_byte / huge_byte
-            ));
-        }
-        if let (Some(copy), Some(reuse)) = (cost(CHILD), cost(SURVIVOR)) {
-            said.push(format!(
-                "A page that is copied after fork costs {copy:.0} ns, one that is only made writable again {reuse:.0} ns."
-            ));
-        }
-        said
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let cached = known.found(NAME, &cached_point());
+        let per_byte = cached.and_then(|fault| per_byte::finding("minor", fault, known));
+        [what_clearing_costs(known), fresh_memory(known), after_a_fork(known), per_byte]
+            .into_iter()
+            .flatten()
+            .collect()
     }
+}
+
+fn what_clearing_costs(known: &Known) -> Option<Finding> {
+    let cost = |touch| known.found(NAME, &point(touch, SMALL));
+    let (write, read, clear) = (cost(FIRST_WRITE)?, cost(FIRST_READ)?, cost(CLEARED)?);
+    let told = if write.differs_from(&read) == Some(false) {
+        said!["the two cannot be told apart"]
+    } else {
+        said!["finding and clearing a page takes ", write.minus(read).named("write less read"), " more"]
+    };
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            "The first write of a page takes ",
+            write.named("first write"),
+            ", the first read, which maps the page of zeros, ",
+            read.named("first read"),
+            ": ",
+            told,
+            ". A program clears a page in ",
+            clear.named("page cleared by a program"),
+            "."
+        ],
+    ))
+}
+
+fn fresh_memory(known: &Known) -> Option<Finding> {
+    let by = |touch, stretch, pages: Pages| {
+        known.found(NAME, &point(touch, stretch)).map(|page| page.scaled(1.0 / pages.bytes() as f64))
+    };
+    let base = by(FIRST_WRITE, SMALL, Pages::Base)?;
+    let huge = by(HUGE, HUGE_STRETCH, Pages::Huge)?;
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            "A byte of fresh memory costs ",
+            base.named("byte by base pages"),
+            " by base pages and ",
+            huge.named("byte by huge pages"),
+            " by huge ones: ",
+            base.times_as("much", huge, "base over huge pages, per byte"),
+            "."
+        ],
+    ))
+}
+
+fn after_a_fork(known: &Known) -> Option<Finding> {
+    let cost = |touch| known.found(NAME, &point(touch, SMALL));
+    let (copied, reused) = (cost(CHILD)?, cost(SURVIVOR)?);
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            "A page that is copied after fork costs ",
+            copied.named("page copied"),
+            ", one that is only made writable again ",
+            reused.named("page reused"),
+            ": ",
+            copied.times_as("much", reused, "copied over reused"),
+            "."
+        ],
+    ))
 }
 
 fn point(touch: &str, stretch: u64) -> Point {
@@ -223,6 +266,16 @@ pub fn cleared_point() -> Point {
 /// The point of a fault on one page in the page cache, for predictions.
 pub fn cached_point() -> Point {
     point(CACHED_ALONE, SMALL)
+}
+
+/// The point of a fault in the page cache that maps the neighbours too, for predictions.
+pub fn with_neighbours_point() -> Point {
+    point(CACHED, SMALL)
+}
+
+/// The point of the first write to a page of a shared file, for predictions.
+pub fn written_shared_point() -> Point {
+    point(CACHED_SHARED, SMALL)
 }
 
 /// What the kernel does at a fault besides trapping and clearing, and what that is assumed to take on report 000's machine.

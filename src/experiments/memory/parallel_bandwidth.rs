@@ -6,11 +6,11 @@ use super::stream::kernel::{KERNELS, Kernel, Kind};
 use super::stream::prediction;
 use super::stream::working_set::{self, SIZE};
 use crate::experiment::{
-    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Site, Source, Stopwatch, Workload,
+    About, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, Observed, Parameter,
+    Placement, Point, Prediction, Question, Requirement, Scale, Site, Source, Stopwatch, Workload, said,
 };
 use crate::machine::{self, Machine, Root};
-use crate::quantity::{Unit, declared};
+use crate::quantity::Unit;
 use crate::sampling::affinity;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -140,7 +140,7 @@ impl Experiment for ParallelBandwidth {
         ]
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
+    fn findings(&self, known: &Known) -> Vec<Finding> {
         kernels(known.machine).into_iter().filter_map(|kernel| said(kernel, known)).collect()
     }
 }
@@ -245,25 +245,32 @@ pub fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
     Basis::published(predicted.total(), &format!("{:.1} × {:.3e}: {}", term.times, term.each, term.what))
 }
 
-fn said(kernel: &Kernel, known: &Known) -> Option<String> {
+fn said(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let all = known.machine.allowed_cpus().len() as u64;
-    let rate = |threads| known.median(ABOUT.name, &point(kernel, threads, known.machine));
+    let rate = |threads| known.found(ABOUT.name, &point(kernel, threads, known.machine));
     let (one, together) = (rate(1)?, rate(all).filter(|_| all > 1)?);
+    let what = format!("{}, {}", kernel.kind.name(), kernel.method);
     let share = known.machine.memory.theoretical_bandwidth.value().map(|theory| {
-        let part = together * kernel.bus_bytes().0 / theory.bytes_per_second;
-        format!(
-            ", at least {} of what the channels carry in theory ({})",
-            declared::percent((part * 1e3).round() / 1e3),
-            theory.formula
-        )
+        let carried = Found::exact(theory.bytes_per_second, together.dimension);
+        let part = together.scaled(kernel.bus_bytes().0).share_of(carried);
+        said![
+            ", at least ",
+            part.named(&format!("{all} threads over theory, {what}")),
+            format!(" of what the channels carry in theory ({})", theory.formula)
+        ]
     });
-    Some(format!(
-        "{all} threads {} ({}) {} together, {:.2} times what one does{}.",
-        kernel.kind.name(),
-        kernel.method,
-        declared::bytes_rate(together),
-        together / one,
-        share.unwrap_or_default()
+    Some(Finding::of(
+        Question::Bandwidth,
+        said![
+            format!("{all} threads {} ({}) ", kernel.kind.name(), kernel.method),
+            together.named(&format!("{all} threads, {what}")),
+            " together, one ",
+            one.named(&format!("one thread, {what}")),
+            ": ",
+            together.times_as("much", one, &format!("{all} threads over one, {what}")),
+            share.unwrap_or_default(),
+            "."
+        ],
     ))
 }
 

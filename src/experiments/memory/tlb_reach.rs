@@ -2,14 +2,14 @@
 
 use super::backing::Backing;
 use super::chase::cycle::{self, Cycle, Places};
-use super::chase::found_levels::{self, Limit};
+use super::chase::found_levels::{self, Along, Limit};
 use super::chase::hierarchy;
 use super::chase::random_order::RandomOrder;
 use super::chase::{sizes, walk};
 use super::pages::Pages;
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Landmark, Observed, Parameter, Point,
-    Prediction, Requirement, Scale, Site, Workload,
+    About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, Observed, Parameter, Point,
+    Prediction, Question, Requirement, Scale, Site, Statement, Workload, said,
 };
 use crate::machine::Machine;
 use crate::statistics::CurvePoint;
@@ -117,21 +117,16 @@ impl Experiment for TlbReach {
         checks
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
+    fn findings(&self, known: &Known) -> Vec<Finding> {
         let entries = hierarchy::tlb_entries(known.machine, known.machine.page_bytes());
         let limit = |(level, entries): (usize, Option<u64>)| {
             Some(Limit { name: format!("level {} TLB", level + 1), at: entries?, expected: None })
         };
         let limits: Vec<Limit> = entries.into_iter().enumerate().filter_map(limit).collect();
-        let write = |x: f64| format!("{:.0} pages", x.exp2());
-        let said = found_levels::sentences(&limits, &translation(known), &write);
-        if said.is_empty() {
-            return vec![];
-        }
-        vec![format!(
-            "Found from what translation adds to a load from the first-level cache: {}.",
-            said.join("; ")
-        )]
+        let told = found_levels::levels_told(&limits, &translation(known), Along::PAGES);
+        let lead = "Found from what translation adds to a load from the first-level cache: ";
+        let said = |told| Finding::of(Question::Caches, said![lead, told, "."]);
+        Statement::joined(told, "; ").map(said).into_iter().collect()
     }
 
     fn landmarks(&self, machine: &Machine) -> Vec<Landmark> {

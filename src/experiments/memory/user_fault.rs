@@ -7,8 +7,8 @@ use super::fault::supplied::Supplied;
 use super::fault::tally::{self, Faults, Kind, Tally};
 use super::pages::Pages;
 use crate::experiment::{
-    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Site, Workload,
+    About, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, Observed, Parameter,
+    Placement, Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
 };
 use crate::experiments::cpu::null_write;
 use crate::machine::Machine;
@@ -169,25 +169,44 @@ impl Experiment for UserFault {
         checks
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        let cost = |what, waits| known.median(ABOUT.name, &point(Placement::OneCpu, what, waits));
-        let mut said = vec![];
-        if let Some(waited) = cost(WAITED, KNOWN_WAIT) {
-            said.push(format!(
-                "A handler that waits 100 µs makes a fault {:.2} µs longer: the instrument finds what was put in to {:+.2} %.",
-                waited / 1e3,
-                (waited / KNOWN_WAIT as f64 - 1.0) * 100.0
-            ));
-        }
-        let minor = known.median(super::minor_fault::NAME, &super::minor_fault::cached_point());
-        if let (Some(plain), Some(minor)) = (cost(COPY, 0), minor) {
-            said.push(format!(
-                "A fault answered by a program takes {:.1} times as long as one answered by the kernel from its page cache.",
-                plain / minor
-            ));
-        }
-        said
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        [what_was_put_in(known), against_the_kernel(known)].into_iter().flatten().collect()
     }
+}
+
+/// What is found of a wait that is known.
+fn what_was_put_in(known: &Known) -> Option<Finding> {
+    let waited = known.found(ABOUT.name, &point(Placement::OneCpu, WAITED, KNOWN_WAIT))?;
+    let set = Found::exact(KNOWN_WAIT as f64, waited.dimension);
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            "A handler that waits ",
+            set.named("wait put in"),
+            " makes a fault longer by ",
+            waited.named("wait found"),
+            ": the instrument finds ",
+            waited.share_of(set).named("wait found over wait put in"),
+            " of what was put in."
+        ],
+    ))
+}
+
+fn against_the_kernel(known: &Known) -> Option<Finding> {
+    let own = known.found(ABOUT.name, &point(Placement::OneCpu, COPY, 0))?;
+    let kernels = known.found(super::minor_fault::NAME, &super::minor_fault::cached_point())?;
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            "A fault answered by a program takes ",
+            own.named("fault answered by a program"),
+            ", one answered by the kernel from its page cache ",
+            kernels.named("fault answered by the kernel"),
+            ": ",
+            own.times_as("long", kernels, "program over kernel"),
+            "."
+        ],
+    ))
 }
 
 fn point(placement: Placement, supplies: &str, waits: u64) -> Point {

@@ -5,10 +5,10 @@ use super::arrival_rate::{since_first_byte, steady};
 use super::other_side::{LOOPBACK, PATH, PEER, WITHIN, required};
 use super::sending::{SENDFILE, SPLICE, WRITE, ZERO_COPY};
 use super::transfer::{self, Order, Transfer};
-use super::{acknowledged, throughput};
+use super::{acknowledged, carried, throughput};
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Site, Workload,
+    About, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, Observed, Parameter, Placement,
+    Point, Prediction, Requirement, Scale, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::peer::service::Enough;
@@ -246,8 +246,8 @@ impl Experiment for Bandwidth {
         checks
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        throughput::findings(known)
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        carried::findings(known)
     }
 
     fn time_limit(&self, point: &Point) -> Duration {
@@ -265,11 +265,11 @@ fn quick(is_quick: bool) -> Effort {
 }
 
 /// What the reports' comparison wants: the best of a sweep over chunks.
-pub fn best(by: &str, path: &str, known: &Known) -> Option<(u64, f64)> {
+pub fn best(by: &str, path: &str, known: &Known) -> Option<(u64, Found)> {
     let directions = [SEND, RECEIVE].into_iter();
     let groups = directions.map(|direction| point(by, path, direction, 0, Placement::AcrossCpus));
-    let all = groups.flat_map(|group| known.along(ABOUT.name, &group, &CHUNK));
-    all.max_by(|one, other| one.1.total_cmp(&other.1))
+    let all = groups.flat_map(|group| known.found_along(ABOUT.name, &group, &CHUNK));
+    all.max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
 }
 
 fn order(point: &Point, site: &Site) -> Order {

@@ -3,10 +3,10 @@
 use super::caller::{self, ACCEPTED, CONNECTED, Caller, OPENED_AGAIN, OVERFLOWS, timed};
 use super::other_side::{LOOPBACK, OtherSide, PATH, PEER, Version, required};
 use super::round_trip;
-use super::{expected, ports};
+use super::{expected, ports, set_up};
 use crate::experiment::{
-    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Site, Workload,
+    About, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Placement,
+    Point, Prediction, Requirement, Scale, Site, Workload,
 };
 use crate::experiments::cpu::null_write;
 use crate::machine::Machine;
@@ -50,16 +50,24 @@ static ABOUT: About = About {
     trends: &[],
 };
 
-const CONNECT: &str = "connect";
+/// Part: connect, as the client sees it.
+pub const CONNECT: &str = "connect";
 const TO_ACCEPT: &str = "connect to accept";
-const GRACEFUL: &str = "graceful end";
+/// Part: until both sides have ended.
+pub const GRACEFUL: &str = "graceful end";
 const RESET: &str = "reset";
-const CLOSE: &str = "close";
+/// Part: the mere call.
+pub const CLOSE: &str = "close";
 const FOUR: &str = "IPv4";
 const SIX: &str = "IPv6";
 
 /// Report 000's median of `connect` over loopback, nanoseconds.
 const REPORT_000_CONNECT_NS: f64 = 8_300.0;
+
+/// The point of a part of a connection's life over IPv4, its two sides on two CPUs or hosts.
+pub fn part(part: &str, path: &str) -> Point {
+    point(part, path, FOUR, Placement::AcrossCpus)
+}
 
 fn point(part: &str, path: &str, version: &str, placement: Placement) -> Point {
     Point::at(placement).named(&PART, part).named(&PATH, path).named(&VERSION, version)
@@ -181,11 +189,8 @@ impl Experiment for Connection {
         checks
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
-        [set_up_against_round_trip(PEER, Placement::AcrossCpus, known), close_against_end(known)]
-            .into_iter()
-            .flatten()
-            .collect()
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        set_up::findings(known)
     }
 }
 
@@ -263,28 +268,4 @@ fn until_accepted<'site>(version: Version, site: &'site Site) -> Result<Workload
         Ok(())
     };
     Ok(Workload::until_marked(act).witnessed(move || calls.witness()))
-}
-
-/// Opening a connection takes a round trip at least: a result that says otherwise is told as what it is.
-fn set_up_against_round_trip(path: &str, placement: Placement, known: &Known) -> Option<String> {
-    let connect = known.median(ABOUT.name, &point(CONNECT, path, FOUR, placement))? / 1e3;
-    let ping = known.median("network/round_trip", &round_trip::ping(path))? / 1e3;
-    let judged = if connect < 0.8 * ping {
-        "which contradicts it: one of the two figures is wrong"
-    } else {
-        "as it must"
-    };
-    Some(format!(
-        "Opening a connection to the peer takes {connect:.1} µs and a ping {ping:.1} µs: the first contains a round trip, {judged}."
-    ))
-}
-
-fn close_against_end(known: &Known) -> Option<String> {
-    let of = |part| {
-        known.median(ABOUT.name, &point(part, LOOPBACK, FOUR, Placement::AcrossCpus)).map(|ns| ns / 1e3)
-    };
-    let (close, end) = (of(CLOSE)?, of(GRACEFUL)?);
-    Some(format!(
-        "On loopback close returns after {close:.1} µs; that both sides have ended the connection takes {end:.1} µs."
-    ))
 }

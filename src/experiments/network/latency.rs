@@ -3,7 +3,9 @@
 use super::expected;
 use super::other_side::{LOOPBACK, PATH, PEER};
 use super::round_trip::{BY, ICMP, LOOP, OPEN, PAYLOAD, PIPE, TCP, UDP, UNIX, closed};
-use crate::experiment::{Basis, Known, Placement, Point, Prediction};
+use crate::experiment::{
+    AXIS_PLACEMENT, Basis, Finding, Found, Known, Placement, Point, Prediction, Question, Statement, said,
+};
 use crate::experiments::cpu::null_write;
 
 const NAME: &str = "network/round_trip";
@@ -11,7 +13,7 @@ const NAME: &str = "network/round_trip";
 /// Prediction of a point of the round-trip experiment.
 pub fn expected(point: &Point, known: &Known) -> Prediction {
     let peer = point.name(&PATH) == PEER;
-    let here = closed(point.name(&BY), LOOPBACK, point.number(&PAYLOAD), software_placement(point));
+    let here = over_loopback(point);
     match known.median(NAME, &here).filter(|_| peer) {
         Some(_) => {
             let loopback = known.measured_or(NAME, &here, 0.0, "");
@@ -22,9 +24,10 @@ pub fn expected(point: &Point, known: &Known) -> Prediction {
     }
 }
 
-/// Where the software of a point's two sides runs when there is no network between them.
-fn software_placement(point: &Point) -> Placement {
-    if point.name(&BY) == ICMP { Placement::OneCpu } else { point.placement() }
+/// The same point where there is no network between the two sides; the kernel answers its own ping where it was sent.
+fn over_loopback(point: &Point) -> Point {
+    let here = point.clone().named(&PATH, LOOPBACK);
+    if point.name(&BY) == ICMP { here.named(&AXIS_PLACEMENT, Placement::OneCpu.name()) } else { here }
 }
 
 /// The software of both sides.
@@ -40,7 +43,7 @@ fn software(point: &Point, known: &Known) -> Prediction {
         .hardware(
             "copies of the payload, in and out, on both sides",
             4.0 * point.number(&PAYLOAD) as f64,
-            expected::copy_ns(),
+            expected::copy_ns(known),
         )
         .software("system calls of both sides", calls, null_write::entry(known));
     let prediction = null_write::assumed(prediction, protocol, work_ns, known);
@@ -57,8 +60,19 @@ fn software(point: &Point, known: &Known) -> Prediction {
     }
 }
 
-/// Beside the software, the way between two hosts.
+/// Beside the software, the way between two hosts. To a namespace of this machine there is none, but packets have the size
+/// of Ethernet's, and larger datagrams are cut.
 fn network(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
+    if known.virtual_peer {
+        let further = expected::further_fragments(point.number(&PAYLOAD) as f64);
+        let cut = point.name(&BY) != TCP && further > 0.0;
+        let what = "further packets that the datagram is cut into, there and back";
+        return if cut {
+            prediction.software(what, 2.0 * further, expected::packet_ns(known))
+        } else {
+            prediction
+        };
+    }
     let rate = expected::link_rate(known);
     let bit = Basis { value: 1e9 / rate.value, source: rate.source };
     prediction
@@ -75,54 +89,92 @@ fn network(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
 }
 
 /// What the figures say together.
-pub fn findings(known: &Known) -> Vec<String> {
-    [why_tcp_differs_from_ping(known), network_share(known), what_bytes_cost(known)]
-        .into_iter()
-        .flatten()
-        .collect()
+pub fn findings(known: &Known) -> Vec<Finding> {
+    [tcp_against_ping(known), network_share(known), what_bytes_cost(known)].into_iter().flatten().collect()
 }
 
-fn told(known: &Known, by: &str, path: &str, placement: Placement) -> Option<f64> {
-    known.median(NAME, &closed(by, path, 56, placement)).map(|ns| ns / 1e3)
+/// 56 bytes there and back.
+fn told(known: &Known, by: &str, path: &str, placement: Placement) -> Option<Found> {
+    known.found(NAME, &closed(by, path, 56, placement))
 }
 
-fn why_tcp_differs_from_ping(known: &Known) -> Option<String> {
-    let tcp = told(known, TCP, LOOPBACK, Placement::OneCpu)?;
-    let ping = told(known, ICMP, LOOPBACK, Placement::OneCpu)?;
-    Some(format!(
-        "On loopback 56 bytes take {tcp:.1} µs by TCP and {ping:.1} µs by ICMP echo, on one CPU: the kernel answers a ping \
-         itself, while TCP's answer needs the other process, two switches and two more system calls."
+/// TCP against ping on either path, and why they differ.
+fn tcp_against_ping(known: &Known) -> Option<Finding> {
+    let on = |path: &str, placement| {
+        let (tcp, ping) = (told(known, TCP, path, placement)?, told(known, ICMP, path, placement)?);
+        let way = if path == PEER { "to the peer" } else { "over loopback, on one CPU," };
+        Some(said![
+            format!("{way} 56 bytes take "),
+            tcp.named(&format!("TCP, {path}")),
+            " by TCP and ",
+            ping.named(&format!("ICMP echo, {path}")),
+            " by ICMP echo: ",
+            tcp.times_as("long", ping, &format!("TCP over ICMP echo, {path}"))
+        ])
+    };
+    let both = [on(LOOPBACK, Placement::OneCpu), on(PEER, Placement::AcrossCpus)];
+    let told = Statement::joined(both.into_iter().flatten().collect(), "; ")?;
+    Some(Finding::of(
+        Question::Ping,
+        said![
+            "There and back, ",
+            told,
+            ". The kernel answers a ping itself; TCP's answer needs the other process, two switches or wake-ups and two more \
+             system calls."
+        ],
     ))
 }
 
-fn network_share(known: &Known) -> Option<String> {
+/// Software is what the same takes over loopback, where both sides' kernels and processes do all that they do otherwise.
+fn network_share(known: &Known) -> Option<Finding> {
     let remote = told(known, TCP, PEER, Placement::AcrossCpus)?;
     let here = told(known, TCP, LOOPBACK, Placement::AcrossCpus)?;
-    let share = if here < remote {
-        format!(
-            "the network's share is {:.1} µs, the software's {here:.1} µs ({:.0} %)",
-            remote - here,
-            here / remote * 100.0
-        )
-    } else {
-        "which is no more than over loopback: the network's share cannot be told".to_owned()
-    };
-    Some(format!(
-        "To the peer 56 bytes take {remote:.1} µs by TCP and back, over loopback {here:.1} µs: {share}."
+    Some(Finding::of(
+        Question::Software,
+        said![
+            "To the peer 56 bytes take ",
+            remote.named("TCP, peer"),
+            " by TCP and back, over loopback ",
+            here.named("TCP, loopback"),
+            ": ",
+            software_and_network(here, remote, "round trip"),
+            "."
+        ],
     ))
 }
 
-fn what_bytes_cost(known: &Known) -> Option<String> {
+/// What is software of a time that holds the same work as over loopback, and the network besides.
+pub fn software_and_network(here: Found, remote: Found, what: &str) -> Statement {
+    match here.differs_from(&remote) {
+        Some(false) => said!["the two cannot be told apart, and what the network takes cannot be told"],
+        _ if here.value >= remote.value => {
+            said!["no more than over loopback; what the network takes cannot be told"]
+        }
+        apart => said![
+            "software is ",
+            here.share_of(remote).named(&format!("software over whole, {what}")),
+            " of it, the network takes ",
+            remote.minus(here).named(&format!("network, {what}")),
+            if apart.is_none() { ", as far as so few trials tell" } else { "" }
+        ],
+    }
+}
+
+fn what_bytes_cost(known: &Known) -> Option<Finding> {
     let group = closed(TCP, LOOPBACK, 0, Placement::OneCpu);
-    let sizes = known.along(NAME, &group, &PAYLOAD);
-    let least = sizes.iter().min_by_key(|(bytes, _)| bytes)?;
-    let most = sizes.iter().max_by_key(|(bytes, _)| bytes)?;
-    (most.0 > least.0).then(|| {
-        format!(
-            "By TCP on loopback, on one CPU, a message of {} bytes takes {:.2} times as long as one of {}.",
-            most.0,
-            most.1 / least.1,
-            least.0
+    let sizes = known.found_along(NAME, &group, &PAYLOAD);
+    let (least, short) = sizes.iter().min_by_key(|(bytes, _)| bytes)?;
+    let (most, long) = sizes.iter().max_by_key(|(bytes, _)| bytes)?;
+    (most > least).then(|| {
+        Finding::of(
+            Question::Experiment,
+            said![
+                format!(
+                    "By TCP over loopback, on one CPU, a message of {most} bytes against one of {least}: "
+                ),
+                long.times_as("long", *short, "longest over shortest message"),
+                "."
+            ],
         )
     })
 }

@@ -8,7 +8,7 @@ use super::other_side::{LOOPBACK, OtherSide, PATH, PEER, WITHIN, required};
 use super::ping::{Ping, THIS_HOST};
 use super::tcp_info::tcp_info;
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Placement, Point,
+    About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Placement, Point,
     Prediction, Requirement, Scale, Site, Workload,
 };
 use crate::machine::Machine;
@@ -187,7 +187,7 @@ impl Experiment for RoundTrip {
         checks
     }
 
-    fn findings(&self, known: &Known) -> Vec<String> {
+    fn findings(&self, known: &Known) -> Vec<Finding> {
         latency::findings(known)
     }
 }

@@ -4,7 +4,7 @@ use super::{evidence, paragraphs, prediction, results, section_of, without};
 use crate::experiment::About;
 use crate::quantity::Unit;
 use crate::report::paper::{Block, Figure, Key, Section, Table, Text, Tone};
-use crate::report::{figure, run, words};
+use crate::report::{figure, finding, run, words};
 use crate::results::{PointResult, Results};
 
 /// The section of the experiment at this place among all.
@@ -81,7 +81,8 @@ fn figures(found: &Results, name: &str, key: &Key, tables: &[(Unit, Table)]) -> 
 
 /// What the results say, and the lines through the sweeps.
 fn analysis(found: &Results, name: &str) -> Vec<Block> {
-    let said: Vec<Text> = found.findings_of(name).iter().map(|sentence| Text::prose(sentence)).collect();
+    let said: Vec<Text> =
+        found.findings_of(name).iter().map(|said| Text::prose(&finding::text(&said.statement))).collect();
     let trends: Vec<Text> = found
         .trends
         .iter()

@@ -93,7 +93,7 @@ fn row(compared: &Compared) -> Row<'_> {
         replicated: value(&compared.replicated, |found| (found.value, found.interval)),
         deviation: summary.and_then(|found| found.deviation),
         trials: summary.map(|found| found.trials),
-        fathom: value(&compared.fathom, |found| (found.median, found.interval)),
+        fathom: value(&compared.fathom, |found| (found.value, found.ends())),
         ratio: compared.ratio.as_ref(),
         verdict: compared.verdict().name(),
         misleads: row.misleads,

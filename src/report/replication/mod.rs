@@ -1,53 +1,123 @@
-//! A replicated report: its summary table beside what is found here, by its method and by Fathom's.
+//! A replicated report as a paper: its summary table beside what is found here by its method and by Fathom's, where its
+//! methods mislead and by how much, and how each was measured.
 
 pub mod json;
+mod cells;
+mod methods;
 
-use super::quantities;
+use self::cells::{found, operation, printed, ratio, replicated};
+use super::paper::{Block, Column, Document, Key, Row, Section, Table, Text};
+use super::run;
 use super::text::Style;
-use crate::experiment::Finding;
-use crate::quantity::Unit;
-use crate::replicate::table::Compared;
-use crate::replicate::{REPORTS, Report, Summary, Theirs};
-use std::path::Path;
+use super::words::plural;
+use crate::references;
+use crate::replicate::record::Replication;
+use crate::replicate::table::{Compared, Verdict};
+use crate::replicate::{REPORTS, Report};
+use crate::results::Results;
 
 /// One line for each report.
 pub fn list(style: Style) -> String {
-    let line = |report: &Report| style.wrapped(&format!("{}  ", report.id), report.title);
+    let line = |report: &Report| {
+        style.wrapped(&format!("{}  ", report.id), &format!("{} ({})", report.title, report.machine))
+    };
     REPORTS.into_iter().map(line).collect()
 }
 
-/// The table for a terminal.
-pub fn text(report: &Report, rows: &[Compared], files: &[(&str, &Path)], style: Style) -> String {
-    let mut text = style.title(&style.wrapped("", report.title)) + &style.wrapped("", report.methodology);
-    for compared in rows {
-        let row = compared.row;
-        text += &style.wrapped("", &format!("{} {}", row.section, row.operation));
-        let theirs = match row.theirs {
-            Theirs::Printed(id) => id.to_owned(),
-            Theirs::NotPrinted(reason) => reason.to_owned(),
-        };
-        text += &style.wrapped("    theirs:            ", &theirs);
-        text += &style.wrapped("    here, their way:   ", &replicated(row.unit, &compared.replicated));
-        text += &style.wrapped("    here, Fathom's:    ", &found(row.unit, &compared.fathom));
-        if let Some(ratio) = &compared.ratio {
-            let times = quantities::significant(ratio.value, 3);
-            text += &style.wrapped("    ", &format!("{times} times; {}", row.misleads));
-        }
-    }
-    let lines: String = files.iter().map(|(what, path)| format!("{what}: {}\n", path.display())).collect();
-    text + &lines
+/// The whole document.
+pub fn document(
+    report: &Report,
+    replication: &Replication,
+    rows: &[Compared],
+    results: &Results,
+) -> Document {
+    let mut document = Document::new(format!("Report {} replicated on {}", report.id, here(results)));
+    "Replication".clone_into(&mut document.kind);
+    replication.header.started.clone_into(&mut document.date);
+    document.sections = vec![
+        summary(report, replication, rows),
+        misleading(rows),
+        methods::section(report, replication, rows),
+    ];
+    document.sections.push(Section::new(Key::of("works"), "References").with(Block::Works));
+    let tool = &replication.header.tool;
+    document.foot = format!("Made by {} {}.", tool.name, tool.version);
+    document
 }
 
-fn replicated(unit: Unit, summary: &Result<Summary, String>) -> String {
-    match summary {
-        Ok(summary) => quantities::value(unit, summary.value),
-        Err(reason) => reason.clone(),
-    }
+fn here(results: &Results) -> String {
+    run::machine(&results.run.header.machine)
 }
 
-fn found(unit: Unit, found: &Result<Finding, String>) -> String {
-    match found {
-        Ok(found) => quantities::value(unit, found.median),
-        Err(reason) => reason.clone(),
-    }
+fn table_key() -> Key {
+    Key::of("summary-table")
+}
+
+fn summary(report: &Report, replication: &Replication, rows: &[Compared]) -> Section {
+    let told = rows.iter().filter(|row| row.replicated.is_ok()).count();
+    let source = references::source(report.id).map_or(report.title, |source| source.title.as_str());
+    let quick = if replication.header.quick { " Counts were reduced (`--quick`)." } else { "" };
+    let said = Text::plain(format!("{} ", report.title))
+        .cite(source)
+        .and(" is repeated here by its own methods; ")
+        .and(Text::to(&table_key()))
+        .and(format!(" has its {}, {told} of them measured here.{quick}", plural(rows.len(), "row")))
+        .and(" Their figures are of their machine. The two columns behind them are of this one, in one session: what their method \
+              finds by their own statistic, and Fathom's median. Only these two are set against each other.");
+    Section::new(Key::of("summary"), "Summary").say(said).with(table(rows))
+}
+
+fn table(rows: &[Compared]) -> Table {
+    let caption = "Theirs; here by their method (± the deviation that they would print); here by Fathom's, with its 95 % \
+                   interval. The ratio is of the last two. A dash is explained in its note.";
+    let row = |compared: &Compared| {
+        Row::of([
+            Text::plain(operation(compared.row)),
+            printed(compared),
+            replicated(compared),
+            found(compared),
+            ratio(compared),
+        ])
+    };
+    Table::new(table_key(), caption)
+        .columns([
+            Column::words("operation"),
+            Column::mixed("theirs"),
+            Column::mixed("here, their way"),
+            Column::mixed("here, Fathom"),
+            Column::ratio("ratio"),
+        ])
+        .rows(rows.iter().map(row))
+}
+
+fn misleading(rows: &[Compared]) -> Section {
+    let of = |wanted: Verdict| rows.iter().filter(move |row| row.verdict() == wanted).map(sentence);
+    let differing: Vec<Text> = of(Verdict::Above).chain(of(Verdict::Below)).collect();
+    Section::new(Key::of("misleading"), "Where the methods mislead")
+        .under("More or less than Fathom finds", listed(differing))
+        .under("Not told apart here", listed(of(Verdict::NotTold).collect()))
+        .under("Not compared here", listed(of(Verdict::Open).collect()))
+}
+
+fn listed(items: Vec<Text>) -> Vec<Block> {
+    if items.is_empty() { vec![] } else { vec![Block::List(items)] }
+}
+
+/// What is to be said of one method of theirs.
+fn sentence(compared: &Compared) -> Text {
+    let by_how_much = match (&compared.ratio, compared.verdict()) {
+        (Some(_), _) => ratio(compared).and(" times what Fathom finds. "),
+        (None, _) => Text::plain(missing(compared)),
+    };
+    Text::strong(compared.row.operation).and(": ").and(by_how_much).and(Text::prose(compared.row.misleads))
+}
+
+/// Why there is no ratio.
+fn missing(compared: &Compared) -> String {
+    let reason = match (&compared.replicated, &compared.fathom) {
+        (Err(reason), _) => format!("their method: {reason}"),
+        (_, Err(reason)) => format!("Fathom's: {reason}"),
+        _ => "no ratio can be formed of what was found".to_owned(),
+    };
+    format!("{}. ", reason.trim_end_matches('.'))
 }

@@ -1,11 +1,10 @@
-//! Which points are visited, at which effort, and what they say together.
+//! Which points are visited, and at which effort.
 
 use super::{
     BLOCK, COLD, COUNTED, DEPTH, DIRECT, FILE, INTERVAL, IO_URING, LATENCY, MMAP, OFF, ORDER, PREAD, RANDOM,
     READ, READ_AHEAD, SEEK, SEQUENTIAL, STATE, USUAL_BLOCK, USUAL_FILE, WARM, WAY,
 };
 use crate::experiment::{Effort, Known, Point};
-use crate::quantity::declared;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -14,7 +13,8 @@ const GIB: u64 = 1 << 30;
 /// Files by factors of 4 to 16, as in the reports (R-FS-09); the largest on request.
 pub const FILES: [u64; 8] = [4 * KIB, 64 * KIB, MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 4 * GIB];
 const BLOCKS: [u64; 5] = [512, 16 * KIB, 64 * KIB, 256 * KIB, MIB];
-const DEPTHS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
+/// Requests in flight.
+pub const DEPTHS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 /// A point of the sweep over files, which all others vary.
 pub fn at(state: &str, order: &str, way: &str, block: u64, file: u64) -> Point {
@@ -35,14 +35,15 @@ pub fn usual(state: &str, order: &str, file: u64) -> Point {
 /// Every point, in the order of the table: each may be predicted from those before it.
 pub fn all() -> Vec<Point> {
     let mut points = vec![];
+    // Past the cache first: what the device needs is what reading through the cache is predicted from.
     for state in [DIRECT, COLD, WARM] {
         for order in [SEQUENTIAL, RANDOM] {
             points.extend(FILES.map(|file| usual(state, order, file)));
         }
-    }
-    for state in [DIRECT, WARM] {
-        for order in [SEQUENTIAL, RANDOM] {
-            points.extend(BLOCKS.map(|block| at(state, order, way(order), block, USUAL_FILE)));
+        if state != COLD {
+            for order in [SEQUENTIAL, RANDOM] {
+                points.extend(BLOCKS.map(|block| at(state, order, way(order), block, USUAL_FILE)));
+            }
         }
     }
     points.extend(ways());
@@ -67,6 +68,17 @@ fn ways() -> Vec<Point> {
         without(usual(COLD, SEQUENTIAL, MMAP)),
         without(usual(COLD, RANDOM, MMAP)),
     ]
+}
+
+/// The largest blocks of a file in sequence, past the cache: what the device's rate is known from.
+pub fn largest_direct() -> Point {
+    at(DIRECT, SEQUENTIAL, READ, MIB, USUAL_FILE)
+}
+
+/// Depths at which this run has found what a request takes, with that, nanoseconds.
+pub fn waits_by_depth(known: &Known) -> Vec<(u64, f64)> {
+    let found = |depth| Some((depth, known.median(super::ABOUT.name, &queue(depth, LATENCY))?));
+    DEPTHS.into_iter().filter_map(found).collect()
 }
 
 /// Random direct reads with several in flight.
@@ -96,67 +108,5 @@ pub fn blocks_of_an_observation(point: &Point) -> f64 {
     match (point.name(&COUNTED), point.number(&DEPTH)) {
         (INTERVAL, depth) => super::uring::blocks_of_an_interval(depth) as f64,
         _ => 1.0,
-    }
-}
-
-/// What the points say together.
-pub fn findings(known: &Known) -> Vec<String> {
-    let found = |state, order| known.median(super::ABOUT.name, &usual(state, order, USUAL_FILE));
-    let mut said = vec![];
-    let size = declared::size(USUAL_FILE);
-    if let (Some(warm), Some(cold)) = (found(WARM, RANDOM), found(COLD, RANDOM)) {
-        said.push(format!(
-            "A random block of 4 KiB of a file of {size} costs {} out of the page cache and {} where it is not there: {:.0} \
-             times as much.",
-            time(warm),
-            time(cold),
-            cold / warm
-        ));
-    }
-    if let (Some(cold), Some(direct)) = (found(COLD, RANDOM), found(DIRECT, RANDOM)) {
-        said.push(format!(
-            "Past the page cache it costs {}, which is {:.2} times the way through it.",
-            time(direct),
-            direct / cold
-        ));
-    }
-    for (state, name) in [(DIRECT, "past the cache"), (COLD, "through an empty cache")] {
-        if let (Some(sequential), Some(random)) = (found(state, SEQUENTIAL), found(state, RANDOM)) {
-            said.push(format!(
-                "In sequence a block costs {} {name}, in random order {}: {:.2} times as much.",
-                time(sequential),
-                time(random),
-                random / sequential
-            ));
-        }
-    }
-    said.extend(deep(known));
-    said
-}
-
-/// What more requests in flight bring.
-fn deep(known: &Known) -> Option<String> {
-    let interval = |depth| known.median(super::ABOUT.name, &queue(depth, INTERVAL));
-    let (one, (depth, best)) = (
-        interval(1)?,
-        DEPTHS
-            .into_iter()
-            .filter_map(|depth| Some((depth, interval(depth)?)))
-            .min_by(|one, other| one.1.total_cmp(&other.1))?,
-    );
-    Some(format!(
-        "One request at a time, the device serves {:.0} random blocks a second; the most, {:.0}, with {depth} in flight: \
-         {:.1} times as many.",
-        1e9 / one,
-        1e9 / best,
-        one / best
-    ))
-}
-
-fn time(ns: f64) -> String {
-    match ns {
-        ns if ns >= 1e6 => format!("{:.2} ms", ns / 1e6),
-        ns if ns >= 1e3 => format!("{:.1} µs", ns / 1e3),
-        ns => format!("{ns:.0} ns"),
     }
 }

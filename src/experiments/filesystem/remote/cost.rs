@@ -1,8 +1,8 @@
-//! What remote reads are expected to cost, and what they have cost: network, protocol, server, bytes.
+//! What remote reads are expected to cost: network, protocol, server, bytes.
 
 use super::points::{
-    AHEAD, BLOCK, CLIENT_CACHED, LARGE, LOCAL, NO_DATA, ORDER, RANDOM, READ_AHEAD, SEQUENTIAL, SERVER_CACHED,
-    SERVER_COLD, SMALL, STATE, THROUGH, UNPROVED, block, no_data,
+    AHEAD, BLOCK, CLIENT_CACHED, LOCAL, NO_DATA, ORDER, RANDOM, SERVER_COLD, STATE, THROUGH, UNPROVED, block,
+    no_data,
 };
 use crate::experiment::{Basis, Known, Point, Prediction, Source};
 use crate::experiments::cpu::null_write;
@@ -139,81 +139,4 @@ fn from_disk(prediction: Prediction, point: &Point) -> Prediction {
         bytes,
         rate,
     )
-}
-
-/// What the results say.
-pub fn findings(known: &Known) -> Vec<String> {
-    let Some(remote) = &known.machine.storage.remote else { return vec![] };
-    let through = remote.through.as_str();
-    let median = |point: &Point| known.median(NAME, point);
-    let mut found = vec![];
-    for (order, bytes) in [(RANDOM, SMALL), (SEQUENTIAL, SMALL), (RANDOM, LARGE), (SEQUENTIAL, LARGE)] {
-        let far = median(&block(through, SERVER_CACHED, order, bytes));
-        let near = median(&block(LOCAL, CLIENT_CACHED, order, bytes));
-        found.extend(far.zip(near).map(|(far, near)| penalty(through, order, bytes, far, near)));
-    }
-    found.extend(shares(through, known));
-    found.extend(read_ahead(through, known));
-    found.extend(coldness(through, known));
-    if remote.is_here() {
-        found.push("The server is this machine: there is no wire in these figures, and both sides share its processors.".to_owned());
-    }
-    found
-}
-
-fn penalty(through: &str, order: &str, bytes: u64, far: f64, near: f64) -> String {
-    format!(
-        "The network's penalty by {through}: a {order} block of {} KiB takes {:.1} us from the server's cache and {:.2} \
-         us from this machine's, {:.1} us or {:.1} times more.",
-        bytes >> 10,
-        far / 1e3,
-        near / 1e3,
-        (far - near) / 1e3,
-        far / near
-    )
-}
-
-/// What of a block is round trip, and what its bytes.
-fn shares(through: &str, known: &Known) -> Option<String> {
-    let empty = known.median(NAME, &no_data(through))?;
-    let small = known.median(NAME, &block(through, SERVER_CACHED, RANDOM, SMALL))?;
-    let large = known.median(NAME, &block(through, SERVER_CACHED, SEQUENTIAL, LARGE))?;
-    Some(format!(
-        "An exchange without data takes {:.1} us, {:.0} % of a random block of {} KiB; a block of {} KiB, one request at a \
-         time, comes at {:.1} MB/s.",
-        empty / 1e3,
-        empty / small * 100.0,
-        SMALL >> 10,
-        LARGE >> 10,
-        LARGE as f64 / large * 1e3
-    ))
-}
-
-fn read_ahead(through: &str, known: &Known) -> Option<String> {
-    let one = block(through, SERVER_CACHED, SEQUENTIAL, SMALL);
-    let many = one.clone().with(&AHEAD, READ_AHEAD);
-    let (one, many) = (known.median(NAME, &one)?, known.median(NAME, &many)?);
-    Some(format!(
-        "With {READ_AHEAD} requests kept ahead a sequential block of {} KiB takes {:.1} us instead of {:.1}: {:.1} times as \
-         fast.",
-        SMALL >> 10,
-        many / 1e3,
-        one / 1e3,
-        one / many
-    ))
-}
-
-fn coldness(through: &str, known: &Known) -> Option<String> {
-    let cold = known.finding(NAME, &block(through, SERVER_COLD, RANDOM, SMALL))?;
-    let cached = known.finding(NAME, &block(through, SERVER_CACHED, RANDOM, SMALL))?;
-    let difference = (cold.median - cached.median) / 1e3;
-    Some(if cold.differs_from(&cached) {
-        format!(
-            "From the server's disk a random block of {} KiB takes {difference:.1} us more than from its cache.",
-            SMALL >> 10
-        )
-    } else {
-        "Whether the server's cache or its disk holds a random block is lost in the spread of the network."
-            .to_owned()
-    })
 }

@@ -8,6 +8,7 @@ mod early;
 pub mod made;
 mod mounted;
 mod nfs;
+pub mod penalty;
 pub mod points;
 mod reading;
 mod rpc;

@@ -1,18 +1,42 @@
-//! The levels that a curve of latency shows, beside those that the machine declares, in sentences.
+//! The levels that a curve of latency shows, beside those that the machine declares.
 
 use super::hierarchy;
-use crate::experiment::{Known, Parameter, Point};
-use crate::quantity::declared::size;
-use crate::statistics::{Crossing, CurvePoint, Interval, Plateau, plateaus, rise};
+use crate::experiment::{Dimension, Finding, Found, Known, Parameter, Point, Question, Statement, said};
+use crate::quantity::Unit;
+use crate::statistics::{Crossing, CurvePoint, Interval, Measured, Plateau, plateaus, rise};
 
 /// What a run has found along a parameter, with its logarithm to the base 2 as x.
 pub fn curve(known: &Known, experiment: &str, group: &Point, along: &Parameter) -> Vec<CurvePoint> {
-    let findings = known.findings_along(experiment, group, along);
-    let point = |(x, finding): (u64, crate::experiment::Finding)| {
-        let interval = finding.interval.map(|(low, high)| Interval { low, high });
-        ((x as f64).log2(), finding.median, interval)
-    };
-    findings.into_iter().map(point).collect()
+    let found = known.found_along(experiment, group, along);
+    found.into_iter().map(|(x, found)| ((x as f64).log2(), found.value, found.interval)).collect()
+}
+
+/// What a curve goes along: what its x counts, and what comes after the number.
+#[derive(Clone, Copy)]
+pub struct Along {
+    /// What it counts.
+    pub dimension: Dimension,
+    /// ` pages`; nothing where the unit says it.
+    pub noun: &'static str,
+}
+
+impl Along {
+    /// Sizes.
+    pub const BYTES: Along = Along { dimension: Dimension::Of(Unit::Bytes), noun: "" };
+    /// Pages.
+    pub const PAGES: Along = Along { dimension: Dimension::Count, noun: " pages" };
+
+    /// A place on the axis, which is a logarithm to the base 2.
+    fn place(self, at: f64, interval: Interval, name: &str) -> Statement {
+        let ends = Interval { low: interval.low.exp2(), high: interval.high.exp2() };
+        let measured = Measured { value: at.exp2(), interval: Some(ends) };
+        said![Found::measured(measured, self.dimension).named(name), self.noun]
+    }
+
+    fn declared(self, limit: &Limit) -> Statement {
+        let name = format!("{}, declared", limit.name);
+        said![Found::exact(limit.at as f64, self.dimension).named(&name), self.noun]
+    }
 }
 
 /// A declared limit that a plateau may end at.
@@ -45,7 +69,7 @@ const LATER: f64 = 0.5;
 const ANOTHER: f64 = 3.0;
 
 /// A curve in the order of x, and its plateaus.
-struct Found<'curve> {
+struct Shown<'curve> {
     curve: &'curve [CurvePoint],
     plateaus: Vec<Plateau>,
 }
@@ -56,7 +80,7 @@ fn boundary(plateau: &Plateau) -> Option<Crossing> {
     plateau.half_way.or(plateau.ends.map(flat))
 }
 
-impl Found<'_> {
+impl Shown<'_> {
     /// Where a plateau ends beyond which another level is expected: half way to that; where that one shows no plateau, as shared last-level caches
     /// often do not, half way to what is published of it.
     fn boundary_before(&self, plateau: &Plateau, beyond: f64) -> Option<Crossing> {
@@ -93,7 +117,7 @@ impl Found<'_> {
 }
 
 /// What a curve over sizes shows of the caches, on pages of this name.
-pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Vec<String> {
+pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Finding> {
     let levels = hierarchy::levels(known);
     let expected =
         |index: usize| Some((levels.get(index)?.latency().value, levels.get(index + 1)?.latency().value));
@@ -103,44 +127,54 @@ pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Vec<String
         expected: expected(index),
     };
     let limits: Vec<Limit> = hierarchy::declared(known.machine).into_iter().enumerate().map(limit).collect();
-    let mut said = sentences(&limits, curve, &|x| size(x.exp2().round() as u64));
+    let mut told = levels_told(&limits, curve, Along::BYTES);
     if let Some(memory) = last_plateau(curve, &limits) {
-        said.push(format!("memory: {}", value(&memory)));
+        told.push(said!["memory: ", value(&memory, "memory")]);
     }
-    if said.is_empty() {
-        return vec![];
-    }
-    vec![format!("Found from the curve on {pages} pages: {}.", said.join("; "))]
+    let told = Statement::joined(told, "; ")?;
+    let lead = format!("Found from the curve on {pages} pages: ");
+    Some(Finding::of(Question::Caches, said![lead, told, "."]))
 }
 
 /// What a curve, in the order of x, shows of each limit, and which plateaus it has besides.
-pub fn sentences(limits: &[Limit], curve: &[CurvePoint], write: &dyn Fn(f64) -> String) -> Vec<String> {
-    let found = Found { curve, plateaus: plateaus(curve) };
+pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<Statement> {
+    let found = Shown { curve, plateaus: plateaus(curve) };
     if found.plateaus.is_empty() {
         return vec![];
     }
     let mut claimed: Vec<f64> = vec![];
-    let mut said: Vec<String> = vec![];
+    let mut told: Vec<Statement> = vec![];
     for limit in limits {
-        let (name, declared) = (&limit.name, write((limit.at as f64).log2()));
-        said.push(match found.met(limit, &claimed) {
-            Met::By(plateau, ends) => {
-                claimed.push(plateau.from);
-                format!("{name}: {}{}, declared {declared}", value(plateau), end(plateau, ends, write))
-            }
-            Met::Beyond => format!("{name} ({declared} declared) reaches beyond the sweep"),
-            Met::ByNone => format!(
-                "{name} ({declared} declared) cannot be told apart from its neighbours: no plateau of its own ends there"
-            ),
-        });
+        let met = found.met(limit, &claimed);
+        if let Met::By(plateau, _) = met {
+            claimed.push(plateau.from);
+        }
+        told.push(limit_told(limit, &met, along));
     }
-    said.extend(found.plateaus.iter().filter(|plateau| !claimed.contains(&plateau.from)).filter_map(
-        |plateau| {
-            let ends = end(plateau, boundary(plateau)?, write);
-            Some(format!("a plateau of {}{ends}, where nothing is declared to end", value(plateau)))
-        },
-    ));
-    said
+    let besides = found.plateaus.iter().filter(|plateau| !claimed.contains(&plateau.from));
+    told.extend(besides.filter_map(|plateau| {
+        let name = "a plateau besides";
+        let ends = end(plateau, boundary(plateau)?, along, name);
+        Some(said!["a plateau of ", value(plateau, name), ends, ", where nothing is declared to end"])
+    }));
+    told
+}
+
+/// How a declared limit is met.
+fn limit_told(limit: &Limit, met: &Met, along: Along) -> Statement {
+    let (name, declared) = (limit.name.as_str(), along.declared(limit));
+    match met {
+        Met::By(plateau, ends) => {
+            let sized = end(plateau, *ends, along, name);
+            said![format!("{name}: "), value(plateau, name), sized, ", declared ", declared]
+        }
+        Met::Beyond => said![format!("{name} ("), declared, " declared) reaches beyond the sweep"],
+        Met::ByNone => said![
+            format!("{name} ("),
+            declared,
+            " declared) cannot be told apart from its neighbours: no plateau of its own ends there"
+        ],
+    }
 }
 
 /// The last plateau, if it goes on beyond every limit.
@@ -149,16 +183,19 @@ fn last_plateau(curve: &[CurvePoint], limits: &[Limit]) -> Option<Plateau> {
     plateaus(curve).into_iter().next_back().filter(|plateau| plateau.to > beyond)
 }
 
-fn value(plateau: &Plateau) -> String {
-    format!("{:.2} ns [{:.2}, {:.2}]", plateau.value, plateau.interval.low, plateau.interval.high)
+fn value(plateau: &Plateau, name: &str) -> Statement {
+    let measured = Measured { value: plateau.value, interval: Some(plateau.interval) };
+    said![Found::measured(measured, Dimension::Of(Unit::Nanoseconds)).named(&format!("{name}, latency"))]
 }
 
 /// Where a plateau ends, and whether it was flat so far.
-fn end(plateau: &Plateau, ends: Crossing, write: &dyn Fn(f64) -> String) -> String {
-    let (low, high) = (write(ends.interval.low), write(ends.interval.high));
-    let flat = plateau.ends.filter(|flat| flat.high < ends.interval.low - 0.5);
-    let sloping = flat.map_or(String::new(), |_| format!(" (rising from {} on)", write(plateau.to)));
-    format!(" up to {} [{low}, {high}]{sloping}", write(ends.at))
+fn end(plateau: &Plateau, ends: Crossing, along: Along, name: &str) -> Statement {
+    let sloping = plateau.ends.filter(|flat| flat.high < ends.interval.low - 0.5).map(|flat| {
+        let rises = along.place(plateau.to, flat, &format!("{name}, flat up to"));
+        said![" (rising from ", rises, " on)"]
+    });
+    let place = along.place(ends.at, ends.interval, &format!("{name}, found"));
+    said![" up to ", place, sloping.unwrap_or_default()]
 }
 
 #[cfg(test)]
@@ -179,16 +216,17 @@ mod tests {
     }
 
     fn said(limits: &[Limit], curve: &[CurvePoint]) -> String {
-        sentences(limits, curve, &|x| size(x.exp2().round() as u64)).join("; ")
+        let told = levels_told(limits, curve, Along::BYTES);
+        Statement::joined(told, "; ").unwrap_or_default().plain()
     }
 
     #[test]
     fn levels_that_end_where_they_are_declared_are_named() {
         let said = said(&limits(&[15, 20]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 24.0));
         assert!(
-            said.contains("L1: 1.00 ns")
-                && said.contains("[32 KiB, 38.05 KiB]")
-                && said.contains("L2: 4.00 ns"),
+            said.contains("L1: {1} up to {")
+                && said.contains("L2: {4} up to {")
+                && said.contains("declared {32768}"),
             "{said}"
         );
     }
@@ -196,7 +234,7 @@ mod tests {
     #[test]
     fn a_level_without_a_plateau_of_its_own_is_said_not_to_be_told_apart() {
         let said = said(&limits(&[15, 20, 25]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 28.0));
-        assert!(said.contains("L3 (32 MiB declared) cannot be told apart"), "{said}");
+        assert!(said.contains("L3 ({33554432} declared) cannot be told apart"), "{said}");
     }
 
     #[test]
@@ -215,15 +253,16 @@ mod tests {
         }
         let said = said(&limits, &curve);
         assert!(
-            said.contains("L2: 4.00 ns") && said.contains("L3 (32 MiB declared) cannot be told apart"),
+            said.contains("L2: {4} up to {")
+                && said.contains("L3 ({33554432} declared) cannot be told apart"),
             "{said}"
         );
-        assert!(!said.contains("L3: 150"), "{said}");
+        assert!(!said.contains("L3: {150"), "{said}");
     }
 
     #[test]
     fn what_the_sweep_does_not_reach_is_said_so() {
         let said = said(&limits(&[15, 40]), &steps(&[(15.0, 4.0)], 24.0));
-        assert!(said.contains("L2 (1 TiB declared) reaches beyond the sweep"), "{said}");
+        assert!(said.contains("L2 ({1099511627776} declared) reaches beyond the sweep"), "{said}");
     }
 }

@@ -1,8 +1,9 @@
 //! A fault against a load from memory, byte for byte: computed with this run's latencies, not with a
 //! bandwidth or with another day's figure (R-FIX-40).
 
-use crate::experiment::{Basis, Known, Parameter, Point, Scale};
+use crate::experiment::{Basis, Finding, Found, Known, Parameter, Point, Question, Scale, said};
 use crate::experiments::memory::pages::{PAGES, Pages};
+use crate::quantity::declared;
 
 const LINE: f64 = 64.0;
 
@@ -31,17 +32,26 @@ pub fn load(known: &Known) -> Basis {
     }
 }
 
-/// What a byte costs by a fault that brings in one page, against a byte by a load that brings in one line (R-MEM-31).
-pub fn finding(fault_ns: f64, known: &Known) -> Option<String> {
+/// What a byte costs by a fault of this kind that brings in one page, against a byte by a load that brings in one line
+/// (R-MEM-31).
+pub fn finding(kind: &str, fault: Found, known: &Known) -> Option<Finding> {
     let (point, size) = memory(known)?;
-    let load_ns = known.median(LATENCY, &point)?;
-    let by_fault = fault_ns / Pages::Base.bytes() as f64;
-    let by_load = load_ns / LINE;
-    Some(format!(
-        "Per byte brought in, such a fault costs {by_fault:.2} ns ({fault_ns:.0} ns for a page), a dependent load {by_load:.2} \
-         ns ({load_ns:.1} ns for a line, from {} MiB): {:.1} times as much; per access {:.0} times.",
-        size >> 20,
-        by_fault / by_load,
-        fault_ns / load_ns
+    let load = known.found(LATENCY, &point)?;
+    let (by_fault, by_load) = (fault.scaled(1.0 / Pages::Base.bytes() as f64), load.scaled(1.0 / LINE));
+    Some(Finding::of(
+        Question::Fault,
+        said![
+            format!("A byte costs by a {kind} fault "),
+            by_fault.named(&format!("byte by a {kind} fault")),
+            ", by a dependent load from ",
+            declared::size(size),
+            " ",
+            by_load.named("byte by a load from memory"),
+            ": ",
+            by_fault.times_as("much", by_load, &format!("{kind} fault over load, per byte")),
+            "; per access it is ",
+            fault.over(load).named(&format!("{kind} fault over load, per access")),
+            " times."
+        ],
     ))
 }

@@ -1,0 +1,241 @@
+//! Findings: what results say, each an answer to a question, in sentences whose figures the report rounds.
+//!
+//! A statement is written as it is read:
+//!
+//! ```text
+//! said!["A process costs ", process.named("a process"), ", a thread ", thread.named("a thread"), "."]
+//! ```
+
+use super::found::Found;
+
+/// What readers ask of results: the comparisons of the published reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Question {
+    /// Nearness to base hardware and prediction.
+    Prediction,
+    /// Why a prediction missed.
+    Miss,
+    /// One more argument.
+    Argument,
+    /// A system call against a procedure call; cached against uncached.
+    SystemCall,
+    /// A thread against a process.
+    Thread,
+    /// A page fault against a load.
+    Fault,
+    /// Levels found against levels declared.
+    Caches,
+    /// Of memory, against the theory; read and write; one thread and many.
+    Bandwidth,
+    /// Software and network.
+    Software,
+    /// TCP against ICMP echo.
+    Ping,
+    /// The adapter's part.
+    Adapter,
+    /// Opening and ending connections.
+    SetUp,
+    /// The page cache against memory.
+    FileCache,
+    /// Sequence against random order.
+    Order,
+    /// Files over a network.
+    Penalty,
+    /// Processes that read at once.
+    Contention,
+    /// Published figures.
+    Published,
+    /// The experiment's own question.
+    Experiment,
+}
+
+impl Question {
+    /// Every question, in the order of the reports.
+    pub const ALL: [Question; 18] = [
+        Question::Prediction,
+        Question::Miss,
+        Question::Argument,
+        Question::SystemCall,
+        Question::Thread,
+        Question::Fault,
+        Question::Caches,
+        Question::Bandwidth,
+        Question::Software,
+        Question::Ping,
+        Question::Adapter,
+        Question::SetUp,
+        Question::FileCache,
+        Question::Order,
+        Question::Penalty,
+        Question::Contention,
+        Question::Published,
+        Question::Experiment,
+    ];
+
+    /// The question as it is asked.
+    pub fn asked(self) -> &'static str {
+        match self {
+            Question::Prediction => "How near is each result to the base hardware and to its prediction?",
+            Question::Miss => "Where a prediction missed by more than a factor of two, what was wrong?",
+            Question::Argument => "What does one more argument cost?",
+            Question::SystemCall => {
+                "What does a system call cost in procedure calls, and what a call whose answer is cached?"
+            }
+            Question::Thread => "What does a thread cost against a process, to create and to switch to?",
+            Question::Fault => "What does a byte cost by a page fault, against a load from memory?",
+            Question::Caches => "Are the levels of the memory hierarchy as they are declared?",
+            Question::Bandwidth => {
+                "How much of the memory's theoretical bandwidth is reached: reading and writing, by one thread and by many?"
+            }
+            Question::Software => "What of the way between two hosts is software, and what the network?",
+            Question::Ping => "What does a round trip by TCP take against a ping?",
+            Question::Adapter => "Is the network adapter the limit?",
+            Question::SetUp => "What does it take to open and to end a connection, in round trips?",
+            Question::FileCache => "How much of the memory can the page cache use for a file?",
+            Question::Order => "What does random order cost against sequence, by the size of the file?",
+            Question::Penalty => {
+                "What does the network add to reading a file, against what its round trip and bandwidth predict?"
+            }
+            Question::Contention => {
+                "What does one more reading process cost, against a device that serves one after the other?"
+            }
+            Question::Published => "How do results compare with published ones?",
+            Question::Experiment => "What else do the results say?",
+        }
+    }
+
+    /// The name for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Question::Prediction => "prediction",
+            Question::Miss => "miss",
+            Question::Argument => "argument",
+            Question::SystemCall => "system_call",
+            Question::Thread => "thread",
+            Question::Fault => "fault",
+            Question::Caches => "caches",
+            Question::Bandwidth => "bandwidth",
+            Question::Software => "software",
+            Question::Ping => "ping",
+            Question::Adapter => "adapter",
+            Question::SetUp => "set_up",
+            Question::FileCache => "file_cache",
+            Question::Order => "order",
+            Question::Penalty => "penalty",
+            Question::Contention => "contention",
+            Question::Published => "published",
+            Question::Experiment => "experiment",
+        }
+    }
+}
+
+/// A number in a statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// What it is of, for programs and for tables.
+    pub name: String,
+    /// Its value, interval and what it counts.
+    pub found: Found,
+}
+
+/// A part of a statement.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// Words.
+    Text(String),
+    /// A number.
+    Figure(Figure),
+}
+
+/// Words and figures, in the order in which they are read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Statement(pub Vec<Piece>);
+
+impl Statement {
+    /// Goes on with more words, a figure, or another statement.
+    pub fn push(&mut self, more: impl Into<Statement>) {
+        self.0.extend(more.into().0);
+    }
+
+    /// Several with something between them; `None` where there are none.
+    pub fn joined(parts: Vec<Statement>, between: &str) -> Option<Statement> {
+        let mut parts = parts.into_iter();
+        let mut all = parts.next()?;
+        for part in parts {
+            all.push(between);
+            all.push(part);
+        }
+        Some(all)
+    }
+
+    /// The figures, in the order in which they are read.
+    pub fn figures(&self) -> impl Iterator<Item = &Figure> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Figure(figure) => Some(figure),
+            Piece::Text(_) => None,
+        })
+    }
+
+    /// The words, with every figure as its bare value in braces: for tests, which round nothing.
+    pub fn plain(&self) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Figure(figure) => format!("{{{}}}", figure.found.value),
+        };
+        self.0.iter().map(piece).collect()
+    }
+
+    /// Changes all words, those of the figures' names too.
+    pub fn reword(&mut self, word: impl Fn(&str) -> String) {
+        for piece in &mut self.0 {
+            match piece {
+                Piece::Text(text) => *text = word(text),
+                Piece::Figure(figure) => figure.name = word(&figure.name),
+            }
+        }
+    }
+}
+
+impl From<&str> for Statement {
+    fn from(text: &str) -> Self {
+        Statement(vec![Piece::Text(text.to_owned())])
+    }
+}
+
+impl From<String> for Statement {
+    fn from(text: String) -> Self {
+        Statement(vec![Piece::Text(text)])
+    }
+}
+
+impl From<Figure> for Statement {
+    fn from(figure: Figure) -> Self {
+        Statement(vec![Piece::Figure(figure)])
+    }
+}
+
+/// What results say, and which question that answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The question.
+    pub question: Question,
+    /// The answer.
+    pub statement: Statement,
+}
+
+impl Finding {
+    /// An answer to a question.
+    pub fn of(question: Question, statement: Statement) -> Self {
+        Finding { question, statement }
+    }
+}
+
+/// A statement from words, figures and other statements.
+macro_rules! said {
+    ($($piece:expr),+ $(,)?) => {{
+        let mut statement = $crate::experiment::Statement::default();
+        $(statement.push($piece);)+
+        statement
+    }};
+}
+pub(crate) use said;

@@ -1,0 +1,170 @@
+//! What remote reads have cost: the network's penalty against local reads, and against what its round trip and its
+//! bandwidth predict.
+
+use super::points::{
+    AHEAD, CLIENT_CACHED, LARGE, LOCAL, RANDOM, READ_AHEAD, SEQUENTIAL, SERVER_CACHED, SERVER_COLD, SMALL,
+    block, no_data,
+};
+use crate::experiment::{Dimension, Finding, Found, Known, Question, said};
+use crate::machine::Remote;
+use crate::quantity::{Unit, declared};
+
+const NAME: &str = "filesystem/remote_read";
+
+/// What the results say.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let Some(remote) = &known.machine.storage.remote else { return vec![] };
+    let through = remote.through.as_str();
+    let shapes = [(RANDOM, SMALL), (SEQUENTIAL, SMALL), (RANDOM, LARGE), (SEQUENTIAL, LARGE)];
+    let penalties = shapes.into_iter().filter_map(|(order, bytes)| penalty(through, order, bytes, known));
+    let orders = [SMALL, LARGE].into_iter().filter_map(|bytes| order(through, bytes, known));
+    let others = [
+        predicted(through, known),
+        bytes_of_large_blocks(through, known),
+        ahead(through, known),
+        coldness(through, known),
+    ];
+    penalties.chain(orders).chain(others.into_iter().flatten()).chain(one_machine(remote)).collect()
+}
+
+/// A block that the server has in its cache.
+fn far(through: &str, order: &str, bytes: u64, known: &Known) -> Option<Found> {
+    known.found(NAME, &block(through, SERVER_CACHED, order, bytes))
+}
+
+/// The same block of a local file that is in this machine's cache.
+fn near(order: &str, bytes: u64, known: &Known) -> Option<Found> {
+    known.found(NAME, &block(LOCAL, CLIENT_CACHED, order, bytes))
+}
+
+fn penalty(through: &str, order: &str, bytes: u64, known: &Known) -> Option<Finding> {
+    let (far, near) = (far(through, order, bytes, known)?, near(order, bytes, known)?);
+    let what = format!("{order} {}", declared::size(bytes));
+    let told = if far.differs_from(&near) == Some(false) {
+        said!["the two cannot be told apart"]
+    } else {
+        said![
+            "the network's penalty is ",
+            far.minus(near).named(&format!("penalty, {what}")),
+            ", the remote block taking ",
+            far.over(near).named(&format!("remote over local, {what}")),
+            " times as long"
+        ]
+    };
+    Some(Finding::of(
+        Question::Penalty,
+        said![
+            format!("By {through} a {order} block of {} takes ", declared::size(bytes)),
+            far.named(&format!("remote, {what}")),
+            " from the server's cache and ",
+            near.named(&format!("local, {what}")),
+            " from this machine's: ",
+            told,
+            "."
+        ],
+    ))
+}
+
+fn order(through: &str, bytes: u64, known: &Known) -> Option<Finding> {
+    let random = far(through, RANDOM, bytes, known)?;
+    let sequential = far(through, SEQUENTIAL, bytes, known)?;
+    let name = format!("random over sequential, {}", declared::size(bytes));
+    Some(Finding::of(
+        Question::Order,
+        said![
+            format!("By {through} a block of {} in random order against sequence: ", declared::size(bytes)),
+            random.times_as("much", sequential, &name),
+            "."
+        ],
+    ))
+}
+
+/// The penalty of a small block against one exchange without data and its bytes at the rate of requests kept ahead.
+fn predicted(through: &str, known: &Known) -> Option<Finding> {
+    let round_trip = known.found(NAME, &no_data(through))?;
+    let streamed =
+        known.found(NAME, &block(through, SERVER_CACHED, SEQUENTIAL, LARGE).with(&AHEAD, READ_AHEAD))?;
+    let expected = round_trip.plus(streamed.scaled(SMALL as f64 / LARGE as f64));
+    let found = far(through, RANDOM, SMALL, known)?.minus(near(RANDOM, SMALL, known)?);
+    let told = match found.differs_from(&expected) {
+        Some(false) => said!["the two cannot be told apart: round trip and bandwidth account for it"],
+        _ if found.value > expected.value => said![
+            found.minus(expected).named("penalty less prediction"),
+            " more: the server's and the client's own work on a file"
+        ],
+        _ => said![expected.minus(found).named("prediction less penalty"), " less"],
+    };
+    Some(Finding::of(
+        Question::Penalty,
+        said![
+            format!(
+                "Of a random block of {} the round trip (an exchange without data, ",
+                declared::size(SMALL)
+            ),
+            round_trip.named("exchange without data"),
+            ") and the bytes, at the rate of requests kept ahead, predict ",
+            expected.named("penalty predicted"),
+            "; the penalty is ",
+            found.named("penalty found"),
+            ": ",
+            told,
+            "."
+        ],
+    ))
+}
+
+fn bytes_of_large_blocks(through: &str, known: &Known) -> Option<Finding> {
+    let large = far(through, SEQUENTIAL, LARGE, known)?;
+    let rate = large.inverse(LARGE as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond));
+    Some(Finding::of(
+        Question::Penalty,
+        said![
+            format!("A block of {}, one request at a time, comes at ", declared::size(LARGE)),
+            rate.named("rate, one request at a time"),
+            "."
+        ],
+    ))
+}
+
+fn ahead(through: &str, known: &Known) -> Option<Finding> {
+    let one = block(through, SERVER_CACHED, SEQUENTIAL, SMALL);
+    let many = one.clone().with(&AHEAD, READ_AHEAD);
+    let (one, many) = (known.found(NAME, &one)?, known.found(NAME, &many)?);
+    Some(Finding::of(
+        Question::Penalty,
+        said![
+            format!(
+                "With {READ_AHEAD} requests kept ahead a sequential block of {} takes ",
+                declared::size(SMALL)
+            ),
+            many.named("block, requests ahead"),
+            " instead of ",
+            one.named("block, one request at a time"),
+            ". Without them: ",
+            one.times_as("long", many, "one at a time over requests ahead"),
+            "."
+        ],
+    ))
+}
+
+fn coldness(through: &str, known: &Known) -> Option<Finding> {
+    let cold = known.found(NAME, &block(through, SERVER_COLD, RANDOM, SMALL))?;
+    let cached = far(through, RANDOM, SMALL, known)?;
+    let told = if cold.differs_from(&cached) == Some(true) {
+        said![
+            format!("From the server's disk a random block of {} takes ", declared::size(SMALL)),
+            cold.minus(cached).named("server's disk less its cache"),
+            " more than from its cache."
+        ]
+    } else {
+        "Whether the server's cache or its disk holds a random block cannot be told apart in the spread of the network."
+            .into()
+    };
+    Some(Finding::of(Question::Penalty, told))
+}
+
+fn one_machine(remote: &Remote) -> Option<Finding> {
+    let told =
+        "The server is this machine: there is no wire in these figures, and both sides share its processors.";
+    remote.is_here().then(|| Finding::of(Question::Penalty, told.into()))
+}

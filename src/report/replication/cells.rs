@@ -1,0 +1,104 @@
+//! The cells of a replication's table: a figure with its unit, or a dash with the reason in a note.
+
+use crate::references::{Figure, Value};
+use crate::replicate::table::Compared;
+use crate::replicate::{Row, Summary, Theirs};
+use crate::report::paper::Text;
+use crate::report::quantities::{self, Measure};
+use crate::report::summary::ABSENT;
+
+/// What the figures of a row are of: `file read, sequential, per block`.
+pub(super) fn operation(row: &Row) -> String {
+    if row.per.is_empty() { row.operation.to_owned() } else { format!("{}, per {}", row.operation, row.per) }
+}
+
+/// What they printed, with its doubt.
+pub(super) fn printed(compared: &Compared) -> Text {
+    match (compared.theirs, &compared.row.theirs) {
+        (Some(figure), _) => of_figure(figure, compared.row),
+        (None, Theirs::NotPrinted(reason)) => absent(reason),
+        (None, Theirs::Printed(id)) => absent(&format!("no such figure: {id}")),
+    }
+}
+
+fn of_figure(figure: &'static Figure, row: &Row) -> Text {
+    let cell = match (figure.value(), figure.unit().quantity()) {
+        (Some(value), Some(unit)) => {
+            let sd = figure
+                .deviation()
+                .map(|sd| format!(" ± {}", Measure::of(unit, value.printed()).number(sd, None)));
+            let measure = Measure::of(unit, value.printed());
+            Text::plain(format!(
+                "{}{} {}",
+                measure.number(value.printed(), None),
+                sd.unwrap_or_default(),
+                measure.symbol
+            ))
+        }
+        _ => Text::plain(figure.printed().to_string()),
+    };
+    match doubt(figure, row) {
+        Some(doubt) => cell.and("?").noted(doubt),
+        None => cell,
+    }
+}
+
+/// The doubt told, with what is right instead.
+fn doubt(figure: &'static Figure, row: &Row) -> Option<Text> {
+    let doubt = figure.doubt()?;
+    let said = figure.misgiving().unwrap_or_default().trim_end_matches('.');
+    let corrected = match figure.value() {
+        Some(Value::Doubtful { corrected: Some(right), .. }) => {
+            format!(" Corrected: {}.", quantities::value(row.unit, right))
+        }
+        _ => String::new(),
+    };
+    Some(Text::plain(format!("Doubtful ({}): {said}.{corrected}", doubt.name())))
+}
+
+/// What their method finds here, with the deviation that they would have printed.
+pub(super) fn replicated(compared: &Compared) -> Text {
+    match &compared.replicated {
+        Ok(summary) => of_summary(summary, compared.row),
+        Err(reason) => absent(reason),
+    }
+}
+
+fn of_summary(summary: &Summary, row: &Row) -> Text {
+    let measure = Measure::of(row.unit, summary.value);
+    let deviation =
+        summary.deviation.map(|sd| format!(" ± {}", measure.number(sd, None))).unwrap_or_default();
+    let number = measure.number(summary.value, summary.interval);
+    Text::plain(format!("{number}{deviation} {}", measure.symbol))
+}
+
+/// Fathom's median, with its interval.
+pub(super) fn found(compared: &Compared) -> Text {
+    match &compared.fathom {
+        Ok(found) => {
+            let measure = Measure::of(compared.row.unit, found.value);
+            let range =
+                found.ends().map(|(low, high)| format!(" [{}]", measure.range(found.value, low, high)));
+            let number = measure.number(found.value, found.ends());
+            Text::plain(format!("{number}{} {}", range.unwrap_or_default(), measure.symbol))
+        }
+        Err(reason) => absent(reason),
+    }
+}
+
+/// Their method over Fathom's.
+pub(super) fn ratio(compared: &Compared) -> Text {
+    let Some(ratio) = &compared.ratio else { return Text::plain(ABSENT) };
+    let range = ratio.interval.map(|interval| {
+        format!(
+            " [{}–{}]",
+            quantities::significant(interval.low, 3),
+            quantities::significant(interval.high, 3)
+        )
+    });
+    Text::plain(quantities::significant(ratio.value, 3) + &range.unwrap_or_default())
+}
+
+fn absent(reason: &str) -> Text {
+    Text::plain(ABSENT).noted(Text::prose(reason))
+}

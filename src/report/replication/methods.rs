@@ -1,0 +1,94 @@
+//! How each figure of a replication was measured: their method, what is different here, what was seen, and Fathom's point.
+
+use crate::experiment::Point;
+use crate::replicate::record::{Outcome, Replication};
+use crate::replicate::table::Compared;
+use crate::replicate::{Fathom, Method, Replica, Report};
+use crate::report::paper::{Block, Column, Key, Row, Section, Table, Text};
+use crate::report::{quantities, words};
+
+pub(super) fn section(report: &Report, replication: &Replication, rows: &[Compared]) -> Section {
+    let mut section = Section::new(Key::of("methods"), "How each was measured")
+        .say(Text::prose(report.methodology))
+        .with(asked(rows));
+    section.sections = report.methods().into_iter().map(|method| one(method, replication)).collect();
+    section
+}
+
+/// Which statistic and which point stand behind each row.
+fn asked(rows: &[Compared]) -> Table {
+    let row = |compared: &Compared| {
+        let method = match compared.row.replica {
+            Replica::By(method) => Text::to(&key(method)),
+            Replica::NotHere(_) => Text::plain("–"),
+        };
+        let their = Text::plain(compared.row.section);
+        let statistic = Text::plain(compared.row.statistic.name());
+        Row::of([Text::plain(compared.row.operation), their, method, statistic, fathom(compared)])
+    };
+    let caption = "What stands behind each row: their section, their method and statistic, and where Fathom asks the same.";
+    Table::new(Key::of("asked"), caption)
+        .columns([
+            Column::words("operation"),
+            Column::words("their section"),
+            Column::words("their method"),
+            Column::words("their statistic"),
+            Column::words("Fathom"),
+        ])
+        .rows(rows.iter().map(row))
+}
+
+fn fathom(compared: &Compared) -> Text {
+    match &compared.row.fathom {
+        Fathom::Nowhere(reason) => Text::prose(reason),
+        Fathom::Slope(experiment, along, _) => {
+            Text::code(*experiment).and(format!(", slope along {}", words::parameter(experiment, along)))
+        }
+        Fathom::Point(..) | Fathom::Computed { .. } => {
+            let points = compared.points.iter().map(point);
+            Text::joined(points, "; ")
+        }
+    }
+}
+
+fn point((experiment, point): &(&'static str, Point)) -> Text {
+    Text::code(*experiment).and(format!(" {}", words::label(experiment, point)))
+}
+
+fn key(method: &Method) -> Key {
+    Key::of("method").within(&method.name.to_lowercase())
+}
+
+fn one(method: &'static Method, replication: &Replication) -> Section {
+    let section = Section::new(key(method), method.name).say(Text::prose(method.text));
+    let section = match method.differs {
+        "" => section,
+        differs => section.say(Text::strong("Different here: ").and(Text::prose(differs))),
+    };
+    match replication.of(method.name) {
+        None => section.say("It was not reached."),
+        Some(line) => section.with_all(seen(&line.outcome, line.took_s)),
+    }
+}
+
+fn seen(outcome: &Outcome, took_s: f64) -> Vec<Block> {
+    let took = quantities::duration(took_s);
+    match outcome {
+        Outcome::Measured { series } => {
+            let trials: usize = series.points.iter().map(|trials| trials.values.len()).sum();
+            let mut said = vec![Text::plain(format!("{} in {took}.", words::plural(trials, "trial value")))];
+            said.extend(series.seen.iter().map(|sentence| Text::prose(sentence)));
+            vec![Block::List(said)]
+        }
+        Outcome::Skipped { reason } => {
+            vec![Block::Paragraph(Text::plain("Not measured: ").and(Text::prose(reason)))]
+        }
+        Outcome::Failed { reason } => {
+            vec![Block::Paragraph(Text::plain("It failed: ").and(Text::prose(reason)))]
+        }
+        Outcome::TimedOut { after_s } => {
+            let limit = quantities::duration(*after_s);
+            vec![Block::Paragraph(Text::plain(format!("It did not end within {limit}.")))]
+        }
+    }
+}
