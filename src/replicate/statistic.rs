@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn a_curve_has_settled_where_it_is_like_its_end() {
         // Report 003's finer sizes, MB, with the time of a byte: it read 4 GB off them.
-        let rates = [0.813587, 0.517686, 0.358726, 0.366098, 0.357054, 0.356015, 0.352255];
+        let rates = [0.813_587, 0.517_686, 0.358_726, 0.366_098, 0.357_054, 0.356_015, 0.352_255];
         let sizes = [3072.0, 3570.0, 4070.0, 4570.0, 5070.0, 5570.0, 6070.0];
         let points: Vec<(f64, f64)> = sizes.into_iter().zip(rates.map(|rate| 1.0 / rate)).collect();
         let settled = Statistic::of(Fit::WhereSettled(1.1)).summary(&along(&points));

@@ -1,7 +1,7 @@
 //! Section 5.1: how large the file cache is, by reading files twice.
 
 use super::BLOCK;
-use crate::experiment::{Failure, Finding, Placement, Point};
+use crate::experiment::{Dimension, Failure, Found, Placement, Point};
 use crate::experiments::test_file::{self, Room, TestFile};
 use crate::machine::{self, Machine};
 use crate::quantity::Unit;
@@ -79,7 +79,7 @@ pub const RATE_ROW: Row = Row {
     statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
     fathom: Fathom::Computed {
         of: |machine| vec![("filesystem/read", warm(machine))],
-        value: |known| known.finding("filesystem/read", &warm(known.machine)).map(rate),
+        value: |known| known.found("filesystem/read", &warm(known.machine)).map(rate),
     },
     misleads: "Each block is timed alone between serialising instructions: the clock's own part is in every one, and nothing of one call overlaps with the next. In a virtual machine the hypervisor runs before each, and the kernel's way is cold when the call comes.",
 };
@@ -89,10 +89,9 @@ fn warm(machine: &Machine) -> Point {
     nearest("filesystem/read", machine, names, &[("block", BLOCK as u64), ("file", 64 << 20)])
 }
 
-/// Bytes a second, of nanoseconds for a block: the longest time is the least rate.
-fn rate(block: Finding) -> Finding {
-    let of = |ns: f64| BLOCK as f64 / ns * 1e9;
-    Finding { median: of(block.median), interval: block.interval.map(|(low, high)| (of(high), of(low))) }
+/// Bytes a second, of nanoseconds for a block.
+fn rate(block: Found) -> Found {
+    block.inverse(BLOCK as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond))
 }
 
 fn cached_rate(stage: &Stage) -> Result<Series, Failure> {
@@ -207,12 +206,5 @@ mod tests {
             Err(Failure::Unsupported(reason)) => assert!(reason.contains("page cache"), "{reason}"),
             Err(broke) => panic!("{broke}"),
         }
-    }
-
-    #[test]
-    fn a_rate_is_least_where_the_time_is_longest() {
-        let found = rate(Finding { median: 1024.0, interval: Some((512.0, 2048.0)) });
-        assert!((found.median - 4e9).abs() < 1.0);
-        assert_eq!(found.interval, Some((2e9, 8e9)));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::BLOCK;
 use super::read::BlockFile;
-use crate::experiment::{Failure, Finding, Known, Placement, Point, ensure};
+use crate::experiment::{Dimension, Failure, Found, Known, Placement, Point, ensure};
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::replicate::sweep::nearest;
@@ -155,13 +155,14 @@ fn doublings(machine: &Machine) -> Vec<(&'static str, Point)> {
 }
 
 /// The mean factor from each of them to the next.
-fn growth_by_doubling(known: &Known) -> Option<Finding> {
+fn growth_by_doubling(known: &Known) -> Option<Found> {
     let points = doublings(known.machine);
     let times: Vec<f64> = points.iter().filter_map(|(name, point)| known.median(name, point)).collect();
     (times.len() == points.len()).then_some(())?;
     let factors: Vec<f64> =
         times.chunks(4).flat_map(|four| four.windows(2)).map(|pair| pair[1] / pair[0] * PARTS).collect();
-    Some(Finding { median: factors.iter().sum::<f64>() / factors.len() as f64, interval: None })
+    let mean = factors.iter().sum::<f64>() / factors.len() as f64;
+    Some(Found::bare(mean, Dimension::Of(Unit::PartsPerMillion)))
 }
 
 fn contention(stage: &Stage) -> Result<Series, Failure> {

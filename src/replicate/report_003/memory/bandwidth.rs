@@ -1,7 +1,7 @@
 //! Section 4.2: bytes a second, read and written.
 
 use super::streams;
-use crate::experiment::{Failure, Finding, Known, Placement, Point, Requirement, ensure};
+use crate::experiment::{Failure, Found, Known, Placement, Point, Requirement, ensure};
 use crate::experiments::test_file::Aligned;
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -196,10 +196,10 @@ fn parallel(machine: &Machine, kind: &str) -> Vec<(&'static str, Point)> {
 }
 
 /// The best of them.
-fn best(known: &Known, kind: &str) -> Option<Finding> {
+fn best(known: &Known, kind: &str) -> Option<Found> {
     let found =
-        parallel(known.machine, kind).into_iter().filter_map(|(name, point)| known.finding(name, &point));
-    found.max_by(|one, other| one.median.total_cmp(&other.median))
+        parallel(known.machine, kind).into_iter().filter_map(|(name, point)| known.found(name, &point));
+    found.max_by(|one, other| one.value.total_cmp(&other.value))
 }
 
 fn array(stage: &Stage) -> Result<Aligned, Failure> {

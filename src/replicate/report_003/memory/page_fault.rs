@@ -1,6 +1,6 @@
 //! Section 4.3: the first access to a page of a mapped file.
 
-use crate::experiment::{Failure, Finding, Placement, Point};
+use crate::experiment::{Failure, Found, Placement, Point};
 use crate::experiments::test_file::{self, Room, TestFile};
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -69,7 +69,7 @@ pub const PER_BYTE_ROW: Row = Row {
     statistic: Statistic::variant(PER_BYTE, Fit::MeanOver { from: FROM, to: TO }),
     fathom: Fathom::Computed {
         of: |machine| vec![("memory/major_fault", single_page(machine))],
-        value: |known| known.finding("memory/major_fault", &single_page(known.machine)).map(by_the_byte),
+        value: |known| known.found("memory/major_fault", &single_page(known.machine)).map(by_the_byte),
     },
     misleads: "What is divided is a fault with its read-ahead, and by 64 KiB whatever the kernel brought in; Fathom's is a fault that brings in one page, by \
                its 4096 bytes. The report then sets it against 0.101 ns a byte, which is a bandwidth, not an access: hence its factor of 66.",
@@ -122,12 +122,8 @@ fn single_page(machine: &Machine) -> Point {
     nearest("memory/major_fault", machine, &[("access", &["shuffled pages, no read-ahead"])], &[])
 }
 
-fn by_the_byte(fault: Finding) -> Finding {
-    let page = PAGE as f64;
-    Finding {
-        median: fault.median / page,
-        interval: fault.interval.map(|(low, high)| (low / page, high / page)),
-    }
+fn by_the_byte(fault: Found) -> Found {
+    fault.scaled(1.0 / PAGE as f64)
 }
 
 fn faults(stage: &Stage) -> Result<Series, Failure> {
