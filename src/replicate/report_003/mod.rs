@@ -1,4 +1,4 @@
-//! Report 003: the project on a MacBook Pro with an i5-5257U and OS X 10.11.
+//! Report 003: the project on a laptop of Apple's with an i5-5257U and OS X 10.11.
 
 mod cpu;
 mod filesystem;

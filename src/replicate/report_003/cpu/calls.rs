@@ -1,7 +1,10 @@
 //! Sections 3.3 and 3.4: calls of procedures and of the kernel, each between two readings of the clock.
 
 use super::super::{RUNS, repetitions::Repetitions};
-use super::empty_functions::*;
+use super::empty_functions::{
+    fathom_empty_0, fathom_empty_1, fathom_empty_2, fathom_empty_3, fathom_empty_4, fathom_empty_5,
+    fathom_empty_6, fathom_empty_7,
+};
 use super::readings::mean;
 use crate::experiment::{Failure, Placement};
 use crate::quantity::Unit;
@@ -114,15 +117,14 @@ type Timed = fn() -> i64;
 
 /// By the number of arguments.
 const TIMED: [Timed; 8] = [
-    // SAFETY (all eight): functions that read their arguments and store them into their own frame.
-    || timer::paoloni(|| unsafe { fathom_empty_0() }),
-    || timer::paoloni(|| unsafe { fathom_empty_1(1) }),
-    || timer::paoloni(|| unsafe { fathom_empty_2(1, 2) }),
-    || timer::paoloni(|| unsafe { fathom_empty_3(1, 2, 3) }),
-    || timer::paoloni(|| unsafe { fathom_empty_4(1, 2, 3, 4) }),
-    || timer::paoloni(|| unsafe { fathom_empty_5(1, 2, 3, 4, 5) }),
-    || timer::paoloni(|| unsafe { fathom_empty_6(1, 2, 3, 4, 5, 6) }),
-    || timer::paoloni(|| unsafe { fathom_empty_7(1, 2, 3, 4, 5, 6, 7) }),
+    || timer::paoloni(|| fathom_empty_0()),
+    || timer::paoloni(|| fathom_empty_1(1)),
+    || timer::paoloni(|| fathom_empty_2(1, 2)),
+    || timer::paoloni(|| fathom_empty_3(1, 2, 3)),
+    || timer::paoloni(|| fathom_empty_4(1, 2, 3, 4)),
+    || timer::paoloni(|| fathom_empty_5(1, 2, 3, 4, 5)),
+    || timer::paoloni(|| fathom_empty_6(1, 2, 3, 4, 5, 6)),
+    || timer::paoloni(|| fathom_empty_7(1, 2, 3, 4, 5, 6, 7)),
 ];
 
 fn procedures(stage: &Stage) -> Result<Series, Failure> {
@@ -140,9 +142,18 @@ fn services(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     let repetitions = Repetitions::of(stage, REPETITIONS, 2 * RUNS);
     let runs = |timed: Timed| (0..RUNS).map(|_| mean(repetitions.count, timed) * ns).collect();
-    // SAFETY (both): neither call takes or keeps anything.
-    let getppid = runs(|| timer::paoloni(|| _ = unsafe { libc::getppid() }));
-    let getpid = runs(|| timer::paoloni(|| _ = unsafe { libc::getpid() }));
+    let getppid = runs(|| {
+        timer::paoloni(|| {
+            // SAFETY: takes and keeps nothing.
+            unsafe { libc::getppid() };
+        })
+    });
+    let getpid = runs(|| {
+        timer::paoloni(|| {
+            // SAFETY: as above.
+            unsafe { libc::getpid() };
+        })
+    });
     let series = Series { seen: repetitions.said(), ..Series::default() };
     Ok(series.and(GETPPID, 0.0, getppid).and(GETPID, 0.0, getpid))
 }

@@ -4,16 +4,17 @@
 #[cfg(target_arch = "x86_64")]
 use core::arch::global_asm;
 
+// SAFETY: they read their arguments and store them into their own frame.
 #[cfg(target_arch = "x86_64")]
 unsafe extern "C" {
-    pub fn fathom_empty_0();
-    pub fn fathom_empty_1(a: i32);
-    pub fn fathom_empty_2(a: i32, b: i32);
-    pub fn fathom_empty_3(a: i32, b: i32, c: i32);
-    pub fn fathom_empty_4(a: i32, b: i32, c: i32, d: i32);
-    pub fn fathom_empty_5(a: i32, b: i32, c: i32, d: i32, e: i32);
-    pub fn fathom_empty_6(a: i32, b: i32, c: i32, d: i32, e: i32, f: i32);
-    pub fn fathom_empty_7(a: i32, b: i32, c: i32, d: i32, e: i32, f: i32, g: i32);
+    pub safe fn fathom_empty_0();
+    pub safe fn fathom_empty_1(a: i32);
+    pub safe fn fathom_empty_2(a: i32, b: i32);
+    pub safe fn fathom_empty_3(a: i32, b: i32, c: i32);
+    pub safe fn fathom_empty_4(a: i32, b: i32, c: i32, d: i32);
+    pub safe fn fathom_empty_5(a: i32, b: i32, c: i32, d: i32, e: i32);
+    pub safe fn fathom_empty_6(a: i32, b: i32, c: i32, d: i32, e: i32, f: i32);
+    pub safe fn fathom_empty_7(a: i32, b: i32, c: i32, d: i32, e: i32, f: i32, g: i32);
 }
 
 // The stores lie in the red zone below the stack pointer, which the ABI leaves to a function that calls no other.
@@ -58,7 +59,7 @@ mod compiled {
     macro_rules! empty {
         ($name:ident $(, $argument:ident)*) => {
             #[inline(never)]
-            pub unsafe extern "C" fn $name($($argument: i32),*) {
+            pub extern "C" fn $name($($argument: i32),*) {
                 $(std::hint::black_box(&$argument);)*
             }
         };

@@ -9,7 +9,7 @@ use crate::replicate::{
 };
 use std::time::Duration;
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 const READING: Method = Method {
     name: "reading the clock",

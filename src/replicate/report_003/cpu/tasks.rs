@@ -9,7 +9,7 @@ use crate::statistics;
 use std::ptr::{null, null_mut};
 use std::time::Duration;
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 /// Their repetitions in an average.
 pub const REPETITIONS: u64 = 200;
 

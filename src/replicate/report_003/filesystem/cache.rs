@@ -22,7 +22,7 @@ const SIZE: Method = Method {
     differs: "One file is read as far as each size; purge is POSIX_FADV_DONTNEED on it. Sizes end at twice what memory may be used, not at 16 GB.",
     placement: Placement::OneCpu,
     needs: &[],
-    limit: Duration::from_secs(300),
+    limit: Duration::from_mins(5),
     measure: cache_size,
 };
 
@@ -34,7 +34,7 @@ const CACHED: Method = Method {
               POSIX_FADV_DONTNEED on it. The block is not printed; it is that of their file system.",
     placement: Placement::OneCpu,
     needs: &[],
-    limit: Duration::from_secs(120),
+    limit: Duration::from_mins(2),
     measure: cached_rate,
 };
 

@@ -24,7 +24,7 @@ const CONTENTION: Method = Method {
               by its prediction of 2 it is the factor that a block's time grows by when the competitors double, which is taken over all patterns.",
     placement: Placement::OneCpu,
     needs: &[],
-    limit: Duration::from_secs(240),
+    limit: Duration::from_mins(4),
     measure: contention,
 };
 

@@ -20,7 +20,7 @@ const REMOTE: Method = Method {
               has read. No pause of 5 to 10 minutes between the experiments.",
     placement: Placement::Free,
     needs: &[Requirement::Remote],
-    limit: Duration::from_secs(180),
+    limit: Duration::from_mins(3),
     measure: read,
 };
 

@@ -16,7 +16,7 @@ const LOOPS: Method = Method {
     differs: DIFFERS,
     placement: Placement::OneCpu,
     needs: &[Requirement::MemoryBytes(QUICK_BYTES as u64)],
-    limit: Duration::from_secs(120),
+    limit: Duration::from_mins(2),
     measure: loops,
 };
 
@@ -31,7 +31,7 @@ const AVX: Method = Method {
         Requirement::Instructions("avx"),
         Requirement::MemoryBytes(QUICK_BYTES as u64),
     ],
-    limit: Duration::from_secs(120),
+    limit: Duration::from_mins(2),
     measure: avx,
 };
 

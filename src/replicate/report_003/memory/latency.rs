@@ -21,7 +21,7 @@ const LATENCY: Method = Method {
               array.",
     placement: Placement::OneCpu,
     needs: &[Requirement::MemoryBytes(SMALLEST_LARGEST)],
-    limit: Duration::from_secs(120),
+    limit: Duration::from_mins(2),
     measure: latency,
 };
 

@@ -22,7 +22,7 @@ const FAULT: Method = Method {
               GiB instead of 3 (256 MiB where it should be quick), so that the longest strides have fewer accesses.",
     placement: Placement::OneCpu,
     needs: &[],
-    limit: Duration::from_secs(240),
+    limit: Duration::from_mins(4),
     measure: faults,
 };
 

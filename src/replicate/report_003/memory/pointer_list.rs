@@ -11,7 +11,11 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// Bytes of an element.
-pub const ELEMENT: usize = size_of::<*const u8>();
+pub const ELEMENT: usize = size_of::<Element>();
+
+/// A pointer to another one.
+#[derive(Clone, Copy)]
+struct Element(*const Element);
 /// Bytes of the lines that are counted.
 const LINE: usize = 64;
 
@@ -28,50 +32,59 @@ impl PointerList {
         Ok(PointerList { memory: Aligned::new(bytes)?, chance: SplitMix64::seed_from_u64(seed), elements: 0 })
     }
 
-    /// Links the first `bytes` of the array: element i points to ((i / stride + 1) × stride + rand() % stride) % elements.
+    /// Its first element.
+    fn start(&self) -> *mut Element {
+        // The memory begins at a page.
+        self.memory.start().cast::<libc::c_void>().cast()
+    }
+
+    /// Links the first `bytes` of the array: element `i` points to
+    /// `((i / stride + 1) * stride + rand() % stride) % elements`.
     pub fn link(&mut self, bytes: usize, stride: usize) {
         self.elements = (bytes / ELEMENT).min(self.memory.bytes().len() / ELEMENT);
-        let start = self.memory.start().cast::<*const u8>();
+        let start = self.start();
         for element in 0..self.elements {
             let within = self.chance.next_u64() as usize % stride;
             let index = ((element / stride + 1) * stride + within) % self.elements;
             // SAFETY: both indices are below the number of elements, and the memory holds so many.
-            unsafe { start.add(element).write(start.add(index).cast()) };
+            unsafe { start.add(element).write(Element(start.add(index))) };
         }
     }
 
-    /// Follows the pointers from the first element, ten loads in a time round the loop, and returns where it arrives.
+    /// Follows the pointers from the first element, ten loads in a time round the loop, and returns the number of the
+    /// element where it arrives.
     #[inline(never)]
-    pub fn follow(&self, loads: usize) -> *const u8 {
-        let mut here: *const u8 = self.memory.start();
+    pub fn follow(&self, loads: usize) -> usize {
+        let mut here: *const Element = self.start();
         for _ in 0..loads / 10 {
             for _ in 0..10 {
                 // SAFETY: every element points to an element. Volatile, so that no load is left out; the ten are unrolled.
-                here = unsafe { here.cast::<*const u8>().read_volatile() };
+                here = unsafe { here.read_volatile() }.0;
             }
         }
-        here
+        self.number(here)
+    }
+
+    fn number(&self, element: *const Element) -> usize {
+        (element as usize - self.start() as usize) / ELEMENT
     }
 
     /// Bytes of the lines that the first so many loads touch.
     pub fn touched(&self, loads: usize) -> usize {
-        let start = self.memory.start() as usize;
         let mut seen = vec![false; (self.elements * ELEMENT).div_ceil(LINE)];
-        let mut here: *const u8 = self.memory.start();
+        let mut here: *const Element = self.start();
         for _ in 0..loads {
-            seen[(here as usize - start) / LINE] = true;
+            seen[self.number(here) * ELEMENT / LINE] = true;
             // SAFETY: as above.
-            here = unsafe { here.cast::<*const u8>().read() };
+            here = unsafe { here.read() }.0;
         }
         seen.into_iter().filter(|seen| *seen).count() * LINE
     }
 
     #[cfg(test)]
     fn index_after(&self, element: usize) -> usize {
-        let start = self.memory.start() as usize;
         // SAFETY: the element is within the array.
-        let to = unsafe { self.memory.start().cast::<*const u8>().add(element).read() };
-        (to as usize - start) / ELEMENT
+        self.number(unsafe { self.start().add(element).read() }.0)
     }
 }
 
@@ -100,8 +113,7 @@ mod tests {
     fn as_many_loads_are_made_as_asked_for() {
         // One element in a stride: the list is a plain circle, and where it ends tells how many loads were made.
         let list = list(1000, 1);
-        let arrived = (list.follow(2_340) as usize - list.memory.start() as usize) / ELEMENT;
-        assert_eq!(arrived, 340);
+        assert_eq!(list.follow(2_340), 340);
         assert_eq!(list.touched(500), 500 * ELEMENT / LINE * LINE + LINE);
     }
 

@@ -1,4 +1,4 @@
-//! Section 4.3 (network): connect() and close().
+//! Section 4.3 (network): `connect` and `close`.
 
 use super::round_trip::of_peer;
 use super::{LOOPBACK, PATIENCE, PEER, broke, on_path};
@@ -13,7 +13,7 @@ use std::io::Read;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 const CONNECTIONS: usize = 100;
 const SETUP: &str = "connect";
 const TEARDOWN: &str = "close";

@@ -14,7 +14,7 @@ use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 /// Their payload: ping's.
 const PAYLOAD: usize = 56;
 const SAMPLES: u64 = 100;
@@ -184,7 +184,7 @@ fn conversation(mut stream: TcpStream) -> Result<Series, Failure> {
     Ok(Series::of(values))
 }
 
-/// Waits with select() for clients and for what they say, and says it back.
+/// Waits with `select` for clients and for what they say, and says it back.
 fn echo_server(listener: &TcpListener) -> Result<(), Failure> {
     let mut clients: Vec<TcpStream> = vec![];
     let mut buffer = [0; 4096];
@@ -214,7 +214,9 @@ fn select(descriptors: &[i32]) -> Result<Vec<i32>, Failure> {
     // SAFETY: descriptors are below the number of bits of the set; select changes the set alone.
     unsafe {
         let mut set: libc::fd_set = std::mem::zeroed();
-        descriptors.iter().for_each(|descriptor| libc::FD_SET(*descriptor, &raw mut set));
+        for descriptor in descriptors {
+            libc::FD_SET(*descriptor, &raw mut set);
+        }
         let null = std::ptr::null_mut();
         if libc::select(most + 1, &raw mut set, null, null, null.cast()) < 0 {
             return Err(Failure::last("select"));
