@@ -163,9 +163,9 @@ fn predicted_form(reading: &str, aspect: &str, known: &Known) -> Prediction {
     let cpuids = reading.matches("cpuid").count() as f64 / 2.0;
     if cpuids > 0.0 && aspect == COST {
         let cost = if known.machine.is_virtual() {
-            crate::experiment::Basis::published(
-                900.0,
-                "an exit to the hypervisor: about 2,300 ticks on a virtual machine of November 2026, where a fence pair cost 50",
+            known.cycles(
+                1_300.0,
+                "Dall et al., ISCA 2016: 1 300 cycles to leave for the hypervisor and come back, KVM on x86",
             )
         } else {
             known.cycles(100.0, "Paoloni 2010: CPUID of the order of 100 cycles")
