@@ -4,6 +4,7 @@ use super::print;
 use crate::cli::{Format, MachineFormat};
 use crate::references::{self, Machine};
 use crate::report;
+use crate::report::beside::Published;
 use crate::report::terminal::Style;
 use crate::results::Results;
 use anyhow::{Result, bail};
@@ -11,6 +12,12 @@ use std::path::Path;
 
 /// Lists the machines, or the figures of those that are called so.
 pub(super) fn list(name: Option<String>, format: MachineFormat, style: Style) -> Result<()> {
+    if let Some(figure) = name.as_deref().and_then(references::figure) {
+        return print(&match format {
+            MachineFormat::Text => report::published::figure(figure, style),
+            MachineFormat::Json => serde_json::to_string_pretty(figure)?,
+        });
+    }
     let machines = called(name.as_slice())?;
     print(&match (format, machines.as_slice()) {
         (MachineFormat::Text, []) => report::published::list(style),
@@ -44,14 +51,16 @@ pub(super) fn beside(
     format: Format,
     path: &Path,
     style: Style,
-) -> Result<String> {
-    let rows = references::beside(results, machines);
-    Ok(match format {
+) -> String {
+    let published = Published::beside(results, machines);
+    match format {
         Format::Text => {
             let summary = super::rendered(results, format, &[("run file", path)], style);
-            summary + "\n" + &report::beside::text(&rows, machines, style)
+            summary + "\n" + &report::beside::text(results, &published, style)
         }
-        Format::Json => report::json::render_beside(results, &rows),
-        _ => bail!("--beside is for the forms text and json"),
-    })
+        Format::Html => report::html::render_beside(results, &published),
+        Format::Markdown => report::markdown::render_beside(results, &published),
+        Format::Latex => report::latex::render_beside(results, &published),
+        Format::Json => report::json::render_beside(results, &published),
+    }
 }
