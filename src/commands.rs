@@ -210,7 +210,7 @@ fn shown(path: &Path, asked: &cli::Report, style: Style) -> Result<String> {
     if machines.is_empty() {
         return Ok(rendered(&results, asked.format, &[("run file", path)], style));
     }
-    references::beside(&results, &machines, asked.format, path, style)
+    Ok(references::beside(&results, &machines, asked.format, path, style))
 }
 
 fn rendered(results: &Results, format: Format, files: &[(&str, &Path)], style: Style) -> String {

@@ -157,6 +157,10 @@ fn published_machines_are_listed_and_set_beside_a_run() {
     };
     let shown = text(&beside("000", "text").success().get_output().stdout);
     assert!(shown.contains("Beside i7-1250u-ubuntu-24.04") && shown.contains("74.2 ns"), "{shown}");
+    for form in ["html", "markdown", "latex"] {
+        let shown = text(&beside("000", form).success().get_output().stdout);
+        assert!(shown.contains("Beside published figures") && shown.contains("74.2"), "{form}");
+    }
     let json = text(&beside("all", "json").success().get_output().stdout);
     assert!(json.contains("\"beside\"") && json.contains("s000-0027"), "{json}");
     let refused = beside("vax", "text").code(2).get_output().clone();

@@ -1,121 +1,20 @@
 //! Machines we do not have, described from recorded trees, and the one we run on. Every figure here is a
 //! known truth: set in the tree, and to be found in the description.
 
+mod described;
+
+use described::planted::{Described, described, empty_tree, hybrid, place, server};
+use fathom::machine::{Folder, Host, Live, Machine, Root};
+use fathom::report::description;
+use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use fathom::machine::{Event, Folder, Host, Live, Machine, Root};
-use fathom::report::description;
-use proptest::prelude::*;
-use tempfile::TempDir;
-
-/// An empty tree, in memory where there is such a place: thousands of small files take seconds on a disk.
-fn empty_tree() -> TempDir {
-    TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
-}
-
-/// Puts a tree where the table says: `path = content` (with `\n` for a new line) or `path -> link target`.
-fn plant(tree: &TempDir, table: &str) {
-    for line in table.lines().filter(|line| line.starts_with('/')) {
-        if let Some((path, target)) = line.split_once(" -> ") {
-            symlink(target, place(tree, path)).unwrap();
-        } else {
-            let (path, content) = line.split_once(" =").unwrap();
-            fs::write(place(tree, path), content.trim_start().replace("\\n", "\n") + "\n").unwrap();
-        }
-    }
-}
-
-fn place(tree: &TempDir, path: &str) -> PathBuf {
-    let place = tree.path().join(path.trim_start_matches('/'));
-    fs::create_dir_all(place.parent().unwrap()).unwrap();
-    place
-}
-
-/// A host with these answers and no others.
-#[derive(Default)]
-struct Described {
-    affinity: Vec<usize>,
-    cpuid: BTreeMap<(u32, u32), [u32; 4]>,
-    folder: Option<Folder>,
-    counter_errno: i32,
-}
-
-impl Host for Described {
-    fn cpuid(&self, leaf: u32, subleaf: u32) -> Option<[u32; 4]> {
-        let known = self.cpuid.get(&(leaf, subleaf)).copied();
-        (!self.cpuid.is_empty()).then(|| known.unwrap_or_default())
-    }
-
-    fn affinity(&self) -> Result<Vec<usize>, String> {
-        Ok(self.affinity.clone())
-    }
-
-    fn page_bytes(&self) -> Result<u64, String> {
-        Ok(4096)
-    }
-
-    fn folder(&self, _: &Path) -> Result<Folder, String> {
-        self.folder.clone().ok_or_else(|| "no folder".to_owned())
-    }
-
-    fn open_counter(&self, _: Event) -> Result<(), i32> {
-        if self.counter_errno == 0 { Ok(()) } else { Err(self.counter_errno) }
-    }
-}
-
-fn described(table: &str, host: &Described) -> Machine {
-    let tree = empty_tree();
-    plant(&tree, table);
-    Machine::from_root(&Root::new(tree.path()), host, Path::new("/data"))
-}
-
 fn warned(machine: &Machine) -> Vec<String> {
     machine.warnings().into_iter().map(|warning| warning.id).collect()
-}
-
-/// The files of one cache of one CPU.
-fn cache(cpu: usize, index: usize, kind: &str, level: u8, kib: u64, shared: &str) -> String {
-    let folder = format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}");
-    format!(
-        "{folder}/type = {kind}\n{folder}/level = {level}\n{folder}/size = {kib}K\n{folder}/shared_cpu_list = {shared}\n\
-         {folder}/coherency_line_size = 64\n{folder}/ways_of_associativity = 8\n{folder}/number_of_sets = {}\n",
-        kib * 1024 / 64 / 8
-    )
-}
-
-/// Two sockets of 32 cores with SMT, numbered as Linux does: siblings are 64 apart, and 16 cores share an L3.
-fn server() -> String {
-    let mut table = String::from("/sys/devices/system/cpu/online = 0-127\n");
-    for cpu in 0..128 {
-        let core = cpu % 64;
-        let siblings = format!("{core},{}", core + 64);
-        let (socket, cluster) = (core / 32 * 32, core / 16 * 16);
-        let topology = format!("/sys/devices/system/cpu/cpu{cpu}/topology");
-        writeln!(table, "{topology}/thread_siblings_list = {siblings}").unwrap();
-        writeln!(
-            table,
-            "{topology}/core_siblings_list = {socket}-{},{}-{}",
-            socket + 31,
-            socket + 64,
-            socket + 95
-        )
-        .unwrap();
-        table += &cache(cpu, 0, "Data", 1, 32, &siblings);
-        table += &cache(cpu, 1, "Instruction", 1, 32, &siblings);
-        table += &cache(cpu, 2, "Unified", 2, 512, &siblings);
-        let shared = format!("{cluster}-{},{}-{}", cluster + 15, cluster + 64, cluster + 79);
-        table += &cache(cpu, 3, "Unified", 3, 32768, &shared);
-    }
-    table += "/sys/devices/system/node/node0/cpulist = 0-31,64-95\n/sys/devices/system/node/node1/cpulist = 32-63,96-127\n";
-    table += "/sys/devices/system/node/node0/meminfo = Node 0 MemTotal: 268435456 kB\n";
-    table +=
-        "/sys/devices/system/node/node0/distance = 10 32\n/sys/devices/system/node/node1/distance = 32 10\n";
-    table
 }
 
 /// udev's record of two sockets with so many modules of DDR4-3200 on each channel; 0 leaves its slot empty.
@@ -188,24 +87,6 @@ fn two_modules_on_a_channel_count_once_and_are_told_as_unbalanced() {
     let warned = warned(&machine);
     assert!(warned.contains(&"memory-unbalanced".to_owned()));
     assert!(warned.contains(&"memory-channels-empty".to_owned()));
-}
-
-fn hybrid() -> String {
-    let mut table = include_str!("fixtures/machine/hybrid.txt").to_owned();
-    for cpu in 0..8 {
-        let performance = cpu < 4;
-        let core = cpu / 2 * 2;
-        let siblings = if performance { format!("{core}-{}", core + 1) } else { cpu.to_string() };
-        let topology = format!("/sys/devices/system/cpu/cpu{cpu}/topology");
-        writeln!(table, "{topology}/thread_siblings_list = {siblings}").unwrap();
-        writeln!(table, "{topology}/core_siblings_list = 0-7").unwrap();
-        table += &cache(cpu, 0, "Data", 1, if performance { 48 } else { 32 }, &siblings);
-        table += &cache(cpu, 1, "Instruction", 1, if performance { 32 } else { 64 }, &siblings);
-        let (size, shared) = if performance { (1280, siblings.as_str()) } else { (2048, "4-7") };
-        table += &cache(cpu, 2, "Unified", 2, size, shared);
-        table += &cache(cpu, 3, "Unified", 3, 12288, "0-7");
-    }
-    table
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod described;
 
-use fathom::experiment::{AXIS_PLACEMENT, Asked, Dimension, Effort, Experiment, Found, Known, Point, Value};
+use fathom::experiment::{AXIS_PLACEMENT, Asked, Effort, Experiment, Known, Point, Value};
 use fathom::experiments;
 use fathom::plan;
 use fathom::quantity::Kind;
@@ -112,20 +112,6 @@ fn every_point_is_predicted_with_its_derivation_on_a_machine_of_which_nothing_is
                 };
                 assert!(bound.limit.is_finite() && possible, "{name} {point}: {bound:?} {prediction:?}");
             }
-        }
-    }
-}
-
-#[test]
-fn no_prediction_uses_its_own_result() {
-    let machine = described::machine();
-    for experiment in experiments::all() {
-        for point in points(experiment) {
-            let mut known = Known::new(&machine, Some(3e9));
-            let before = experiment.predict(&point, &known);
-            let found = Found::bare(123_456_789.0, Dimension::Of(experiment.unit(&point)));
-            known.learn(experiment.about().name, &point, found);
-            assert_eq!(experiment.predict(&point, &known), before, "{} {point}", experiment.about().name);
         }
     }
 }

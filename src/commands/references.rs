@@ -4,6 +4,7 @@ use super::print;
 use crate::cli::{Format, MachineFormat};
 use crate::references::{self, Machine};
 use crate::report;
+use crate::report::beside::Published;
 use crate::report::terminal::Style;
 use crate::results::Results;
 use anyhow::{Result, bail};
@@ -44,14 +45,16 @@ pub(super) fn beside(
     format: Format,
     path: &Path,
     style: Style,
-) -> Result<String> {
-    let rows = references::beside(results, machines);
-    Ok(match format {
+) -> String {
+    let published = Published::beside(results, machines);
+    match format {
         Format::Text => {
             let summary = super::rendered(results, format, &[("run file", path)], style);
-            summary + "\n" + &report::beside::text(&rows, machines, style)
+            summary + "\n" + &report::beside::text(results, &published, style)
         }
-        Format::Json => report::json::render_beside(results, &rows),
-        _ => bail!("--beside is for the forms text and json"),
-    })
+        Format::Html => report::html::render_beside(results, &published),
+        Format::Markdown => report::markdown::render_beside(results, &published),
+        Format::Latex => report::latex::render_beside(results, &published),
+        Format::Json => report::json::render_beside(results, &published),
+    }
 }

@@ -67,9 +67,9 @@ fn begin(asked: &cli::Replicate, report: &Report) -> Result<(Campaign, PathBuf, 
     Ok((Campaign::begin(header, &run_path, peering)?, path, run_path))
 }
 
-/// What Fathom's own points may take: two seconds each, a third of it where it should be quick.
+/// What Fathom's own points may take: two seconds each, a fifth of that where it should be quick.
 fn budget(points: usize, quick: bool) -> Duration {
-    let seconds = points as f64 * if quick { 0.7 } else { 2.0 };
+    let seconds = points as f64 * if quick { 0.4 } else { 2.0 };
     Duration::from_secs_f64(seconds.max(5.0))
 }
 

@@ -2,6 +2,7 @@
 //! fact of the machine; the figures are those of data sheets, rounded, and wrong by a factor of two for many devices.
 
 use crate::experiment::{Basis, Found, Known, Statement, said};
+use crate::machine::Machine;
 
 /// A kind of device.
 struct Kind {
@@ -128,6 +129,15 @@ pub fn sequential_read(known: &Known) -> Basis {
 pub fn byte(known: &Known) -> Basis {
     let facts = facts(known);
     Basis::published(1e9 / facts.bytes_per_second, facts.source)
+}
+
+/// What the kernel reads for one fault on a file, bytes.
+pub fn read_ahead(machine: &Machine) -> Basis {
+    let declared = machine.storage.device.value().and_then(|device| device.read_ahead_bytes.value().copied());
+    match declared {
+        Some(bytes) if bytes > 0 => Basis::fact(bytes as f64, "the device's read-ahead (read_ahead_kb)"),
+        _ => Basis::published(131_072.0, "the kernel reads 128 KiB ahead by default (VM_READAHEAD_PAGES)"),
+    }
 }
 
 /// Where a small random read stands in the usual range of its kind of device (R-MEM-32), by all of its interval; `None`

@@ -7,6 +7,8 @@
 //! measured in fresh processes and written down ([`record`]); the table is a pure function of that record and of the run
 //! beside it ([`table`]).
 
+mod asked;
+mod mapping;
 mod measuring;
 pub mod record;
 mod report_000;
@@ -16,10 +18,11 @@ mod report_003;
 mod report_004;
 mod series;
 mod statistic;
-#[allow(dead_code, reason = "used as soon as the first report has rows")]
 mod sweep;
 pub mod table;
+mod tasks;
 mod timer;
+mod unoptimised;
 mod visit;
 
 pub use measuring::measure;

@@ -45,6 +45,15 @@ impl Series {
         self
     }
 
+    /// With what was seen, where anything was.
+    #[must_use]
+    pub fn seen_where(self, sentence: Option<String>) -> Self {
+        match sentence {
+            Some(sentence) => self.seen(sentence),
+            None => self,
+        }
+    }
+
     /// The settings of one variant.
     pub fn variant<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Trials> + Clone {
         self.points.iter().filter(move |trials| trials.variant == name)

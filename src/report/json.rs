@@ -6,13 +6,12 @@
 mod accuracy;
 
 use self::accuracy::AccuracyReport;
-use super::beside;
+use super::beside::{self, Published};
 use super::finding;
 use crate::experiment::{Bound, Check, Figure, Finding, Part, Point, Prediction, Term};
 use crate::machine::{Machine, Warning};
 use crate::quantity::{Kind, Unit};
 use crate::record::{Closing, Peer, Resumed, Settings, Tool};
-use crate::references::Beside;
 use crate::results::{Disturbance, Outcome, PointResult, Results, TrendResult};
 use crate::sampling::Qualification;
 use crate::statistics::{Estimate, Interval, Mode, Outliers};
@@ -178,14 +177,22 @@ pub fn render(results: &Results) -> String {
 }
 
 /// The same with published figures beside those of the run.
-pub fn render_beside(results: &Results, rows: &[Beside]) -> String {
-    let report = Report { beside: Some(beside::entries(rows)), ..report(results) };
-    serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"
+pub fn render_beside(results: &Results, published: &Published) -> String {
+    serde_json::to_string_pretty(&report_beside(results, published)).unwrap_or_default() + "\n"
 }
 
-/// The report without them on one line, to be put into a page.
+/// The report on one line, to be put into a page.
 pub(super) fn compact(results: &Results) -> String {
     serde_json::to_string(&report(results)).unwrap_or_default()
+}
+
+/// The same with published figures.
+pub(super) fn compact_beside(results: &Results, published: &Published) -> String {
+    serde_json::to_string(&report_beside(results, published)).unwrap_or_default()
+}
+
+fn report_beside<'run>(results: &'run Results, published: &Published<'run>) -> Report<'run> {
+    Report { beside: Some(beside::entries(&published.rows)), ..report(results) }
 }
 
 fn report<'run>(results: &'run Results) -> Report<'run> {

@@ -345,6 +345,7 @@ impl Campaign {
 
     fn known(&self) -> Known<'_> {
         let mut known = Known::new(&self.run.header.machine, results::core_hz(&self.run));
+        known.virtual_peer = results::virtual_peer::has_one(&self.run);
         for (planned, headline) in self.active.iter().zip(&self.headlines) {
             if let Some(headline) = headline {
                 known.learn(&planned.experiment, &planned.point, Found::of(&headline.estimate, planned.unit));

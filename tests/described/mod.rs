@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod planted;
+
 use fathom::experiment::{Effort, Point};
 use fathom::machine::{Machine, Root};
 use fathom::quantity::Unit;

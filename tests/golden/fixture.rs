@@ -1,6 +1,8 @@
 //! A run made of fixed numbers: every outcome, sweeps, variants, a distribution, and hostile names. In code rather
 //! than as a file, because the run file's schema grows.
 
+#![allow(dead_code, reason = "each test file uses a part")]
+
 use fathom::experiment::{Bound, Counters, Effort, Experiment, Known, Placement, Point, Value};
 use fathom::experiments;
 use fathom::machine::{Fact, Host, Machine, Root};

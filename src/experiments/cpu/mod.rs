@@ -20,7 +20,7 @@ mod synchronisation;
 mod system_call;
 mod thread_creation;
 mod timing_overhead;
-mod turn;
+pub(crate) mod turn;
 #[cfg(target_arch = "x86_64")]
 mod user_thread;
 mod wake_up;

@@ -27,8 +27,17 @@ pub fn assumed(prediction: Prediction, what: &str, ns: f64, known: &Known) -> Pr
     in_null_writes(prediction, &what, ns, known)
 }
 
+/// What is assumed to take so many nanoseconds on report 000's machine, on this one.
+pub fn assumed_here(ns: f64, known: &Known) -> Basis {
+    let null_write = null_write(known);
+    Basis { value: ns / REPORT_000_NS * null_write.value, source: null_write.source }
+}
+
 fn in_null_writes(prediction: Prediction, what: &str, ns: f64, known: &Known) -> Prediction {
-    let null_write = system_call::point("write nothing to /dev/null");
-    let basis = known.measured_or("cpu/system_call", &null_write, REPORT_000_NS, CITATION);
-    prediction.software(what, ns / REPORT_000_NS, basis)
+    prediction.software(what, ns / REPORT_000_NS, null_write(known))
+}
+
+fn null_write(known: &Known) -> Basis {
+    let point = system_call::point("write nothing to /dev/null");
+    known.measured_or("cpu/system_call", &point, REPORT_000_NS, CITATION)
 }

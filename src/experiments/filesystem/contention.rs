@@ -228,29 +228,47 @@ fn unfairness(seen: &[Progress]) -> Option<f64> {
     (rates.len() == seen.len()).then(|| (1.0 - slowest / mean) * 1e6)
 }
 
-/// What one process alone needs; others wait in line once the device has as many requests as it serves at once.
+/// What one process alone needs, and what it waits for the others: as long as this run has found requests to wait when one
+/// process has as many in flight. Before that was found the device is assumed to serve 8 at once.
 fn predicted(point: &Point, known: &Known) -> Prediction {
-    const AT_ONCE: f64 = 8.0;
-    let processes = point.number(&PROCESSES) as f64;
-    let (alone, basis) = alone(point, known);
-    let lines = (processes / AT_ONCE).max(1.0);
+    let processes = point.number(&PROCESSES);
+    let (what, alone) = alone(point, known);
+    let waiting = read::waiting(processes, known).unwrap_or_else(|| {
+        let lines = (processes as f64 / AT_ONCE).max(1.0);
+        Basis { value: (lines - 1.0) * alone.value, source: alone.source.clone() }
+    });
     match point.name(&FIGURE) {
         UNFAIRNESS => Prediction::new().software(
             "one standard deviation of what chance alone leaves, of some hundred blocks each",
             1.0,
-            Basis::published(0.1e6, "one over the root of the blocks counted"),
+            Basis::published(
+                0.1e6,
+                "one over the root of the blocks counted, as they come by chance (Poisson)",
+            ),
         ),
-        TOGETHER => {
-            let rate = Basis { value: BLOCK as f64 * 1e9 / basis.value, source: basis.source };
-            let what = "the rate of one process, as often as the device serves at once (assumed 8)";
-            Prediction::new().hardware(what, processes.min(AT_ONCE), rate)
+        TOGETHER => together_at(processes as f64, what, alone, waiting),
+        _ if waiting.value <= 0.0 => Prediction::new().hardware(what, 1.0, alone),
+        _ => {
+            let behind = format!("waiting for the others, as with {processes} in flight");
+            Prediction::new().hardware(what, 1.0, alone).hardware(&behind, 1.0, waiting)
         }
-        _ => Prediction::new().hardware(
-            &format!("{alone}, as often as 8 at once (assumed) must pass before it"),
-            lines,
-            basis,
-        ),
     }
+}
+
+/// Requests that a device is assumed to serve at once where nothing was found.
+const AT_ONCE: f64 = 8.0;
+
+/// The rate of so many processes, less what they lose by waiting for one another.
+fn together_at(processes: f64, what: &str, alone: Basis, waiting: Basis) -> Prediction {
+    let rate = |ns: f64| processes * BLOCK as f64 * 1e9 / ns;
+    let (unhindered, reached) = (rate(alone.value), rate(alone.value + waiting.value));
+    let unhindered = Basis { value: unhindered, source: alone.source };
+    let prediction = Prediction::new().hardware(&format!("{what}, as a rate, of all"), 1.0, unhindered);
+    if waiting.value <= 0.0 {
+        return prediction;
+    }
+    let lost = Basis { value: reached - rate(alone.value), source: waiting.source };
+    prediction.hardware("less waiting for one another, as with as many in flight", 1.0, lost)
 }
 
 fn alone(point: &Point, known: &Known) -> (&'static str, Basis) {

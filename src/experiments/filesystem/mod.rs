@@ -1,6 +1,6 @@
 //! Files: what the page cache holds, and what a read costs by the layer that serves it.
 
-mod blocks;
+pub(crate) mod blocks;
 mod cache_search;
 mod cache_size;
 mod cold;

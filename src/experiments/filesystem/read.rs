@@ -4,6 +4,8 @@ mod layers;
 mod points;
 mod predicted;
 
+pub use predicted::{PAGES_AT_ONCE, waiting};
+
 use super::blocks::{Order, Walk};
 use super::cold;
 use super::reader::{ReadAhead, Reader, Way};
@@ -163,6 +165,15 @@ impl Experiment for Read {
 /// The point of one reader past the cache that contention is predicted from.
 pub fn direct_point(random: bool) -> Point {
     points::usual(DIRECT, if random { RANDOM } else { SEQUENTIAL }, USUAL_FILE)
+}
+
+/// A block in the page cache, as this run has found it, for what else copies one; `None` where it has not.
+pub fn from_the_cache(random: bool, block: u64, known: &Known) -> Option<Prediction> {
+    let order = if random { RANDOM } else { SEQUENTIAL };
+    let point = points::at(WARM, order, points::way(order), block, USUAL_FILE);
+    known.median(ABOUT.name, &point)?;
+    let basis = known.measured_or(ABOUT.name, &point, 0.0, "");
+    Some(Prediction::new().software("a block of the size read out of the page cache", 1.0, basis))
 }
 
 /// The file of a point. Warm points have their own, so that nobody evicts it between their trials.

@@ -1,6 +1,7 @@
 //! What does writing a block to a file cost, and what to have it on the device?
 
 use super::blocks::{Order, Walk};
+use super::read;
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Point, Prediction,
     Question, Scale, Site, Workload, errno, said,
@@ -79,9 +80,8 @@ impl Experiment for Write {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let bytes = point.number(&BLOCK) as f64;
-        let prediction =
+        let calls =
             Prediction::new().software("the way into the kernel", calls(point), null_write::entry(known));
-        let copied = known.cycles(0.25, "a byte copied: some 4 bytes a cycle (assumed)");
         let device = |prediction: Prediction, times, what| {
             prediction.hardware(what, times, device_facts::sequential_read(known)).hardware(
                 "the bytes, at the device's rate",
@@ -90,18 +90,17 @@ impl Experiment for Write {
             )
         };
         Ok(match point.name(&UNTIL) {
-            CACHED => null_write::assumed(
-                prediction.hardware("the copy", bytes, copied),
-                "finding the pages and marking them dirty",
-                300.0 * (bytes / 4096.0).max(1.0),
-                known,
-            ),
-            SENT => device(prediction, 1.0, "a request to the device, as long as a small read (assumed)"),
-            _ => device(
-                prediction,
-                3.0,
-                "the block, the journal's record and a flush, each a request (assumed)",
-            ),
+            CACHED => {
+                let read = read::from_the_cache(point.name(&ORDER) == RANDOM, point.number(&BLOCK), known);
+                let copied = read.unwrap_or_else(|| {
+                    let copy = known.cycles(0.25, "a byte copied: some 4 bytes a cycle (assumed)");
+                    calls.hardware("the copy", bytes, copy)
+                });
+                let batches = (bytes / 4096.0 / read::PAGES_AT_ONCE).max(1.0);
+                null_write::assumed(copied, "pages marked dirty, 15 at once", 300.0 * batches, known)
+            }
+            SENT => device(calls, 1.0, "a request to the device, as long as a small read (assumed)"),
+            _ => device(calls, 3.0, "the block, the journal's record and a flush, each a request (assumed)"),
         })
     }
 

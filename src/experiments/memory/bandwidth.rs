@@ -188,13 +188,24 @@ pub fn reference_rate(kernel: &Kernel, level: Level, known: &Known) -> Option<Ba
     // Non-temporal stores go to memory whatever the size.
     let level = if kernel.is_non_temporal() { Level::Memory } else { level };
     let size = working_set::sizes(known.machine).into_iter().find(|(at, _)| *at == level)?.1;
-    let others = prediction::references(known.machine).into_iter().filter(|one| !std::ptr::eq(*one, kernel));
+    let others =
+        prediction::references(known.machine).into_iter().filter(|one| comes_before(one, kernel, known));
     let found = |read| {
         let measured = point(read, size);
         let value = known.median(ABOUT.name, &measured)?;
         Some(Basis { value, source: Source::Measured { experiment: ABOUT.name.to_owned(), point: measured } })
     };
     others.filter(|read| prediction::width(read) >= prediction::width(kernel)).find_map(found)
+}
+
+/// Whether a kernel is visited before another in round one.
+fn comes_before(one: &Kernel, other: &Kernel, known: &Known) -> bool {
+    let reference = prediction::reference(known.machine);
+    let place = |kernel: &Kernel| {
+        let listed = KERNELS.iter().position(|listed| std::ptr::eq(listed, kernel));
+        if std::ptr::eq(kernel, reference) { None } else { listed }
+    };
+    place(one) < place(other)
 }
 
 /// Witnessed: bytes of passes whose sum was right.

@@ -12,6 +12,7 @@ use crate::experiment::{
     About, Basis, Check, Experiment, Failure, Finding, Known, Observed, Parameter, Point, Prediction,
     Question, Scale, Site, Workload, said,
 };
+use crate::experiments::device_facts;
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -88,7 +89,7 @@ impl Experiment for FaultExtent {
         );
         let expected = |what, basis| Ok(Prediction::new().software(what, 1.0, basis));
         match (point.name(&STATE), point.name(&BY)) {
-            (COLD, RESIDENCY) => expected("read around the page", cost::read_ahead(known.machine)),
+            (COLD, RESIDENCY) => expected("read around the page", device_facts::read_ahead(known.machine)),
             _ => expected("mapped around the page", around),
         }
     }

@@ -98,37 +98,45 @@ impl Experiment for MajorFault {
             let prediction = handling(prediction, what, 4_000.0, known);
             prediction.hardware("the device's answer", 1.0, device_facts::random_read(known))
         };
-        let read_ahead = cost::read_ahead(known.machine).value;
-        let with_read_ahead = |prediction| {
-            waiting(prediction).hardware(
-                "the bytes read with it, of which half come before it",
-                read_ahead / 2.0,
-                device_facts::byte(known),
-            )
+        let read_ahead = device_facts::read_ahead(known.machine).value;
+        let with_read_ahead =
+            |what, bytes| waiting(faulting.clone()).hardware(what, bytes, device_facts::byte(known));
+        let streamed = |prediction: Prediction| {
+            let what = "the bytes of a page, streamed from the device";
+            prediction.hardware(what, page, device_facts::byte(known))
         };
-        let share = |share: f64| {
-            let minor = Prediction::new().software(
-                "accesses that find a page in memory that is not mapped yet",
-                share,
-                cost::minor(known),
-            );
-            minor.hardware("the bytes of a page, streamed from the device", page, device_facts::byte(known))
-        };
+        let found = "accesses that find a page in memory that is not mapped yet";
         Ok(match point.name(&ACCESS) {
-            IN_ORDER => share(1.0 / 16.0),
-            WRITTEN => handling(share(2.0), "each page told to the file system", 1_000.0, known).hardware(
-                "a flush of the device, shared by the pages",
-                1.0 / WRITTEN_PAGES as f64,
-                device_facts::random_read(known),
-            ),
+            IN_ORDER => streamed(Prediction::new().software(found, 1.0 / 16.0, cost::minor(known))),
+            WRITTEN => {
+                let faults = Prediction::new().software(found, 1.0, cost::minor(known)).software(
+                    "the first write to a page of a file",
+                    1.0,
+                    cost::made_writable(known),
+                );
+                handling(streamed(faults), "each page told to the file system", 1_000.0, known).hardware(
+                    "a flush of the device, shared by the pages",
+                    1.0 / WRITTEN_PAGES as f64,
+                    device_facts::random_read(known),
+                )
+            }
             FIXED | RANDOM if point.number(&STRIDE) < cost::mapped_at_once() => {
                 Prediction::new().hardware("a load of a line that no cache holds", 1.0, per_byte::load(known))
             }
-            FIXED | RANDOM if (point.number(&STRIDE) as f64) < read_ahead => {
-                Prediction::new().software("a fault on a page that is in memory", 1.0, cost::minor(known))
-            }
+            // The kernel reads as much before the page as behind it: what comes next is in memory until half of that is passed.
+            FIXED | RANDOM if (point.number(&STRIDE) as f64) < read_ahead / 2.0 => Prediction::new()
+                .software(
+                    "a fault on a page that is in memory, with its neighbours",
+                    1.0,
+                    cost::minor_with_neighbours(known),
+                )
+                .hardware("a load of a line that no cache holds", 1.0, per_byte::load(known)),
+            FIXED | RANDOM => with_read_ahead(
+                "the bytes read around the page that were not read around the one before",
+                read_ahead.min(point.number(&STRIDE) as f64),
+            ),
             SHUFFLED => waiting(faulting),
-            _ => with_read_ahead(faulting),
+            _ => with_read_ahead("the bytes read with it, of which half come before it", read_ahead / 2.0),
         })
     }
 

@@ -268,6 +268,16 @@ pub fn cached_point() -> Point {
     point(CACHED_ALONE, SMALL)
 }
 
+/// The point of a fault in the page cache that maps the neighbours too, for predictions.
+pub fn with_neighbours_point() -> Point {
+    point(CACHED, SMALL)
+}
+
+/// The point of the first write to a page of a shared file, for predictions.
+pub fn written_shared_point() -> Point {
+    point(CACHED_SHARED, SMALL)
+}
+
 /// What the kernel does at a fault besides trapping and clearing, and what that is assumed to take on report 000's machine.
 fn handled(touch: &str) -> (&'static str, f64) {
     match touch {

@@ -18,6 +18,8 @@ mod swap_in;
 mod tlb_reach;
 mod user_fault;
 
+pub use fault::per_byte::load;
+
 use crate::experiment::Experiment;
 
 /// The experiments of this family, in the order in which each may build on those before it.

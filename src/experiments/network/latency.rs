@@ -4,7 +4,7 @@ use super::expected;
 use super::other_side::{LOOPBACK, PATH, PEER};
 use super::round_trip::{BY, ICMP, LOOP, OPEN, PAYLOAD, PIPE, TCP, UDP, UNIX, closed};
 use crate::experiment::{
-    Basis, Finding, Found, Known, Placement, Point, Prediction, Question, Statement, said,
+    AXIS_PLACEMENT, Basis, Finding, Found, Known, Placement, Point, Prediction, Question, Statement, said,
 };
 use crate::experiments::cpu::null_write;
 
@@ -13,7 +13,7 @@ const NAME: &str = "network/round_trip";
 /// Prediction of a point of the round-trip experiment.
 pub fn expected(point: &Point, known: &Known) -> Prediction {
     let peer = point.name(&PATH) == PEER;
-    let here = closed(point.name(&BY), LOOPBACK, point.number(&PAYLOAD), software_placement(point));
+    let here = over_loopback(point);
     match known.median(NAME, &here).filter(|_| peer) {
         Some(_) => {
             let loopback = known.measured_or(NAME, &here, 0.0, "");
@@ -24,9 +24,10 @@ pub fn expected(point: &Point, known: &Known) -> Prediction {
     }
 }
 
-/// Where the software of a point's two sides runs when there is no network between them.
-fn software_placement(point: &Point) -> Placement {
-    if point.name(&BY) == ICMP { Placement::OneCpu } else { point.placement() }
+/// The same point where there is no network between the two sides; the kernel answers its own ping where it was sent.
+fn over_loopback(point: &Point) -> Point {
+    let here = point.clone().named(&PATH, LOOPBACK);
+    if point.name(&BY) == ICMP { here.named(&AXIS_PLACEMENT, Placement::OneCpu.name()) } else { here }
 }
 
 /// The software of both sides.
@@ -42,7 +43,7 @@ fn software(point: &Point, known: &Known) -> Prediction {
         .hardware(
             "copies of the payload, in and out, on both sides",
             4.0 * point.number(&PAYLOAD) as f64,
-            expected::copy_ns(),
+            expected::copy_ns(known),
         )
         .software("system calls of both sides", calls, null_write::entry(known));
     let prediction = null_write::assumed(prediction, protocol, work_ns, known);
@@ -59,8 +60,19 @@ fn software(point: &Point, known: &Known) -> Prediction {
     }
 }
 
-/// Beside the software, the way between two hosts.
+/// Beside the software, the way between two hosts. To a namespace of this machine there is none, but packets have the size
+/// of Ethernet's, and larger datagrams are cut.
 fn network(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
+    if known.virtual_peer {
+        let further = expected::further_fragments(point.number(&PAYLOAD) as f64);
+        let cut = point.name(&BY) != TCP && further > 0.0;
+        let what = "further packets that the datagram is cut into, there and back";
+        return if cut {
+            prediction.software(what, 2.0 * further, expected::packet_ns(known))
+        } else {
+            prediction
+        };
+    }
     let rate = expected::link_rate(known);
     let bit = Basis { value: 1e9 / rate.value, source: rate.source };
     prediction

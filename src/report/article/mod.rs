@@ -2,6 +2,7 @@
 //! follows from all of it. Every form of the full report is written from this one document.
 
 mod accuracy;
+pub(super) mod beside;
 mod conditions;
 mod evidence;
 mod experiment;
@@ -15,12 +16,18 @@ mod summary;
 mod without;
 mod works;
 
+use super::beside::Published;
 use super::paper::{Block, Document, Key, Section, Text};
 use super::run;
 use crate::results::Results;
 
 /// The whole paper.
 pub fn of(found: &Results) -> Document {
+    with(found, None)
+}
+
+/// The whole paper, with published figures beside those of the run where they were asked for.
+pub fn with(found: &Results, published: Option<&Published>) -> Document {
     let header = &found.run.header;
     let mut document = Document::new(format!("What it costs: {}", run::machine(&header.machine)));
     "A machine and its operating system, measured by Fathom".clone_into(&mut document.kind);
@@ -32,6 +39,7 @@ pub fn of(found: &Results) -> Document {
     document.sections.extend(chapters(found));
     document.sections.push(summary::of(found));
     document.sections.extend(accuracy::of(found));
+    document.sections.extend(published.map(|published| beside::of(found, published)));
     document.sections.extend([without::of(found), conditions::of(found), settings::of(found), references()]);
     document
 }

@@ -25,7 +25,7 @@
 //! assert!(markdown::render(&document).contains("Table 1 has the figures; how they are made stands in a book \\[1\\]"));
 //! assert!(html::render(&document, None).contains("<a href=\"#table-1\">Table 1</a>"));
 //! assert!(latex::render(&document).contains("\\label{tab:costs}"));
-//! assert!(plain::render(&document, 80).contains("38 a"));
+//! assert!(plain::render(&document, 80).contains("38 (a)"));
 //! ```
 //!
 //! - Numbers are never written by hand. A [`Key`] names a section, a table or a figure; [`Text::to`] refers to it, and the

@@ -136,7 +136,7 @@ const NARROWEST: usize = 12;
 impl Layout {
     fn of(table: &Table, numbers: &Numbers, width: usize) -> Self {
         let notes = TableNotes::of(table);
-        let cell = |text: &Text| phrase(text, numbers, |note| format!(" {}", notes.letter(note)));
+        let cell = |text: &Text| phrase(text, numbers, |note| format!(" ({})", notes.letter(note)));
         let own = |text: &Text| phrase(text, numbers, |_| String::new());
         let mut rows = vec![];
         for group in &table.groups {
@@ -194,7 +194,7 @@ impl Layout {
         }
         text += &(style.faint(&rule) + "\n");
         for (letter, note) in &self.notes {
-            text += &style.wrapped(&format!("{letter}  "), note);
+            text += &style.wrapped(&format!("({letter}) "), note);
         }
         text
     }
@@ -242,7 +242,7 @@ mod tests {
         let text = render(&document, 50);
         assert!(text.lines().all(|line| line.chars().count() <= 50), "{text}");
         assert!(
-            text.contains("getppid") && text.contains("38.1 a") && text.contains("a  once around"),
+            text.contains("getppid") && text.contains("38.1 (a)") && text.contains("(a) once around"),
             "{text}"
         );
     }

@@ -7,6 +7,11 @@ use crate::report::paper::Text;
 use crate::report::quantities::{self, Measure};
 use crate::report::summary::ABSENT;
 
+/// What the figures of a row are of: `file read, sequential, per block`.
+pub(super) fn operation(row: &Row) -> String {
+    if row.per.is_empty() { row.operation.to_owned() } else { format!("{}, per {}", row.operation, row.per) }
+}
+
 /// What they printed, with its doubt.
 pub(super) fn printed(compared: &Compared) -> Text {
     match (compared.theirs, &compared.row.theirs) {
@@ -29,7 +34,6 @@ fn of_figure(figure: &'static Figure, row: &Row) -> Text {
                 sd.unwrap_or_default(),
                 measure.symbol
             ))
-            .and(per(row))
         }
         _ => Text::plain(figure.printed().to_string()),
     };
@@ -65,7 +69,7 @@ fn of_summary(summary: &Summary, row: &Row) -> Text {
     let deviation =
         summary.deviation.map(|sd| format!(" ± {}", measure.number(sd, None))).unwrap_or_default();
     let number = measure.number(summary.value, summary.interval);
-    Text::plain(format!("{number}{deviation} {}", measure.symbol)).and(per(row))
+    Text::plain(format!("{number}{deviation} {}", measure.symbol))
 }
 
 /// Fathom's median, with its interval.
@@ -77,7 +81,6 @@ pub(super) fn found(compared: &Compared) -> Text {
                 found.ends().map(|(low, high)| format!(" [{}]", measure.range(found.value, low, high)));
             let number = measure.number(found.value, found.ends());
             Text::plain(format!("{number}{} {}", range.unwrap_or_default(), measure.symbol))
-                .and(per(compared.row))
         }
         Err(reason) => absent(reason),
     }
@@ -89,15 +92,11 @@ pub(super) fn ratio(compared: &Compared) -> Text {
     let range = ratio.interval.map(|interval| {
         format!(
             " [{}–{}]",
-            quantities::significant(interval.low, 2),
-            quantities::significant(interval.high, 2)
+            quantities::significant(interval.low, 3),
+            quantities::significant(interval.high, 3)
         )
     });
-    Text::plain(quantities::significant(ratio.value, 2) + &range.unwrap_or_default())
-}
-
-fn per(row: &Row) -> String {
-    if row.per.is_empty() { String::new() } else { format!(" per {}", row.per) }
+    Text::plain(quantities::significant(ratio.value, 3) + &range.unwrap_or_default())
 }
 
 fn absent(reason: &str) -> Text {

@@ -5,7 +5,7 @@ pub mod json;
 mod cells;
 mod methods;
 
-use self::cells::{found, printed, ratio, replicated};
+use self::cells::{found, operation, printed, ratio, replicated};
 use super::paper::{Block, Column, Document, Key, Row, Section, Table, Text};
 use super::run;
 use super::text::Style;
@@ -68,11 +68,11 @@ fn summary(report: &Report, replication: &Replication, rows: &[Compared]) -> Sec
 }
 
 fn table(rows: &[Compared]) -> Table {
-    let caption = "Theirs; here by their method; here by Fathom's method. The ratio is of the last two, with its 95 % interval. \
-                   A dash is explained in its note.";
+    let caption = "Theirs; here by their method (± the deviation that they would print); here by Fathom's, with its 95 % \
+                   interval. The ratio is of the last two. A dash is explained in its note.";
     let row = |compared: &Compared| {
         Row::of([
-            Text::plain(compared.row.operation),
+            Text::plain(operation(compared.row)),
             printed(compared),
             replicated(compared),
             found(compared),
@@ -83,9 +83,9 @@ fn table(rows: &[Compared]) -> Table {
         .columns([
             Column::words("operation"),
             Column::mixed("theirs"),
-            Column::mixed("here, their method"),
+            Column::mixed("here, their way"),
             Column::mixed("here, Fathom"),
-            Column::ratio("their method / Fathom"),
+            Column::ratio("ratio"),
         ])
         .rows(rows.iter().map(row))
 }

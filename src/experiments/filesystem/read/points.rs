@@ -4,7 +4,7 @@ use super::{
     BLOCK, COLD, COUNTED, DEPTH, DIRECT, FILE, INTERVAL, IO_URING, LATENCY, MMAP, OFF, ORDER, PREAD, RANDOM,
     READ, READ_AHEAD, SEEK, SEQUENTIAL, STATE, USUAL_BLOCK, USUAL_FILE, WARM, WAY,
 };
-use crate::experiment::{Effort, Point};
+use crate::experiment::{Effort, Known, Point};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -35,14 +35,15 @@ pub fn usual(state: &str, order: &str, file: u64) -> Point {
 /// Every point, in the order of the table: each may be predicted from those before it.
 pub fn all() -> Vec<Point> {
     let mut points = vec![];
+    // Past the cache first: what the device needs is what reading through the cache is predicted from.
     for state in [DIRECT, COLD, WARM] {
         for order in [SEQUENTIAL, RANDOM] {
             points.extend(FILES.map(|file| usual(state, order, file)));
         }
-    }
-    for state in [DIRECT, WARM] {
-        for order in [SEQUENTIAL, RANDOM] {
-            points.extend(BLOCKS.map(|block| at(state, order, way(order), block, USUAL_FILE)));
+        if state != COLD {
+            for order in [SEQUENTIAL, RANDOM] {
+                points.extend(BLOCKS.map(|block| at(state, order, way(order), block, USUAL_FILE)));
+            }
         }
     }
     points.extend(ways());
@@ -67,6 +68,17 @@ fn ways() -> Vec<Point> {
         without(usual(COLD, SEQUENTIAL, MMAP)),
         without(usual(COLD, RANDOM, MMAP)),
     ]
+}
+
+/// The largest blocks of a file in sequence, past the cache: what the device's rate is known from.
+pub fn largest_direct() -> Point {
+    at(DIRECT, SEQUENTIAL, READ, MIB, USUAL_FILE)
+}
+
+/// Depths at which this run has found what a request takes, with that, nanoseconds.
+pub fn waits_by_depth(known: &Known) -> Vec<(u64, f64)> {
+    let found = |depth| Some((depth, known.median(super::ABOUT.name, &queue(depth, LATENCY))?));
+    DEPTHS.into_iter().filter_map(found).collect()
 }
 
 /// Random direct reads with several in flight.

@@ -2,12 +2,12 @@
 
 use super::points::{self, FILES};
 use super::{
-    ABOUT, BLOCK, COLD, COUNTED, DEPTH, DIRECT, FILE, INTERVAL, MMAP, OFF, ORDER, RANDOM, READ_AHEAD, SEEK,
-    SEQUENTIAL, STATE, USUAL_BLOCK, USUAL_FILE, WARM, WAY,
+    ABOUT, BLOCK, COLD, COUNTED, DEPTH, DIRECT, FILE, INTERVAL, LATENCY, MMAP, OFF, ORDER, RANDOM,
+    READ_AHEAD, SEEK, SEQUENTIAL, STATE, USUAL_BLOCK, USUAL_FILE, WARM, WAY,
 };
-use crate::experiment::{Basis, Bound, Known, Point, Prediction};
+use crate::experiment::{Basis, Bound, Known, Point, Prediction, Source};
 use crate::experiments::cpu::null_write;
-use crate::experiments::device_facts;
+use crate::experiments::{device_facts, memory};
 
 /// Copying a byte out of memory that is not in the caches, nanoseconds.
 fn copied(known: &Known) -> Basis {
@@ -69,26 +69,63 @@ fn direct(point: &Point, known: &Known) -> Prediction {
     entered(prediction, 1.0, known)
 }
 
-/// Requests in flight overlap: up to a queue's worth the device is assumed to serve them all at once.
+/// Requests in flight overlap, and wait for one another where the device cannot serve all at once: each of them for as long
+/// as this run has found it with fewer in flight. Before any was found, the device is assumed to serve 8 at once.
 fn in_flight(point: &Point, known: &Known) -> Prediction {
     const AT_ONCE: f64 = 8.0;
-    let depth = point.number(&DEPTH) as f64;
-    let one = found_or(&points::usual(DIRECT, RANDOM, USUAL_FILE), known, device_facts::random_read(known));
-    let prediction = Prediction::new();
-    if point.name(&COUNTED) == INTERVAL {
-        let shared = 1.0 / depth.min(AT_ONCE);
-        return prediction.hardware(
-            "the time of one request, shared by those in flight, of which a device serves 8 at once (assumed)",
-            shared,
-            one,
-        );
+    let depth = point.number(&DEPTH);
+    let alone = points::usual(DIRECT, RANDOM, USUAL_FILE);
+    let one = found_or(&alone, known, device_facts::random_read(known));
+    // What is counted between completions is the time of each, shared by all.
+    let shared = if point.name(&COUNTED) == INTERVAL { 1.0 / depth as f64 } else { 1.0 };
+    let fewer = points::waits_by_depth(known).into_iter().rfind(|(fewer, _)| (2..depth).contains(fewer));
+    let Some((fewer, wait)) = fewer else {
+        let lines = (depth as f64 / AT_ONCE).max(1.0);
+        let what = "the time of one request, as often as 8 at once (assumed) must pass before it";
+        return Prediction::new().hardware(what, lines * shared, one);
+    };
+    let behind = (wait - one.value) / (fewer - 1) as f64;
+    let prediction = Prediction::new().hardware("the time of one request alone", shared, one);
+    if behind <= 0.0 {
+        return prediction;
     }
-    let waits = (depth / AT_ONCE).max(1.0);
-    prediction.hardware(
-        "the time of one request, as often as 8 at once (assumed) must pass before it",
-        waits,
-        one,
-    )
+    let source = Source::Measured { experiment: ABOUT.name.to_owned(), point: points::queue(fewer, LATENCY) };
+    let what = format!("waiting for each of the others, as with {fewer} in flight");
+    prediction.hardware(&what, (depth - 1) as f64 * shared, Basis { value: behind, source })
+}
+
+/// What a random block waits for others, nanoseconds, when so many are in flight: between the depths at which this run has
+/// found it, and beyond the deepest in proportion. `None` where it has not, or nobody waits.
+pub fn waiting(in_flight: u64, known: &Known) -> Option<Basis> {
+    let found = points::waits_by_depth(known);
+    let alone = found.first().filter(|(depth, _)| *depth == 1)?.1;
+    let below = *found.iter().rfind(|(depth, _)| *depth <= in_flight)?;
+    let above = found.iter().find(|(depth, _)| *depth >= in_flight).copied();
+    let (from, to, n) = (below.0 as f64, above.map_or(0.0, |above| above.0 as f64), in_flight as f64);
+    let (value, nearer) = match above {
+        Some(above) if above.0 > below.0 => {
+            let share = (n - from) / (to - from);
+            let value = below.1 + (above.1 - below.1) * share;
+            (value, if share < 0.5 && below.0 > 1 { below.0 } else { above.0 })
+        }
+        Some(_) => (below.1, below.0),
+        None => (below.1 * n / from, below.0),
+    };
+    let source =
+        Source::Measured { experiment: ABOUT.name.to_owned(), point: points::queue(nearer, LATENCY) };
+    (value > alone).then_some(Basis { value: value - alone, source })
+}
+
+/// A byte at the device's rate, nanoseconds: as large reads past the cache have found it, or as its kind suggests.
+fn byte(known: &Known) -> Basis {
+    let large = points::largest_direct();
+    match known.median(ABOUT.name, &large) {
+        Some(ns) => Basis {
+            value: ns / large.number(&BLOCK) as f64,
+            source: Source::Measured { experiment: ABOUT.name.to_owned(), point: large },
+        },
+        None => device_facts::byte(known),
+    }
 }
 
 /// A block in memory: the way into the kernel and the copy, or the loads alone.
@@ -97,46 +134,75 @@ fn warm(way: &str, point: &Point, known: &Known) -> Prediction {
     if way == MMAP {
         let line = known
             .cycles(10.0, "a line that a prefetcher fetches from the last cache or from memory (assumed)");
-        return Prediction::new().hardware("a load from every line of the block", block / 64.0, line);
+        let lines = Prediction::new().hardware("a load from every line of the block", block / 64.0, line);
+        if point.name(&ORDER) == SEQUENTIAL {
+            return lines;
+        }
+        let what = "the first load of a page that nothing announced, from memory";
+        return lines.hardware(what, 1.0, memory::load(known));
     }
     let calls = if way == SEEK { 2.0 } else { 1.0 };
     let prediction =
         entered(Prediction::new().hardware("the copy of the block", block, copied(known)), calls, known);
-    null_write::assumed(
-        prediction,
-        "finding the pages in the cache",
-        100.0 * (block / 4096.0).max(1.0),
-        known,
-    )
+    let batches = (block / 4096.0 / PAGES_AT_ONCE).max(1.0);
+    null_write::assumed(prediction, "finding the pages in the cache, 15 at once", 100.0 * batches, known)
 }
 
-/// Through the cache: the device's time, a page made for it, and the copy. In sequence the kernel reads ahead, and the
-/// device's rate decides, or the copy where that is slower.
+/// Pages that a read looks up together (`struct folio_batch` in mm/filemap.c, up to Linux 6.9; 31 since).
+pub const PAGES_AT_ONCE: f64 = 15.0;
+
+/// Through the cache: the device's time, a page made for it, and the copy.
 fn cold(point: &Point, known: &Known) -> Prediction {
-    let (order, block) = (point.name(&ORDER), point.number(&BLOCK) as f64);
-    let read_ahead = order == SEQUENTIAL && point.name(&READ_AHEAD) != OFF;
-    let prediction = if read_ahead && point.number(&FILE) > USUAL_BLOCK {
-        let once = block / point.number(&FILE) as f64;
-        let first = found_or(
-            &points::usual(DIRECT, RANDOM, point.number(&FILE)),
-            known,
-            device_facts::random_read(known),
-        );
-        Prediction::new()
-            .hardware("the bytes, at the device's rate", block, device_facts::byte(known))
-            .hardware("the first wait, spread over the file", once, first)
-    } else {
-        let simpler = points::usual(DIRECT, order, point.number(&FILE));
-        Prediction::new().hardware(
-            "the device's time for the block, as past the cache",
-            1.0,
-            found_or(&simpler, known, of_the_device(order, known)),
-        )
-    };
+    let read_ahead = point.name(&READ_AHEAD) != OFF;
+    match (point.name(&ORDER), point.name(&WAY)) {
+        (SEQUENTIAL, _) if read_ahead && point.number(&FILE) > USUAL_BLOCK => read_ahead_of(point, known),
+        (RANDOM, MMAP) if read_ahead => read_around(point, known),
+        (order, _) => {
+            let simpler = points::usual(DIRECT, order, point.number(&FILE));
+            let device = found_or(&simpler, known, of_the_device(order, known));
+            let what = "the device's time for the block, as past the cache";
+            served(Prediction::new().hardware(what, 1.0, device), point, known)
+        }
+    }
+}
+
+/// What the kernel does for a block that has come from the device.
+fn served(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
     let paged =
         null_write::assumed(prediction, "a page taken, filed in the cache and woken for", 1000.0, known);
-    let way = if point.name(&WAY) == MMAP { MMAP } else { COLD };
-    if way == MMAP { paged } else { entered(paged, 1.0, known).hardware("the copy", block, copied(known)) }
+    if point.name(&WAY) == MMAP {
+        return paged;
+    }
+    entered(paged, 1.0, known).hardware("the copy", point.number(&BLOCK) as f64, copied(known))
+}
+
+/// In sequence the kernel reads ahead while the reader takes what has come: the slower of the two decides.
+fn read_ahead_of(point: &Point, known: &Known) -> Prediction {
+    let (block, file) = (point.number(&BLOCK) as f64, point.number(&FILE));
+    let first = found_or(&points::usual(DIRECT, RANDOM, file), known, device_facts::random_read(known));
+    let device = Prediction::new()
+        .hardware("the bytes, at the device's rate, while the reader takes those before", block, byte(known))
+        .hardware("the first wait, spread over the file", block / file as f64, first);
+    let reader = served(Prediction::new(), point, known);
+    if device.total() < reader.total() { reader } else { device }
+}
+
+/// A fault in random order has the kernel read around its page (`do_sync_mmap_readahead` in mm/filemap.c), and the next
+/// fault waits for the end of that.
+fn read_around(point: &Point, known: &Known) -> Prediction {
+    let window = device_facts::read_ahead(known.machine);
+    let bytes = window.value.min(point.number(&FILE) as f64);
+    let device = found_or(
+        &points::usual(DIRECT, RANDOM, point.number(&FILE)),
+        known,
+        device_facts::random_read(known),
+    );
+    let prediction = Prediction::new().hardware("the device's first answer", 1.0, device).hardware(
+        "the bytes that the kernel reads around the page, as far as its read-ahead goes",
+        bytes,
+        byte(known),
+    );
+    served(prediction, point, known)
 }
 
 /// No block can be had faster.

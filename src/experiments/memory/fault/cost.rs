@@ -3,7 +3,6 @@
 use crate::experiment::{Basis, Known, Prediction};
 use crate::experiments::cpu::null_write;
 use crate::experiments::memory::minor_fault;
-use crate::machine::Machine;
 
 /// Leaving the program and returning to it by an exception.
 pub fn trap(prediction: Prediction, known: &Known) -> Prediction {
@@ -40,12 +39,19 @@ pub fn minor(known: &Known) -> Basis {
     )
 }
 
-/// What the kernel reads for one fault on a file, bytes.
-pub fn read_ahead(machine: &Machine) -> Basis {
-    let declared = machine.storage.device.value().and_then(|device| device.read_ahead_bytes.value().copied());
-    match declared {
-        Some(bytes) if bytes > 0 => Basis::fact(bytes as f64, "the device's read-ahead (read_ahead_kb)"),
-        _ => Basis::published(131_072.0, "the kernel reads 128 KiB ahead by default (VM_READAHEAD_PAGES)"),
+/// The cost of a fault on a page that is in the page cache and whose neighbours are mapped with it.
+pub fn minor_with_neighbours(known: &Known) -> Basis {
+    let (point, citation) =
+        (minor_fault::with_neighbours_point(), "a minor fault on a page of a file in about 0.8 µs");
+    known.measured_or(minor_fault::NAME, &point, 800.0, citation)
+}
+
+/// The cost of the first write to a page of a file that others may see, as this run has found it; else that of any fault.
+pub fn made_writable(known: &Known) -> Basis {
+    let point = minor_fault::written_shared_point();
+    match known.median(minor_fault::NAME, &point) {
+        Some(_) => known.measured_or(minor_fault::NAME, &point, 0.0, ""),
+        None => minor(known),
     }
 }
 

@@ -1,0 +1,401 @@
+//! Section 3: CPU, scheduling and services of the operating system.
+
+use super::trials;
+use crate::experiment::{Failure, Placement, Point};
+use crate::experiments::cpu::turn;
+use crate::quantity::Unit;
+use crate::replicate::asked::point;
+use crate::replicate::tasks;
+use crate::replicate::timer::without_trailing_cpuid as timed;
+use crate::replicate::unoptimised::{ROUNDS, call, empty_loop};
+use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::sampling::partner::{self, Process};
+use std::time::Duration;
+
+const MINUTE: Duration = Duration::from_mins(1);
+const MEAN: Statistic = Statistic::of(Fit::Mean(Deviation::Sample));
+
+static MEASURING: Method = Method {
+    name: "measurement overhead",
+    text: "CPUID, RDTSC and at once RDTSCP; the difference of the two readings, averaged over 1000 pairs; ten trials.",
+    differs: "How many pairs were averaged is not printed; 1000 is their example for a procedure call.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: MINUTE,
+    measure: measurement,
+};
+
+static LOOPING: Method = Method {
+    name: "loop overhead",
+    text: "One reading before and one after an empty loop of 1000 iterations at -O0, whose counter is in memory: add, compare, \
+           jump. The measurement overhead is subtracted, the rest divided by 1000; ten trials.",
+    differs: "",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: MINUTE,
+    measure: looping,
+};
+
+static CALLING: Method = Method {
+    name: "procedure call",
+    text: "The same loop with one call in its body, of a procedure with an empty body and 0 to 7 arguments of type int. \
+           Measurement and loop overhead are subtracted; ten trials for each number of arguments; a line by least squares.",
+    differs: "That the loop was subtracted is not said, but their figures are smaller than the loop's own.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: MINUTE,
+    measure: calling,
+};
+
+static ENTERING: Method = Method {
+    name: "system call",
+    text: "The same loop with syscall(SYS_getpid) in its body; measurement and loop overhead are subtracted; ten trials of 1000.",
+    differs: "",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: MINUTE,
+    measure: entering,
+};
+
+static FORKING: Method = Method {
+    name: "process creation",
+    text: "One reading before fork() and one after it, in the parent; the child holds no code. Each child is waited for \
+           outside of the timed span; ten trials.",
+    differs: "How many forks make a trial is not printed; here it is 100. What is forked is this program, larger than theirs.",
+    placement: Placement::Free,
+    needs: &[],
+    limit: MINUTE,
+    measure: forking,
+};
+
+static THREADING: Method = Method {
+    name: "thread creation",
+    text: "One reading before pthread_create() and one after it; the thread's body is empty. Each thread is joined outside of \
+           the timed span; ten trials.",
+    differs: "How many threads make a trial is not printed; here it is 100.",
+    placement: Placement::Free,
+    needs: &[],
+    limit: MINUTE,
+    measure: threading,
+};
+
+static SWITCHING_PROCESSES: Method = Method {
+    name: "process switch",
+    text: "Two pipes between a parent and its child: the parent writes a byte to the first and reads one of the second, the \
+           child reads and writes. The time of all round trips, divided by their number and by two; ten trials.",
+    differs: "How many round trips make a trial is not printed; here it is 1000. The two are not pinned, as their figures \
+              suggest that theirs were not.",
+    placement: Placement::Free,
+    needs: &[],
+    limit: MINUTE,
+    measure: |stage| switching(stage, Between::Processes),
+};
+
+static SWITCHING_THREADS: Method = Method {
+    name: "thread switch",
+    text: "The same two pipes between two threads of a process.",
+    differs: "As between processes.",
+    placement: Placement::Free,
+    needs: &[],
+    limit: MINUTE,
+    measure: |stage| switching(stage, Between::Threads),
+};
+
+pub const MEASUREMENT: Row = Row {
+    section: "3.1",
+    operation: "measurement overhead (two readings of the counter)",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s001-0076"),
+    replica: Replica::By(&MEASURING),
+    statistic: MEAN,
+    fathom: Fathom::Point("cpu/timing_overhead", |_| timing("cost")),
+    misleads: "It is what must be subtracted from a timed span, and right for that. It is not what measuring costs the \
+               program, as they call it: the CPUID before the first reading is not between the two, and takes about a \
+               hundred cycles on the bare machine and thousands in a virtual one, where the hypervisor answers it.",
+};
+
+pub const LOOP: Row = Row {
+    section: "3.2",
+    operation: "loop overhead (one iteration)",
+    unit: Unit::Nanoseconds,
+    per: "iteration",
+    theirs: Theirs::Printed("s001-0077"),
+    replica: Replica::By(&LOOPING),
+    statistic: MEAN,
+    fathom: Fathom::Slope("cpu/loop_overhead", "iterations", |_| {
+        point(Placement::OneCpu, &[("form", "register")], &[])
+    }),
+    misleads: "At -O0 the counter lives in memory, and the figure is the forwarding of each store to the next load, which some \
+               processors do for nothing. A loop whose counter is in a register takes one cycle at most.",
+};
+
+const CALLED: &str = "At -O0 the loop around the call waits for its counter, stored and loaded again, and the call is done \
+                      meanwhile: subtracting the loop leaves what did not fit beside it, not what a call takes. Arguments are \
+                      stored to the frame though nothing reads them, and the seventh, on the stack, is another matter than the \
+                      six in registers.";
+
+pub const PER_ARGUMENT: Row = Row {
+    section: "3.3",
+    operation: "procedure call: each further argument",
+    unit: Unit::Nanoseconds,
+    per: "argument",
+    theirs: Theirs::Printed("s001-0078"),
+    replica: Replica::By(&CALLING),
+    statistic: Statistic::of(Fit::Slope { from: 0.0, to: 7.0 }),
+    fathom: Fathom::Slope("cpu/procedure_call", "arguments", |_| {
+        point(Placement::OneCpu, &[("form", "abi")], &[])
+    }),
+    misleads: CALLED,
+};
+
+pub const NO_ARGUMENT: Row = Row {
+    operation: "procedure call without arguments",
+    per: "",
+    theirs: Theirs::Printed("s001-0005"),
+    statistic: Statistic::of(Fit::MeanAt(0.0)),
+    fathom: Fathom::Point("cpu/procedure_call", |_| calls(0)),
+    ..PER_ARGUMENT
+};
+
+pub const SEVEN_ARGUMENTS: Row = Row {
+    operation: "procedure call with seven arguments",
+    theirs: Theirs::Printed("s001-0012"),
+    statistic: Statistic::of(Fit::MeanAt(7.0)),
+    fathom: Fathom::Point("cpu/procedure_call", |_| calls(7)),
+    ..NO_ARGUMENT
+};
+
+pub const SYSTEM_CALL: Row = Row {
+    section: "3.4",
+    operation: "system call (getpid by number)",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s001-0079"),
+    replica: Replica::By(&ENTERING),
+    statistic: MEAN,
+    fathom: Fathom::Point("cpu/system_call", |_| point(Placement::OneCpu, &[("call", "getpid")], &[])),
+    misleads: "Nothing here: a thousand calls between two readings give the cost of a call. So the method does not explain \
+               their 1.31 µs, many times what other machines of the time took; their compiler's loop does not, either.",
+};
+
+pub const PROCESS_CREATION: Row = Row {
+    section: "3.5",
+    operation: "process creation (fork)",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s001-0080"),
+    replica: Replica::By(&FORKING),
+    statistic: MEAN,
+    fathom: Fathom::Point("cpu/process_creation", |_| {
+        point(Placement::Free, &[("measure", "fork, exit, wait")], &[])
+    }),
+    misleads: "Only what the parent does is timed. That the child starts, ends and is reaped belongs to a process, and is \
+               left out.",
+};
+
+pub const THREAD_CREATION: Row = Row {
+    section: "3.5",
+    operation: "thread creation (pthread_create)",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s001-0081"),
+    replica: Replica::By(&THREADING),
+    statistic: MEAN,
+    fathom: Fathom::Point("cpu/thread_creation", |_| {
+        point(Placement::Free, &[("measure", "create and join")], &[])
+    }),
+    misleads: "Only the call is timed: neither the thread's start nor its end, so that the ratio of a process to a thread \
+               compares what the two calls leave for later.",
+};
+
+const SWITCHED: &str = "A pair that is not held on one CPU does not switch: each side goes to sleep on a CPU of its own, and what \
+                        is timed is waking the other one. Reading and writing the pipes is counted as well.";
+
+pub const PROCESS_SWITCH: Row = Row {
+    section: "3.6",
+    operation: "process context switch",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s001-0082"),
+    replica: Replica::By(&SWITCHING_PROCESSES),
+    statistic: MEAN,
+    fathom: Fathom::Point("cpu/context_switch", |_| switches("processes")),
+    misleads: SWITCHED,
+};
+
+pub const THREAD_SWITCH: Row = Row {
+    operation: "thread context switch",
+    theirs: Theirs::Printed("s001-0083"),
+    replica: Replica::By(&SWITCHING_THREADS),
+    fathom: Fathom::Point("cpu/context_switch", |_| switches("threads")),
+    ..PROCESS_SWITCH
+};
+
+/// Their timer; where there is another counter, that.
+fn timing(aspect: &str) -> Point {
+    let reading = if cfg!(target_arch = "x86_64") { "cpuid-rdtsc rdtscp" } else { "counter" };
+    point(Placement::OneCpu, &[("aspect", aspect), ("reading", reading)], &[])
+}
+
+fn calls(arguments: u64) -> Point {
+    point(Placement::OneCpu, &[("form", "abi")], &[("arguments", arguments)])
+}
+
+fn switches(between: &str) -> Point {
+    point(Placement::OneCpu, &[("between", between), ("by", "pipe less its cost")], &[])
+}
+
+/// A reading before and one after, less those of an empty pair, nanoseconds.
+struct Span {
+    tick_ns: f64,
+    overhead_ns: f64,
+}
+
+impl Span {
+    fn of(stage: &Stage) -> Result<Self, Failure> {
+        let tick_ns = stage.ns_per_tick()?;
+        Ok(Span { tick_ns, overhead_ns: pair(tick_ns) })
+    }
+
+    fn ns(&self, work: impl FnOnce()) -> f64 {
+        timed(work) as f64 * self.tick_ns - self.overhead_ns
+    }
+}
+
+/// Two readings with nothing between, mean of 1000, nanoseconds.
+fn pair(tick_ns: f64) -> f64 {
+    let ticks: i64 = (0..ROUNDS).map(|_| timed(|| ())).sum();
+    ticks as f64 / ROUNDS as f64 * tick_ns
+}
+
+fn measurement(stage: &Stage) -> Result<Series, Failure> {
+    let tick_ns = stage.ns_per_tick()?;
+    let priority = tasks::raise_priority();
+    Ok(Series::of(trials(|| Ok::<_, Failure>(pair(tick_ns)))?).seen_where(priority))
+}
+
+fn looping(stage: &Stage) -> Result<Series, Failure> {
+    let priority = tasks::raise_priority();
+    let span = Span::of(stage)?;
+    Ok(Series::of(loops(&span)?).seen_where(priority))
+}
+
+/// The loop overhead of each trial, nanoseconds.
+fn loops(span: &Span) -> Result<Vec<f64>, Failure> {
+    trials(|| Ok(span.ns(empty_loop) / ROUNDS as f64))
+}
+
+/// What the body of the loop adds to it, nanoseconds.
+fn body(span: &Span, work: impl Fn()) -> Result<Vec<f64>, Failure> {
+    let empty = loops(span)?;
+    let empty_ns = empty.iter().sum::<f64>() / empty.len() as f64;
+    trials(|| Ok(span.ns(&work) / ROUNDS as f64 - empty_ns))
+}
+
+fn calling(stage: &Stage) -> Result<Series, Failure> {
+    let priority = tasks::raise_priority();
+    let span = Span::of(stage)?;
+    let mut series = Series::default();
+    for arguments in 0..8 {
+        series = series.and("", arguments as f64, body(&span, || call(arguments))?);
+    }
+    Ok(series.seen_where(priority))
+}
+
+fn entering(stage: &Stage) -> Result<Series, Failure> {
+    let priority = tasks::raise_priority();
+    let span = Span::of(stage)?;
+    let enter = || {
+        for round in 0..ROUNDS {
+            std::hint::black_box(round);
+            // SAFETY: takes nothing and cannot fail.
+            unsafe { libc::syscall(libc::SYS_getpid) };
+        }
+    };
+    Ok(Series::of(body(&span, enter)?).seen_where(priority))
+}
+
+/// How many tasks are made in a trial.
+fn made(stage: &Stage) -> u64 {
+    stage.count(100, 20)
+}
+
+/// The mean time of making a task; what becomes of it is done with outside of the timed span.
+fn making<T>(
+    stage: &Stage,
+    make: impl Fn() -> Result<T, Failure>,
+    end: impl Fn(T) -> Result<(), Failure>,
+) -> Result<Series, Failure> {
+    let priority = tasks::raise_priority();
+    let (span, count) = (Span::of(stage)?, made(stage));
+    let trial = || {
+        let mut total = 0.0;
+        for _ in 0..count {
+            let mut task = None;
+            total += span.ns(|| task = Some(make()));
+            task.map_or(Ok(()), |task| end(task?))?;
+        }
+        Ok::<_, Failure>(total / count as f64)
+    };
+    Ok(Series::of(trials(trial)?).seen_where(priority))
+}
+
+fn forking(stage: &Stage) -> Result<Series, Failure> {
+    let resident = tasks::resident_bytes().map(|bytes| {
+        format!(
+            "The process that forks has {:.1} MiB of memory mapped in.",
+            bytes as f64 / f64::from(1 << 20)
+        )
+    });
+    Ok(making(stage, tasks::fork, tasks::reap)?.seen_where(resident))
+}
+
+fn threading(stage: &Stage) -> Result<Series, Failure> {
+    making(stage, tasks::thread, tasks::join)
+}
+
+#[derive(Clone, Copy)]
+enum Between {
+    Processes,
+    Threads,
+}
+
+fn switching(stage: &Stage, between: Between) -> Result<Series, Failure> {
+    let priority = tasks::raise_priority();
+    let (span, rounds) = (Span::of(stage)?, stage.count(1000, 200));
+    let (mut near, far) = turn::pipes()?;
+    let (_child, sides) = match between {
+        Between::Processes => (Some(Process::start(None, move || turn::echo(far))?), 1),
+        Between::Threads => (partner::thread(None, move || turn::echo(far)).map(|()| None)?, 2),
+    };
+    let before = tasks::voluntary_switches();
+    let trial = || {
+        let mut played = Ok(());
+        let ns = span.ns(|| {
+            played = (0..rounds).try_for_each(|_| near.give().and_then(|()| near.wait()));
+        });
+        played.map(|()| ns / rounds as f64 / 2.0)
+    };
+    let values = trials(trial)?;
+    let waits = (tasks::voluntary_switches() - before) as f64 / (values.len() as u64 * rounds * sides) as f64;
+    let seen = format!("Each side gave up its CPU to wait {waits:.2} times in a round trip.");
+    Ok(Series::of(values).seen(seen).seen_where(priority))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments;
+    use crate::machine::Machine;
+
+    #[test]
+    fn slopes_are_asked_for_along_sweeps_of_more_than_two_points() {
+        let machine = Machine::describe(std::path::Path::new("/"));
+        for row in [LOOP, PER_ARGUMENT] {
+            let points = row.fathom.points(&machine);
+            assert!(points.len() > 2, "{}", row.operation);
+            assert!(points.iter().all(|(name, _)| experiments::find(name).is_some()));
+        }
+    }
+}

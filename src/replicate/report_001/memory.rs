@@ -1,0 +1,327 @@
+//! Section 4: memory.
+
+use super::trials;
+use crate::experiment::{Failure, Placement, Point};
+use crate::experiments::test_file::{Room, TestFile, evict};
+use crate::machine::Machine;
+use crate::quantity::Unit;
+use crate::replicate::asked::point;
+use crate::replicate::mapping::Mapped;
+use crate::replicate::timer::without_trailing_cpuid as timed;
+use crate::replicate::unoptimised::{Links, follow, read_lines_unrolled, write_lines_unrolled};
+use crate::replicate::{
+    Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, sweep, tasks,
+};
+use std::time::Duration;
+
+const MINUTE: Duration = Duration::from_mins(1);
+const MEAN: Fit = Fit::Mean(Deviation::Sample);
+
+static CHASING: Method = Method {
+    name: "memory access time",
+    text: "An array of int in which every stride-th element holds the index of the next one, and the last that of the first; a \
+           loop at -O0 follows one million of these links. Arrays of 2^8 to 2^30 bytes, several strides, ten trials each. The \
+           figure of a level is its plateau in the picture.",
+    differs: "Which strides were drawn is not in the text; here they are 64, 128 and 512 bytes, and levels are told of 128, at half \
+              the size of each cache and at the largest array. Where memory is short, arrays end at half of what is available.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: MINUTE,
+    measure: chasing,
+};
+
+static STREAMING: Method = Method {
+    name: "memory bandwidth",
+    text: "An array of int six times as large as the last cache; the first element of each line of 64 bytes is added up, or \
+           written with a constant, 256 times before the loop goes round, at -O0. Ten trials of one pass.",
+    differs: "How many bytes an access counts is not said: here 64, for with 4 their figures would have taken more than their memory \
+              moves. The array is written before it is read. It is no larger than 2 GiB and half of the memory available.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: MINUTE,
+    measure: streaming,
+};
+
+static FAULTING: Method = Method {
+    name: "page fault",
+    text: "All caches of the machine dropped, a file mapped anew, and one byte of its first page read between two readings of \
+           the timer; ten trials.",
+    differs: "Only this file is dropped from the page cache, and it is verified that it is gone; the caches of the machine are \
+              not touched, so what the file system knows of the file stays in memory. The file has 64 MiB of random bytes; theirs \
+              is not described, and lay on a rotating disk.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: MINUTE,
+    measure: faulting,
+};
+
+const CHASED: &str = "At -O0 each step also computes the address, stores the index and loads it again, which takes twice a load from \
+                      the first cache.";
+
+pub const L1: Row = Row {
+    section: "4.1",
+    operation: "access to the first cache",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s001-0084"),
+    replica: Replica::By(&CHASING),
+    statistic: Statistic::variant(LEVELS[0], MEAN),
+    fathom: Fathom::Point("memory/load_latency", |machine| load(half(machine, 1), machine)),
+    misleads: CHASED,
+};
+
+const PREFETCHED: &str = "Links that go forward by a constant stride are foreseen by the prefetcher, so this is not the latency of the \
+                          level but the pace at which lines are brought in beforehand; and at -O0 each step takes several \
+                          cycles more than the load.";
+
+pub const L2: Row = Row {
+    operation: "access to the second cache",
+    theirs: Theirs::Printed("s001-0085"),
+    statistic: Statistic::variant(LEVELS[1], MEAN),
+    fathom: Fathom::Point("memory/load_latency", |machine| load(half(machine, 2), machine)),
+    misleads: PREFETCHED,
+    ..L1
+};
+
+pub const L3: Row = Row {
+    operation: "access to the third cache",
+    theirs: Theirs::Printed("s001-0086"),
+    statistic: Statistic::variant(LEVELS[2], MEAN),
+    fathom: Fathom::Point("memory/load_latency", |machine| load(half(machine, 3), machine)),
+    ..L2
+};
+
+pub const MAIN_MEMORY: Row = Row {
+    operation: "access to main memory",
+    theirs: Theirs::Printed("s001-0087"),
+    statistic: Statistic::variant(LEVELS[3], MEAN),
+    fathom: Fathom::Point("memory/load_latency", |machine| load(beyond_caches(machine), machine)),
+    misleads: "Links that go forward by a constant stride are foreseen by the prefetcher: theirs is a fraction of any memory's \
+               latency. And a million steps visit no more than 128 MiB of an array, however large it is.",
+    ..L2
+};
+
+const ONE_THREAD: &str = "Of each line one element is read or written, with index and sum in memory: how soon the core asks for the next \
+                          line, and not the memory, sets the pace.";
+
+pub const READING: Row = Row {
+    section: "4.2",
+    operation: "memory bandwidth, reading",
+    unit: Unit::BytesPerSecond,
+    per: "",
+    theirs: Theirs::Printed("s001-0088"),
+    replica: Replica::By(&STREAMING),
+    statistic: Statistic::variant("read", MEAN),
+    fathom: Fathom::Point("memory/bandwidth", |machine| stream("read", machine)),
+    misleads: ONE_THREAD,
+};
+
+pub const WRITING: Row = Row {
+    operation: "memory bandwidth, writing",
+    theirs: Theirs::Printed("s001-0089"),
+    statistic: Statistic::variant("write", MEAN),
+    fathom: Fathom::Point("memory/bandwidth", |machine| stream("write", machine)),
+    misleads: "As for reading. A line of which one element is written is read before and written back after: twice the bytes \
+               that are counted move.",
+    ..READING
+};
+
+pub const PAGE_FAULT: Row = Row {
+    section: "4.3",
+    operation: "page fault that waits for the disk",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s001-0090"),
+    replica: Replica::By(&FAULTING),
+    statistic: Statistic::of(MEAN),
+    fathom: Fathom::Point("memory/major_fault", |_| shuffled()),
+    misleads: "The first access to a file brings in as much as the kernel reads ahead, up to megabytes, and waits for part of it: it \
+               is not the service of one page. After all caches were dropped, theirs read the file's metadata from the disk as \
+               well: it took 1.7 times their own random read.",
+};
+
+pub const PAGE_FAULT_PER_BYTE: Row = Row {
+    operation: "page fault, by the byte of a page",
+    per: "byte",
+    theirs: Theirs::Printed("s001-0044"),
+    statistic: Statistic::variant(PER_BYTE, MEAN),
+    fathom: Fathom::Computed {
+        of: |_| vec![("memory/major_fault", shuffled())],
+        value: |known| known.found("memory/major_fault", &shuffled()).map(|found| found.scaled(1.0 / PAGE)),
+    },
+    misleads: "Divided by the 4096 bytes of one page, though the fault brings in what is read ahead as well: a byte costs less the \
+               more come with it. Against memory they set it by 14.80 ns, which was no latency of memory.",
+    ..PAGE_FAULT
+};
+
+/// A boundary between levels, which they drew where the data sheet has it.
+const fn boundary(operation: &'static str, printed: &'static str) -> Row {
+    Row {
+        section: "4.1",
+        operation,
+        unit: Unit::Bytes,
+        per: "",
+        theirs: Theirs::Printed(printed),
+        replica: Replica::NotHere(
+            "there is nothing to repeat: they drew a line at the size that the data sheet gives, and said that the curve agrees",
+        ),
+        statistic: Statistic::of(MEAN),
+        fathom: Fathom::Nowhere(
+            "`fathom run memory/load_latency` finds where levels end in the curve, and tells it in its findings",
+        ),
+        misleads: "What is drawn from the data sheet cannot confirm it; with sizes by powers of two a boundary is found to a \
+                   factor of two at best.",
+    }
+}
+
+pub const END_OF_L1: Row = boundary("end of the first cache", "s001-0035");
+pub const END_OF_L2: Row = boundary("end of the second cache", "s001-0036");
+pub const END_OF_L3: Row = boundary("end of the third cache", "s001-0037");
+
+/// The plateaus, as variants of the series.
+const LEVELS: [&str; 4] = ["first cache", "second cache", "third cache", "memory"];
+const PER_BYTE: &str = "per byte";
+const PAGE: f64 = 4096.0;
+/// Caches where the machine does not tell of its own: theirs.
+const THEIR_CACHES: [u64; 3] = [32 << 10, 256 << 10, 6 << 20];
+
+/// The data cache of a level that the pinned CPU has, bytes.
+fn cache(machine: &Machine, level: u8, cpu: Option<usize>) -> u64 {
+    let cpu = cpu.or_else(|| machine.allowed_cpus().first().copied()).unwrap_or(0);
+    machine.data_cache_bytes(cpu, level).unwrap_or(THEIR_CACHES[usize::from(level.clamp(1, 3)) - 1])
+}
+
+fn half(machine: &Machine, level: u8) -> u64 {
+    cache(machine, level, None) / 2
+}
+
+/// Several times the last cache: at most a quarter of the lines can be in it.
+fn beyond_caches(machine: &Machine) -> u64 {
+    (4 * cache(machine, 3, None)).clamp(64 << 20, 1 << 30)
+}
+
+fn load(size: u64, machine: &Machine) -> Point {
+    let names: &[(&str, &[&str])] = &[("order", &["random cycle"]), ("pages", &["base"])];
+    sweep::nearest("memory/load_latency", machine, names, &[("size", size)])
+}
+
+fn stream(kind: &str, machine: &Machine) -> Point {
+    let names: &[(&str, &[&str])] = &[("kind", &[kind]), ("method", &["8 words unrolled"])];
+    sweep::nearest("memory/bandwidth", machine, names, &[("size", beyond_caches(machine))])
+}
+
+fn shuffled() -> Point {
+    point(Placement::OneCpu, &[("access", "shuffled pages, no read-ahead")], &[])
+}
+
+/// The machine, for the sizes of its caches and what memory may be had.
+fn described(stage: &Stage) -> (Machine, u64) {
+    let machine = Machine::describe(&stage.site.folder);
+    let most = machine.available_bytes().unwrap_or(1 << 30) / 2;
+    (machine, most)
+}
+
+/// Links followed in a trial.
+const LOADS: u32 = 1_000_000;
+const STRIDES: [usize; 3] = [64, 128, 512];
+/// Of which the levels are told.
+const TOLD: usize = 128;
+const INT: usize = size_of::<i32>();
+
+fn chasing(stage: &Stage) -> Result<Series, Failure> {
+    let (machine, most) = described(stage);
+    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let sizes: Vec<usize> = (8..=30).map(|power| 1 << power).filter(|size| *size as u64 <= most).collect();
+    let mut series = Series::default();
+    let mut told = vec![];
+    for stride in STRIDES {
+        for size in &sizes {
+            let values = followed(*size, stride, tick_ns)?;
+            if stride == TOLD {
+                told.push((*size as u64, values.clone()));
+            }
+            series = series.and(&format!("stride of {stride} bytes"), *size as f64, values);
+        }
+    }
+    Ok(plateaus(series, &told, &machine, stage.site.home).seen_where(priority))
+}
+
+/// Nanoseconds for a step through an array, by trials.
+fn followed(size: usize, stride: usize, tick_ns: f64) -> Result<Vec<f64>, Failure> {
+    let links = Links::ring(size / INT, stride / INT);
+    trials(|| {
+        let mut arrived = 0;
+        let ticks = timed(|| arrived = follow(&links, LOADS));
+        std::hint::black_box(arrived);
+        Ok(ticks as f64 * tick_ns / f64::from(LOADS))
+    })
+}
+
+/// The values at the largest array that half of each cache holds, and at the largest of all.
+fn plateaus(series: Series, told: &[(u64, Vec<f64>)], machine: &Machine, cpu: Option<usize>) -> Series {
+    let halves = (1..=3).map(|level| cache(machine, level, cpu) / 2);
+    let places = LEVELS.into_iter().zip(halves.chain([u64::MAX]));
+    places.fold(series, |series, (level, most)| match told.iter().rev().find(|(size, _)| *size <= most) {
+        Some((size, values)) => series.and(level, *size as f64, values.clone()),
+        None => series,
+    })
+}
+
+/// The most that is streamed through.
+const LARGEST_ARRAY: u64 = 2 << 30;
+const LINE: f64 = 64.0;
+
+fn streaming(stage: &Stage) -> Result<Series, Failure> {
+    let (machine, most) = described(stage);
+    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let bytes = (6 * cache(&machine, 3, stage.site.home)).min(LARGEST_ARRAY).min(most);
+    let lines = (bytes as usize / 64) & !255;
+    let mut array = vec![1_i32; lines * 16];
+    let rate = |ticks: i64| lines as f64 * LINE / (ticks as f64 * tick_ns) * 1e9;
+    let read = trials(|| {
+        let mut sum = 0;
+        let ticks = timed(|| sum = read_lines_unrolled(&array));
+        crate::experiment::ensure(sum == lines as i32, "the sum over the lines is wrong")?;
+        Ok::<_, Failure>(rate(ticks))
+    })?;
+    let written = trials(|| Ok::<_, Failure>(rate(timed(|| write_lines_unrolled(&mut array)))))?;
+    let size = format!("The array had {:.0} MiB.", bytes as f64 / f64::from(1 << 20));
+    let series = Series::default().and("read", bytes as f64, read).and("write", bytes as f64, written);
+    Ok(series.seen(size).seen_where(priority))
+}
+
+/// What the file of the faults holds, bytes.
+const FILE: u64 = 64 << 20;
+
+fn faulting(stage: &Stage) -> Result<Series, Failure> {
+    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let test = TestFile::nameless(stage.site, FILE, Room::DEFAULT)?;
+    let (before, _) = tasks::faults();
+    let values = trials(|| {
+        evict(&test.file)?;
+        let mapped = Mapped::readable(&test.file, FILE as usize)?;
+        Ok::<_, Failure>(timed(|| _ = mapped.read(0)) as f64 * tick_ns)
+    })?;
+    let major = tasks::faults().0 - before;
+    let seen = format!("{major} major faults were counted in {} accesses.", values.len());
+    let per_byte = values.iter().map(|ns| ns / PAGE).collect();
+    Ok(Series::of(values).and(PER_BYTE, 0.0, per_byte).seen(seen).seen_where(priority))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_told_of_the_largest_array_that_half_a_cache_holds() {
+        let machine = Machine::describe(std::path::Path::new("/"));
+        let told: Vec<(u64, Vec<f64>)> = (8..=30).map(|power| (1 << power, vec![f64::from(power)])).collect();
+        let found = plateaus(Series::default(), &told, &machine, Some(0));
+        let at: Vec<f64> = LEVELS.iter().map(|level| found.variant(level).next().unwrap().at).collect();
+        assert!(at.is_sorted() && at[3].to_bits() == f64::from(1 << 30).to_bits(), "{at:?}");
+        for (level, at) in (1..=3).zip(&at) {
+            let half = cache(&machine, level, Some(0)) as f64 / 2.0;
+            assert!(*at <= half && 2.0 * at > half, "level {level}: {at} of {half}");
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Its chapter "CPU & Scheduling".
+
+use super::trials;
+use crate::experiment::{Failure, Placement, Point};
+use crate::experiments::cpu::turn;
+use crate::quantity::Unit;
+use crate::replicate::asked::point;
+use crate::replicate::tasks;
+use crate::replicate::timer::fenced as timed;
+use crate::replicate::unoptimised::call_once;
+use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::sampling::partner::{self, Process};
+use std::time::Duration;
+
+const MINUTE: Duration = Duration::from_mins(1);
+const MEAN: Statistic = Statistic::of(Fit::Mean(Deviation::None));
+
+/// What all methods of this file have in common.
+const ALONE: Method = Method {
+    name: "",
+    text: "",
+    differs: "",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: MINUTE,
+    measure: reading,
+};
+
+static READING_TWICE: Method = Method {
+    name: "timer overhead",
+    text: "MFENCE, LFENCE, RDTSC twice with nothing between; the difference, 1000 trials.",
+    ..ALONE
+};
+
+static CALLING: Method = Method {
+    name: "function call",
+    text: "One call of a function of 0 to 7 arguments between two readings, less an empty pair; 1000 trials for each number.",
+    differs: "That the empty pair was subtracted is not said.",
+    measure: calling,
+    ..ALONE
+};
+
+static ENTERING: Method = Method {
+    name: "system call",
+    text: "One getpid() between two readings, less an empty pair; 1000 trials.",
+    differs: "That the empty pair was subtracted is not said.",
+    measure: entering,
+    ..ALONE
+};
+
+static FORKING: Method = Method {
+    name: "process creation",
+    text: "One fork() between two readings, in the parent; the child exits at once. It is waited for outside of the timed span; \
+           1000 trials.",
+    differs: "What is forked is this program, larger than theirs.",
+    measure: |stage| making(stage, tasks::fork, tasks::reap),
+    ..ALONE
+};
+
+static THREADING: Method = Method {
+    name: "thread creation",
+    text: "One pthread_create() between two readings; the thread exits at once and is joined outside of the timed span; 1000 \
+           trials.",
+    measure: |stage| making(stage, tasks::thread, tasks::join),
+    ..ALONE
+};
+
+static SWITCHING_PROCESSES: Method = Method {
+    name: "process switch",
+    text: "A forked child waits in read() on a pipe, the parent writes to it and waits for the answer on another: two switches \
+           between two readings; 1000 trials on one core.",
+    differs: "Whether their figure was halved is not said; here it is not, for theirs has the size of two switches. That the \
+              answer came through a second pipe is assumed.",
+    measure: |stage| switching(stage, Between::Processes),
+    ..ALONE
+};
+
+static SWITCHING_THREADS: Method = Method {
+    name: "thread switch",
+    text: "The same between two threads made by pthread_create.",
+    differs: "How threads were made to switch is not said: pipes are assumed, as between processes.",
+    measure: |stage| switching(stage, Between::Threads),
+    ..ALONE
+};
+
+pub const READING: Row = Row {
+    section: "Single read",
+    operation: "reading the counter twice",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s002-0001"),
+    replica: Replica::By(&READING_TWICE),
+    statistic: MEAN,
+    fathom: Fathom::Point("cpu/timing_overhead", |_| timing()),
+    misleads: "Nothing here: the fences hold the readings in their order, without the CPUID that other reports pay for, and what \
+               lies between the two readings is all that the pair costs.",
+};
+
+pub const FUNCTION_CALL: Row = Row {
+    section: "Function call",
+    operation: "function call without arguments",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s002-0004"),
+    replica: Replica::By(&CALLING),
+    statistic: Statistic::of(Fit::MeanAt(0.0)),
+    fathom: Fathom::Point("cpu/procedure_call", |_| calls(0)),
+    misleads: "One call is a few cycles between two readings that take ten times as long and tell time in steps of many cycles: \
+               what is left after subtracting them is chance and the state of the pipeline. That five arguments seemed faster \
+               than four says nothing of arguments, of which the first six go in registers and not, as the text has it, onto \
+               the stack.",
+};
+
+pub const FIVE_ARGUMENTS: Row = Row {
+    operation: "function call with five arguments",
+    theirs: Theirs::NotPrinted("only in a picture; the text says that five arguments were faster than four"),
+    statistic: Statistic::of(Fit::MeanAt(5.0)),
+    fathom: Fathom::Point("cpu/procedure_call", |_| calls(5)),
+    ..FUNCTION_CALL
+};
+
+pub const SYSTEM_CALL: Row = Row {
+    section: "System call",
+    operation: "system call (getpid)",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s002-0003"),
+    replica: Replica::By(&ENTERING),
+    statistic: MEAN,
+    fathom: Fathom::Point("cpu/system_call", |_| point(Placement::OneCpu, &[("call", "getpid")], &[])),
+    misleads: "Little: a call is several times the timer's cost. Fenced in, it cannot overlap with the program around it, so it \
+               comes out somewhat longer than one of many in a row.",
+};
+
+pub const PROCESS_CREATION: Row = Row {
+    section: "Task creation",
+    operation: "process creation (fork)",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s002-0005"),
+    replica: Replica::By(&FORKING),
+    statistic: MEAN,
+    fathom: Fathom::Point("cpu/process_creation", |_| {
+        point(Placement::OneCpu, &[("measure", "fork, exit, wait")], &[])
+    }),
+    misleads: "Only what the parent does is timed: the start and the end of the child, on the same core, are left out.",
+};
+
+pub const THREAD_CREATION: Row = Row {
+    section: "Task creation",
+    operation: "thread creation (pthread_create)",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s002-0006"),
+    replica: Replica::By(&THREADING),
+    statistic: MEAN,
+    fathom: Fathom::Point("cpu/thread_creation", |_| {
+        point(Placement::OneCpu, &[("measure", "create and join")], &[])
+    }),
+    misleads: "Only the call is timed: neither the thread's start nor its end. And these are threads of the kernel, not \"user-level\" \
+               ones: those that the kernel does not know cost a thousandth.",
+};
+
+pub const PROCESS_SWITCH: Row = Row {
+    section: "Context switch",
+    operation: "process context switch (two of them)",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s002-0007"),
+    replica: Replica::By(&SWITCHING_PROCESSES),
+    statistic: MEAN,
+    fathom: Fathom::Point("cpu/context_switch", |_| switches("processes")),
+    misleads: "Two switches are told as one, and two writes and two reads of pipes are counted with them; Fathom's figure is one \
+               switch without the pipe.",
+};
+
+pub const THREAD_SWITCH: Row = Row {
+    operation: "thread context switch (two of them)",
+    theirs: Theirs::Printed("s002-0008"),
+    replica: Replica::By(&SWITCHING_THREADS),
+    fathom: Fathom::Point("cpu/context_switch", |_| switches("threads")),
+    misleads: "As between processes. Threads of pthread_create are the kernel's, and a switch between them costs nearly what one \
+               between processes does: that theirs took an eleventh cannot come from switching them.",
+    ..PROCESS_SWITCH
+};
+
+/// Their timer; where there is another counter, that.
+fn timing() -> Point {
+    let reading = if cfg!(target_arch = "x86_64") { "mfence-lfence-rdtsc" } else { "counter" };
+    point(Placement::OneCpu, &[("aspect", "cost"), ("reading", reading)], &[])
+}
+
+fn calls(arguments: u64) -> Point {
+    point(Placement::OneCpu, &[("form", "abi")], &[("arguments", arguments)])
+}
+
+fn switches(between: &str) -> Point {
+    point(Placement::OneCpu, &[("between", between), ("by", "pipe less its cost")], &[])
+}
+
+/// A reading before and one after, less those of an empty pair, nanoseconds.
+pub struct Span {
+    tick_ns: f64,
+    overhead_ns: f64,
+}
+
+impl Span {
+    /// Knows the mean of an empty pair.
+    pub fn of(stage: &Stage) -> Result<Self, Failure> {
+        let pairs = empty_pairs(stage)?;
+        let overhead_ns = pairs.iter().sum::<f64>() / pairs.len() as f64;
+        Ok(Span { tick_ns: stage.ns_per_tick()?, overhead_ns })
+    }
+
+    /// What work takes; inline, for a call would be timed.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
+    pub fn ns(&self, work: impl FnOnce()) -> f64 {
+        timed(work) as f64 * self.tick_ns - self.overhead_ns
+    }
+}
+
+fn empty_pairs(stage: &Stage) -> Result<Vec<f64>, Failure> {
+    let tick_ns = stage.ns_per_tick()?;
+    trials(|| Ok(timed(|| ()) as f64 * tick_ns))
+}
+
+fn reading(stage: &Stage) -> Result<Series, Failure> {
+    let priority = tasks::raise_priority();
+    Ok(Series::of(empty_pairs(stage)?).seen_where(priority))
+}
+
+fn calling(stage: &Stage) -> Result<Series, Failure> {
+    let priority = tasks::raise_priority();
+    let span = Span::of(stage)?;
+    // Written out for each number: what decides between them would stand inside the timed region.
+    macro_rules! of {
+        ($($arguments:literal)*) => { [$(trials(|| Ok::<_, Failure>(span.ns(|| call_once($arguments))))?),*] };
+    }
+    let series = of!(0 1 2 3 4 5 6 7);
+    let below = series.iter().flatten().filter(|ns| **ns < 0.0).count();
+    let all: usize = series.iter().map(Vec::len).sum();
+    let seen = format!("{below} of {all} trials came out below zero after subtraction.");
+    let points = series.into_iter().enumerate();
+    let found = points.fold(Series::default(), |found, (at, values)| found.and("", at as f64, values));
+    Ok(found.seen(seen).seen_where(priority))
+}
+
+fn entering(stage: &Stage) -> Result<Series, Failure> {
+    let priority = tasks::raise_priority();
+    let span = Span::of(stage)?;
+    // SAFETY: takes nothing and cannot fail.
+    let once = || Ok::<_, Failure>(span.ns(|| _ = unsafe { libc::getpid() }));
+    Ok(Series::of(trials(once)?).seen_where(priority))
+}
+
+/// The time of making a task; what becomes of it is done with outside of the timed span.
+fn making<T>(
+    stage: &Stage,
+    make: impl Fn() -> Result<T, Failure>,
+    end: impl Fn(T) -> Result<(), Failure>,
+) -> Result<Series, Failure> {
+    let priority = tasks::raise_priority();
+    let span = Span::of(stage)?;
+    let trial = || {
+        let mut task = None;
+        let ns = span.ns(|| task = Some(make()));
+        task.map_or(Ok(()), |task| end(task?))?;
+        Ok::<_, Failure>(ns)
+    };
+    Ok(Series::of(trials(trial)?).seen_where(priority))
+}
+
+#[derive(Clone, Copy)]
+enum Between {
+    Processes,
+    Threads,
+}
+
+fn switching(stage: &Stage, between: Between) -> Result<Series, Failure> {
+    let priority = tasks::raise_priority();
+    let span = Span::of(stage)?;
+    let (mut near, far) = turn::pipes()?;
+    let (cpu, sides) = (stage.site.partner, if matches!(between, Between::Threads) { 2 } else { 1 });
+    let _child = match between {
+        Between::Processes => Some(Process::start(cpu, move || turn::echo(far))?),
+        Between::Threads => partner::thread(cpu, move || turn::echo(far)).map(|()| None)?,
+    };
+    let before = tasks::voluntary_switches();
+    let round = || {
+        let mut played = Ok(());
+        let ns = span.ns(|| played = near.give().and_then(|()| near.wait()));
+        played.map(|()| ns)
+    };
+    let values = trials(round)?;
+    let waits = (tasks::voluntary_switches() - before) as f64 / (super::TRIALS * sides) as f64;
+    let seen = format!("Each side gave up its CPU to wait {waits:.2} times in a round trip.");
+    Ok(Series::of(values).seen(seen).seen_where(priority))
+}

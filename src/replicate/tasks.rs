@@ -1,0 +1,99 @@
+//! Processes and threads that do nothing, made as the reports made them, and the priority that they asked for.
+
+use crate::experiment::Failure;
+use std::ffi::c_void;
+
+/// `fork` of a child that exits at once; the parent gets its number.
+#[inline]
+pub fn fork() -> Result<libc::pid_t, Failure> {
+    // SAFETY: a method's process is single-threaded here; the child does nothing but end.
+    match unsafe { libc::fork() } {
+        -1 => Err(Failure::last("fork")),
+        // SAFETY: ends the child without running the parent's destructors.
+        0 => unsafe { libc::_exit(0) },
+        child => Ok(child),
+    }
+}
+
+/// Waits until a child has ended.
+pub fn reap(child: libc::pid_t) -> Result<(), Failure> {
+    // SAFETY: no status is asked for.
+    let reaped = unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+    if reaped == child { Ok(()) } else { Err(Failure::last("waitpid")) }
+}
+
+extern "C" fn nothing(_: *mut c_void) -> *mut c_void {
+    std::ptr::null_mut()
+}
+
+/// `pthread_create` of a thread with an empty body, with the attributes that a program gets that asks for none.
+#[inline]
+pub fn thread() -> Result<libc::pthread_t, Failure> {
+    // SAFETY: a pthread_t is plain integers or a pointer; the call fills it.
+    unsafe {
+        let mut thread = std::mem::zeroed();
+        match libc::pthread_create(&raw mut thread, std::ptr::null(), nothing, std::ptr::null_mut()) {
+            0 => Ok(thread),
+            error => {
+                Err(Failure::Broke(format!("pthread_create: {}", std::io::Error::from_raw_os_error(error))))
+            }
+        }
+    }
+}
+
+/// `pthread_join`.
+pub fn join(thread: libc::pthread_t) -> Result<(), Failure> {
+    // SAFETY: a thread of ours that was not joined before.
+    match unsafe { libc::pthread_join(thread, std::ptr::null_mut()) } {
+        0 => Ok(()),
+        error => Err(Failure::Broke(format!("pthread_join: {}", std::io::Error::from_raw_os_error(error)))),
+    }
+}
+
+/// Asks for the highest priority that `nice` gives, as reports 001 and 002 ran with; what is to be said where it is refused.
+pub fn raise_priority() -> Option<String> {
+    // SAFETY: takes no pointers.
+    let refused = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) } != 0;
+    refused.then(|| {
+        "Ran at the usual priority: this user may not raise it (nice), as the authors did.".to_owned()
+    })
+}
+
+/// How often this process has given up its CPU to wait, so far.
+pub fn voluntary_switches() -> libc::c_long {
+    usage().ru_nvcsw
+}
+
+/// Major faults and minor faults of this process so far.
+pub fn faults() -> (libc::c_long, libc::c_long) {
+    let usage = usage();
+    (usage.ru_majflt, usage.ru_minflt)
+}
+
+/// Memory of this process that is mapped in, bytes: what a fork has to copy the tables of.
+pub fn resident_bytes() -> Option<u64> {
+    let pages: u64 = std::fs::read_to_string("/proc/self/statm").ok()?.split(' ').nth(1)?.parse().ok()?;
+    // SAFETY: takes no pointers.
+    u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok().map(|page| pages * page)
+}
+
+fn usage() -> libc::rusage {
+    // SAFETY: an rusage is plain integers, which the call fills.
+    unsafe {
+        let mut usage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+        usage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_and_threads_end_by_themselves() {
+        reap(fork().unwrap()).unwrap();
+        join(thread().unwrap()).unwrap();
+        assert!(reap(1).is_err(), "not a child of ours");
+    }
+}

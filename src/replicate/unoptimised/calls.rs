@@ -1,0 +1,130 @@
+//! Calls of procedures without a body, of no to seven arguments, and the loop that they stand in.
+
+use core::arch::{asm, global_asm};
+
+/// `for (i = 0; i < 1000; i++);`
+pub fn empty_loop() {
+    fathom_plain_loops[8]();
+}
+
+/// The same loop with one call of a procedure of so many arguments, seven at most.
+pub fn call(arguments: usize) {
+    fathom_plain_loops[arguments.min(7)]();
+}
+
+unsafe extern "C" {
+    safe static fathom_plain_loops: [extern "C" fn(); 9];
+}
+
+global_asm!(
+    ".macro fathom_plain_if k, least, line:vararg",
+    ".if \\k > \\least",
+    "\\line",
+    ".endif",
+    ".endm",
+    // The constants 1 to k, as the System V ABI wants them; the stack stays aligned at the call.
+    ".macro fathom_plain_place k",
+    "fathom_plain_if \\k, 6, sub rsp, 8",
+    "fathom_plain_if \\k, 6, push 7",
+    "fathom_plain_if \\k, 5, mov r9d, 6",
+    "fathom_plain_if \\k, 4, mov r8d, 5",
+    "fathom_plain_if \\k, 3, mov ecx, 4",
+    "fathom_plain_if \\k, 2, mov edx, 3",
+    "fathom_plain_if \\k, 1, mov esi, 2",
+    "fathom_plain_if \\k, 0, mov edi, 1",
+    ".endm",
+    // Arguments in registers are stored to the frame, though nothing reads them.
+    ".macro fathom_plain_procedure k",
+    ".p2align 4",
+    "fathom_plain_procedure_\\k:",
+    "push rbp",
+    "mov rbp, rsp",
+    "fathom_plain_if \\k, 0, mov dword ptr [rbp - 4], edi",
+    "fathom_plain_if \\k, 1, mov dword ptr [rbp - 8], esi",
+    "fathom_plain_if \\k, 2, mov dword ptr [rbp - 12], edx",
+    "fathom_plain_if \\k, 3, mov dword ptr [rbp - 16], ecx",
+    "fathom_plain_if \\k, 4, mov dword ptr [rbp - 20], r8d",
+    "fathom_plain_if \\k, 5, mov dword ptr [rbp - 24], r9d",
+    "nop",
+    "pop rbp",
+    "ret",
+    ".endm",
+    // A loop whose counter lives in the frame; `calls` tells whether its body is a call or empty.
+    ".macro fathom_plain_loop name, k, calls",
+    ".p2align 4",
+    "fathom_plain_\\name:",
+    "push rbp",
+    "mov rbp, rsp",
+    "sub rsp, 16",
+    "mov dword ptr [rbp - 4], 0",
+    "jmp 3f",
+    "2:",
+    ".if \\calls",
+    "fathom_plain_place \\k",
+    "call fathom_plain_procedure_\\k",
+    "fathom_plain_if \\k, 6, add rsp, 16",
+    ".endif",
+    "add dword ptr [rbp - 4], 1",
+    "3:",
+    "cmp dword ptr [rbp - 4], 999",
+    "jle 2b",
+    "leave",
+    "ret",
+    ".endm",
+    ".text",
+    ".irp k, 0, 1, 2, 3, 4, 5, 6, 7",
+    "fathom_plain_procedure \\k",
+    "fathom_plain_loop loop_\\k, \\k, 1",
+    ".endr",
+    "fathom_plain_loop empty_loop, 0, 0",
+    ".section .data.rel.ro.fathom_plain_loops, \"aw\"",
+    ".p2align 3",
+    ".globl fathom_plain_loops",
+    "fathom_plain_loops:",
+    ".irp k, 0, 1, 2, 3, 4, 5, 6, 7",
+    ".quad fathom_plain_loop_\\k",
+    ".endr",
+    ".quad fathom_plain_empty_loop",
+    ".text",
+    // Named for the single calls, which the compiler may place in another file of code.
+    ".irp k, 0, 1, 2, 3, 4, 5, 6, 7",
+    ".globl fathom_plain_once_\\k",
+    ".set fathom_plain_once_\\k, fathom_plain_procedure_\\k",
+    ".endr",
+);
+
+/// One call with so many arguments, seven at most, in the place where this stands.
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
+pub fn call_once(arguments: usize) {
+    match arguments {
+        0 => of::<0>(),
+        1 => of::<1>(),
+        2 => of::<2>(),
+        3 => of::<3>(),
+        4 => of::<4>(),
+        5 => of::<5>(),
+        6 => of::<6>(),
+        _ => of::<7>(),
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
+fn of<const K: usize>() {
+    // SAFETY: a procedure of the C ABI that keeps what it must; the stack is as it was at the end.
+    unsafe {
+        asm!(
+            ".if {k} > 6", "push 7", ".endif",
+            ".if {k} > 5", "mov r9d, 6", ".endif",
+            ".if {k} > 4", "mov r8d, 5", ".endif",
+            ".if {k} > 3", "mov ecx, 4", ".endif",
+            ".if {k} > 2", "mov edx, 3", ".endif",
+            ".if {k} > 1", "mov esi, 2", ".endif",
+            ".if {k} > 0", "mov edi, 1", ".endif",
+            "call fathom_plain_once_{k}",
+            ".if {k} > 6", "add rsp, 8", ".endif",
+            k = const K, clobber_abi("C")
+        );
+    }
+}

@@ -1,0 +1,84 @@
+//! Loops as a compiler writes them without optimisation (`gcc -O0`): every variable lives in memory, is loaded before it is
+//! used and stored after it has changed. Reports 001 and 002 timed such code.
+//!
+//! In assembly, so that it is the same whatever compiles this program; elsewhere than on x86-64, volatile variables stand
+//! for it.
+
+#[cfg(target_arch = "x86_64")]
+mod calls;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+#[cfg(target_arch = "x86_64")]
+pub use calls::{call, call_once, empty_loop};
+#[cfg(target_arch = "x86_64")]
+pub use x86::{follow, read_lines, read_lines_unrolled, write_lines, write_lines_unrolled};
+
+#[cfg(not(target_arch = "x86_64"))]
+mod portable;
+#[cfg(not(target_arch = "x86_64"))]
+pub use portable::*;
+
+/// Times round the loops of [`empty_loop`] and [`call`].
+pub const ROUNDS: u64 = 1000;
+
+/// Elements of an array of `int` from the beginning of one line of 64 bytes to that of the next.
+pub const STEP: usize = 16;
+
+/// Accesses between two times round an unrolled loop.
+pub const UNROLLED: usize = 256;
+
+/// An array of which every element is an index of it.
+pub struct Links(Vec<i32>);
+
+impl Links {
+    /// A ring through every `stride`-th element, all of whose steps go forward but the last.
+    pub fn ring(elements: usize, stride: usize) -> Self {
+        let mut array = vec![0; elements.max(1)];
+        for index in (0..array.len()).step_by(stride.max(1)) {
+            let next = index + stride;
+            array[index] = if next < elements { next as i32 } else { 0 };
+        }
+        Links(array)
+    }
+
+    fn array(&self) -> &[i32] {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unoptimised_chase_follows_every_link() {
+        // 0, 3, 6, 9 and back.
+        let links = Links::ring(10, 3);
+        assert_eq!([1, 3, 4, 1001].map(|loads| follow(&links, loads)), [3, 9, 0, 3]);
+        assert_eq!(follow(&Links::ring(2, 5), 7), 0);
+    }
+
+    #[test]
+    fn one_element_of_each_line_is_read_or_written_and_no_other() {
+        let lines = 3 * UNROLLED;
+        let mut array = vec![1_i32; lines * STEP];
+        array[STEP] = 5;
+        array[STEP + 1] = 1000;
+        assert_eq!((read_lines(&array), read_lines_unrolled(&array)), (lines as i32 + 4, lines as i32 + 4));
+        for write in [write_lines, write_lines_unrolled] {
+            array.fill(1);
+            write(&mut array);
+            let written: Vec<usize> = (0..array.len()).filter(|index| array[*index] != 1).collect();
+            assert_eq!(written, (0..array.len()).step_by(STEP).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn calls_return_with_any_number_of_arguments() {
+        empty_loop();
+        (0..8).for_each(|arguments| {
+            call(arguments);
+            call_once(arguments);
+        });
+    }
+}

@@ -1,0 +1,122 @@
+//! Published figures beside those of the run. A doubtful figure has its doubt in a note below its table, and no row is
+//! without the note that says how the methods differ.
+
+use super::place_of;
+use crate::references::{self, Beside, Figure, Machine, Ratio, Value};
+use crate::report::beside::Published;
+use crate::report::paper::{Column, Group, Key, Row, Section, Table, Text, Tone};
+use crate::report::summary::ABSENT;
+use crate::report::{published, quantities, words};
+use crate::results::{Outcome, Results};
+
+/// How ratios are to be read.
+pub(in crate::report) const READING: &str = "Of here/there: above 1 a time is longer here, a rate or a size larger. \
+    Published figures come without an interval, so that a ratio is no surer than they are. Marked figures are doubtful, and \
+    the notes say why; where their source itself implies a better one, the ratio is formed with that, and none is formed \
+    with a figure that is implausible or was not measured.";
+
+/// The section.
+pub(super) fn of(found: &Results, published: &Published) -> Section {
+    let mut section = Section::new(Key::of("beside"), "Beside published figures").say(READING);
+    for (place, machine) in published.machines.iter().enumerate() {
+        section = match table(found, published, machine, place) {
+            Some(table) => section.with(table),
+            None => section.say(nothing(machine)),
+        };
+    }
+    section
+}
+
+/// What is said of a machine that nothing can be set beside.
+pub(in crate::report) fn nothing(machine: &Machine) -> String {
+    format!("No figure of {} measures what a point of this run measures.", machine.id)
+}
+
+/// The figures of one machine, by experiment; `None` where there is none.
+pub(in crate::report) fn table(
+    found: &Results,
+    published: &Published,
+    machine: &Machine,
+    place: usize,
+) -> Option<Table> {
+    let mut groups: Vec<(&str, Group)> = vec![];
+    for row in published.rows.iter().filter(|row| row.machine.id == machine.id) {
+        let name = row.here.experiment.as_str();
+        if groups.last().is_none_or(|(last, _)| *last != name) {
+            groups.push((name, Group::named(Text::link(&place_of(found, name), name))));
+        }
+        if let Some((_, group)) = groups.last_mut() {
+            group.rows.push(cells(row));
+        }
+    }
+    let columns = [
+        Column::words("operation"),
+        Column::mixed("here"),
+        Column::mixed("95 % interval").spare(),
+        Column::mixed("there"),
+        Column::mixed("standard deviation there").spare(),
+        Column::ratio("here/there"),
+        Column::words("figure").spare(),
+    ];
+    let mut table = Table::new(Key::numbered("beside", place + 1), caption(machine)).columns(columns);
+    table.groups = groups.into_iter().map(|(_, group)| group).collect();
+    (!table.groups.is_empty()).then_some(table)
+}
+
+fn caption(machine: &Machine) -> Text {
+    let sources = machine.sources.iter().filter_map(|source| references::source(source));
+    let caption = Text::plain(format!("Beside {}", published::title(machine)));
+    sources.fold(caption, |caption, source| caption.cite(&*source.title)).and(".")
+}
+
+fn cells(row: &Beside) -> Row {
+    let (here, unit) = (row.here, row.here.unit);
+    let estimate = here.estimate.as_ref().filter(|_| here.outcome == Outcome::Value);
+    let median = match estimate {
+        Some(estimate) => quantities::estimate(unit, estimate),
+        None => words::outcome(&here.outcome).to_owned(),
+    };
+    let interval = estimate.and_then(|estimate| quantities::interval(unit, estimate));
+    let deviation = row.there.deviation.map(|deviation| quantities::value(unit, deviation));
+    let ratio = row.ratio.map(|ratio| quantities::factor(ratio.value));
+    let or_absent = |text: Option<String>| Text::plain(text.unwrap_or(ABSENT.to_owned()));
+    Row::of([
+        Text::plain(words::label(&here.experiment, &here.point)).noted(row.differs),
+        Text::plain(median),
+        or_absent(interval),
+        there(row),
+        or_absent(deviation),
+        or_absent(ratio),
+        Text::code(row.figure.id()),
+    ])
+}
+
+/// The published value; a doubtful one with its doubt.
+fn there(row: &Beside) -> Text {
+    let number = quantities::value(row.here.unit, row.there.value.printed());
+    match doubt(row) {
+        None => Text::plain(number),
+        Some(doubt) => Text::toned(Tone::Careful, number).noted(doubt),
+    }
+}
+
+/// The doubt told: what is wrong, what is right instead, and what the ratio is formed with.
+fn doubt(row: &Beside) -> Option<String> {
+    let Value::Doubtful { doubt, corrected, .. } = row.there.value else { return None };
+    let mut text = format!("Doubtful ({}): {}", doubt.name(), misgiving(row.figure));
+    if let Some(corrected) = corrected {
+        text += &format!(" Corrected: {}.", quantities::value(row.here.unit, corrected));
+    }
+    text += match row.ratio {
+        Some(Ratio { corrected: true, .. }) => " The ratio is formed with the corrected figure.",
+        Some(_) => " The ratio is formed with the printed figure.",
+        None if doubt.forbids_reckoning() => " No ratio is formed with it.",
+        None => "",
+    };
+    Some(text)
+}
+
+fn misgiving(figure: &Figure) -> String {
+    let said = figure.misgiving().unwrap_or_default();
+    if said.ends_with('.') { said.to_owned() } else { format!("{said}.") }
+}
