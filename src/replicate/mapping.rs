@@ -32,6 +32,15 @@ impl Mapped {
         Ok(Mapped { start: start.cast(), bytes, writable: protection & libc::PROT_WRITE != 0 })
     }
 
+    /// Tells the kernel what will be done with all of it (`madvise(2)`).
+    pub fn advise(&self, advice: libc::c_int) -> Result<(), Failure> {
+        // SAFETY: advice about this mapping alone; what is dropped of it is the file's, and comes back.
+        match unsafe { libc::madvise(self.start.cast(), self.bytes, advice) } {
+            0 => Ok(()),
+            _ => Err(Failure::last("madvise of a mapped test file")),
+        }
+    }
+
     /// Loads a byte.
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]

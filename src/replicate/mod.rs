@@ -10,6 +10,7 @@
 mod asked;
 mod mapping;
 mod measuring;
+mod pace;
 pub mod record;
 mod report_000;
 mod report_001;
@@ -23,6 +24,7 @@ pub mod table;
 mod tasks;
 mod timer;
 mod unoptimised;
+mod usage;
 mod visit;
 
 pub use measuring::measure;

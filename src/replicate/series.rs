@@ -45,6 +45,13 @@ impl Series {
         self
     }
 
+    /// With whatever of this was seen beside.
+    #[must_use]
+    pub fn having_seen(mut self, sentences: impl IntoIterator<Item = String>) -> Self {
+        self.seen.extend(sentences);
+        self
+    }
+
     /// With what was seen, where anything was.
     #[must_use]
     pub fn seen_where(self, sentence: Option<String>) -> Self {

@@ -14,6 +14,8 @@ mod remote_read;
 mod uring;
 mod write;
 
+pub use blocks::below;
+
 use crate::experiment::Experiment;
 
 /// The experiments of this family, in the order in which each may build on those before it.

@@ -15,6 +15,11 @@ const USUAL_RANGE: (u64, u64) = (32_768, 60_999);
 /// How many connections this trial may end such that their ports wait for late packets (`TIME_WAIT`, a minute on Linux).
 /// Half of the machine's ephemeral ports are left to others.
 pub fn allowance() -> Result<u64, Failure> {
+    Ok(left()?.min(MOST_OF_A_TRIAL))
+}
+
+/// How many ports may yet be left waiting by all that is measured.
+pub fn left() -> Result<u64, Failure> {
     let (first, last) = range();
     let waiting = waiting();
     let ours = ((last - first) / 2).saturating_sub(waiting);
@@ -25,7 +30,7 @@ pub fn allowance() -> Result<u64, Failure> {
             last - first
         )));
     }
-    Ok(ours.min(MOST_OF_A_TRIAL))
+    Ok(ours)
 }
 
 fn range() -> (u64, u64) {

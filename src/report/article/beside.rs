@@ -54,9 +54,10 @@ pub(in crate::report) fn table(
         Column::mixed("here"),
         Column::mixed("95 % interval").spare(),
         Column::mixed("there"),
-        Column::mixed("standard deviation there").spare(),
+        Column::mixed("deviation there").spare(),
         Column::ratio("here/there"),
-        Column::words("figure").spare(),
+        // An id stays whole, as numbers do.
+        Column::ratio("figure").spare(),
     ];
     let mut table = Table::new(Key::numbered("beside", place + 1), caption(machine)).columns(columns);
     table.groups = groups.into_iter().map(|(_, group)| group).collect();
@@ -81,7 +82,7 @@ fn cells(row: &Beside) -> Row {
     let ratio = row.ratio.map(|ratio| quantities::factor(ratio.value));
     let or_absent = |text: Option<String>| Text::plain(text.unwrap_or(ABSENT.to_owned()));
     Row::of([
-        Text::plain(words::label(&here.experiment, &here.point)).noted(row.differs),
+        Text::plain(words::short_label(&here.experiment, &here.point)).noted(row.differs),
         Text::plain(median),
         or_absent(interval),
         there(row),

@@ -1,0 +1,117 @@
+//! Section 3.5: creating threads and processes.
+
+use super::COMPILED;
+use crate::experiment::{Failure, Placement, ensure, errno};
+use crate::quantity::Unit;
+use crate::replicate::report_000::boilerplate::{series, trials};
+use crate::replicate::sweep::nearest;
+use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use std::ptr::{null, null_mut};
+use std::time::Duration;
+
+static THREADS: Method = Method {
+    name: "thread creation",
+    text: "pthread_create of a thread that returns at once, then pthread_join, in a loop of 10,000 iterations with the timer \
+           around it; ten trials, their mean.",
+    differs: COMPILED,
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: Duration::from_mins(1),
+    measure: threads,
+};
+
+extern "C" fn enter(_: *mut libc::c_void) -> *mut libc::c_void {
+    null_mut()
+}
+
+fn threads(stage: &Stage) -> Result<Series, Failure> {
+    let timed = trials(stage, 10_000, 0.9, |n| {
+        for _ in 0..n {
+            create_and_join()?;
+        }
+        Ok(())
+    })?;
+    Ok(series(timed))
+}
+
+fn create_and_join() -> Result<(), Failure> {
+    // SAFETY: the thread takes nothing and is joined before its id goes.
+    unsafe {
+        let mut thread: libc::pthread_t = std::mem::zeroed();
+        let created = libc::pthread_create(&raw mut thread, null(), enter, null_mut());
+        ensure(created == 0, "pthread_create failed: raise the limit of tasks (ulimit -u, pids cgroup)")?;
+        ensure(libc::pthread_join(thread, null_mut()) == 0, "pthread_join failed")
+    }
+}
+
+/// The summary's row; table 6.
+pub const THREAD: Row = Row {
+    section: "3.5",
+    operation: "kernel thread: create and join",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s000-0276"),
+    replica: Replica::By(&THREADS),
+    statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
+    fathom: Fathom::Point("cpu/thread_creation", |machine| {
+        nearest(
+            "cpu/thread_creation",
+            machine,
+            &[("measure", &["create and join"]), ("placement", &["one-cpu"])],
+            &[],
+        )
+    }),
+    misleads: "Nothing here: both time creating, running and joining on one CPU, two switches included.",
+};
+
+static PROCESSES: Method = Method {
+    name: "process creation",
+    text: "fork() of a child that exits at once, then wait(), in a loop of 100 iterations with the timer around it; ten trials, \
+           their mean.",
+    differs: COMPILED,
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: Duration::from_mins(1),
+    measure: processes,
+};
+
+fn processes(stage: &Stage) -> Result<Series, Failure> {
+    let timed = trials(stage, 100, 0.9, |n| {
+        for _ in 0..n {
+            fork_and_wait()?;
+        }
+        Ok(())
+    })?;
+    Ok(series(timed))
+}
+
+fn fork_and_wait() -> Result<(), Failure> {
+    // SAFETY: this process has one thread, so its child may call what it likes; it calls exit alone.
+    unsafe {
+        if errno("fork", libc::fork())? == 0 {
+            libc::exit(0);
+        }
+        errno("wait", libc::wait(null_mut())).map(drop)
+    }
+}
+
+/// The summary's row; table 6.
+pub const PROCESS: Row = Row {
+    section: "3.5",
+    operation: "user process: fork, exit and wait",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s000-0277"),
+    replica: Replica::By(&PROCESSES),
+    statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
+    fathom: Fathom::Point("cpu/process_creation", |machine| {
+        nearest(
+            "cpu/process_creation",
+            machine,
+            &[("measure", &["fork, exit, wait"]), ("placement", &["one-cpu"])],
+            &[],
+        )
+    }),
+    misleads: "Little: it grows with the memory of the parent, whose page tables are copied, and their parent's size is not \
+               said; a mean of so few trials is moved by each interruption.",
+};

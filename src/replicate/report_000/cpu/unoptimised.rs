@@ -1,0 +1,153 @@
+//! The loops of report 000 as a compiler writes them without optimisation: every variable in the frame, loaded before and
+//! stored after each use. In assembly, so that no optimiser sees them.
+
+use core::arch::global_asm;
+
+unsafe extern "C" {
+    safe static fathom_000_calls: [extern "C" fn(u64) -> u64; 8];
+    safe fn fathom_000_empty(n: u64);
+    safe fn fathom_000_store(n: u64);
+}
+
+/// The most iterations that a signed counter of 32 bits takes.
+const MOST: u64 = i32::MAX as u64;
+
+/// Calls a procedure of up to seven arguments `n` times, and returns the last sum of its arguments.
+pub fn calls(arguments: usize, n: u64) -> u64 {
+    fathom_000_calls[arguments.min(7)](n.min(MOST)) & 0xffff_ffff
+}
+
+/// Goes round an empty loop.
+pub fn empty(n: u64) {
+    fathom_000_empty(n.min(MOST));
+}
+
+/// Goes round a loop that stores through a pointer.
+pub fn store(n: u64) {
+    fathom_000_store(n.min(MOST));
+}
+
+global_asm!(
+    ".macro fathom_000_if k, least, line:vararg",
+    ".if \\k > \\least",
+    "\\line",
+    ".endif",
+    ".endm",
+    // A loop: the counter at rbp - 4, its limit at rbp - 8, a pointer at rbp - 16 to a number at rbp - 20.
+    ".macro fathom_000_begin name",
+    ".p2align 4",
+    "\\name:",
+    "push rbp",
+    "mov rbp, rsp",
+    "sub rsp, 32",
+    "mov dword ptr [rbp - 8], edi",
+    "lea rcx, [rbp - 20]",
+    "mov qword ptr [rbp - 16], rcx",
+    "mov dword ptr [rbp - 4], 0",
+    "jmp 3f",
+    "2:",
+    ".endm",
+    ".macro fathom_000_end",
+    "add dword ptr [rbp - 4], 1",
+    "3:",
+    "mov ecx, dword ptr [rbp - 4]",
+    "cmp ecx, dword ptr [rbp - 8]",
+    "jl 2b",
+    "leave",
+    "ret",
+    ".endm",
+    // Section 3.3.1 shows what the procedures of none, one and two arguments are made of.
+    ".macro fathom_000_procedure k",
+    ".p2align 4",
+    "fathom_000_procedure_\\k:",
+    "endbr64",
+    "push rbp",
+    "mov rbp, rsp",
+    "fathom_000_if \\k, 0, mov dword ptr [rbp - 4], edi",
+    "fathom_000_if \\k, 1, mov dword ptr [rbp - 8], esi",
+    "fathom_000_if \\k, 2, mov dword ptr [rbp - 12], edx",
+    "fathom_000_if \\k, 3, mov dword ptr [rbp - 16], ecx",
+    "fathom_000_if \\k, 4, mov dword ptr [rbp - 20], r8d",
+    "fathom_000_if \\k, 5, mov dword ptr [rbp - 24], r9d",
+    ".if \\k > 0",
+    "mov eax, dword ptr [rbp - 4]",
+    ".else",
+    "mov eax, 0",
+    ".endif",
+    "fathom_000_if \\k, 1, mov edx, dword ptr [rbp - 8]",
+    "fathom_000_if \\k, 1, add eax, edx",
+    "fathom_000_if \\k, 2, mov edx, dword ptr [rbp - 12]",
+    "fathom_000_if \\k, 2, add eax, edx",
+    "fathom_000_if \\k, 3, mov edx, dword ptr [rbp - 16]",
+    "fathom_000_if \\k, 3, add eax, edx",
+    "fathom_000_if \\k, 4, mov edx, dword ptr [rbp - 20]",
+    "fathom_000_if \\k, 4, add eax, edx",
+    "fathom_000_if \\k, 5, mov edx, dword ptr [rbp - 24]",
+    "fathom_000_if \\k, 5, add eax, edx",
+    "fathom_000_if \\k, 6, mov edx, dword ptr [rbp + 16]",
+    "fathom_000_if \\k, 6, add eax, edx",
+    "pop rbp",
+    "ret",
+    ".endm",
+    ".macro fathom_000_caller k",
+    "fathom_000_begin fathom_000_calls_\\k",
+    "fathom_000_if \\k, 6, sub rsp, 8",
+    "fathom_000_if \\k, 6, push 7",
+    "fathom_000_if \\k, 5, mov r9d, 6",
+    "fathom_000_if \\k, 4, mov r8d, 5",
+    "fathom_000_if \\k, 3, mov ecx, 4",
+    "fathom_000_if \\k, 2, mov edx, 3",
+    "fathom_000_if \\k, 1, mov esi, 2",
+    "fathom_000_if \\k, 0, mov edi, 1",
+    "call fathom_000_procedure_\\k",
+    "fathom_000_if \\k, 6, add rsp, 16",
+    "fathom_000_end",
+    ".endm",
+    ".text",
+    ".irp k, 0, 1, 2, 3, 4, 5, 6, 7",
+    "fathom_000_procedure \\k",
+    "fathom_000_caller \\k",
+    ".endr",
+    ".globl fathom_000_empty",
+    "fathom_000_begin fathom_000_empty",
+    "fathom_000_end",
+    ".globl fathom_000_store",
+    "fathom_000_begin fathom_000_store",
+    "mov rax, qword ptr [rbp - 16]",
+    "mov dword ptr [rax], 1",
+    "fathom_000_end",
+    ".section .data.rel.ro.fathom_000_calls, \"aw\"",
+    ".p2align 3",
+    ".globl fathom_000_calls",
+    "fathom_000_calls:",
+    ".irp k, 0, 1, 2, 3, 4, 5, 6, 7",
+    ".quad fathom_000_calls_\\k",
+    ".endr",
+    ".text",
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn procedures_add_up_their_arguments_and_are_called() {
+        for arguments in 0..8 {
+            assert_eq!(calls(arguments, 3), (arguments * (arguments + 1) / 2) as u64);
+        }
+    }
+
+    #[test]
+    fn loops_go_round_as_often_as_they_are_told() {
+        let took = |work: fn(u64), n| {
+            let began = std::time::Instant::now();
+            work(n);
+            began.elapsed().as_secs_f64()
+        };
+        for work in [empty as fn(u64), store, |n| drop(calls(7, n))] {
+            let least = |n| (0..20).map(|_| took(work, n)).fold(f64::MAX, f64::min);
+            let (few, many) = (least(200_000), least(2_000_000));
+            assert!(many > 4.0 * few, "ten times as many took {many} s, not much more than {few} s");
+        }
+    }
+}

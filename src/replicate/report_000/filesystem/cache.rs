@@ -1,0 +1,149 @@
+//! Section 6.1: the size of the file cache, from the time to touch the pages of mapped files.
+
+use crate::experiment::{Failure, Placement, Point};
+use crate::experiments::test_file::page_bytes;
+use crate::machine::Machine;
+use crate::quantity::Unit;
+use crate::replicate::mapping::Mapped;
+use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
+use crate::replicate::report_000::mapped::{drop_cached, expect_random};
+use crate::replicate::report_000::shuffle::shuffled;
+use crate::replicate::report_000::zeros;
+use crate::replicate::sweep::nearest;
+use crate::replicate::usage::Usage;
+use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use std::fs::File;
+use std::time::Duration;
+
+const FIRST: &str = "first trial";
+const LATER: &str = "later trials";
+
+static MAPPED_FILES: Method = Method {
+    name: "file cache",
+    text: "For files of 1 MiB to 8 GiB, each twice the one before: mapped privately, read-ahead advised against; ten trials, each \
+           of which asks for the file to be dropped from the cache (POSIX_FADV_DONTNEED) and then loads two bytes of every page in \
+           a shuffled order, with the timer around all, divided by the pages. The first trial is told apart from the others, and \
+           the mean taken over all sizes.",
+    differs: "Up to 512 MiB (with --quick 64 MiB). Each file is touched as it was just written, for so it must have been with them: \
+              what waits to be written is not dropped, and no disk answers in the 110 ns of their first trial.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: Duration::from_mins(2),
+    measure: mapped_files,
+};
+
+fn mapped_files(stage: &Stage) -> Result<Series, Failure> {
+    let largest = stage.count(29, 26);
+    let mut series = Series::default();
+    for power in 20..=largest {
+        let bytes = 1 << power;
+        let file = zeros::file(stage, bytes)?;
+        let (values, first) = trials(stage, &file, bytes)?;
+        let (first_value, later) = values.split_at(1);
+        series =
+            series.and(FIRST, bytes as f64, first_value.to_vec()).and(LATER, bytes as f64, later.to_vec());
+        if power == largest {
+            series = series.seen(told(bytes, first));
+        }
+    }
+    Ok(series)
+}
+
+fn told(bytes: u64, first: Usage) -> String {
+    format!(
+        "The first trial of the file of {} MiB had {} major (hard) faults and {} minor ones, for {} pages.",
+        bytes >> 20,
+        first.major,
+        first.minor,
+        bytes / page_bytes()
+    )
+}
+
+/// Nanoseconds a page of every trial, and the faults of the first.
+fn trials(stage: &Stage, file: &File, bytes: u64) -> Result<(Vec<f64>, Usage), Failure> {
+    let (page, tick) = (page_bytes(), stage.ns_per_tick()?);
+    let map = Mapped::readable(file, bytes as usize)?;
+    expect_random(&map, file)?;
+    let order = shuffled(bytes / page, stage.site.seed);
+    let (mut values, mut first) = (vec![], Usage::default());
+    for trial in 0..TRIALS {
+        drop_cached(file);
+        let before = Usage::now();
+        let ticks = timed_once(|| {
+            touch(&map, &order, page);
+            Ok(())
+        })?;
+        if trial == 0 {
+            first = Usage::now().since(before);
+        }
+        values.push(ticks * tick / order.len() as f64);
+    }
+    Ok((values, first))
+}
+
+/// The first byte of every page and the one in its middle.
+fn touch(map: &Mapped, order: &[u64], page: u64) {
+    let mut sink = 0;
+    for number in order {
+        sink ^= map.read((number * page) as usize) ^ map.read((number * page + page / 2) as usize);
+    }
+    std::hint::black_box(sink);
+}
+
+/// The mean of the means of all sizes, as their table 28 has it.
+const OVER_SIZES: Fit = Fit::MeanOver { from: 0.0, to: f64::MAX };
+
+/// The summary's row, its time; tables 26 and 28.
+pub const FIRST_ACCESS: Row = Row {
+    section: "6.1",
+    operation: "file cache: first access to a page (called a hard fault)",
+    unit: Unit::Nanoseconds,
+    per: "page",
+    theirs: Theirs::Printed("s000-0298"),
+    replica: Replica::By(&MAPPED_FILES),
+    statistic: Statistic::variant(FIRST, OVER_SIZES),
+    fathom: Fathom::Point("memory/major_fault", |machine| {
+        nearest("memory/major_fault", machine, &[("access", &["shuffled pages, no read-ahead"])], &[])
+    }),
+    misleads: "No page comes from the disk: the file is still in the cache, and the faults are soft (counted beside). Their own hard \
+               fault of section 4.3 takes 800 times as long.",
+};
+
+/// Tables 27 and 28.
+pub const CACHED_PAGE: Row = Row {
+    section: "6.1",
+    operation: "file cache: later access to a page",
+    unit: Unit::Nanoseconds,
+    per: "page",
+    theirs: Theirs::Printed("s000-0156"),
+    replica: Replica::By(&MAPPED_FILES),
+    statistic: Statistic::variant(LATER, OVER_SIZES),
+    fathom: Fathom::Point("filesystem/read", warm_map),
+    misleads: "Two bytes of a page that is mapped already are loads like any other: small files measure the processor's caches, large \
+               ones its memory and its page tables. What the file cache adds, looking the page up and copying or mapping it, is \
+               not in them. Fathom reads all of each block.",
+};
+
+fn warm_map(machine: &Machine) -> Point {
+    let names: &[(&str, &[&str])] = &[("state", &["warm"]), ("order", &["random"]), ("way", &["mmap"])];
+    nearest("filesystem/read", machine, names, &[("block", super::BLOCK)])
+}
+
+/// The summary's row, its size.
+pub const CACHE_SIZE: Row = Row {
+    section: "6.1",
+    operation: "size of the file cache",
+    unit: Unit::Bytes,
+    per: "",
+    theirs: Theirs::Printed("s000-0299"),
+    replica: Replica::NotHere(
+        "they doubled the file until one of the size of the memory had not ended after three hours: it takes a file as large as \
+         this machine's memory, and hours in which it does nothing else",
+    ),
+    statistic: Statistic::variant(LATER, Fit::Maximum),
+    fathom: Fathom::Point("filesystem/cache_size", |machine| {
+        nearest("filesystem/cache_size", machine, &[("method", &["residency"])], &[])
+    }),
+    misleads: "That the file of 16 GiB did not end shows only that the cache is smaller; the largest that did, of 8 GiB, that it is \
+               not smaller than that. In between nothing was measured: 16 GiB is the size of the memory.",
+};

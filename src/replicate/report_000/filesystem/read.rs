@@ -1,0 +1,174 @@
+//! Section 6.2: reading blocks of local files.
+
+use super::BLOCK;
+use crate::experiment::{Failure, Placement, Point, ensure, errno};
+use crate::experiments::test_file::{Aligned, Room, TestFile};
+use crate::machine::Machine;
+use crate::quantity::Unit;
+use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
+use crate::replicate::report_000::mapped::drop_cached;
+use crate::replicate::report_000::shuffle::shuffled;
+use crate::replicate::sweep::nearest;
+use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+const IN_ORDER: &str = "sequential";
+const SHUFFLED: &str = "random";
+
+static BLOCKS: Method = Method {
+    name: "file read",
+    text: "Files of 1 MiB to 1 GiB, each twice the one before, in blocks of 4096 bytes. In order: lseek to the beginning, then the \
+           timer around read() of all blocks; nothing is dropped from the cache and read-ahead is left on. Shuffled: pread() of \
+           every block once, the file dropped from the cache before. 32 times over in a trial, ten trials; the mean over all \
+           sizes of the mean time of a block.",
+    differs: "Up to 256 MiB (with --quick 16 MiB). Readings of a trial, and of the shuffled order the blocks read, are reduced to what \
+              fits into 15 s. Contents are random bytes; what theirs were is not said, nor how their cache was emptied \
+              (POSIX_FADV_DONTNEED and POSIX_FADV_RANDOM here).",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: Duration::from_mins(3),
+    measure: blocks,
+};
+
+/// Readings of a whole file in a trial.
+const READINGS: u64 = 32;
+
+fn blocks(stage: &Stage) -> Result<Series, Failure> {
+    let sizes: Vec<u64> = (20..=stage.count(28, 24)).map(|power| 1 << power).collect();
+    let time_ns = stage.time_ns() / (sizes.len() as u64 * TRIALS) as f64;
+    let mut series = Series::default();
+    let mut seen = Seen::default();
+    for bytes in sizes {
+        let test = TestFile::nameless(stage.site, bytes, Room::DEFAULT)?;
+        let in_order = trials(stage, |stage| in_order(stage, &test, time_ns * 0.25, &mut seen))?;
+        let order = shuffled(bytes / BLOCK, stage.site.seed);
+        advise_random(&test)?;
+        let random = trials(stage, |stage| at_random(stage, (&test, &order), time_ns * 0.6, &mut seen))?;
+        series = series.and(IN_ORDER, bytes as f64, in_order).and(SHUFFLED, bytes as f64, random);
+    }
+    Ok(series.seen(seen.told()))
+}
+
+fn trials(stage: &Stage, mut trial: impl FnMut(&Stage) -> Result<f64, Failure>) -> Result<Vec<f64>, Failure> {
+    (0..TRIALS).map(|_| trial(stage)).collect()
+}
+
+/// How much was read.
+#[derive(Default)]
+struct Seen {
+    in_order: u64,
+    random: u64,
+}
+
+impl Seen {
+    fn told(&self) -> String {
+        format!("{} blocks were read in order and {} shuffled.", self.in_order, self.random)
+    }
+}
+
+fn read_next(test: &TestFile, buffer: &Aligned) -> Result<(), Failure> {
+    // SAFETY: the buffer has room for a block.
+    let read = unsafe { libc::read(test.file.as_raw_fd(), buffer.start().cast(), BLOCK as usize) };
+    ensure(errno("read", read)? == BLOCK as isize, "a read gave less than a block")
+}
+
+fn read_at(test: &TestFile, buffer: &Aligned, offset: u64) -> Result<(), Failure> {
+    let (descriptor, start) = (test.file.as_raw_fd(), buffer.start().cast());
+    // SAFETY: the buffer has room for a block.
+    let read = unsafe { libc::pread(descriptor, start, BLOCK as usize, offset as libc::off_t) };
+    ensure(errno("pread", read)? == BLOCK as isize, "a pread gave less than a block")
+}
+
+/// Readings in the file's order, as many of theirs as fit: nanoseconds a block.
+fn in_order(stage: &Stage, test: &TestFile, time_ns: f64, seen: &mut Seen) -> Result<f64, Failure> {
+    let (buffer, blocks) = (Aligned::new(BLOCK as usize)?, test.bytes / BLOCK);
+    let (began, mut readings, mut ticks) = (stage.site.stopwatch.now_ns(), 0, 0.0);
+    while readings < READINGS && (readings == 0 || stage.site.stopwatch.now_ns() - began < time_ns) {
+        // SAFETY: takes no pointers.
+        errno("lseek", unsafe { libc::lseek(test.file.as_raw_fd(), 0, libc::SEEK_SET) })?;
+        ticks += timed_once(|| (0..blocks).try_for_each(|_| read_next(test, &buffer)))?;
+        readings += 1;
+    }
+    seen.in_order += readings * blocks;
+    Ok(ticks * stage.ns_per_tick()? / (readings * blocks) as f64)
+}
+
+fn advise_random(test: &TestFile) -> Result<(), Failure> {
+    // SAFETY: takes no pointers.
+    let told = unsafe { libc::posix_fadvise(test.file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) };
+    ensure(told == 0, "the kernel refused the advice not to read ahead")
+}
+
+/// Readings in a shuffled order, as many blocks of theirs as fit: nanoseconds a block.
+fn at_random(
+    stage: &Stage,
+    (test, order): (&TestFile, &[u64]),
+    time_ns: f64,
+    seen: &mut Seen,
+) -> Result<f64, Failure> {
+    let buffer = Aligned::new(BLOCK as usize)?;
+    let (began, mut readings, mut read, mut ticks) = (stage.site.stopwatch.now_ns(), 0, 0, 0.0);
+    let over = |read: u64| read.is_multiple_of(8) && stage.site.stopwatch.now_ns() - began > time_ns;
+    while readings < READINGS && (read == 0 || !over(0)) {
+        drop_cached(&test.file);
+        ticks += timed_once(|| {
+            for number in order {
+                read_at(test, &buffer, number * BLOCK)?;
+                read += 1;
+                if over(read) {
+                    break;
+                }
+            }
+            Ok(())
+        })?;
+        readings += 1;
+    }
+    seen.random += read;
+    Ok(ticks * stage.ns_per_tick()? / read as f64)
+}
+
+const READ: &str = "filesystem/read";
+
+fn cold(machine: &Machine, order: &'static str, way: &'static str) -> Point {
+    let names: &[(&str, &[&str])] = &[("state", &["cold"]), ("order", &[order]), ("way", &[way])];
+    nearest(READ, machine, names, &[("block", BLOCK), ("file", 64 << 20)])
+}
+
+const fn row(
+    operation: &'static str,
+    (variant, theirs): (&'static str, &'static str),
+    point: fn(&Machine) -> Point,
+    misleads: &'static str,
+) -> Row {
+    Row {
+        section: "6.2",
+        operation,
+        unit: Unit::Nanoseconds,
+        per: "block",
+        theirs: Theirs::Printed(theirs),
+        replica: Replica::By(&BLOCKS),
+        statistic: Statistic::variant(variant, Fit::MeanOver { from: 0.0, to: f64::MAX }),
+        fathom: Fathom::Point(READ, point),
+        misleads,
+    }
+}
+
+/// The summary's row; tables 29 and 33.
+pub const SEQUENTIAL: Row = row(
+    "file read, sequential",
+    (IN_ORDER, "s000-0300"),
+    |machine| cold(machine, "sequential", "read"),
+    "All but the first reading come from the cache, which nothing empties: it is a copy in memory, and is compared with random \
+     reads that wait for the disk. Fathom's file is cold. Theirs must have been in part, for 3.3 µs a block are too long for a \
+     copy.",
+);
+
+/// The summary's row; tables 30 and 33.
+pub const RANDOM: Row = row(
+    "file read, random",
+    (SHUFFLED, "s000-0301"),
+    |machine| cold(machine, "random", "pread"),
+    "Little: every block waits for the disk, by both methods. Their prediction was made from a rate of many requests at once, and is \
+     18 times too low, not slightly too high.",
+);

@@ -1,0 +1,122 @@
+//! Section 6.3: reading blocks of a file over a network.
+
+use super::BLOCK;
+use crate::experiment::{Failure, Placement, Point, RemoteFile, Requirement};
+use crate::experiments::filesystem::remote::{Client, connect, path, read_block};
+use crate::machine::Machine;
+use crate::quantity::Unit;
+use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
+use crate::replicate::report_000::shuffle::shuffled;
+use crate::replicate::sweep::nearest;
+use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use std::time::Duration;
+
+const IN_ORDER: &str = "sequential";
+const SHUFFLED: &str = "random";
+
+static REMOTE: Method = Method {
+    name: "remote file read",
+    text: "The method of local files, on a folder that a time-sharing machine with some fifty users mounts by NFS: blocks of 4096 \
+           bytes, in order out of whatever cache holds them, and shuffled.",
+    differs: "One file, that of --remote, instead of eleven sizes; as many blocks of it as fit into 15 s. Through a URL every block \
+              goes to the server, for the client here caches nothing and reads nothing ahead; through a mount the kernel does, \
+              as with them.",
+    placement: Placement::OneCpu,
+    needs: &[Requirement::Remote],
+    limit: Duration::from_mins(3),
+    measure: remote,
+};
+
+fn remote(stage: &Stage) -> Result<Series, Failure> {
+    let file = match &stage.site.remote {
+        Some(Ok(file)) => file,
+        Some(Err(reason)) => return Err(Failure::Broke(reason.clone())),
+        None => return Err(Failure::Unsupported("no file over a network was named: --remote".to_owned())),
+    };
+    let mut client = connect(&file.address, &file.access)?;
+    client.open(&path(&file.address))?;
+    let order: Vec<u64> = (0..file.bytes / BLOCK).collect();
+    let random = shuffled(file.bytes / BLOCK, stage.site.seed);
+    let in_order = trials(stage, client.as_mut(), &order, false)?;
+    let shuffled = trials(stage, client.as_mut(), &random, true)?;
+    Ok(Series::default().and(IN_ORDER, 0.0, in_order).and(SHUFFLED, 0.0, shuffled).seen(told(file)))
+}
+
+fn told(file: &RemoteFile) -> String {
+    format!("The file has {} MiB.", file.bytes >> 20)
+}
+
+/// Ten trials: nanoseconds a block, each as many blocks as fit.
+fn trials(
+    stage: &Stage,
+    client: &mut dyn Client,
+    order: &[u64],
+    forgotten: bool,
+) -> Result<Vec<f64>, Failure> {
+    let (mut values, time_ns) = (vec![], stage.time_ns() * 0.45 / TRIALS as f64);
+    for _ in 0..TRIALS {
+        if forgotten {
+            client.forget()?;
+        }
+        let (began, mut read, mut block) = (stage.site.stopwatch.now_ns(), 0, [0; BLOCK as usize]);
+        let ticks = timed_once(|| {
+            for number in order {
+                read_block(client, number * BLOCK, &mut block)?;
+                read += 1;
+                if stage.site.stopwatch.now_ns() - began > time_ns {
+                    break;
+                }
+            }
+            Ok(())
+        })?;
+        if read == 0 {
+            return Err(Failure::Unsupported(format!("the file has no block of {BLOCK} bytes")));
+        }
+        values.push(ticks * stage.ns_per_tick()? / f64::from(read));
+    }
+    Ok(values)
+}
+
+const REMOTE_READ: &str = "filesystem/remote_read";
+
+fn served(machine: &Machine, order: &'static str) -> Point {
+    let names: &[(&str, &[&str])] = &[("state", &["server-cached"]), ("order", &[order])];
+    nearest(REMOTE_READ, machine, names, &[("block", BLOCK), ("ahead", 0)])
+}
+
+const fn row(
+    operation: &'static str,
+    (variant, theirs): (&'static str, &'static str),
+    point: fn(&Machine) -> Point,
+    misleads: &'static str,
+) -> Row {
+    Row {
+        section: "6.3",
+        operation,
+        unit: Unit::Nanoseconds,
+        per: "block",
+        theirs: Theirs::Printed(theirs),
+        replica: Replica::By(&REMOTE),
+        statistic: Statistic::variant(variant, Fit::Mean(Deviation::None)),
+        fathom: Fathom::Point(REMOTE_READ, point),
+        misleads,
+    }
+}
+
+/// The summary's row; tables 31 and 33.
+pub const REMOTE_SEQUENTIAL: Row = row(
+    "remote file read, sequential",
+    (IN_ORDER, "s000-0302"),
+    |machine| served(machine, "sequential"),
+    "Through a mount, blocks in order come from the client's own cache or were read ahead, so that few of them wait for the network. \
+     Their penalty compares another machine, shared with fifty users, with the laptop: it is not the network's.",
+);
+
+/// The summary's row; tables 32 and 33.
+pub const REMOTE_RANDOM: Row = row(
+    "remote file read, random",
+    (SHUFFLED, "s000-0303"),
+    |machine| served(machine, "random"),
+    "Whether the server's memory or its disk answers is not known, and on their shared server it waits for others besides. Fathom \
+     reads what the server has just read, so that the network is what is left.",
+);

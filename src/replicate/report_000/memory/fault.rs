@@ -1,0 +1,112 @@
+//! Section 4.3: page faults that wait for the disk.
+
+use crate::experiment::{Failure, Placement, ensure};
+use crate::experiments::test_file::{evict, page_bytes};
+use crate::quantity::Unit;
+use crate::replicate::mapping::Mapped;
+use crate::replicate::report_000::boilerplate::timed_once;
+use crate::replicate::report_000::mapped::{expect_random, let_go};
+use crate::replicate::report_000::shuffle::shuffled;
+use crate::replicate::report_000::zeros;
+use crate::replicate::sweep::nearest;
+use crate::replicate::usage::Usage;
+use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use std::fs::File;
+use std::time::Duration;
+
+static FAULTS: Method = Method {
+    name: "page fault",
+    text: "A file of 512 MiB of zeros, mapped privately, with MADV_RANDOM and POSIX_FADV_RANDOM against read-ahead. Every one of \
+           its 131,072 pages is touched once in a shuffled order, with the timer around all, divided by their number; 15 trials. \
+           After each, MADV_DONTNEED, POSIX_FADV_DONTNEED and munmap; getrusage tells hard faults from soft ones.",
+    differs: "As many pages of the shuffled order as fit into 15 s for all trials. The file is written to the disk first, for pages \
+              that wait to be written are not dropped. With --quick it has 128 MiB.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: Duration::from_mins(2),
+    measure: faults,
+};
+
+const TRIALS: u64 = 15;
+
+fn faults(stage: &Stage) -> Result<Series, Failure> {
+    let bytes = stage.count(512 << 20, 128 << 20);
+    let file = zeros::file(stage, bytes)?;
+    file.sync_all().map_err(|error| Failure::Broke(format!("fsync: {error}")))?;
+    evict(&file)?;
+    let (mut values, mut seen) = (vec![], Seen::default());
+    for trial in 0..TRIALS {
+        values.push(faulting(stage, (&file, bytes), trial, &mut seen)?);
+    }
+    Ok(Series::of(values).seen(seen.told(bytes)))
+}
+
+/// What was counted over all trials.
+#[derive(Default)]
+struct Seen {
+    touched: u64,
+    faults: Usage,
+}
+
+impl Seen {
+    fn told(&self, bytes: u64) -> String {
+        format!(
+            "Of {} pages touched {} were major (hard) faults and {} minor ones; {} pages a trial, of {} in the file.",
+            self.touched,
+            self.faults.major,
+            self.faults.minor,
+            self.touched / TRIALS,
+            bytes / page_bytes()
+        )
+    }
+}
+
+/// One trial: nanoseconds a page.
+fn faulting(stage: &Stage, (file, bytes): (&File, u64), trial: u64, seen: &mut Seen) -> Result<f64, Failure> {
+    let page = page_bytes();
+    let map = Mapped::readable(file, bytes as usize)?;
+    expect_random(&map, file)?;
+    let order = shuffled(bytes / page, stage.site.seed ^ trial);
+    let (most_ns, before) = (stage.time_ns() / TRIALS as f64, Usage::now());
+    let mut touched = 0;
+    let ticks = timed_once(|| {
+        touched = touch(&map, (&order, page), most_ns, stage);
+        Ok(())
+    })?;
+    let faults = Usage::now().since(before);
+    let_go(map, file)?;
+    ensure(touched > 0, "no page was touched")?;
+    seen.touched += touched;
+    seen.faults.major += faults.major;
+    seen.faults.minor += faults.minor;
+    Ok(ticks * stage.ns_per_tick()? / touched as f64)
+}
+
+/// Touches pages in this order until all are touched or the time is over, and tells how many.
+fn touch(map: &Mapped, (order, page): (&[u64], u64), most_ns: f64, stage: &Stage) -> u64 {
+    let (began, mut touched) = (stage.site.stopwatch.now_ns(), 0);
+    for number in order {
+        std::hint::black_box(map.read((number * page) as usize));
+        touched += 1;
+        if touched % 16 == 0 && stage.site.stopwatch.now_ns() - began > most_ns {
+            break;
+        }
+    }
+    touched
+}
+
+/// The summary's row; table 13.
+pub const PAGE_FAULT: Row = Row {
+    section: "4.3",
+    operation: "page fault service time (from disk)",
+    unit: Unit::Nanoseconds,
+    per: "page",
+    theirs: Theirs::Printed("s000-0285"),
+    replica: Replica::By(&FAULTS),
+    statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
+    fathom: Fathom::Point("memory/major_fault", |machine| {
+        nearest("memory/major_fault", machine, &[("access", &["shuffled pages, no read-ahead"])], &[])
+    }),
+    misleads: "The method is sound, and getrusage proves it. What may mislead is the file: zeros need not be read where a file system \
+               or a device compresses them or leaves them out. The mean is moved by single slow reads.",
+};

@@ -1,0 +1,126 @@
+//! Section 4.1: the time of a load.
+
+use super::chain::Chain;
+use crate::experiment::{Failure, Placement, Requirement};
+use crate::machine::Machine;
+use crate::quantity::Unit;
+use crate::replicate::pace::reduced;
+use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
+use crate::replicate::sweep::nearest;
+use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use std::time::Duration;
+
+static CHASE: Method = Method {
+    name: "memory latency",
+    text: "Arrays of 2^10 to 2^28 elements of 8 bytes, which the report counts as 4, so that each is twice as large as it is \
+           called. A shuffle exchanges every index with an earlier one; element i then points to the element that index i + 1 \
+           holds. `ptr = *ptr` 10,000,000 times, ten times over in a trial, with pointer and counter in memory and the timer \
+           around all; ten trials.",
+    differs: "Up to 2^25 elements (with --quick four sizes): shuffling more takes minutes. The loop is written in assembly, with \
+              the loads and stores of unoptimised code. What they read past the end of their indices is taken as zero. \
+              Accesses are reduced where they would take longer than 15 s for all sizes, and every trial goes on where the \
+              one before ended, so that fewer accesses do not find the same few elements in a cache.",
+    placement: Placement::OneCpu,
+    needs: &[Requirement::MemoryBytes(1 << 29)],
+    limit: Duration::from_mins(3),
+    measure: chase,
+};
+
+/// Bytes that they count for an element of eight.
+const COUNTED: u64 = 4;
+/// Accesses of a trial: ten loops of ten million.
+const ACCESSES: u64 = 100_000_000;
+
+const CALLED_L1: u64 = 1 << 15;
+const CALLED_L2: u64 = 1 << 19;
+const CALLED_L3: u64 = 1 << 23;
+const CALLED_RAM: u64 = 1 << 27;
+
+fn sizes(stage: &Stage) -> Vec<u64> {
+    let all = (12..=27).map(|power| 1 << power).collect();
+    if stage.quick { vec![CALLED_L1, CALLED_L2, CALLED_L3, CALLED_RAM] } else { all }
+}
+
+fn chase(stage: &Stage) -> Result<Series, Failure> {
+    let (sizes, tick) = (sizes(stage), stage.ns_per_tick()?);
+    let (mut series, mut fewest) = (Series::default(), ACCESSES);
+    for size in &sizes {
+        let chain = Chain::new((size / COUNTED) as usize, stage.site.seed);
+        let mut at = chain.first();
+        let mut follow = |n| {
+            at = chain.follow(at, n);
+            Ok(())
+        };
+        let share = 0.9 / (sizes.len() as u64 * TRIALS) as f64;
+        let count = stage.afforded(ACCESSES, share, &mut follow)?;
+        let trial = |_| Ok(timed_once(|| follow(count))? * tick / count as f64);
+        let values = (0..TRIALS).map(trial).collect::<Result<_, Failure>>()?;
+        fewest = fewest.min(count);
+        series = series.and("", *size as f64, values).having_seen(shortened(&chain, *size));
+    }
+    Ok(series.having_seen(reduced("accesses a trial at least", ACCESSES, fewest)))
+}
+
+/// What is said of a chain that misses more than a tenth of its elements.
+fn shortened(chain: &Chain, size: u64) -> Option<String> {
+    let elements = size / COUNTED;
+    let round = chain.round(elements.min(1 << 22)).filter(|round| *round * 10 < elements * 9)?;
+    Some(format!("The chain through {elements} elements comes round after {round}."))
+}
+
+const fn load(operation: &'static str, size: u64, theirs: &'static str, fathom: Fathom) -> Row {
+    Row {
+        section: "4.1",
+        operation,
+        unit: Unit::Nanoseconds,
+        per: "",
+        theirs: Theirs::Printed(theirs),
+        replica: Replica::By(&CHASE),
+        statistic: Statistic::of(Fit::MeanAt(size as f64)),
+        fathom,
+        misleads: BROKEN,
+    }
+}
+
+const BROKEN: &str = "The link is taken from the next index, so the chain is no longer one cycle: it goes through part of the array, \
+                      and its footprint is smaller than its size, another part with every seed (how large is seen beside). \
+                      Against that, the array is twice as large as it is called, eight elements share a cache line, and pointer \
+                      and counter go through memory with every step. Compared with one cycle through every line of an array of \
+                      the same true size.";
+
+fn cycle(machine: &Machine, size: u64) -> crate::experiment::Point {
+    let names: &[(&str, &[&str])] = &[("order", &["random cycle"]), ("pages", &["base"])];
+    nearest("memory/load_latency", machine, names, &[("size", 2 * size)])
+}
+
+/// Table 9, level 1.
+pub const L1: Row = load(
+    "load, array called 32 KiB (their L1)",
+    CALLED_L1,
+    "s000-0064",
+    Fathom::Point("memory/load_latency", |machine| cycle(machine, CALLED_L1)),
+);
+
+/// Table 9, level 2.
+pub const L2: Row = load(
+    "load, array called 512 KiB (their L2)",
+    CALLED_L2,
+    "s000-0065",
+    Fathom::Point("memory/load_latency", |machine| cycle(machine, CALLED_L2)),
+);
+
+/// Table 9, level 3.
+pub const L3: Row = load(
+    "load, array called 8 MiB (their L3)",
+    CALLED_L3,
+    "s000-0066",
+    Fathom::Point("memory/load_latency", |machine| cycle(machine, CALLED_L3)),
+);
+
+/// The summary's row.
+pub const RAM: Row = load(
+    "load from main memory (array called 128 MiB)",
+    CALLED_RAM,
+    "s000-0280",
+    Fathom::Point("memory/load_latency", |machine| cycle(machine, CALLED_RAM)),
+);

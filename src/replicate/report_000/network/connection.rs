@@ -1,0 +1,221 @@
+//! Section 5.4: opening and closing connections.
+
+use super::broke;
+use crate::experiment::{Failure, PEER, Placement, Point, Requirement};
+use crate::experiments::network::other_side::{LOOPBACK, OtherSide};
+use crate::experiments::network::ports;
+use crate::machine::Machine;
+use crate::peer::Service;
+use crate::quantity::Unit;
+use crate::replicate::pace::reduced;
+use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
+use crate::replicate::sweep::nearest;
+use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::sampling::partner::Process;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::Read;
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+
+const CONNECTS: &str = "connect";
+const CLOSES: &str = "close";
+
+/// Connections of a trial.
+const CONNECTIONS: u64 = 1000;
+/// After this a connection is not made any more: the opening segment is sent again after one second, then after two.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+static HERE: Method = Method {
+    name: "TCP connection, loopback",
+    text: "A new socket, then connect() with the timer around it, then close() with the timer around it: 1000 times, ten trials. The \
+           server accepts and closes in a loop, and nobody waits for it. Differences of the timer are added up without a sign, \
+           as theirs were.",
+    differs: "connect and close are timed in one loop. Fewer connections where half of the ephemeral ports would not do, or where \
+              they take longer than 15 s. The length of the backlog is not given; here it is 128.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: Duration::from_mins(2),
+    measure: here,
+};
+
+static THERE: Method = Method {
+    name: "TCP connection, remote",
+    text: "The same with the server on the other machine.",
+    differs: "The server greets every connection with a byte, which is read, untimed, between connect and close, so that no backlog \
+              fills. Their second machine ran Windows, reached through Wi-Fi; here it is the peer of --peer, a virtual one where \
+              it is a namespace of this machine: then no wire is between.",
+    placement: Placement::OneCpu,
+    needs: &[Requirement::Peer],
+    limit: Duration::from_mins(2),
+    measure: there,
+};
+
+fn here(stage: &Stage) -> Result<Series, Failure> {
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(broke("bind"))?;
+    let address = listener.local_addr().map_err(broke("getsockname"))?;
+    let _server = Process::start(stage.site.partner, move || {
+        loop {
+            drop(listener.accept().map_err(broke("accept"))?);
+        }
+    })?;
+    connections(stage, address, false)
+}
+
+fn there(stage: &Stage) -> Result<Series, Failure> {
+    let other = OtherSide::start(&Service::Accept, PEER, stage.site)?;
+    let series = connections(stage, other.address, true)?;
+    other.stop()?;
+    Ok(series)
+}
+
+/// What the trials have found.
+#[derive(Default)]
+struct Trial {
+    made: u64,
+    connect: f64,
+    close: f64,
+    /// Differences below zero, which unsigned numbers make huge.
+    negative: u64,
+    slowest: f64,
+}
+
+fn connections(stage: &Stage, address: SocketAddr, greeted: bool) -> Result<Series, Failure> {
+    let (tick, overflows) = (stage.ns_per_tick()?, ports::backlog_overflows());
+    let most = CONNECTIONS.min(ports::left()? / TRIALS);
+    let mut found: Vec<Trial> = vec![];
+    for _ in 0..TRIALS {
+        found.push(trial(stage, (address, greeted), most)?);
+    }
+    let each =
+        |of: fn(&Trial) -> f64| found.iter().map(|trial| of(trial) * tick / trial.made as f64).collect();
+    let series = Series::default().and(CONNECTS, 0.0, each(|trial| trial.connect));
+    let series = series.and(CLOSES, 0.0, each(|trial| trial.close));
+    let least = found.iter().map(|trial| trial.made).min().unwrap_or(0);
+    let series = series.having_seen(reduced("connections a trial at least", CONNECTIONS, least));
+    Ok(series.seen(told(&found, tick, overflows)))
+}
+
+fn told(found: &[Trial], tick: f64, overflows_before: Option<u64>) -> String {
+    let negative: u64 = found.iter().map(|trial| trial.negative).sum();
+    let slowest = found.iter().map(|trial| trial.slowest).fold(0.0, f64::max) * tick / 1e6;
+    let overflows = ports::backlog_overflows().zip(overflows_before);
+    let dropped = overflows.map(|(now, before)| format!("; full backlogs turned away {}", now - before));
+    format!(
+        "{negative} differences of the timer were negative; the slowest connect took {slowest:.3} ms{}.",
+        dropped.unwrap_or_default()
+    )
+}
+
+fn trial(stage: &Stage, (address, greeted): (SocketAddr, bool), most: u64) -> Result<Trial, Failure> {
+    let (mut trial, began) = (Trial::default(), stage.site.stopwatch.now_ns());
+    while trial.made < most && stage.site.stopwatch.now_ns() - began < stage.time_ns() / TRIALS as f64 {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP));
+        let socket = socket.map_err(broke("socket"))?;
+        socket.set_read_timeout(Some(PATIENCE)).map_err(broke("SO_RCVTIMEO"))?;
+        socket.set_write_timeout(Some(PATIENCE)).map_err(broke("SO_SNDTIMEO"))?;
+        let connect = timed_once(|| socket.connect(&address.into()).map_err(broke("connect")))?;
+        if greeted {
+            (&socket).read_exact(&mut [0]).map_err(broke("waiting to be accepted"))?;
+        }
+        let close = timed_once(|| {
+            drop(socket);
+            Ok(())
+        })?;
+        trial.add(connect, close);
+    }
+    Ok(trial)
+}
+
+impl Trial {
+    fn add(&mut self, connect: f64, close: f64) {
+        /// Half of what an unsigned number of 64 bits holds: beyond, a signed one is negative.
+        const HUGE: f64 = (1_u64 << 63) as f64;
+        self.made += 1;
+        self.connect += connect;
+        self.close += close;
+        self.negative += u64::from(connect >= HUGE) + u64::from(close >= HUGE);
+        self.slowest = self.slowest.max(connect);
+    }
+}
+
+const CONNECTION: &str = "network/connection";
+
+fn part(machine: &Machine, part: &'static str, path: &'static str) -> Point {
+    let placement: &[&str] = if path == PEER { &["across-cpus"] } else { &["one-cpu"] };
+    let names: &[(&str, &[&str])] =
+        &[("part", &[part]), ("path", &[path]), ("version", &["IPv4"]), ("placement", placement)];
+    nearest(CONNECTION, machine, names, &[])
+}
+
+const fn row(
+    operation: &'static str,
+    (variant, theirs): (&'static str, &'static str),
+    method: &'static Method,
+    point: fn(&Machine) -> Point,
+    misleads: &'static str,
+) -> Row {
+    Row {
+        section: "5.4",
+        operation,
+        unit: Unit::Nanoseconds,
+        per: "",
+        theirs: Theirs::Printed(theirs),
+        replica: Replica::By(method),
+        statistic: Statistic::variant(variant, Fit::Mean(Deviation::Sample)),
+        fathom: Fathom::Point(CONNECTION, point),
+        misleads,
+    }
+}
+
+/// The summary's row; table 22.
+pub const LOOPBACK_CONNECT: Row = row(
+    "connection, loopback, connect",
+    (CONNECTS, "s000-0294"),
+    &HERE,
+    |machine| part(machine, "connect", LOOPBACK),
+    "Nobody waits for the server: where its backlog is full the first segment is lost and sent again after a second. One such in \
+     10,000 adds 100 µs to the mean, which is what sets their mean of 115 µs apart from their median of 8.3 µs.",
+);
+
+/// The summary's row; table 24 (whose caption is that of table 25).
+pub const LOOPBACK_CLOSE: Row = row(
+    "connection, loopback, close",
+    (CLOSES, "s000-0296"),
+    &HERE,
+    |machine| part(machine, "graceful end", LOOPBACK),
+    "close() queues the last segment and lets go of the descriptor; it waits for nobody. What ending a connection takes, until the \
+     other side has ended it too, is not in it.",
+);
+
+/// The summary's row; table 23.
+pub const REMOTE_CONNECT: Row = row(
+    "connection, remote, connect",
+    (CONNECTS, "s000-0295"),
+    &THERE,
+    |machine| part(machine, "connect", PEER),
+    "Three of their ten trials hold a difference below zero, which an unsigned number makes 1.8e19 ticks: 2.9e15 ns, 34 days, a \
+     connection. Their median, 271 µs, is below the round trip that they measured, 2.1 ms, which no connection can be.",
+);
+
+/// The summary's row; table 25 (whose caption is that of table 24).
+pub const REMOTE_CLOSE: Row = row(
+    "connection, remote, close",
+    (CLOSES, "s000-0297"),
+    &THERE,
+    |machine| part(machine, "graceful end", PEER),
+    "close() waits for nobody, so its time does not depend on how far the other side is; ending the connection does.",
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_negative_difference_is_added_without_its_sign_and_counted() {
+        let mut trial = Trial::default();
+        trial.add(100.0, 50.0);
+        trial.add((-5_i64) as u64 as f64, 50.0);
+        assert_eq!((trial.made, trial.negative), (2, 1));
+        assert!(trial.connect > 1e19 && (trial.close - 100.0).abs() < 1e-9);
+    }
+}

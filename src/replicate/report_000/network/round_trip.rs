@@ -1,0 +1,182 @@
+//! Section 5.2: the round trip of a message.
+
+use super::{PEER_IS, broke};
+use crate::experiment::{Failure, PEER, PeerAddress, Placement, Point, Requirement};
+use crate::experiments::network::other_side::{LOOPBACK, OtherSide};
+use crate::experiments::network::ping::{Ping, THIS_HOST};
+use crate::machine::Machine;
+use crate::peer::Service;
+use crate::peer::service::Transport;
+use crate::quantity::Unit;
+use crate::replicate::report_000::boilerplate::{series, trials};
+use crate::replicate::sweep::nearest;
+use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use std::io::{Read, Write};
+use std::net::{IpAddr, TcpStream};
+use std::time::Duration;
+
+static PING_LOOPBACK: Method = Method {
+    name: "ICMP round trip, loopback",
+    text: "The ping utility: an ICMP echo of 56 bytes a second to 127.0.0.1, with its own mean and deviation.",
+    differs: "Echoes by this program, ten a second, a hundred of them (with --quick ten): their number is not given. The utility \
+              takes the kernel's time of arrival; here the reply has been read.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: Duration::from_mins(1),
+    measure: |stage| pings(stage, THIS_HOST),
+};
+
+static PING_REMOTE: Method = Method {
+    name: "ICMP round trip, remote",
+    text: "The ping utility: an ICMP echo of 56 bytes a second to the other machine, with its own mean and deviation.",
+    differs: PEER_IS,
+    placement: Placement::OneCpu,
+    needs: &[Requirement::Peer],
+    limit: Duration::from_mins(1),
+    measure: |stage| match stage.site.peer.as_ref().and_then(PeerAddress::by_ipv4) {
+        Some(peer) => pings(stage, peer.address),
+        None => Err(Failure::Unsupported("the peer is not reached by IPv4".to_owned())),
+    },
+};
+
+/// What the ping utility sends where nothing else is asked for, bytes.
+const PAYLOAD: usize = 56;
+/// Between two echoes.
+const PAUSE: Duration = Duration::from_millis(100);
+/// After this a reply is lost.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+fn pings(stage: &Stage, host: IpAddr) -> Result<Series, Failure> {
+    let mut ping = Ping::open(host, PAYLOAD)?;
+    ping.set_patience(PATIENCE).map_err(broke("SO_RCVTIMEO"))?;
+    let count = stage.count(100, 10) as u16;
+    let (mut values, mut lost) = (vec![], 0);
+    for sequence in 1..=count {
+        match echoed(&mut ping, sequence, stage) {
+            Ok(ns) => values.push(ns),
+            Err(_) => lost += 1,
+        }
+        std::thread::sleep(PAUSE);
+    }
+    if values.is_empty() {
+        return Err(Failure::Broke(format!("none of {count} echoes to {host} was answered")));
+    }
+    let series = Series::of(values);
+    Ok(if lost > 0 { series.seen(format!("{lost} of {count} echoes were lost.")) } else { series })
+}
+
+fn echoed(ping: &mut Ping, sequence: u16, stage: &Stage) -> std::io::Result<f64> {
+    let began = stage.site.stopwatch.now_ns();
+    ping.send(sequence)?;
+    while ping.receive()? != sequence {}
+    Ok(stage.site.stopwatch.now_ns() - began)
+}
+
+static TCP_HERE: Method = Method {
+    name: "TCP round trip, loopback",
+    text: "A client sends and then receives, the server receives and then sends; 1000 times with the timer around, ten trials. \
+           Everything is on one CPU.",
+    differs: "A message is one byte: its size is not given.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: Duration::from_mins(1),
+    measure: |stage| turns(stage, LOOPBACK),
+};
+
+static TCP_THERE: Method = Method {
+    name: "TCP round trip, remote",
+    text: "The same with the server on the other machine.",
+    differs: PEER_IS,
+    placement: Placement::OneCpu,
+    needs: &[Requirement::Peer],
+    limit: Duration::from_mins(1),
+    measure: |stage| turns(stage, PEER),
+};
+
+fn turns(stage: &Stage, path: &str) -> Result<Series, Failure> {
+    let other = OtherSide::start(&Service::Echo { transport: Transport::Tcp, bytes: 1 }, path, stage.site)?;
+    let mut stream = TcpStream::connect(other.address).map_err(broke("connect"))?;
+    stream.set_read_timeout(Some(PATIENCE)).map_err(broke("SO_RCVTIMEO"))?;
+    let timed = trials(stage, 1000, 0.9, |n| {
+        for _ in 0..n {
+            stream.write_all(&[1]).map_err(broke("send"))?;
+            stream.read_exact(&mut [0]).map_err(broke("recv"))?;
+        }
+        Ok(())
+    })?;
+    drop(stream);
+    other.stop()?;
+    Ok(series(timed))
+}
+
+const ROUND_TRIP: &str = "network/round_trip";
+
+fn by(machine: &Machine, by: &'static str, path: &'static str, payload: u64) -> Point {
+    let placement: &[&str] = if path == PEER { &["across-cpus"] } else { &["one-cpu"] };
+    let names: &[(&str, &[&str])] =
+        &[("by", &[by]), ("path", &[path]), ("placement", placement), ("loop", &["closed"])];
+    nearest(ROUND_TRIP, machine, names, &[("payload", payload)])
+}
+
+const fn trip(
+    operation: &'static str,
+    theirs: &'static str,
+    method: &'static Method,
+    deviation: Deviation,
+    point: fn(&Machine) -> Point,
+    misleads: &'static str,
+) -> Row {
+    Row {
+        section: "5.2",
+        operation,
+        unit: Unit::Nanoseconds,
+        per: "",
+        theirs: Theirs::Printed(theirs),
+        replica: Replica::By(method),
+        statistic: Statistic::of(Fit::Mean(deviation)),
+        fathom: Fathom::Point(ROUND_TRIP, point),
+        misleads,
+    }
+}
+
+/// The summary's row; table 14.
+pub const ICMP_LOOPBACK: Row = trip(
+    "round trip, ICMP, loopback",
+    "s000-0286",
+    &PING_LOOPBACK,
+    Deviation::Population,
+    |machine| by(machine, "ICMP echo", LOOPBACK, PAYLOAD as u64),
+    "An echo now and then finds caches and branch predictors cold and the processor asleep; one after the other, as Fathom sends \
+     them, it does not. Both are true; the ping utility's milliseconds with three digits tell a fifth of it from a quarter, no more.",
+);
+
+/// The summary's row; table 15.
+pub const ICMP_REMOTE: Row = trip(
+    "round trip, ICMP, remote",
+    "s000-0287",
+    &PING_REMOTE,
+    Deviation::Population,
+    |machine| by(machine, "ICMP echo", PEER, PAYLOAD as u64),
+    "A mean of round trips through Wi-Fi, with a deviation above it, is that of a few slow ones; the median says what one takes. \
+     Echoes ten to the second find both processors asleep.",
+);
+
+/// The summary's row; table 16.
+pub const TCP_LOOPBACK: Row = trip(
+    "round trip, TCP, loopback",
+    "s000-0288",
+    &TCP_HERE,
+    Deviation::Sample,
+    |machine| by(machine, "TCP", LOOPBACK, 1),
+    "Little: two messages, two switches, and TCP. The mean of 1000 is moved by single interruptions.",
+);
+
+/// The summary's row; table 17.
+pub const TCP_REMOTE: Row = trip(
+    "round trip, TCP, remote",
+    "s000-0289",
+    &TCP_THERE,
+    Deviation::Sample,
+    |machine| by(machine, "TCP", PEER, 1),
+    "Little by method: one mean for a way whose times spread widely.",
+);
