@@ -62,7 +62,7 @@ pub enum Command {
     Report(Report),
     /// List the machines that figures are published of; of a machine, its figures with what is doubted.
     References {
-        /// Id, part of it, number of a report, or `lmbench`.
+        /// Id, part of it, number of a report, or `lmbench`; or the id of a figure, such as `s000-0027`.
         machine: Option<String>,
         /// Text for people, or JSON.
         #[arg(long, value_enum, default_value_t = MachineFormat::Text)]

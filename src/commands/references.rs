@@ -12,6 +12,12 @@ use std::path::Path;
 
 /// Lists the machines, or the figures of those that are called so.
 pub(super) fn list(name: Option<String>, format: MachineFormat, style: Style) -> Result<()> {
+    if let Some(figure) = name.as_deref().and_then(references::figure) {
+        return print(&match format {
+            MachineFormat::Text => report::published::figure(figure, style),
+            MachineFormat::Json => serde_json::to_string_pretty(figure)?,
+        });
+    }
     let machines = called(name.as_slice())?;
     print(&match (format, machines.as_slice()) {
         (MachineFormat::Text, []) => report::published::list(style),

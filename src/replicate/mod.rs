@@ -9,6 +9,7 @@
 
 mod asked;
 mod mapping;
+mod past_cache;
 mod measuring;
 mod pace;
 pub mod record;

@@ -58,6 +58,9 @@ pub enum Fit {
         /// The last.
         to: f64,
     },
+    /// The first setting whose mean is no greater than this many times the last's, nor smaller by as much: where a curve
+    /// has come to rest, which they found by eye.
+    WhereSettled(f64),
     /// The last setting before the mean first grows by this factor over the setting before: where a curve jumps, which
     /// they found by eye.
     BeforeJump(f64),
@@ -114,6 +117,7 @@ impl Statistic {
             Fit::SlopeThroughExtremes { .. } => {
                 "slope of a line through the least and the greatest".to_owned()
             }
+            Fit::WhereSettled(_) => "first size at which the time has settled".to_owned(),
             Fit::BeforeJump(factor) => format!("last size before the time grows by a factor of {factor}"),
         }
     }
@@ -144,6 +148,7 @@ impl Statistic {
             Fit::Median => chosen(statistics::median(&all)),
             Fit::Slope { from, to } => chosen(slope(&means(&mine, from, to))),
             Fit::SlopeThroughExtremes { from, to } => chosen(through_extremes(&means(&mine, from, to))),
+            Fit::WhereSettled(factor) => chosen(where_settled(&means(&mine, f64::MIN, f64::MAX), factor)),
             Fit::BeforeJump(factor) => chosen(before_jump(&means(&mine, f64::MIN, f64::MAX), factor)),
         }
     }
@@ -204,6 +209,11 @@ fn before_jump(points: &[(f64, f64)], factor: f64) -> Option<f64> {
     points.windows(2).find(|pair| pair[1].1 > factor * pair[0].1).map(|pair| pair[0].0)
 }
 
+fn where_settled(points: &[(f64, f64)], factor: f64) -> Option<f64> {
+    let rest = points.last()?.1;
+    points.iter().find(|(_, mean)| (rest / factor..=rest * factor).contains(mean)).map(|(at, _)| *at)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,6 +267,16 @@ mod tests {
         assert!((slope(Fit::Slope { from: 1.0, to: 4.0 }) - 17.0).abs() < 1e-9);
         assert!((slope(Fit::SlopeThroughExtremes { from: 1.0, to: 4.0 }) - 30.0).abs() < 1e-9);
         assert!((slope(Fit::Slope { from: 1.0, to: 2.0 }) - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_curve_has_settled_where_it_is_like_its_end() {
+        // Report 003's finer sizes, MB, with the time of a byte: it read 4 GB off them.
+        let rates = [0.813_587, 0.517_686, 0.358_726, 0.366_098, 0.357_054, 0.356_015, 0.352_255];
+        let sizes = [3072.0, 3570.0, 4070.0, 4570.0, 5070.0, 5570.0, 6070.0];
+        let points: Vec<(f64, f64)> = sizes.into_iter().zip(rates.map(|rate| 1.0 / rate)).collect();
+        let settled = Statistic::of(Fit::WhereSettled(1.1)).summary(&along(&points));
+        assert_eq!(settled.map(|summary| summary.value), Some(4070.0));
     }
 
     #[test]

@@ -90,6 +90,28 @@ pub fn machine(machine: &Machine, style: Style) -> String {
     text
 }
 
+/// One figure with everything that is known of it.
+pub fn figure(figure: &Figure, style: Style) -> String {
+    let machine = references::machine(figure.machine());
+    let mut text = style.title(style.wrapped("", &place(figure)).trim_end()) + "\n" + &line(figure, style);
+    let source = references::source(figure.source())
+        .map(|source| (" source: ", format!("{}, line {} of {}", source.title, figure.line(), source.text)));
+    let told = [
+        Some((" printed: ", figure.printed().to_string())),
+        figure.printed_prediction().map(|printed| (" predicted: ", printed.to_owned())),
+        machine.map(|machine| (" machine: ", title(machine))),
+        figure.remote().map(|remote| (" other end: ", remote.to_owned())),
+        figure.basis().map(|basis| (" basis: ", basis.to_owned())),
+        figure.note().filter(|_| figure.doubt().is_none()).map(|note| (" note: ", note.to_owned())),
+        figure.doubt().map(|doubt| (" doubt: ", doubt.sentence().to_owned())),
+        source,
+    ];
+    text.extend(
+        told.into_iter().flatten().map(|(lead, words)| style.wrapped(&format!("  {lead:>13}"), &words)),
+    );
+    text
+}
+
 fn told(key: &str, fact: &Fact) -> String {
     match fact {
         Fact::Truth(truth) => (if *truth { "yes" } else { "no" }).to_owned(),

@@ -1,7 +1,10 @@
 //! Report 001: a laptop of 2016 with a rotating disk, and a second machine over Wi-Fi.
 
+mod contention;
 mod cpu;
+mod filesystem;
 mod memory;
+mod network;
 
 use super::{Report, Row};
 
@@ -37,6 +40,19 @@ const ROWS: &[Row] = &[
     memory::READING,
     memory::WRITING,
     memory::PAGE_FAULT,
+    network::ROUND_TRIP,
+    network::ROUND_TRIP_AWAY,
+    network::BANDWIDTH,
+    network::BANDWIDTH_AWAY,
+    network::CONNECTION,
+    network::CONNECTION_AWAY,
+    filesystem::CACHE_SIZE,
+    filesystem::SEQUENTIAL_READ,
+    filesystem::RANDOM_READ,
+    filesystem::SEQUENTIAL_REMOTE,
+    filesystem::RANDOM_REMOTE,
+    contention::SEQUENTIALLY,
+    contention::AT_RANDOM,
     // What the summary leaves out.
     cpu::NO_ARGUMENT,
     cpu::SEVEN_ARGUMENTS,
@@ -44,6 +60,11 @@ const ROWS: &[Row] = &[
     memory::END_OF_L2,
     memory::END_OF_L3,
     memory::PAGE_FAULT_PER_BYTE,
+    network::SETUP,
+    network::TEARDOWN,
+    network::SETUP_AWAY,
+    network::TEARDOWN_AWAY,
+    filesystem::PENALTY,
 ];
 
 /// Their trials where nothing else is said.

@@ -1,6 +1,7 @@
 //! Report 002: a laptop of 2021, told as an essay without tables.
 
 mod cpu;
+mod filesystem;
 mod memory;
 
 use super::{Report, Row};
@@ -38,6 +39,13 @@ const ROWS: &[Row] = &[
     memory::READING,
     memory::WRITING,
     memory::PAGE_FAULT,
+    filesystem::CACHE_SIZE,
+    filesystem::IN_SEQUENCE,
+    filesystem::AT_RANDOM,
+    filesystem::SMALL_IN_SEQUENCE,
+    filesystem::REMOTE_IN_SEQUENCE,
+    filesystem::REMOTE_AT_RANDOM,
+    filesystem::PING,
 ];
 
 /// Their trials of a run.

@@ -1,0 +1,310 @@
+//! Section 6: file system, but contention.
+
+use super::trials;
+use crate::experiment::{Failure, Found, Known, Placement, Point, RemoteFile, Requirement};
+use crate::experiments::filesystem::blocks::below;
+use crate::experiments::filesystem::remote::points::{
+    CLIENT_CACHED, LARGE, LOCAL, RANDOM, SEQUENTIAL, SERVER_CACHED, SMALL, block,
+};
+use crate::experiments::filesystem::remote::{self, Client, read_block};
+use crate::experiments::test_file::{Room, TestFile, served};
+use crate::machine::{self, Machine};
+use crate::quantity::Unit;
+use crate::quantity::declared;
+use crate::replicate::asked::point;
+use crate::replicate::past_cache::{Blocks, opened};
+use crate::replicate::timer::without_trailing_cpuid as timed;
+use crate::replicate::{
+    Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, tasks,
+};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::SeedableRng;
+use std::time::Duration;
+
+const MEAN: Fit = Fit::Mean(Deviation::Sample);
+/// What is read at once, bytes; the report does not say.
+const BLOCK: usize = 4096;
+/// The size of file whose figures are told, bytes: that of the report's test of contention.
+const FILE: u64 = 64 << 20;
+
+static CACHING: Method = Method {
+    name: "file cache size",
+    text: "A file is read whole, so that it is in memory as far as it fits, and then once more from its end to its beginning; the \
+           second reading's average time of a block, for sizes from one to six eighths of the memory and in finer steps \
+           about the jump.",
+    differs: "The blocks have 4 KiB; theirs are not told. Sizes go from two to fifteen sixteenths of the memory, or of the limit that \
+              the control group sets. Files are no larger than 2 GiB: on a machine with more memory, a limit is needed.",
+    placement: Placement::Free,
+    needs: &[],
+    limit: Duration::from_mins(5),
+    measure: caching,
+};
+
+static READING: Method = Method {
+    name: "file read",
+    text: "A file opened with O_DIRECT | O_SYNC and read block by block, in sequence and at random offsets; each read() is timed, \
+           and the average of all is a trial's value. A new file for every one of ten trials.",
+    differs: "Neither the blocks nor the sizes of the files are told: here 4 KiB, and 4, 16 and 64 MiB, of which the last is told. 1000 \
+              blocks of each file are read in each order; with --quick 200, of one file of 64 MiB for all trials. The disk is \
+              this machine's, and not one that turns.",
+    placement: Placement::Free,
+    needs: &[],
+    limit: Duration::from_mins(3),
+    measure: reading,
+};
+
+static READING_AWAY: Method = Method {
+    name: "remote file read",
+    text: "A file on an NFS server in the same wireless network, read in blocks of 1 MB, in sequence and at random; caches of both \
+           machines dropped before each test; ten trials.",
+    differs: "The file is the one that --remote names, or one made in its folder, through whatever it is reached by. This machine's \
+              cache of it is dropped; the server's is not in our hands, and its memory may answer.",
+    placement: Placement::Free,
+    needs: &[Requirement::Remote],
+    limit: Duration::from_mins(5),
+    measure: reading_away,
+};
+
+pub const CACHE_SIZE: Row = Row {
+    section: "6.1",
+    operation: "size of the file cache",
+    unit: Unit::Bytes,
+    per: "",
+    theirs: Theirs::Printed("s001-0097"),
+    replica: Replica::By(&CACHING),
+    statistic: Statistic::of(Fit::BeforeJump(2.0)),
+    fathom: Fathom::Point("filesystem/cache_size", |_| {
+        let names = [("method", "timing"), ("file", "random data"), ("order", "backward"), ("way", "read")];
+        point(Placement::OneCpu, &names, &[])
+    }),
+    misleads: "Reading backwards is right: only what is missing misses. The size is known to one step of the sizes only, and the \
+               average of all blocks rises before anybody sees a jump.",
+};
+
+pub const SEQUENTIAL_READ: Row = Row {
+    section: "6.2",
+    operation: "file read in sequence",
+    unit: Unit::Nanoseconds,
+    per: "block",
+    theirs: Theirs::Printed("s001-0098"),
+    replica: Replica::By(&READING),
+    statistic: Statistic { variant: SEQUENTIAL, fit: Fit::MeanAt(FILE as f64) },
+    fathom: Fathom::Point("filesystem/read", |_| direct(SEQUENTIAL, "read")),
+    misleads: "Nothing that a disk without moving parts would show: past the cache, nothing is read ahead, so \"in sequence\" tells what a \
+               single request takes and not how fast a file is read. Their block is not told, without which a time for \
+               one says little.",
+};
+
+pub const RANDOM_READ: Row = Row {
+    operation: "file read at random",
+    theirs: Theirs::Printed("s001-0099"),
+    statistic: Statistic { variant: RANDOM, fit: Fit::MeanAt(FILE as f64) },
+    fathom: Fathom::Point("filesystem/read", |_| direct(RANDOM, "pread")),
+    misleads: "Nothing here: each read waits for the disk. Their block is not told.",
+    ..SEQUENTIAL_READ
+};
+
+pub const SEQUENTIAL_REMOTE: Row = Row {
+    section: "6.3",
+    operation: "remote file read in sequence",
+    unit: Unit::Nanoseconds,
+    per: "block",
+    theirs: Theirs::Printed("s001-0100"),
+    replica: Replica::By(&READING_AWAY),
+    statistic: Statistic::variant(SEQUENTIAL, MEAN),
+    fathom: Fathom::Point("filesystem/remote_read", |machine| far(SEQUENTIAL, machine)),
+    misleads: "The time of a block holds the server's disk as well as the network, and through a mount what the client reads ahead: \
+               Fathom's is of blocks that the server has in memory.",
+};
+
+pub const RANDOM_REMOTE: Row = Row {
+    operation: "remote file read at random",
+    theirs: Theirs::Printed("s001-0101"),
+    statistic: Statistic::variant(RANDOM, MEAN),
+    fathom: Fathom::Point("filesystem/remote_read", |machine| far(RANDOM, machine)),
+    ..SEQUENTIAL_REMOTE
+};
+
+pub const PENALTY: Row = Row {
+    operation: "network penalty of a block in sequence",
+    theirs: Theirs::Printed("s001-0071"),
+    statistic: Statistic::variant(MORE, MEAN),
+    fathom: Fathom::Computed { of: penalty_points, value: penalty },
+    misleads: "A local block of 4 KiB is taken from a remote one of 1 MiB, and one disk's time from another's: the difference is next to \
+               all of the remote time. Fathom's compares blocks of 1 MiB from memory on both sides.",
+    ..SEQUENTIAL_REMOTE
+};
+
+/// The remote time beyond the local one.
+const MORE: &str = "penalty";
+
+fn direct(order: &str, way: &str) -> Point {
+    let names = [("state", "direct"), ("order", order), ("way", way)];
+    point(Placement::OneCpu, &names, &[("block", BLOCK as u64), ("file", FILE)])
+}
+
+/// Through whatever the run's file is read; where there is none, the point that says so.
+fn far(order: &str, machine: &Machine) -> Point {
+    match &machine.storage.remote {
+        Some(remote) => block(&remote.through, SERVER_CACHED, order, LARGE),
+        None => block("network", SERVER_CACHED, RANDOM, SMALL),
+    }
+}
+
+fn penalty_points(machine: &Machine) -> Vec<(&'static str, Point)> {
+    let near = machine.storage.remote.as_ref().map(|_| block(LOCAL, CLIENT_CACHED, SEQUENTIAL, LARGE));
+    let points = [far(SEQUENTIAL, machine)].into_iter().chain(near);
+    points.map(|point| ("filesystem/remote_read", point)).collect()
+}
+
+fn penalty(known: &Known) -> Option<Found> {
+    let found = |(experiment, point): &(&str, Point)| known.found(experiment, point);
+    let points = penalty_points(known.machine);
+    Some(found(points.first()?)?.minus(found(points.get(1)?)?))
+}
+
+/// The largest file that is made, bytes.
+const LARGEST: u64 = 2 << 30;
+
+fn caching(stage: &Stage) -> Result<Series, Failure> {
+    let ceiling = machine::memory_ceiling()
+        .ok_or_else(|| Failure::Unsupported("how much memory there is, is not known".to_owned()))?;
+    let sizes: Vec<u64> =
+        (2..=15).map(|part| ceiling / 16 * part).map(|size| size & !(BLOCK as u64 - 1)).collect();
+    let largest = sizes.last().copied().unwrap_or_default();
+    if largest > LARGEST {
+        return Err(Failure::Unsupported(format!(
+            "the file cache may hold up to {}, and to pass it takes a file nearly as large (theirs had 6 GB for 8 GB of memory), \
+             where at most {} are written here; within a limit on memory (systemd-run --scope -p MemoryMax=1G) it is measured",
+            declared::size(ceiling),
+            declared::size(LARGEST)
+        )));
+    }
+    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let test = TestFile::nameless(stage.site, largest, Room::DEFAULT)?;
+    let mut blocks = Blocks::of(opened(&test, 0)?, BLOCK)?;
+    let mut series = Series::default();
+    for size in sizes {
+        series = series.and("", size as f64, vec![read_again(&mut blocks, size, tick_ns)?]);
+    }
+    Ok(series.seen_where(priority))
+}
+
+/// Reads a prefix forward, then backward: the second reading's time of a block.
+fn read_again(blocks: &mut Blocks, bytes: u64, tick_ns: f64) -> Result<f64, Failure> {
+    let count = bytes / BLOCK as u64;
+    let mut visit = |number: u64| blocks.read(number * BLOCK as u64);
+    (0..count).try_for_each(&mut visit)?;
+    let mut read = Ok(());
+    let ticks = timed(|| read = (0..count).rev().try_for_each(&mut visit));
+    read.map(|()| ticks as f64 * tick_ns / count as f64)
+}
+
+/// Sizes of files, bytes; the last one is told.
+const FILES: [u64; 3] = [4 << 20, 16 << 20, FILE];
+
+fn reading(stage: &Stage) -> Result<Series, Failure> {
+    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
+    let (before, count) = (served(), stage.count(1000, 200));
+    let (mut series, mut read) = (Series::default(), 0);
+    let mut kept =
+        if stage.quick { Some(TestFile::nameless(stage.site, FILE, Room::DEFAULT)?) } else { None };
+    for bytes in FILES.into_iter().filter(|bytes| !stage.quick || *bytes == FILE) {
+        let (mut forward, mut anywhere) = (vec![], vec![]);
+        for _ in 0..super::TRIALS {
+            let test =
+                kept.take().map_or_else(|| TestFile::nameless(stage.site, bytes, Room::DEFAULT), Ok)?;
+            let (one, other) = in_both_orders(&test, count, &mut chance, tick_ns)?;
+            forward.push(one);
+            anywhere.push(other);
+            read += 2 * count.min(bytes / BLOCK as u64) * BLOCK as u64;
+            kept = stage.quick.then_some(test);
+        }
+        series = series.and(SEQUENTIAL, bytes as f64, forward).and(RANDOM, bytes as f64, anywhere);
+    }
+    let from_device = before.zip(served()).map(|(before, after)| {
+        format!("The device sent {:.2} bytes for every byte that was read.", (after - before) / read as f64)
+    });
+    Ok(series.seen_where(from_device).seen_where(priority))
+}
+
+/// The mean time of a block in sequence, and at random.
+fn in_both_orders(
+    test: &TestFile,
+    most: u64,
+    chance: &mut SplitMix64,
+    tick_ns: f64,
+) -> Result<(f64, f64), Failure> {
+    let whole = test.bytes / BLOCK as u64;
+    let count = most.min(whole);
+    let mut blocks = Blocks::of(opened(test, libc::O_DIRECT | libc::O_SYNC)?, BLOCK)?;
+    let mut mean = |offset: &mut dyn FnMut(u64) -> u64| {
+        let mut ticks = 0;
+        for number in 0..count {
+            let (place, mut read) = (offset(number) * BLOCK as u64, Ok(()));
+            ticks += timed(|| read = blocks.read(place));
+            read?;
+            crate::experiment::ensure(
+                test.content.is_at(blocks.last(), place),
+                "a block of the test file is not the one that was written there",
+            )?;
+        }
+        Ok::<_, Failure>(ticks as f64 * tick_ns / count as f64)
+    };
+    Ok((mean(&mut |number| number)?, mean(&mut |_| below(chance, whole))?))
+}
+
+fn reading_away(stage: &Stage) -> Result<Series, Failure> {
+    let file = match &stage.site.remote {
+        Some(Ok(file)) => file,
+        Some(Err(reason)) => return Err(Failure::Broke(reason.clone())),
+        None => return Err(Failure::Unsupported("no file over a network was named: --remote".to_owned())),
+    };
+    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let mut client = remote::connect(&file.address, &file.access)?;
+    client.open(&remote::path(&file.address))?;
+    let whole = whole_blocks(file)?;
+    let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
+    let forward = trials(|| pass(client.as_mut(), &(0..whole).collect::<Vec<_>>(), tick_ns))?;
+    let anywhere = trials(|| {
+        let order: Vec<u64> = (0..whole).map(|_| below(&mut chance, whole)).collect();
+        pass(client.as_mut(), &order, tick_ns)
+    })?;
+    let local = local_block(stage, tick_ns)?;
+    let more = forward.iter().map(|remote| remote - local).collect();
+    let series =
+        Series::default().and(SEQUENTIAL, 0.0, forward).and(RANDOM, 0.0, anywhere).and(MORE, 0.0, more);
+    Ok(series.seen_where(priority))
+}
+
+/// Blocks of 1 MiB that a pass reads.
+fn whole_blocks(file: &RemoteFile) -> Result<u64, Failure> {
+    const MOST: u64 = 64;
+    match file.bytes / LARGE {
+        0 => Err(Failure::Unsupported(format!(
+            "the remote file has {} bytes, less than one block of 1 MiB",
+            file.bytes
+        ))),
+        some => Ok(some.min(MOST)),
+    }
+}
+
+/// The mean time of a block that this machine had forgotten before.
+fn pass(client: &mut dyn Client, order: &[u64], tick_ns: f64) -> Result<f64, Failure> {
+    client.forget()?;
+    let (mut ticks, mut piece) = (0, vec![0; LARGE as usize]);
+    for number in order {
+        let mut read = Ok(());
+        ticks += timed(|| read = read_block(client, number * LARGE, &mut piece));
+        read?;
+    }
+    Ok(ticks as f64 * tick_ns / order.len() as f64)
+}
+
+/// A local block of 4 KiB in sequence, as `file read` has it.
+fn local_block(stage: &Stage, tick_ns: f64) -> Result<f64, Failure> {
+    let test = TestFile::nameless(stage.site, FILES[0], Room::DEFAULT)?;
+    let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
+    Ok(in_both_orders(&test, 1000, &mut chance, tick_ns)?.0)
+}

@@ -1,0 +1,159 @@
+//! Sections 3.3 and 3.4: calls of procedures and of the kernel, each between two readings of the clock.
+
+use super::super::{RUNS, repetitions::Repetitions};
+use super::empty_functions::{
+    fathom_empty_0, fathom_empty_1, fathom_empty_2, fathom_empty_3, fathom_empty_4, fathom_empty_5,
+    fathom_empty_6, fathom_empty_7,
+};
+use super::readings::mean;
+use crate::experiment::{Failure, Placement};
+use crate::quantity::Unit;
+use crate::replicate::sweep::nearest;
+use crate::replicate::{
+    Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer,
+};
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(90);
+/// Their repetitions in an average.
+const REPETITIONS: u64 = 100_000;
+
+const PROCEDURE: Method = Method {
+    name: "procedure call",
+    text: "Eight functions of 0 to 7 int arguments and no body, each called 100,000 times between rdtscStart() and \
+           rdtscEnd(); the mean of the differences is one of ten results. The clock's own part is not subtracted.",
+    differs: "The bodies are written in the instructions of an unoptimised build (a frame, and the arguments stored in it): an \
+              optimising compiler removes calls of empty functions.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: LIMIT,
+    measure: procedures,
+};
+
+const SYSTEM: Method = Method {
+    name: "system call",
+    text: "getppid() and getpid() of the C library, each 100,000 times between rdtscStart() and rdtscEnd(), the result \
+           unused; the mean of the differences is one of ten results. The clock's own part is not subtracted.",
+    differs: "The C library of Linux has not kept the process's number since glibc 2.25, so that getpid() enters the kernel here; \
+              that of OS X answered from memory.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: LIMIT,
+    measure: services,
+};
+
+/// One more argument.
+pub const ARGUMENT_ROW: Row = Row {
+    section: "3.3",
+    operation: "procedure call: one more argument",
+    unit: Unit::Nanoseconds,
+    per: "argument",
+    theirs: Theirs::Printed("s003-0518"),
+    replica: Replica::By(&PROCEDURE),
+    statistic: Statistic::of(Fit::Slope { from: 0.0, to: 7.0 }),
+    fathom: Fathom::Slope("cpu/procedure_call", "arguments", |machine| {
+        nearest("cpu/procedure_call", machine, &[("form", &["abi"])], &[("arguments", 0)])
+            .without("arguments")
+    }),
+    misleads: "One call is far shorter than the clock's own part of the difference (33 of 34 cycles in their table) and often \
+               than its resolution, so that the slope is what noise leaves: theirs has 2 arguments above 3 and 5 above 6. The \
+               functions do not use their arguments, and the seventh, which alone travels on the stack, is not told apart.",
+};
+
+/// A call without arguments, as their table has it.
+pub const PROCEDURE_ROW: Row = Row {
+    section: "3.3",
+    operation: "procedure call without arguments, the clock's part included",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s003-0122"),
+    replica: Replica::By(&PROCEDURE),
+    statistic: Statistic::of(Fit::MeanAt(0.0)),
+    fathom: Fathom::Point("cpu/procedure_call", |machine| {
+        nearest("cpu/procedure_call", machine, &[("form", &["abi"])], &[("arguments", 0)])
+    }),
+    misleads: "It is the clock that is measured: a pair of readings with nothing between says nearly the same. The figure is \
+               then compared with a system call that contains as much.",
+};
+
+/// `getpid`.
+pub const GETPID_ROW: Row = Row {
+    section: "3.4",
+    operation: "getpid() of the C library",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s003-0519"),
+    replica: Replica::By(&SYSTEM),
+    statistic: Statistic::variant(GETPID, Fit::Mean(Deviation::Sample)),
+    fathom: Fathom::Point("cpu/system_call", |machine| {
+        nearest("cpu/system_call", machine, &[("call", &["getpid by library"])], &[])
+    }),
+    misleads: "Theirs is no system call: the library had kept the number, and what is left is the clock. Here the kernel is \
+               entered, between two CPUIDs that let nothing of it overlap with anything, and the clock's part is in the figure.",
+};
+
+/// `getppid`.
+pub const GETPPID_ROW: Row = Row {
+    section: "3.4",
+    operation: "system call (getppid)",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s003-0520"),
+    replica: Replica::By(&SYSTEM),
+    statistic: Statistic::variant(GETPPID, Fit::MeanOf { first: 5, last: 10 }),
+    fathom: Fathom::Point("cpu/system_call", |machine| {
+        nearest("cpu/system_call", machine, &[("call", &["getppid"])], &[])
+    }),
+    misleads: "The clock's part is in it, and each call stands alone between serialising instructions, where calls in a row \
+               overlap a little. The printed mean is that of the trials 5 to 10 of its table, which the report does not say; it \
+               is taken so here.",
+};
+
+const GETPID: &str = "getpid";
+const GETPPID: &str = "getppid";
+
+/// One timed call, ticks.
+type Timed = fn() -> i64;
+
+/// By the number of arguments.
+const TIMED: [Timed; 8] = [
+    || timer::paoloni(|| fathom_empty_0()),
+    || timer::paoloni(|| fathom_empty_1(1)),
+    || timer::paoloni(|| fathom_empty_2(1, 2)),
+    || timer::paoloni(|| fathom_empty_3(1, 2, 3)),
+    || timer::paoloni(|| fathom_empty_4(1, 2, 3, 4)),
+    || timer::paoloni(|| fathom_empty_5(1, 2, 3, 4, 5)),
+    || timer::paoloni(|| fathom_empty_6(1, 2, 3, 4, 5, 6)),
+    || timer::paoloni(|| fathom_empty_7(1, 2, 3, 4, 5, 6, 7)),
+];
+
+fn procedures(stage: &Stage) -> Result<Series, Failure> {
+    let ns = stage.ns_per_tick()?;
+    let repetitions = Repetitions::of(stage, REPETITIONS, RUNS * TIMED.len() as u64);
+    let mut series = Series { seen: repetitions.said(), ..Series::default() };
+    for (arguments, timed) in TIMED.into_iter().enumerate() {
+        let values = (0..RUNS).map(|_| mean(repetitions.count, timed) * ns).collect();
+        series = series.and("", arguments as f64, values);
+    }
+    Ok(series)
+}
+
+fn services(stage: &Stage) -> Result<Series, Failure> {
+    let ns = stage.ns_per_tick()?;
+    let repetitions = Repetitions::of(stage, REPETITIONS, 2 * RUNS);
+    let runs = |timed: Timed| (0..RUNS).map(|_| mean(repetitions.count, timed) * ns).collect();
+    let getppid = runs(|| {
+        timer::paoloni(|| {
+            // SAFETY: takes and keeps nothing.
+            unsafe { libc::getppid() };
+        })
+    });
+    let getpid = runs(|| {
+        timer::paoloni(|| {
+            // SAFETY: as above.
+            unsafe { libc::getpid() };
+        })
+    });
+    let series = Series { seen: repetitions.said(), ..Series::default() };
+    Ok(series.and(GETPPID, 0.0, getppid).and(GETPID, 0.0, getpid))
+}

@@ -1,0 +1,77 @@
+//! Functions of 0 to 7 integer arguments and no body, as they are compiled without optimisation: the arguments that came in
+//! registers are stored into the frame, and nothing is done with them. The seventh is on the stack already.
+
+#[cfg(target_arch = "x86_64")]
+use core::arch::global_asm;
+
+// SAFETY: they read their arguments and store them into their own frame.
+#[cfg(target_arch = "x86_64")]
+unsafe extern "C" {
+    pub safe fn fathom_empty_0();
+    pub safe fn fathom_empty_1(a: i32);
+    pub safe fn fathom_empty_2(a: i32, b: i32);
+    pub safe fn fathom_empty_3(a: i32, b: i32, c: i32);
+    pub safe fn fathom_empty_4(a: i32, b: i32, c: i32, d: i32);
+    pub safe fn fathom_empty_5(a: i32, b: i32, c: i32, d: i32, e: i32);
+    pub safe fn fathom_empty_6(a: i32, b: i32, c: i32, d: i32, e: i32, f: i32);
+    pub safe fn fathom_empty_7(a: i32, b: i32, c: i32, d: i32, e: i32, f: i32, g: i32);
+}
+
+// The stores lie in the red zone below the stack pointer, which the ABI leaves to a function that calls no other.
+#[cfg(target_arch = "x86_64")]
+global_asm!(
+    ".macro fathom_empty k",
+    ".global fathom_empty_\\k",
+    "fathom_empty_\\k:",
+    "push rbp",
+    "mov rbp, rsp",
+    ".if \\k > 0",
+    "mov dword ptr [rbp - 4], edi",
+    ".endif",
+    ".if \\k > 1",
+    "mov dword ptr [rbp - 8], esi",
+    ".endif",
+    ".if \\k > 2",
+    "mov dword ptr [rbp - 12], edx",
+    ".endif",
+    ".if \\k > 3",
+    "mov dword ptr [rbp - 16], ecx",
+    ".endif",
+    ".if \\k > 4",
+    "mov dword ptr [rbp - 20], r8d",
+    ".endif",
+    ".if \\k > 5",
+    "mov dword ptr [rbp - 24], r9d",
+    ".endif",
+    "pop rbp",
+    "ret",
+    ".endm",
+    ".text",
+    ".irp k, 0, 1, 2, 3, 4, 5, 6, 7",
+    "fathom_empty \\k",
+    ".endr",
+    ".purgem fathom_empty",
+);
+
+/// Elsewhere our compiler writes them.
+#[cfg(not(target_arch = "x86_64"))]
+mod compiled {
+    macro_rules! empty {
+        ($name:ident $(, $argument:ident)*) => {
+            #[inline(never)]
+            pub extern "C" fn $name($($argument: i32),*) {
+                $(std::hint::black_box(&$argument);)*
+            }
+        };
+    }
+    empty!(fathom_empty_0);
+    empty!(fathom_empty_1, a);
+    empty!(fathom_empty_2, a, b);
+    empty!(fathom_empty_3, a, b, c);
+    empty!(fathom_empty_4, a, b, c, d);
+    empty!(fathom_empty_5, a, b, c, d, e);
+    empty!(fathom_empty_6, a, b, c, d, e, f);
+    empty!(fathom_empty_7, a, b, c, d, e, f, g);
+}
+#[cfg(not(target_arch = "x86_64"))]
+pub use compiled::*;

@@ -1,0 +1,167 @@
+//! Sections 3.2.1 and 3.2.2: the clock itself, and an empty loop.
+
+use super::super::{RUNS, repetitions::Repetitions};
+use crate::experiment::{Failure, Placement};
+use crate::quantity::Unit;
+use crate::replicate::sweep::nearest;
+use crate::replicate::{
+    Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer,
+};
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_mins(1);
+
+const READING: Method = Method {
+    name: "reading the clock",
+    text: "100,000 pairs of rdtscStart() (CPUID, RDTSC) and rdtscEnd() (RDTSCP, CPUID) with nothing between; the mean of the \
+           100,000 differences is one of ten results.",
+    differs: "",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: LIMIT,
+    measure: reading,
+};
+
+const LOOP: Method = Method {
+    name: "empty loop",
+    text: "An empty loop of 0, 1, 2, 4 … 8192 iterations between rdtscStart() and rdtscEnd(), each 100,000 / count times \
+           (12 times for 8192); the mean is divided by the count.",
+    differs: "The loop is written in the instructions of an unoptimised build, its counter in memory: the report does not print \
+              its flags, but an optimising compiler removes an empty loop.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: LIMIT,
+    measure: loops,
+};
+
+/// Reading the time.
+pub const READING_ROW: Row = Row {
+    section: "3.2.1",
+    operation: "reading the time (rdtscStart, rdtscEnd, nothing between)",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s003-0516"),
+    replica: Replica::By(&READING),
+    statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
+    fathom: Fathom::Point("cpu/timing_overhead", |machine| {
+        nearest(
+            "cpu/timing_overhead",
+            machine,
+            &[("reading", &["cpuid-rdtsc rdtscp-cpuid"]), ("aspect", &["pair"])],
+            &[],
+        )
+    }),
+    misleads: "As the part of each difference that is the clock's, it is right, but for a mean that interruptions lengthen and \
+               that, where the counter moves in steps, lies between two of them. \
+               It is not what a pair costs: the two CPUIDs stand outside the difference, take some hundred cycles and, in a \
+               virtual machine, leave for the hypervisor. The report then subtracts it from page faults only; the tables of \
+               loops, calls and system calls contain it.",
+};
+
+/// An empty loop.
+pub const LOOP_ROW: Row = Row {
+    section: "3.2.2",
+    operation: "empty loop",
+    unit: Unit::Nanoseconds,
+    per: "iteration",
+    theirs: Theirs::Printed("s003-0517"),
+    replica: Replica::By(&LOOP),
+    statistic: Statistic::variant(PER_ITERATION, Fit::MeanAt(LONGEST as f64)),
+    fathom: Fathom::Slope("cpu/loop_overhead", "iterations", |machine| {
+        nearest("cpu/loop_overhead", machine, &[("form", &["register"])], &[("iterations", 0)])
+            .without("iterations")
+    }),
+    misleads: "The counter is in memory: each iteration loads it twice, stores it, and waits for the store to be forwarded to the \
+               next load, some five cycles on their processor (newer ones rename memory and wait less). A loop in a register \
+               takes one. 8192 iterations are timed 12 times only, so that one interruption shows; short loops show the clock: the table prints 39 cycles for one iteration.",
+};
+
+const TOTAL: &str = "whole loop";
+const PER_ITERATION: &str = "per iteration";
+const LONGEST: u64 = 8192;
+/// Their repetitions of a pair and of a loop of one iteration.
+const REPETITIONS: u64 = 100_000;
+
+fn reading(stage: &Stage) -> Result<Series, Failure> {
+    let ns = stage.ns_per_tick()?;
+    let repetitions = Repetitions::of(stage, REPETITIONS, RUNS);
+    let values = (0..RUNS).map(|_| mean(repetitions.count, || timer::paoloni(|| ())) * ns).collect();
+    Ok(Series { seen: repetitions.said(), ..Series::of(values) })
+}
+
+fn loops(stage: &Stage) -> Result<Series, Failure> {
+    let ns = stage.ns_per_tick()?;
+    // All counts together have about three times the repetitions of the first.
+    let repetitions = Repetitions::of(stage, REPETITIONS, 3);
+    let mut series = Series { seen: repetitions.said(), ..Series::default() };
+    for count in std::iter::once(0).chain((0..14).map(|power| 1 << power)) {
+        let times = (repetitions.count / count.max(1)).max(12);
+        let total = mean(times, || timer::paoloni(|| empty_loop(count))) * ns;
+        series = series.and(TOTAL, count as f64, vec![total]);
+        series = series.and(PER_ITERATION, count as f64, vec![total / count.max(1) as f64]);
+    }
+    Ok(series)
+}
+
+/// The mean of what so many repetitions give, ticks.
+pub fn mean(repetitions: u64, mut once: impl FnMut() -> i64) -> f64 {
+    let sum: i64 = (0..repetitions).map(|_| once()).sum();
+    sum as f64 / repetitions as f64
+}
+
+/// `for (i = 0; i < count; i++);` as it is compiled without optimisation: every use of `i` and `count` is a load, every
+/// change a store.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
+fn empty_loop(count: u64) {
+    let (mut counter, count) = (0_u32, count as u32);
+    // SAFETY: reads and writes the two variables that it is given the addresses of.
+    unsafe {
+        core::arch::asm!(
+            "mov dword ptr [{counter}], 0",
+            "2:",
+            "mov {scratch:e}, dword ptr [{counter}]",
+            "cmp {scratch:e}, dword ptr [{count}]",
+            "jge 4f",
+            "jmp 3f",
+            "3:",
+            "mov {scratch:e}, dword ptr [{counter}]",
+            "add {scratch:e}, 1",
+            "mov dword ptr [{counter}], {scratch:e}",
+            "jmp 2b",
+            "4:",
+            counter = in(reg) &raw mut counter, count = in(reg) &raw const count, scratch = out(reg) _,
+            options(nostack)
+        );
+    }
+    debug_assert_eq!(counter, count, "it goes round as often as it is told");
+}
+
+/// Elsewhere the compiler is made to keep the counter in memory.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
+fn empty_loop(count: u64) {
+    let (mut counter, count) = (0_u32, count as u32);
+    while std::hint::black_box(&counter) < std::hint::black_box(&count) {
+        *std::hint::black_box(&mut counter) += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_empty_loop_goes_round_as_often_as_it_is_told() {
+        // `debug_assert` above looks at the counter.
+        [0, 1, 2, 8192].into_iter().for_each(empty_loop);
+    }
+
+    #[test]
+    fn a_mean_is_of_all_repetitions_and_negative_ones_count() {
+        let mut values = [10, -4, 6].into_iter();
+        assert!((mean(3, || values.next().unwrap()) - 4.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,124 @@
+//! Section 3.6: what the report calls a context switch, to a process or a thread that has just been made.
+
+use super::tasks::runs;
+use crate::experiment::{Failure, Placement, ensure, errno};
+use crate::quantity::Unit;
+use crate::replicate::sweep::nearest;
+use crate::replicate::{
+    Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer,
+};
+use crate::sampling::partner::pipe;
+use std::os::fd::AsRawFd;
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_mins(1);
+
+const PROCESS: Method = Method {
+    name: "switch to a new process",
+    text: "fork(); in the parent rdtscStart() and wait(NULL), in the child rdtscEnd() as its first act, its value written into a \
+           pipe, exit(1); the parent reads it and takes the difference.",
+    differs: "How many differences one of the ten printed results is made of is not said: 200 here, as for the creation of \
+              processes.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: LIMIT,
+    measure: process,
+};
+
+const THREAD: Method = Method {
+    name: "switch to a new thread",
+    text: "pthread_create(); then rdtscStart() in the creator, which joins; rdtscEnd() as the first act of the new thread; the \
+           difference of the two.",
+    differs: "How many differences one of the ten printed results is made of is not said: 200 here, as for the creation of \
+              threads.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: LIMIT,
+    measure: thread,
+};
+
+/// To a process.
+pub const PROCESS_ROW: Row = Row {
+    section: "3.6.1",
+    operation: "process context switch (to a child that has just been forked)",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s003-0523"),
+    replica: Replica::By(&PROCESS),
+    statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
+    fathom: Fathom::Point("cpu/context_switch", |machine| {
+        let names: &[(&str, &[&str])] =
+            &[("by", &["pipe less its cost"]), ("between", &["processes"]), ("placement", &["one-cpu"])];
+        nearest("cpu/context_switch", machine, names, &[])
+    }),
+    misleads: "It is the start of a new process, not a switch: the parent's way into wait, then in the child the end of fork \
+               and the first faults on pages that the two share until one writes. Two processes that both run already are \
+               switched far more cheaply.",
+};
+
+/// To a thread.
+pub const THREAD_ROW: Row = Row {
+    section: "3.6.2",
+    operation: "kernel thread context switch (to a thread that has just been made)",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s003-0524"),
+    replica: Replica::By(&THREAD),
+    statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
+    fathom: Fathom::Point("cpu/context_switch", |machine| {
+        let names: &[(&str, &[&str])] =
+            &[("by", &["pipe less its cost"]), ("between", &["threads"]), ("placement", &["one-cpu"])];
+        nearest("cpu/context_switch", machine, names, &[])
+    }),
+    misleads: "It is the start of a new thread: its first instructions, with page faults on its new stack, are in it, and so is \
+               the creator's way into pthread_join. Where the scheduler runs the new thread before its creator comes back, \
+               the difference is negative. The printed mean of 6196.8 cycles has a wrong digit: its ten trials have 6396.8.",
+};
+
+fn process(stage: &Stage) -> Result<Series, Failure> {
+    let (reader, writer) = pipe()?;
+    let (from, to) = (reader.as_raw_fd(), writer.as_raw_fd());
+    runs(stage, || {
+        let mut end = 0_u64;
+        let start;
+        // SAFETY: this process has one thread; the child reads the clock, writes eight bytes that it owns, and ends.
+        let read = unsafe {
+            let forked = libc::fork();
+            if forked == 0 {
+                end = timer::stop_with_trailing_cpuid();
+                libc::write(to, (&raw const end).cast(), size_of::<u64>());
+                libc::exit(1);
+            }
+            start = timer::start();
+            errno("fork", forked)?;
+            libc::wait(null_mut());
+            libc::read(from, (&raw mut end).cast(), size_of::<u64>())
+        };
+        ensure(read == size_of::<u64>() as isize, "the child did not tell when it began")?;
+        Ok(end.wrapping_sub(start) as i64)
+    })
+}
+
+static END: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn foo(_: *mut libc::c_void) -> *mut libc::c_void {
+    END.store(timer::stop_with_trailing_cpuid(), Ordering::Release);
+    null_mut()
+}
+
+fn thread(stage: &Stage) -> Result<Series, Failure> {
+    runs(stage, || {
+        let mut thread = 0;
+        // SAFETY: the thread stores into a static, and is joined where it was made.
+        let start = unsafe {
+            let created = libc::pthread_create(&raw mut thread, null(), foo, null_mut());
+            let start = timer::start();
+            ensure(created == 0, "a thread could not be made")?;
+            libc::pthread_join(thread, null_mut());
+            start
+        };
+        Ok(END.load(Ordering::Acquire).wrapping_sub(start) as i64)
+    })
+}

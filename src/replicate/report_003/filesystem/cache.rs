@@ -1,0 +1,210 @@
+//! Section 5.1: how large the file cache is, by reading files twice.
+
+use super::BLOCK;
+use crate::experiment::{Dimension, Failure, Found, Placement, Point};
+use crate::experiments::test_file::{self, Room, TestFile};
+use crate::machine::{self, Machine};
+use crate::quantity::Unit;
+use crate::quantity::declared::size;
+use crate::replicate::sweep::nearest;
+use crate::replicate::{
+    Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer,
+};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+const SIZE: Method = Method {
+    name: "file cache size",
+    text: "Files of random bytes of 32 MiB and so on by doubling: after purge, a file is read whole in blocks, then again, each block between rdtscStart() and \
+           rdtscEnd(); bytes over the sum. The size is where the rate has fallen and falls no further, first among doubled sizes, then in steps of a \
+           quarter of the last one that was fast.",
+    differs: "One file is read as far as each size; purge is POSIX_FADV_DONTNEED on it. Sizes end at twice what memory may be used, not at 16 GB.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: Duration::from_mins(5),
+    measure: cache_size,
+};
+
+const CACHED: Method = Method {
+    name: "file cache rate",
+    text: "Files of random bytes of 32 to 512 MiB by doubling: after purge, a file is read whole in blocks of 4 KiB, then again, each block between \
+           rdtscStart() and rdtscEnd(); bytes over the sum.",
+    differs: "One file is read as far as each size (to 128 MiB where it should be quick; theirs went to 2 GB before it no longer fitted); purge is \
+              POSIX_FADV_DONTNEED on it. The block is not printed; it is that of their file system.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: Duration::from_mins(2),
+    measure: cached_rate,
+};
+
+const SMALLEST: u64 = 32 << 20;
+/// The largest file that is written to find where the cache ends.
+const LARGEST: u64 = 2 << 30;
+const FINE: &str = "fine";
+const DOUBLED: &str = "doubled";
+/// A rate that has fallen by this factor is no longer that of the cache.
+const FALLEN: f64 = 2.0;
+
+/// The size of the cache.
+pub const SIZE_ROW: Row = Row {
+    section: "5.1",
+    operation: "size of the file cache",
+    unit: Unit::Bytes,
+    per: "",
+    theirs: Theirs::Printed("s003-0538"),
+    replica: Replica::By(&SIZE),
+    statistic: Statistic::variant(FINE, Fit::WhereSettled(1.1)),
+    fathom: Fathom::Point("filesystem/cache_size", |machine| {
+        nearest(
+            "filesystem/cache_size",
+            machine,
+            &[("method", &["residency"]), ("file", &["random data"])],
+            &[],
+        )
+    }),
+    misleads: "A file a little larger than the cache, read again from its beginning, finds little or nothing: what was used longest ago was dropped just before it is \
+               asked for. So the rate falls before the size of the cache is reached twice, and where it has settled depends on how pages are replaced, not \
+               only on how many there are; steps of 500 MB decide the rest. The summary's `4 GB` stands between 3.1 and 4.1.",
+};
+
+/// The rate of what is cached.
+pub const RATE_ROW: Row = Row {
+    section: "5.1",
+    operation: "file read again from the cache",
+    unit: Unit::BytesPerSecond,
+    per: "",
+    theirs: Theirs::Printed("s003-0400"),
+    replica: Replica::By(&CACHED),
+    statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
+    fathom: Fathom::Computed {
+        of: |machine| vec![("filesystem/read", warm(machine))],
+        value: |known| known.found("filesystem/read", &warm(known.machine)).map(rate),
+    },
+    misleads: "Each block is timed alone between serialising instructions: the clock's own part is in every one, and nothing of one call overlaps with the next. In a virtual machine the hypervisor runs before each, and the kernel's way is cold when the call comes.",
+};
+
+fn warm(machine: &Machine) -> Point {
+    let names: &[(&str, &[&str])] = &[("state", &["warm"]), ("order", &["sequential"]), ("way", &["read"])];
+    nearest("filesystem/read", machine, names, &[("block", BLOCK as u64), ("file", 64 << 20)])
+}
+
+/// Bytes a second, of nanoseconds for a block.
+fn rate(block: Found) -> Found {
+    block.inverse(BLOCK as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond))
+}
+
+fn cached_rate(stage: &Stage) -> Result<Series, Failure> {
+    let ns = stage.ns_per_tick()?;
+    let largest = stage.count(512 << 20, 128 << 20);
+    let test = TestFile::kept(stage.site, "cached", largest, Room::DEFAULT)?;
+    let sizes =
+        std::iter::successors(Some(SMALLEST), |size| Some(size * 2)).take_while(|size| *size <= largest);
+    let mut series = Series::default();
+    for bytes in sizes {
+        let held = read_again(&test.file, bytes)?;
+        series = series.and("", bytes as f64, vec![1e9 / (held.ticks_per_byte * ns)]);
+        if held.missing > 0 {
+            series = series.seen(format!("{} of {} were not in the cache", size(held.missing), size(bytes)));
+        }
+    }
+    test_file::evict(&test.file)?;
+    Ok(series)
+}
+
+fn cache_size(stage: &Stage) -> Result<Series, Failure> {
+    let ns = stage.ns_per_tick()?;
+    let ceiling = machine::memory_ceiling()
+        .ok_or_else(|| Failure::Unsupported("how much memory there is, is not known".to_owned()))?;
+    if 2 * ceiling > LARGEST {
+        return Err(Failure::Unsupported(format!(
+            "the page cache may hold up to {}, and their method takes files of twice as much, where at most {} are written here; within a limit on \
+             memory (systemd-run --scope -p MemoryMax=1G) it is found there",
+            size(ceiling),
+            size(LARGEST)
+        )));
+    }
+    let test = TestFile::kept(stage.site, "cache-size", 2 * ceiling, Room::DEFAULT)?;
+    let each = |bytes: u64| Ok(read_again(&test.file, bytes)?.ticks_per_byte * ns);
+    let mut doubled: Vec<(u64, f64)> = vec![];
+    let mut bytes = SMALLEST.min(ceiling / 8);
+    while bytes <= test.bytes {
+        doubled.push((bytes, each(bytes)?));
+        bytes *= 2;
+    }
+    let mut series = Series::default();
+    for (bytes, ns) in &doubled {
+        series = series.and(DOUBLED, *bytes as f64, vec![*ns]);
+    }
+    let Some(fast) = last_fast(&doubled) else {
+        return Ok(series.seen("the rate did not fall with any size".to_owned()));
+    };
+    let steps = (0..=8).map(|step| fast + fast / 4 * step).filter(|bytes| *bytes <= test.bytes);
+    for bytes in steps {
+        series = series.and(FINE, bytes as f64, vec![each(bytes)?]);
+    }
+    test_file::evict(&test.file)?;
+    Ok(series.seen(format!(
+        "memory that may be used: {}; the last doubled size that was fast: {}",
+        size(ceiling),
+        size(fast)
+    )))
+}
+
+/// The last size before the time for a byte grows by [`FALLEN`] over that of the first.
+fn last_fast(doubled: &[(u64, f64)]) -> Option<u64> {
+    let first = doubled.first()?.1;
+    let fast = doubled.iter().take_while(|(_, ns)| *ns < FALLEN * first).last()?.0;
+    (fast < doubled.last()?.0).then_some(fast)
+}
+
+/// What reading again was like.
+struct Again {
+    ticks_per_byte: f64,
+    /// Bytes that were not in the cache before.
+    missing: u64,
+}
+
+/// Evicts a file, reads so much of it, and reads it again, timed block by block.
+fn read_again(file: &File, bytes: u64) -> Result<Again, Failure> {
+    test_file::evict(file)?;
+    let mut buffer = vec![0; BLOCK];
+    let mut read = |offset| {
+        file.read_exact_at(&mut buffer, offset)
+            .map_err(|error| Failure::Broke(format!("reading the test file: {error}")))
+    };
+    for offset in (0..bytes).step_by(BLOCK) {
+        read(offset)?;
+    }
+    let missing = bytes.saturating_sub(test_file::cached_within(file, 0, bytes)?.bytes);
+    let mut total = 0;
+    for offset in (0..bytes).step_by(BLOCK) {
+        let mut done = Ok(());
+        total += timer::paoloni(|| done = read(offset));
+        done?;
+    }
+    Ok(Again { ticks_per_byte: total as f64 / bytes as f64, missing })
+}
+
+/// Fathom's figure and theirs are of one kind.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_fast_size_is_the_last_before_the_rate_falls() {
+        assert_eq!(last_fast(&[(1, 0.3), (2, 0.28), (4, 0.5), (8, 1.1), (16, 1.3)]), Some(4));
+        assert_eq!(last_fast(&[(1, 0.3), (2, 0.28), (4, 0.5)]), None, "it does not fall");
+    }
+
+    #[test]
+    fn a_file_that_was_read_is_found_in_the_cache() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), vec![7; 1 << 20]).unwrap();
+        match read_again(file.as_file(), 1 << 20) {
+            Ok(again) => assert!(again.missing == 0 && again.ticks_per_byte > 0.0, "{}", again.missing),
+            Err(Failure::Unsupported(reason)) => assert!(reason.contains("page cache"), "{reason}"),
+            Err(broke) => panic!("{broke}"),
+        }
+    }
+}

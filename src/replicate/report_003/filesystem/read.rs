@@ -1,0 +1,191 @@
+//! Section 5.2: a block of a file, past the cache.
+
+use super::BLOCK;
+use crate::experiment::{Failure, Placement, Point};
+use crate::experiments::test_file::{self, Aligned, Room, TestFile};
+use crate::machine::Machine;
+use crate::quantity::Unit;
+use crate::quantity::declared::size;
+use crate::replicate::sweep::nearest;
+use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+const READ: Method = Method {
+    name: "file read",
+    text: "Files of random bytes of 4 KiB to 64 MiB, times 4, read past the cache in blocks of 4 KiB: in sequence with read(), and as many blocks at \
+           random with lseek() to a block number from rand() and read(), the lseek() timed as well. Each block between rdtscStart() and rdtscEnd(); \
+           their sum over the number of blocks is one of 100 results for each file.",
+    differs: "F_NOCACHE is O_DIRECT, which also reads nothing ahead; purge is POSIX_FADV_DONTNEED. As many of the 100 passes over a file as fit into a \
+              sixteenth of 16 s (of 2 s where it should be quick), one at least; a pass that takes longer than 2 s is cut short.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: Duration::from_mins(3),
+    measure: read,
+};
+
+const FILES: [u64; 8] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
+const PASSES: usize = 100;
+const SEQUENTIAL: &str = "sequential";
+const RANDOM: &str = "random";
+/// The file whose figures the summary has: 0.043 and 0.134 ms stand in its column.
+const SUMMARY_FILE: u64 = 16 << 20;
+/// For the passes over one file in one order.
+const TIME: Duration = Duration::from_secs(1);
+const QUICK_TIME: Duration = Duration::from_millis(120);
+/// For one pass.
+const LONGEST_PASS: Duration = Duration::from_secs(2);
+
+const MISLEADS: &str = "Nothing here, where the device answers: both read past the cache, block by block. What F_NOCACHE did on OS X is not shown by the report: \
+                        it reads ahead and may be served from memory, and 0.043 ms in sequence against 0.134 at random looks as if it was.";
+
+/// In sequence.
+pub const SEQUENTIAL_ROW: Row = Row {
+    section: "5.2",
+    operation: "file read, sequential",
+    unit: Unit::Nanoseconds,
+    per: "block of 4 KiB",
+    theirs: Theirs::Printed("s003-0539"),
+    replica: Replica::By(&READ),
+    statistic: Statistic::variant(SEQUENTIAL, Fit::MeanAt(SUMMARY_FILE as f64)),
+    fathom: Fathom::Point("filesystem/read", |machine| direct(machine, SEQUENTIAL, "read")),
+    misleads: MISLEADS,
+};
+
+/// At random.
+pub const RANDOM_ROW: Row = Row {
+    operation: "file read, random",
+    theirs: Theirs::Printed("s003-0540"),
+    statistic: Statistic::variant(RANDOM, Fit::MeanAt(SUMMARY_FILE as f64)),
+    fathom: Fathom::Point("filesystem/read", |machine| direct(machine, RANDOM, "pread")),
+    misleads: "Nothing here: lseek() costs a system call, which the device's time hides. Blocks are drawn with repetition, so that a device's own cache \
+               answers a few of them.",
+    ..SEQUENTIAL_ROW
+};
+
+fn direct(machine: &Machine, order: &'static str, way: &'static str) -> Point {
+    let names: &[(&str, &[&str])] = &[("state", &["direct"]), ("order", &[order]), ("way", &[way])];
+    nearest("filesystem/read", machine, names, &[("block", BLOCK as u64), ("file", SUMMARY_FILE)])
+}
+
+fn read(stage: &Stage) -> Result<Series, Failure> {
+    let ns = stage.ns_per_tick()?;
+    let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
+    let mut series = Series::default();
+    for bytes in FILES {
+        let mut file = BlockFile::of(stage, &format!("read-{bytes}"), bytes)?;
+        for order in [SEQUENTIAL, RANDOM] {
+            let mut random = (order == RANDOM).then_some(&mut chance);
+            let (began, mut values) = (Instant::now(), vec![]);
+            let time = if stage.quick { QUICK_TIME } else { TIME };
+            while values.is_empty() || (values.len() < PASSES && began.elapsed() < time) {
+                values.push(file.pass(random.as_deref_mut())? * ns);
+            }
+            if bytes == SUMMARY_FILE {
+                series =
+                    series.seen(format!("{order}: {} passes over a file of {}", values.len(), size(bytes)));
+            }
+            series = series.and(order, bytes as f64, values);
+        }
+    }
+    Ok(series)
+}
+
+/// A file that is read past the cache, block by block.
+pub struct BlockFile {
+    file: File,
+    blocks: u64,
+    buffer: Aligned,
+}
+
+impl BlockFile {
+    /// The run's file under a name, of random bytes, none of them in memory.
+    pub fn of(stage: &Stage, what: &str, bytes: u64) -> Result<Self, Failure> {
+        let test = TestFile::kept(stage.site, &format!("blocks-{what}"), bytes, Room::DEFAULT)?;
+        test_file::evict(&test.file)?;
+        let file = test_file::direct(&test, BLOCK as u64)?.file;
+        Ok(BlockFile { file, blocks: bytes / BLOCK as u64, buffer: Aligned::new(BLOCK)? })
+    }
+
+    /// Reads as many blocks as the file has, in sequence or at random: the mean of a block, ticks.
+    pub fn pass(&mut self, mut random: Option<&mut SplitMix64>) -> Result<f64, Failure> {
+        let (began, mut total, mut made) = (Instant::now(), 0, 0);
+        self.seek(0)?;
+        while made < self.blocks && (made == 0 || began.elapsed() < LONGEST_PASS) {
+            total += match &mut random {
+                Some(chance) => {
+                    let offset = chance.next_u64() % self.blocks * BLOCK as u64;
+                    self.timed(|file| {
+                        file.seek(offset)?;
+                        file.next()
+                    })?
+                }
+                None => self.timed(Self::next)?,
+            };
+            made += 1;
+        }
+        Ok(total as f64 / made as f64)
+    }
+
+    fn timed(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Failure>) -> Result<i64, Failure> {
+        let mut done = Ok(());
+        let ticks = timer::paoloni(|| done = work(self));
+        done.map(|()| ticks)
+    }
+
+    fn seek(&mut self, offset: u64) -> Result<(), Failure> {
+        // SAFETY: takes no pointers.
+        let place = unsafe { libc::lseek(self.file.as_raw_fd(), offset as libc::off_t, libc::SEEK_SET) };
+        if place == offset as libc::off_t { Ok(()) } else { Err(Failure::last("lseek")) }
+    }
+
+    fn next(&mut self) -> Result<(), Failure> {
+        // SAFETY: the buffer has room for a block.
+        let read = unsafe { libc::read(self.file.as_raw_fd(), self.buffer.start().cast(), BLOCK) };
+        if read == BLOCK as isize { Ok(()) } else { Err(Failure::last("read of a block")) }
+    }
+
+    /// What was read last.
+    #[cfg(test)]
+    fn last(&self) -> &[u8] {
+        &self.buffer.bytes()[..BLOCK]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of numbered blocks; direct reads are not needed to see which are read.
+    fn numbered(blocks: u64) -> BlockFile {
+        let mut file = tempfile::tempfile().unwrap();
+        for block in 0..blocks {
+            std::io::Write::write_all(&mut file, &[block as u8; BLOCK]).unwrap();
+        }
+        BlockFile { file, blocks, buffer: Aligned::new(BLOCK).unwrap() }
+    }
+
+    #[test]
+    fn a_sequential_pass_reads_all_blocks_from_the_first_to_the_last() {
+        let mut file = numbered(7);
+        for _ in 0..2 {
+            assert!(file.pass(None).unwrap() > 0.0);
+            assert!(file.last().iter().all(|byte| *byte == 6));
+            assert!(file.next().is_err(), "nothing is left to read");
+        }
+    }
+
+    #[test]
+    fn a_random_pass_reads_blocks_of_the_file() {
+        let (mut file, mut chance) = (numbered(7), SplitMix64::seed_from_u64(3));
+        let mut seen = std::collections::BTreeSet::new();
+        for _ in 0..40 {
+            file.pass(Some(&mut chance)).unwrap();
+            seen.insert(file.last()[0]);
+        }
+        assert_eq!(seen.len(), 7);
+    }
+}

@@ -1,0 +1,107 @@
+//! Section 5.3: a block of a file on another machine.
+
+use super::BLOCK;
+use crate::experiment::{Failure, Placement, Point, RemoteFile, Requirement};
+use crate::experiments::filesystem::remote::{self, Client};
+use crate::machine::Machine;
+use crate::quantity::Unit;
+use crate::replicate::sweep::nearest;
+use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::time::{Duration, Instant};
+
+const REMOTE: Method = Method {
+    name: "remote file read",
+    text: "The program of the local test on files that another Mac shares by SMB over Wi-Fi: blocks of 4 KiB past the client's cache, in sequence and at \
+           random; the mean of a block over a pass is one of ten results. Three experiments, of which that with the least deviation counts.",
+    differs: "The file is the one that --remote names, or one made there, through Fathom's client for its protocol or a mount; through a mount, the page \
+              cache is emptied before each pass instead of switched off. A pass ends after 0.3 s (0.03 s where it should be quick), however much of the file it \
+              has read. No pause of 5 to 10 minutes between the experiments.",
+    placement: Placement::Free,
+    needs: &[Requirement::Remote],
+    limit: Duration::from_mins(3),
+    measure: read,
+};
+
+const EXPERIMENTS: usize = 3;
+const PASSES: usize = 10;
+const PASS: Duration = Duration::from_millis(300);
+const QUICK_PASS: Duration = Duration::from_millis(30);
+const SEQUENTIAL: &str = "sequential";
+const RANDOM: &str = "random";
+
+/// In sequence.
+pub const SEQUENTIAL_ROW: Row = Row {
+    section: "5.3",
+    operation: "remote file read, sequential",
+    unit: Unit::Nanoseconds,
+    per: "block of 4 KiB",
+    theirs: Theirs::Printed("s003-0541"),
+    replica: Replica::By(&REMOTE),
+    statistic: Statistic::variant(SEQUENTIAL, Fit::MeanOfCalmest),
+    fathom: Fathom::Point("filesystem/remote_read", |machine| point(machine, SEQUENTIAL)),
+    misleads: "Of three experiments the calmest is chosen afterwards, which is usually the fastest. Whether a block came from the server's memory or its disk, or was read \
+               ahead by the client's SMB, is not known; the penalty is formed with a local disk that is another one than the server's.",
+};
+
+/// At random.
+pub const RANDOM_ROW: Row = Row {
+    operation: "remote file read, random",
+    theirs: Theirs::Printed("s003-0542"),
+    statistic: Statistic::variant(RANDOM, Fit::MeanOfCalmest),
+    fathom: Fathom::Point("filesystem/remote_read", |machine| point(machine, RANDOM)),
+    ..SEQUENTIAL_ROW
+};
+
+fn point(machine: &Machine, order: &'static str) -> Point {
+    let names: &[(&str, &[&str])] = &[("state", &["server-cached"]), ("order", &[order])];
+    nearest("filesystem/remote_read", machine, names, &[("block", BLOCK as u64), ("ahead", 0)])
+}
+
+fn read(stage: &Stage) -> Result<Series, Failure> {
+    let file = match &stage.site.remote {
+        Some(Ok(file)) => file,
+        Some(Err(reason)) => return Err(Failure::Broke(reason.clone())),
+        None => return Err(Failure::Unsupported("no file over a network was named: --remote".to_owned())),
+    };
+    let mut client = remote::connect(&file.address, &file.access)?;
+    client.open(&remote::path(&file.address))?;
+    let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
+    let (mut series, mut blocks) = (Series::default(), 0);
+    for order in [SEQUENTIAL, RANDOM] {
+        for experiment in 1..=EXPERIMENTS {
+            let mut values = vec![];
+            for _ in 0..PASSES {
+                let random = (order == RANDOM).then_some(&mut chance);
+                let (each, made) = pass(client.as_mut(), file, random, stage)?;
+                values.push(each);
+                blocks += made;
+            }
+            series = series.and(order, experiment as f64, values);
+        }
+    }
+    let passes = (2 * EXPERIMENTS * PASSES) as u64;
+    Ok(series.seen(format!("{} blocks in a pass, in the mean", blocks / passes)))
+}
+
+/// Reads blocks until the file ends or the pass is over: nanoseconds of one, and how many were read.
+fn pass(
+    client: &mut dyn Client,
+    file: &RemoteFile,
+    mut random: Option<&mut SplitMix64>,
+    stage: &Stage,
+) -> Result<(f64, u64), Failure> {
+    let blocks = (file.bytes / BLOCK as u64).max(1);
+    let time = if stage.quick { QUICK_PASS } else { PASS };
+    client.forget()?;
+    let (began, mut total, mut made, mut buffer) = (Instant::now(), Duration::ZERO, 0, vec![0; BLOCK]);
+    while made < blocks && (made == 0 || began.elapsed() < time) {
+        let number = random.as_deref_mut().map_or(made, |chance| chance.next_u64() % blocks);
+        let start = Instant::now();
+        remote::read_block(client, number * BLOCK as u64, &mut buffer)?;
+        total += start.elapsed();
+        made += 1;
+    }
+    Ok((total.as_nanos() as f64 / made as f64, made))
+}

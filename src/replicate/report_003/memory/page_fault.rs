@@ -1,0 +1,262 @@
+//! Section 4.3: the first access to a page of a mapped file.
+
+use crate::experiment::{Failure, Found, Placement, Point};
+use crate::experiments::test_file::{self, Room, TestFile};
+use crate::machine::Machine;
+use crate::quantity::Unit;
+use crate::quantity::declared::size;
+use crate::replicate::sweep::nearest;
+use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+const FAULT: Method = Method {
+    name: "page fault",
+    text: "A file of random bytes is mapped whole (MAP_SHARED), after purge; one byte of each stride is read, from the beginning on, up to \
+           100 of them, each access between rdtscStart() and rdtscEnd(), less their cost. Strides of 4 KiB to 64 MiB, times 4; \
+           purge before each. All of it five times: the first byte of each stride, and again a random one.",
+    differs: "purge is POSIX_FADV_DONTNEED on the file, and it is verified that nothing of it is left in the page cache. The file has 1 \
+              GiB instead of 3 (256 MiB where it should be quick), so that the longest strides have fewer accesses.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: Duration::from_mins(4),
+    measure: faults,
+};
+
+/// Their page, and the strides of it.
+const PAGE: u64 = 4096;
+const STRIDES: [u64; 8] = [1, 4, 16, 64, 256, 1024, 4096, 16384];
+const ACCESSES: u64 = 100;
+const WHOLE_RUNS: usize = 5;
+const BYTES: u64 = 1 << 30;
+const QUICK_BYTES: u64 = 256 << 20;
+/// Strides from which on every access waited, in their eyes.
+const FROM: f64 = (256 << 10) as f64;
+const TO: f64 = (64 << 20) as f64;
+/// Bytes that they found a fault to bring in.
+const BROUGHT_IN: u64 = 16 * PAGE;
+/// Pairs of readings that the clock's cost is the mean of.
+const PAIRS: u32 = 10_000;
+
+const FIXED: &str = "first byte";
+const RANDOM: &str = "random byte";
+const PER_BYTE: &str = "per byte";
+
+/// A fault.
+pub const FAULT_ROW: Row = Row {
+    section: "4.3",
+    operation: "page fault service (first byte of strides of 256 KiB to 64 MiB)",
+    unit: Unit::Nanoseconds,
+    per: "access",
+    theirs: Theirs::Printed("s003-0528"),
+    replica: Replica::By(&FAULT),
+    statistic: Statistic::variant(FIXED, Fit::MeanOver { from: FROM, to: TO }),
+    fathom: Fathom::Point("memory/major_fault", single_page),
+    misleads: "It is not one page: the kernel reads ahead (16 pages there, on Linux what the disk's read_ahead_kb says), so that the transfer of all that, and filling the cache with it, is in the figure, and strides that are shorter find what was read ahead. That each access waited for the disk is concluded from its time; how many did, the kernel counts.",
+};
+
+/// A fault, by the byte.
+pub const PER_BYTE_ROW: Row = Row {
+    section: "4.3",
+    operation: "page fault service, divided by 64 KiB",
+    unit: Unit::Nanoseconds,
+    per: "byte",
+    theirs: Theirs::Printed("s003-0529"),
+    replica: Replica::By(&FAULT),
+    statistic: Statistic::variant(PER_BYTE, Fit::MeanOver { from: FROM, to: TO }),
+    fathom: Fathom::Computed {
+        of: |machine| vec![("memory/major_fault", single_page(machine))],
+        value: |known| known.found("memory/major_fault", &single_page(known.machine)).map(by_the_byte),
+    },
+    misleads: "What is divided is a fault with its read-ahead, and by 64 KiB whatever the kernel brought in; Fathom's is a fault that brings in one page, by \
+               its 4096 bytes. The report then sets it against 0.101 ns a byte, which is a bandwidth, not an access: hence its factor of 66.",
+};
+
+/// A fault at a random position.
+pub const RANDOM_ROW: Row = Row {
+    section: "4.3",
+    operation: "page fault service, random byte of strides of 1 MiB",
+    unit: Unit::Nanoseconds,
+    per: "access",
+    theirs: Theirs::Printed("s003-0322"),
+    replica: Replica::By(&FAULT),
+    statistic: Statistic::variant(RANDOM, Fit::MeanAt((1 << 20) as f64)),
+    fathom: Fathom::Point("memory/major_fault", |machine| {
+        nearest(
+            "memory/major_fault",
+            machine,
+            &[("access", &["random byte of each stride"])],
+            &[("stride", 1 << 20)],
+        )
+    }),
+    misleads: "Nothing in kind: Fathom's point is the same access, read-ahead and all, and counts the faults. A mean is moved by single slow \
+               answers of the device, a median is not.",
+};
+
+/// Accesses of which most find what one before them brought in.
+pub const SHORT_ROW: Row = Row {
+    section: "4.3",
+    operation: "page fault service, first byte of strides of 4 KiB",
+    unit: Unit::Nanoseconds,
+    per: "access",
+    theirs: Theirs::Printed("s003-0250"),
+    replica: Replica::By(&FAULT),
+    statistic: Statistic::variant(FIXED, Fit::MeanAt(PAGE as f64)),
+    fathom: Fathom::Point("memory/major_fault", |machine| {
+        nearest(
+            "memory/major_fault",
+            machine,
+            &[("access", &["first byte of each stride"])],
+            &[("stride", PAGE)],
+        )
+    }),
+    misleads: "The mean mixes a few accesses that wait for the disk with many that find their page in memory, and is neither; the median is one \
+               of the many. The report saw that, and left such strides out.",
+};
+
+/// One page, without read-ahead.
+fn single_page(machine: &Machine) -> Point {
+    nearest("memory/major_fault", machine, &[("access", &["shuffled pages, no read-ahead"])], &[])
+}
+
+fn by_the_byte(fault: Found) -> Found {
+    fault.scaled(1.0 / PAGE as f64)
+}
+
+fn faults(stage: &Stage) -> Result<Series, Failure> {
+    let ns = stage.ns_per_tick()?;
+    let bytes = stage.count(BYTES, QUICK_BYTES);
+    let test = TestFile::kept(stage.site, "faults", bytes, Room::DEFAULT)?;
+    let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
+    let (mut series, mut tally) = (Series::default(), Tally::default());
+    let clock = (0..PAIRS).map(|_| timer::paoloni(|| ())).sum::<i64>() as f64 / f64::from(PAIRS);
+    for variant in [FIXED, RANDOM] {
+        let mut found = vec![vec![]; STRIDES.len()];
+        for _ in 0..WHOLE_RUNS {
+            for (stride, values) in STRIDES.into_iter().zip(&mut found) {
+                let random = (variant == RANDOM).then_some(&mut chance);
+                let offsets = offsets(bytes, stride * PAGE, random);
+                let before = Tally::now();
+                values.push(accessed(&test.file, bytes, &offsets, clock)? * ns);
+                if variant == FIXED && (stride * PAGE) as f64 >= FROM {
+                    tally.add(offsets.len(), &before);
+                }
+            }
+        }
+        for (stride, values) in STRIDES.into_iter().zip(found) {
+            let at = (stride * PAGE) as f64;
+            if variant == FIXED {
+                let each = values.iter().map(|value| value / BROUGHT_IN as f64).collect();
+                series = series.and(PER_BYTE, at, each);
+            }
+            series = series.and(variant, at, values);
+        }
+    }
+    test_file::evict(&test.file)?;
+    Ok(series.seen(tally.said()))
+}
+
+/// What the kernel counted beside the accesses that the figure is made of.
+#[derive(Default)]
+struct Tally {
+    accesses: usize,
+    major: u64,
+    served: f64,
+}
+
+impl Tally {
+    /// Until now.
+    fn now() -> Self {
+        Tally { accesses: 0, major: major_faults(), served: test_file::served().unwrap_or(0.0) }
+    }
+
+    fn add(&mut self, accesses: usize, before: &Tally) {
+        let now = Tally::now();
+        self.accesses += accesses;
+        self.major += now.major - before.major;
+        self.served += now.served - before.served;
+    }
+
+    fn said(&self) -> String {
+        let each = self.served / self.major.max(1) as f64;
+        format!(
+            "{} of {} accesses to first bytes, strides of 256 KiB and more, were major faults; the device was asked for {} at each",
+            self.major,
+            self.accesses,
+            size(each as u64)
+        )
+    }
+}
+
+/// Where the file is accessed: the first byte of each stride, or a random one.
+fn offsets(bytes: u64, stride: u64, mut random: Option<&mut SplitMix64>) -> Vec<u64> {
+    let within = |chance: &mut Option<&mut SplitMix64>| match chance {
+        Some(chance) => chance.next_u64() % stride,
+        None => 0,
+    };
+    (0..ACCESSES.min(bytes / stride))
+        .map(|number| (number * stride + within(&mut random)).min(bytes - 1))
+        .collect()
+}
+
+/// Evicts the file, maps it, reads a byte at each offset, and unmaps it: the mean less the clock's cost, ticks.
+fn accessed(file: &File, bytes: u64, offsets: &[u64], clock: f64) -> Result<f64, Failure> {
+    evict(file)?;
+    let (protection, length) = (libc::PROT_READ | libc::PROT_WRITE, bytes as usize);
+    // SAFETY: a new mapping of a file of ours, which nothing else refers to; offsets lie within it.
+    unsafe {
+        let map = libc::mmap(std::ptr::null_mut(), length, protection, libc::MAP_SHARED, file.as_raw_fd(), 0);
+        if map == libc::MAP_FAILED {
+            return Err(Failure::last("mmap of the test file"));
+        }
+        let mut total = 0.0;
+        for offset in offsets {
+            let place = map.cast::<u8>().add(*offset as usize);
+            total += timer::paoloni(|| _ = place.read_volatile()) as f64 - clock;
+        }
+        libc::munmap(map, length);
+        Ok(total / offsets.len() as f64)
+    }
+}
+
+/// Until nothing of the file is left in memory: what a read-ahead still fetches is waited for.
+fn evict(file: &File) -> Result<(), Failure> {
+    let mut last = Ok(());
+    for _ in 0..200 {
+        last = test_file::evict(file);
+        if last.is_ok() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    last
+}
+
+fn major_faults() -> u64 {
+    // SAFETY: an rusage is plain integers, which the call fills.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+        usage
+    };
+    usage.ru_majflt as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_of_each_stride_is_accessed_within_the_file() {
+        assert_eq!(offsets(1 << 20, 4096, None).len(), 100);
+        let few = offsets(1 << 20, 256 << 10, None);
+        assert_eq!(few, [0, 256 << 10, 512 << 10, 768 << 10]);
+        let mut chance = SplitMix64::seed_from_u64(1);
+        let random = offsets(1 << 20, 256 << 10, Some(&mut chance));
+        assert!(random.iter().zip(&few).all(|(random, first)| random / (256 << 10) == first / (256 << 10)));
+        assert!(random.iter().any(|offset| offset % 4096 != 0));
+    }
+}

@@ -1,0 +1,117 @@
+//! The loops that the report's bandwidth test reads and writes with.
+
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::{
+    __m256, _MM_HINT_T2, _mm_prefetch, _mm256_add_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps,
+};
+
+/// `val += array[i]` for every char of the array.
+#[inline(never)]
+pub fn read_loop(array: &[u8]) -> u32 {
+    array.iter().fold(0, |sum: u32, char| sum.wrapping_add(u32::from(*char)))
+}
+
+/// The same, eight chars a time round, and the char eight further on asked for ahead each time.
+#[inline(never)]
+pub fn read_unrolled_prefetching(array: &[u8]) -> u32 {
+    let mut sum = 0_u32;
+    for eight in array.chunks_exact(8) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a hint, which no address can make go wrong.
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T2>(eight.as_ptr().wrapping_add(8).cast());
+        }
+        for char in eight {
+            sum = sum.wrapping_add(u32::from(*char));
+        }
+    }
+    sum
+}
+
+/// Every 32 bytes added to one vector of eight floats: each addition waits for the one before it.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx")]
+#[inline(never)]
+pub fn read_avx(array: &[u8]) -> f32 {
+    let mut sum = _mm256_setzero_ps();
+    for vector in array.chunks_exact(32) {
+        // SAFETY: 32 bytes, at whatever address.
+        let vector = unsafe { vector.as_ptr().cast::<__m256>().read_unaligned() };
+        sum = _mm256_add_ps(sum, vector);
+        // Kept from adding several chains up side by side, as a compiler may not do to floats anyway.
+    }
+    let mut floats = [0.0; 8];
+    // SAFETY: room for eight floats.
+    unsafe { _mm256_storeu_ps(floats.as_mut_ptr(), sum) };
+    floats.iter().sum()
+}
+
+/// A constant stored into every word.
+#[inline(never)]
+pub fn write_loop(array: &mut [u8]) {
+    let (_, words, _) = {
+        // SAFETY: any bytes are a word.
+        unsafe { array.align_to_mut::<u64>() }
+    };
+    for word in words {
+        // Not a value of equal bytes, of which the compiler would make a memset.
+        *word = 1;
+    }
+}
+
+/// A vector of constants stored into every 32 bytes.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx")]
+#[inline(never)]
+pub fn write_avx(array: &mut [u8]) {
+    let ones = _mm256_set1_ps(1.0);
+    for vector in array.chunks_exact_mut(32) {
+        // SAFETY: 32 bytes, at whatever address.
+        unsafe { _mm256_storeu_ps(vector.as_mut_ptr().cast(), ones) };
+    }
+}
+
+/// The C library's `memset`.
+#[inline(never)]
+pub fn write_memset(array: &mut [u8]) {
+    // SAFETY: the array is as long as it says.
+    unsafe { libc::memset(array.as_mut_ptr().cast(), 0x5a, array.len()) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_read_every_byte() {
+        let array: Vec<u8> = (0..64_000_u32).map(|byte| (byte % 251) as u8).collect();
+        let sum = array.iter().map(|byte| u32::from(*byte)).sum::<u32>();
+        assert_eq!(read_loop(&array), sum);
+        assert_eq!(read_unrolled_prefetching(&array), sum);
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx") {
+            let floats: Vec<u8> = (0..16_000).flat_map(|_| 0.5_f32.to_le_bytes()).collect();
+            // SAFETY: the processor has the instructions.
+            let sum = unsafe { read_avx(&floats) };
+            assert!((sum - 8_000.0).abs() < 1e-3, "{sum}");
+        }
+    }
+
+    #[test]
+    fn writers_write_every_byte() {
+        let mut array = vec![7_u8; 6_400];
+        write_memset(&mut array);
+        assert!(array.iter().all(|byte| *byte == 0x5a));
+        let mut words = vec![u64::MAX; 800];
+        // SAFETY: words are bytes.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<u8>(), 6_400) };
+        write_loop(bytes);
+        assert!(words.iter().all(|word| *word == 1));
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx") {
+            // SAFETY: the processor has the instructions.
+            unsafe { write_avx(&mut array) };
+            assert!(array.chunks_exact(4).all(|four| *four == 1.0_f32.to_le_bytes()));
+        }
+    }
+}

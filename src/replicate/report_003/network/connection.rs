@@ -1,0 +1,152 @@
+//! Section 4.3 (network): `connect` and `close`.
+
+use super::round_trip::of_peer;
+use super::{LOOPBACK, PATIENCE, PEER, broke, on_path};
+use crate::experiment::{Failure, Placement, Requirement};
+use crate::experiments::network::other_side::OtherSide;
+use crate::peer::Service;
+use crate::quantity::Unit;
+use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::sampling::partner::Process;
+use socket2::{Domain, Socket, Type};
+use std::io::Read;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::time::{Duration, Instant};
+
+const LIMIT: Duration = Duration::from_mins(1);
+const CONNECTIONS: usize = 100;
+const SETUP: &str = "connect";
+const TEARDOWN: &str = "close";
+
+const LOCAL: Method = Method {
+    name: "connection, loopback",
+    text: "connect() to a server that accepts, timed from before the call until it returns; then close(), timed in the same way; no data.",
+    differs: "How often is not printed: 100 times here.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: LIMIT,
+    measure: local,
+};
+
+const REMOTE: Method = Method {
+    name: "connection, remote",
+    text: "connect() to a server on a second machine, timed from before the call until it returns; then close(), timed in the same way.",
+    differs: "How often is not printed: 100 times here. The server is Fathom's peer, which sends a byte when it has accepted: it is read, untimed, before \
+              close(), or the connection would be reset. A second Mac on Wi-Fi is whatever --peer names.",
+    placement: Placement::AcrossCpus,
+    needs: &[Requirement::Peer],
+    limit: LIMIT,
+    measure: remote,
+};
+
+/// Opening over loopback.
+pub const SETUP_LOCAL_ROW: Row = Row {
+    section: "4.3 (network)",
+    operation: "connection setup, loopback",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s003-0534"),
+    replica: Replica::By(&LOCAL),
+    statistic: Statistic::variant(SETUP, Fit::Mean(Deviation::Sample)),
+    fathom: Fathom::Point("network/connection", |machine| end(machine, LOOPBACK, "connect")),
+    misleads: "Nothing in kind: the call is timed as its client sees it, which the report says; the server does not know of the connection yet. The first connections are in the mean. On one CPU the server has yet to see the end of the connection before, so that connect() wakes nobody; Fathom's finds it waiting, and wakes it.",
+};
+
+/// Opening to a second machine.
+pub const SETUP_REMOTE_ROW: Row = Row {
+    operation: "connection setup, remote",
+    theirs: Theirs::Printed("s003-0535"),
+    replica: Replica::By(&REMOTE),
+    fathom: Fathom::Point("network/connection", |machine| end(machine, PEER, "connect")),
+    misleads: "Nothing in kind: a mean, which single slow answers move, where Fathom gives a median. The table sets a mean of 2.6 ms beside a round trip of 1.1 ms that is the least of a hundred.",
+    ..SETUP_LOCAL_ROW
+};
+
+const CLOSE_MISLEADS: &str = "close() gives the descriptor back and queues a last segment; it waits for nobody. That both sides have ended the \
+                              connection takes a round trip and two processes that wake, which is what Fathom's point times.";
+
+/// Ending over loopback.
+pub const TEARDOWN_LOCAL_ROW: Row = Row {
+    operation: "connection teardown, loopback",
+    theirs: Theirs::Printed("s003-0536"),
+    statistic: Statistic::variant(TEARDOWN, Fit::Mean(Deviation::Sample)),
+    fathom: Fathom::Point("network/connection", |machine| end(machine, LOOPBACK, "graceful end")),
+    misleads: CLOSE_MISLEADS,
+    ..SETUP_LOCAL_ROW
+};
+
+/// Ending with a second machine.
+pub const TEARDOWN_REMOTE_ROW: Row = Row {
+    operation: "connection teardown, remote",
+    theirs: Theirs::Printed("s003-0537"),
+    replica: Replica::By(&REMOTE),
+    fathom: Fathom::Point("network/connection", |machine| end(machine, PEER, "graceful end")),
+    ..TEARDOWN_LOCAL_ROW
+};
+
+fn end(
+    machine: &crate::machine::Machine,
+    path: &'static str,
+    part: &'static str,
+) -> crate::experiment::Point {
+    on_path("network/connection", machine, path, &[("part", part), ("version", "IPv4")], &[])
+}
+
+fn local(stage: &Stage) -> Result<Series, Failure> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| broke("bind", &error))?;
+    let address = listener.local_addr().map_err(|error| broke("getsockname", &error))?;
+    let _server = Process::start(stage.site.partner, move || {
+        loop {
+            let (mut client, _) = listener.accept().map_err(|error| broke("accept", &error))?;
+            client.read(&mut [0]).map_err(|error| broke("waiting for the client", &error))?;
+        }
+    })?;
+    connections(address, false)
+}
+
+fn remote(stage: &Stage) -> Result<Series, Failure> {
+    let other = OtherSide::start(&Service::Accept, PEER, stage.site)?;
+    let series = connections(other.address, true)?;
+    other.stop()?;
+    Ok(of_peer(stage, series))
+}
+
+fn connections(server: SocketAddr, greeted: bool) -> Result<Series, Failure> {
+    let (mut opened, mut closed) = (vec![], vec![]);
+    for _ in 0..CONNECTIONS {
+        let socket = Socket::new(Domain::for_address(server), Type::STREAM, None);
+        let mut socket = socket.map_err(|error| broke("socket", &error))?;
+        socket.set_read_timeout(Some(PATIENCE)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
+        let began = Instant::now();
+        socket.connect(&server.into()).map_err(|error| broke("connect", &error))?;
+        opened.push(began.elapsed().as_nanos() as f64);
+        if greeted {
+            socket.read_exact(&mut [0]).map_err(|error| broke("the server's greeting", &error))?;
+        }
+        let began = Instant::now();
+        drop(socket);
+        closed.push(began.elapsed().as_nanos() as f64);
+    }
+    Ok(Series::default().and(SETUP, 0.0, opened).and(TEARDOWN, 0.0, closed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_connection_is_opened_and_ended() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            // Each is closed, not reset: its stream ends.
+            (0..CONNECTIONS).map(|_| listener.accept().unwrap().0.read(&mut [0]).unwrap()).sum::<usize>()
+        });
+        let series = connections(address, false).unwrap();
+        assert_eq!(server.join().unwrap(), 0);
+        for name in [SETUP, TEARDOWN] {
+            let values: Vec<f64> = series.variant(name).flat_map(|trials| trials.values.clone()).collect();
+            assert!(values.len() == CONNECTIONS && values.iter().all(|ns| *ns > 0.0), "{name}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The report's chapter on the network (sections 4.1 to 4.3 once more).
+
+pub mod bandwidth;
+pub mod connection;
+pub mod round_trip;
+
+use crate::experiment::{Failure, Point};
+use crate::machine::Machine;
+use crate::replicate::sweep::nearest;
+use std::time::Duration;
+
+/// Whoever is not heard of for so long has died.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+const LOOPBACK: &str = "loopback";
+const PEER: &str = crate::experiment::PEER;
+
+fn broke(attempt: &str, error: &std::io::Error) -> Failure {
+    Failure::Broke(format!("{attempt}: {error}"))
+}
+
+/// Fathom's point on a path: on one CPU over loopback, with the peer beside otherwise.
+fn on_path(
+    experiment: &str,
+    machine: &Machine,
+    path: &'static str,
+    names: &[(&'static str, &'static str)],
+    numbers: &[(&str, u64)],
+) -> Point {
+    let placement = if path == PEER { "across-cpus" } else { "one-cpu" };
+    let given = names.iter().copied().chain([("path", path), ("placement", placement)]);
+    let each: Vec<(&str, [&str; 1])> = given.map(|(parameter, name)| (parameter, [name])).collect();
+    let names: Vec<(&str, &[&str])> = each.iter().map(|(parameter, name)| (*parameter, &name[..])).collect();
+    nearest(experiment, machine, &names, numbers)
+}

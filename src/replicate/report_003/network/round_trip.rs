@@ -1,0 +1,310 @@
+//! Section 4.1 (network): a message and its echo.
+
+use super::{LOOPBACK, PATIENCE, PEER, broke, on_path};
+use crate::experiment::{Failure, Placement, Requirement};
+use crate::experiments::network::other_side::OtherSide;
+use crate::experiments::network::ping::{Ping, THIS_HOST};
+use crate::peer::Service;
+use crate::peer::service::Transport;
+use crate::quantity::Unit;
+use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::sampling::partner::Process;
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+const LIMIT: Duration = Duration::from_mins(1);
+/// Their payload: ping's.
+const PAYLOAD: usize = 56;
+const SAMPLES: u64 = 100;
+/// Between two pings.
+const PAUSE: Duration = Duration::from_millis(100);
+const QUICK_PAUSE: Duration = Duration::from_millis(10);
+
+const TCP_LOCAL: Method = Method {
+    name: "TCP ping, loopback",
+    text: "A client sends 56 bytes over an open TCP connection and waits for all of them to come back from an echo server, which waits \
+           with select() for many clients; 100 times, each timed from before send() to after the last recv().",
+    differs: "The server serves its clients in one process, without a thread for each.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: LIMIT,
+    measure: tcp_local,
+};
+
+const TCP_REMOTE: Method = Method {
+    name: "TCP ping, remote",
+    text: "The same to an echo server on a second machine.",
+    differs: "The echo server is Fathom's peer, which waits in read() and sends without delay (TCP_NODELAY); one message at a time, neither \
+              makes a difference in kind. A second Mac on Wi-Fi is whatever --peer names.",
+    placement: Placement::AcrossCpus,
+    needs: &[Requirement::Peer],
+    limit: LIMIT,
+    measure: tcp_remote,
+};
+
+const PING_LOCAL: Method = Method {
+    name: "ping, loopback",
+    text: "100 ICMP echo requests of 56 data bytes, one after the other, as ping sends them; runs in which one was lost were done again.",
+    differs: "ping waits a second between requests; here it is 0.1 s, or 0.01 s where it should be quick.",
+    placement: Placement::OneCpu,
+    needs: &[],
+    limit: LIMIT,
+    measure: ping_local,
+};
+
+const PING_REMOTE: Method = Method {
+    name: "ping, remote",
+    text: "100 ICMP echo requests of 56 data bytes to a second machine, one after the other, as ping sends them; runs in which one was \
+           lost were done again.",
+    differs: "ping waits a second between requests; here it is 0.1 s, or 0.01 s where it should be quick. A second Mac on Wi-Fi is whatever \
+              --peer names.",
+    placement: Placement::AcrossCpus,
+    needs: &[Requirement::Peer],
+    limit: LIMIT,
+    measure: ping_remote,
+};
+
+const LEAST: Statistic = Statistic::of(Fit::Minimum);
+
+/// TCP over loopback.
+pub const TCP_LOCAL_ROW: Row = Row {
+    section: "4.1 (network)",
+    operation: "round trip, TCP, loopback",
+    unit: Unit::Nanoseconds,
+    per: "",
+    theirs: Theirs::Printed("s003-0530"),
+    replica: Replica::By(&TCP_LOCAL),
+    statistic: LEAST,
+    fathom: Fathom::Point("network/round_trip", |machine| {
+        on_path(
+            "network/round_trip",
+            machine,
+            LOOPBACK,
+            &[("by", "TCP"), ("loop", "closed")],
+            &[("payload", 56)],
+        )
+    }),
+    misleads: "The least of a hundred says how fast a message can be, not how fast it usually is; the section prints a mean 1.8 times as \
+               long. select() is one more system call at the server for every message, and none of their code warms up. Nagle's \
+               algorithm is left on, which does not matter while one message is on its way.",
+};
+
+/// TCP to a second machine.
+pub const TCP_REMOTE_ROW: Row = Row {
+    operation: "round trip, TCP, remote",
+    theirs: Theirs::Printed("s003-0531"),
+    replica: Replica::By(&TCP_REMOTE),
+    fathom: Fathom::Point("network/round_trip", |machine| {
+        on_path("network/round_trip", machine, PEER, &[("by", "TCP"), ("loop", "closed")], &[("payload", 56)])
+    }),
+    misleads: "The least of a hundred says how fast a message can be; on their Wi-Fi the mean was 1.7 times as long.",
+    ..TCP_LOCAL_ROW
+};
+
+/// ICMP over loopback.
+pub const PING_LOCAL_ROW: Row = Row {
+    operation: "round trip, ping, loopback",
+    theirs: Theirs::Printed("s003-0349"),
+    replica: Replica::By(&PING_LOCAL),
+    statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
+    fathom: Fathom::Point("network/round_trip", |machine| {
+        on_path(
+            "network/round_trip",
+            machine,
+            LOOPBACK,
+            &[("by", "ICMP echo"), ("loop", "closed")],
+            &[("payload", 56)],
+        )
+    }),
+    misleads: "Between two pings the processor rests, and caches, branch predictors and clock are cold when it wakes: what is timed is a \
+               rare message. The report explains by ARP that TCP is faster; loopback has none.",
+    ..TCP_LOCAL_ROW
+};
+
+/// ICMP to a second machine.
+pub const PING_REMOTE_ROW: Row = Row {
+    operation: "round trip, ping, remote",
+    theirs: Theirs::Printed("s003-0351"),
+    replica: Replica::By(&PING_REMOTE),
+    statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
+    fathom: Fathom::Point("network/round_trip", |machine| {
+        on_path(
+            "network/round_trip",
+            machine,
+            PEER,
+            &[("by", "ICMP echo"), ("loop", "closed")],
+            &[("payload", 56)],
+        )
+    }),
+    misleads: "A mean that one answer of 137 ms moves (the deviation was twice the mean), of messages so rare that both hosts had gone to rest \
+               in between. Runs with a lost message were thrown away, so that loss is not told.",
+    ..TCP_LOCAL_ROW
+};
+
+fn tcp_local(stage: &Stage) -> Result<Series, Failure> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| broke("bind", &error))?;
+    let address = listener.local_addr().map_err(|error| broke("getsockname", &error))?;
+    let _server = Process::start(stage.site.partner, move || echo_server(&listener))?;
+    let stream = TcpStream::connect(address).map_err(|error| broke("connect", &error))?;
+    conversation(stream)
+}
+
+fn tcp_remote(stage: &Stage) -> Result<Series, Failure> {
+    let echo = Service::Echo { transport: Transport::Tcp, bytes: PAYLOAD as u32 };
+    let other = OtherSide::start(&echo, PEER, stage.site)?;
+    let connected = TcpStream::connect_timeout(&other.address, PATIENCE);
+    let series = conversation(connected.map_err(|error| broke("connect", &error))?)?;
+    other.stop()?;
+    Ok(of_peer(stage, series))
+}
+
+/// What a peer is that is none but by name.
+pub fn of_peer(stage: &Stage, series: Series) -> Series {
+    match &stage.site.peer {
+        Some(peer) if peer.is_virtual => series.seen(
+            "the remote side is a virtual peer, a network namespace of this machine: no wire is between them"
+                .to_owned(),
+        ),
+        _ => series,
+    }
+}
+
+fn conversation(mut stream: TcpStream) -> Result<Series, Failure> {
+    stream.set_read_timeout(Some(PATIENCE)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
+    let (message, mut echo) = ([0x5a; PAYLOAD], [0; PAYLOAD]);
+    let mut values = vec![];
+    for _ in 0..SAMPLES {
+        let began = Instant::now();
+        stream.write_all(&message).map_err(|error| broke("send", &error))?;
+        stream.read_exact(&mut echo).map_err(|error| broke("recv of the echo", &error))?;
+        values.push(began.elapsed().as_nanos() as f64);
+    }
+    Ok(Series::of(values))
+}
+
+/// Waits with `select` for clients and for what they say, and says it back.
+fn echo_server(listener: &TcpListener) -> Result<(), Failure> {
+    let mut clients: Vec<TcpStream> = vec![];
+    let mut buffer = [0; 4096];
+    loop {
+        let descriptors = clients.iter().map(AsRawFd::as_raw_fd).chain([listener.as_raw_fd()]);
+        let ready = select(&descriptors.collect::<Vec<_>>())?;
+        if ready.contains(&listener.as_raw_fd()) {
+            let (client, _) = listener.accept().map_err(|error| broke("accept", &error))?;
+            clients.push(client);
+        }
+        let heard = |mut client: &TcpStream, buffer: &mut [u8]| {
+            let bytes = client.read(buffer)?;
+            client.write_all(&buffer[..bytes]).map(|()| bytes > 0)
+        };
+        clients.retain(|client| {
+            !ready.contains(&client.as_raw_fd()) || heard(client, &mut buffer).unwrap_or(false)
+        });
+    }
+}
+
+/// Those of the descriptors that have something to be read; waits until one does.
+fn select(descriptors: &[i32]) -> Result<Vec<i32>, Failure> {
+    let most = descriptors.iter().copied().max().unwrap_or(0);
+    if most >= libc::FD_SETSIZE as i32 {
+        return Err(Failure::Broke("more descriptors than select() takes".to_owned()));
+    }
+    // SAFETY: descriptors are below the number of bits of the set; select changes the set alone.
+    unsafe {
+        let mut set: libc::fd_set = std::mem::zeroed();
+        for descriptor in descriptors {
+            libc::FD_SET(*descriptor, &raw mut set);
+        }
+        let null = std::ptr::null_mut();
+        if libc::select(most + 1, &raw mut set, null, null, null.cast()) < 0 {
+            return Err(Failure::last("select"));
+        }
+        Ok(descriptors
+            .iter()
+            .copied()
+            .filter(|descriptor| libc::FD_ISSET(*descriptor, &raw const set))
+            .collect())
+    }
+}
+
+fn ping_local(stage: &Stage) -> Result<Series, Failure> {
+    pings(THIS_HOST, stage)
+}
+
+fn ping_remote(stage: &Stage) -> Result<Series, Failure> {
+    match &stage.site.peer {
+        Some(peer) => Ok(of_peer(stage, pings(peer.address, stage)?)),
+        None => Err(Failure::Unsupported("there is no peer".to_owned())),
+    }
+}
+
+fn pings(host: IpAddr, stage: &Stage) -> Result<Series, Failure> {
+    let mut ping = Ping::open(host, PAYLOAD)?;
+    ping.set_patience(Duration::from_secs(1)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
+    let pause = if stage.quick { QUICK_PAUSE } else { PAUSE };
+    let (mut values, mut lost) = (vec![], 0_u64);
+    for sequence in 0.. {
+        if values.len() as u64 == SAMPLES {
+            break;
+        }
+        if lost == SAMPLES / 4 {
+            return Err(Failure::Broke(format!("{lost} echo requests were not answered within a second")));
+        }
+        std::thread::sleep(pause);
+        match answered(&mut ping, sequence)? {
+            Some(ns) => values.push(ns),
+            None => lost += 1,
+        }
+    }
+    let series = Series::of(values);
+    Ok(if lost == 0 {
+        series
+    } else {
+        series.seen(format!("{lost} requests were not answered, and are not in the figure"))
+    })
+}
+
+/// Nanoseconds until the answer; `None` where none came.
+fn answered(ping: &mut Ping, sequence: u16) -> Result<Option<f64>, Failure> {
+    let began = Instant::now();
+    ping.send(sequence).map_err(|error| broke("an echo request", &error))?;
+    loop {
+        match ping.receive() {
+            // The answer to one before, which was given up.
+            Ok(other) if other != sequence => {}
+            Ok(_) => return Ok(Some(began.elapsed().as_nanos() as f64)),
+            Err(error)
+                if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(broke("an echo reply", &error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_echo_server_says_back_to_each_client_what_it_said() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        // Ends with the test's process.
+        std::thread::spawn(move || echo_server(&listener));
+        let mut clients = [1_u8, 2].map(|number| (number, TcpStream::connect(address).unwrap()));
+        for (number, client) in &mut clients {
+            client.set_read_timeout(Some(PATIENCE)).unwrap();
+            client.write_all(&[*number; 9]).unwrap();
+            let mut echo = [0; 9];
+            client.read_exact(&mut echo).unwrap();
+            assert_eq!(echo, [*number; 9]);
+        }
+        let [(_, first), (_, second)] = clients;
+        drop(first);
+        assert_eq!(conversation(second).unwrap().points[0].values.len() as u64, SAMPLES);
+    }
+}
