@@ -49,6 +49,21 @@ fn every_form_of_the_report_is_as_it_was_reviewed() {
     });
 }
 
+/// The point with seven arguments was seen to be another operation than the one named.
+#[test]
+fn a_finding_does_not_rest_on_a_point_whose_evidence_does_not_hold() {
+    with_results(|results| {
+        let seven =
+            |point: &&fathom::results::PointResult| format!("{} ", point.point).contains("arguments=7 ");
+        let mut calls = results.of_experiment("cpu/procedure_call");
+        assert!(calls.find(seven).is_some_and(|point| point.estimate.is_some() && !point.evidence_holds()));
+        let said: Vec<String> =
+            results.findings_of("cpu/procedure_call").iter().map(|said| said.statement.plain()).collect();
+        assert!(said.iter().any(|text| text.contains("One more argument")), "{said:?}");
+        assert!(!said.iter().any(|text| text.contains("a seventh")), "{said:?}");
+    });
+}
+
 /// The page stays behind, to be looked at: `everything.html` in the target folder's `tmp`.
 #[test]
 fn a_page_over_every_experiment_has_a_section_for_each() {
