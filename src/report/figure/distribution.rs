@@ -64,12 +64,7 @@ fn figure(point: &PointResult, curves: &[&Curve], note: &str) -> Figure {
     let left = 62.0;
     let top = svg::legend_height(left, &names) + 8.0;
     let bottom = top + PLOT_HEIGHT;
-    let ends: Vec<f64> = curves
-        .iter()
-        .flat_map(|curve| [curve.observations.first(), curve.observations.last()])
-        .flatten()
-        .copied()
-        .collect();
+    let (ends, beyond) = ends(curves);
     let x = Axis::tight(&ends, unit, left, WIDTH - 24.0);
     let y = |share: f64| bottom - share * PLOT_HEIGHT;
     let mut drawing = Drawing::new(bottom + 46.0);
@@ -83,12 +78,31 @@ fn figure(point: &PointResult, curves: &[&Curve], note: &str) -> Figure {
     }
     let caption = format!(
         "{} of single operations: the share of all observations at or below a value. Marks stand at 10 %, 50 % and \
-         90 %.{note}",
-        quantity(unit)
+         90 %.{note}{}",
+        quantity(unit),
+        if beyond { " The slowest in a hundred lie beyond the axis, and stand at its end." } else { "" }
     );
     let name = format!("{experiment}: distribution of single operations");
     let description: Vec<String> = curves.iter().map(|curve| words_of(curve, unit)).collect();
     Figure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &x)
+}
+
+/// A distribution that reaches zero has no logarithmic axis: a linear one would show nothing but the slowest of all.
+const PRESSED: f64 = 5.0;
+
+/// How far the axis must reach, and whether the slowest in a hundred lie beyond it.
+fn ends(curves: &[&Curve]) -> (Vec<f64>, bool) {
+    let at = |share: f64| {
+        curves.iter().map(move |curve| curve.observations[rank(share, curve.observations.len())])
+    };
+    let all: Vec<f64> = at(0.0).chain(at(1.0)).collect();
+    let (low, high) = (at(0.0).fold(f64::INFINITY, f64::min), at(1.0).fold(0.0, f64::max));
+    let most = at(0.99).fold(0.0, f64::max);
+    if low <= 0.0 && most > 0.0 && high > PRESSED * most {
+        (at(0.0).chain(at(0.99)).collect(), true)
+    } else {
+        (all, false)
+    }
 }
 
 fn draw(drawing: &mut Drawing, index: usize, curve: &Curve, place: impl Fn((f64, f64)) -> (f64, f64)) {

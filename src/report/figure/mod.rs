@@ -66,8 +66,10 @@ pub(super) fn of_experiment(results: &Results, experiment: &str) -> Vec<Figure> 
     let mut figures = against::figures(results, experiment);
     for unit in units {
         let mine: Vec<&PointResult> = points.iter().filter(|point| point.unit == unit).copied().collect();
-        let (swept, rest) = sweep::split(&mine);
-        figures.extend(sweep::figures(results, &swept));
+        let (sweeps, rest) = sweep::split(&mine);
+        for swept in sweeps {
+            figures.extend(sweep::figures(results, &swept));
+        }
         figures.extend(rows::figures(&rest));
         figures.extend(order::figures(&mine));
         figures.extend(distribution::figures(&mine));

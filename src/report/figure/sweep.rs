@@ -21,38 +21,49 @@ pub(super) struct Series<'run> {
     points: Vec<(f64, &'run PointResult)>,
 }
 
-/// The sweeps among some points of one unit, and the points that belong to none.
-pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<Series<'run>>, Vec<&'run PointResult>) {
-    let Some(along) = swept_parameter(points) else { return (vec![], points.to_vec()) };
-    let mut series: Vec<Series> = vec![];
-    let mut rest = vec![];
-    for point in points {
-        let Some(setting) = number(point, &along) else {
-            rest.push(*point);
-            continue;
-        };
-        let group = point.point.without(&along);
-        match series.iter_mut().find(|series| series.group == group) {
-            Some(series) => series.points.push((setting, point)),
-            None => series.push(Series { along: along.clone(), group, points: vec![(setting, point)] }),
+/// The sweeps among some points of one unit, by the parameter that they run along, and the points that belong to none. A
+/// point stands in one sweep only: that of the experiment's first trend, then those along the numbers with most settings.
+pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<Vec<Series<'run>>>, Vec<&'run PointResult>) {
+    let (mut sweeps, mut rest) = (vec![], points.to_vec());
+    for along in swept_parameters(points) {
+        let (swept, left) = split_along(&rest, &along);
+        if !swept.is_empty() {
+            sweeps.push(swept);
         }
+        rest = left;
     }
-    let (mut swept, few): (Vec<_>, Vec<_>) =
-        series.into_iter().partition(|series| series.points.len() >= LEAST);
-    for series in &mut swept {
-        series.points.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    }
-    rest.extend(few.into_iter().flat_map(|series| series.points.into_iter().map(|(_, point)| point)));
-    (swept, rest)
+    (sweeps, rest)
 }
 
-/// The parameter on the horizontal axis: that of the experiment's first trend, else the number with most settings.
-fn swept_parameter(points: &[&PointResult]) -> Option<String> {
-    let about = words::about(&points.first()?.experiment);
-    let asked = about.and_then(|about| about.trends.first()).map(|trend| trend.along.to_owned());
-    if asked.as_ref().is_some_and(|name| settings(points, name) >= LEAST) {
-        return asked;
+fn split_along<'run>(
+    points: &[&'run PointResult],
+    along: &str,
+) -> (Vec<Series<'run>>, Vec<&'run PointResult>) {
+    let mut series: Vec<Series> = vec![];
+    for point in points {
+        let Some(setting) = number(point, along) else { continue };
+        let group = point.point.without(along);
+        match series.iter_mut().find(|series| series.group == group) {
+            Some(series) => series.points.push((setting, point)),
+            None => series.push(Series { along: along.to_owned(), group, points: vec![(setting, point)] }),
+        }
     }
+    series.retain(|series| series.points.len() >= LEAST);
+    let is_swept = |point: &&&PointResult| {
+        series.iter().any(|series| series.points.iter().any(|(_, member)| std::ptr::eq(*member, **point)))
+    };
+    let rest = points.iter().filter(|point| !is_swept(point)).copied().collect();
+    for series in &mut series {
+        series.points.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    }
+    (series, rest)
+}
+
+/// The parameters that may be on the horizontal axis: that of the experiment's first trend, then the numbers, those with
+/// most settings first.
+fn swept_parameters(points: &[&PointResult]) -> Vec<String> {
+    let about = points.first().and_then(|point| words::about(&point.experiment));
+    let asked = about.and_then(|about| about.trends.first()).map(|trend| trend.along);
     let mut names: Vec<&str> = points
         .iter()
         .flat_map(|point| point.point.parameters())
@@ -61,8 +72,9 @@ fn swept_parameter(points: &[&PointResult]) -> Option<String> {
         .collect();
     names.sort_unstable();
     names.dedup();
-    let most = names.into_iter().rev().max_by_key(|name| settings(points, name))?;
-    (settings(points, most) >= LEAST).then(|| most.to_owned())
+    names.retain(|name| settings(points, name) >= LEAST);
+    names.sort_by_key(|name| (Some(*name) != asked, std::cmp::Reverse(settings(points, name))));
+    names.into_iter().map(str::to_owned).collect()
 }
 
 fn settings(points: &[&PointResult], name: &str) -> usize {
