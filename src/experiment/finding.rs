@@ -6,6 +6,7 @@
 //! said!["A process costs ", process.named("a process"), ", a thread ", thread.named("a thread"), "."]
 //! ```
 
+use super::Point;
 use super::found::Found;
 
 /// What readers ask of results: the comparisons of the published reports.
@@ -145,6 +146,13 @@ pub enum Piece {
     Text(String),
     /// A number.
     Figure(Figure),
+    /// A point, which the report names as it does everywhere.
+    Point {
+        /// Its experiment.
+        experiment: String,
+        /// Its parameters.
+        point: Point,
+    },
 }
 
 /// Words and figures, in the order in which they are read.
@@ -155,6 +163,11 @@ impl Statement {
     /// Goes on with more words, a figure, or another statement.
     pub fn push(&mut self, more: impl Into<Statement>) {
         self.0.extend(more.into().0);
+    }
+
+    /// A point, by its name.
+    pub fn point(experiment: &str, point: &Point) -> Self {
+        Statement(vec![Piece::Point { experiment: experiment.to_owned(), point: point.clone() }])
     }
 
     /// Several with something between them; `None` where there are none.
@@ -172,7 +185,7 @@ impl Statement {
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {
         self.0.iter().filter_map(|piece| match piece {
             Piece::Figure(figure) => Some(figure),
-            Piece::Text(_) => None,
+            Piece::Text(_) | Piece::Point { .. } => None,
         })
     }
 
@@ -181,16 +194,18 @@ impl Statement {
         let piece = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
             Piece::Figure(figure) => format!("{{{}}}", figure.found.value),
+            Piece::Point { point, .. } => format!("<{point}>"),
         };
         self.0.iter().map(piece).collect()
     }
 
-    /// Changes all words, those of the figures' names too.
-    pub fn reword(&mut self, word: impl Fn(&str) -> String) {
+    /// Changes all words, those of the figures' names too, and all points.
+    pub fn reword(&mut self, word: impl Fn(&str) -> String, name: impl Fn(&Point) -> Point) {
         for piece in &mut self.0 {
             match piece {
                 Piece::Text(text) => *text = word(text),
                 Piece::Figure(figure) => figure.name = word(&figure.name),
+                Piece::Point { point, .. } => *point = name(point),
             }
         }
     }
@@ -227,6 +242,11 @@ impl Finding {
     /// An answer to a question.
     pub fn of(question: Question, statement: Statement) -> Self {
         Finding { question, statement }
+    }
+
+    /// Whether it tells why a prediction missed.
+    pub fn is_miss(&self) -> bool {
+        self.question == Question::Miss
     }
 }
 

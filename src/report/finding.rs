@@ -1,6 +1,7 @@
 //! Statements as text: every figure rounded to the digit where its interval begins to matter, the interval after it.
 
 use super::quantities::{self, Measure};
+use super::words;
 use crate::experiment::{Dimension, Figure, Found, Piece, Statement};
 use crate::quantity::Unit;
 
@@ -9,6 +10,7 @@ pub(in crate::report) fn text(statement: &Statement) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
         Piece::Figure(figure) => self::figure(figure),
+        Piece::Point { experiment, point } => words::short_label(experiment, point),
     };
     statement.0.iter().map(piece).collect()
 }
@@ -27,7 +29,10 @@ fn figure(figure: &Figure) -> String {
         _ => measure.number(found.value, ends),
     };
     let space = if measure.symbol.is_empty() { "" } else { " " };
-    let range = ends.map(|(low, high)| format!(" ({})", measure.range(found.value, low, high)));
+    let range = ends.map(|(low, high)| measure.range(found.value, low, high));
+    // An interval that rounding leaves no width adds nothing.
+    let range = range.filter(|range| range.split_once('–').is_none_or(|(low, high)| low != high));
+    let range = range.map(|range| format!(" ({range})"));
     format!("{value}{space}{}{}", measure.symbol, range.unwrap_or_default())
 }
 

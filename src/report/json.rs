@@ -35,6 +35,7 @@ struct Report<'run> {
     points: Vec<PointReport<'run>>,
     trends: Vec<TrendReport<'run>>,
     findings: Vec<Findings<'run>>,
+    overall: Vec<StatementReport<'run>>,
     accuracy: AccuracyReport<'run>,
     /// Published figures beside those of the run; absent where none was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -217,18 +218,22 @@ fn report<'run>(results: &'run Results) -> Report<'run> {
             .iter()
             .map(|(experiment, findings)| self::findings(experiment, findings))
             .collect(),
+        overall: results.overall.iter().map(statement).collect(),
         accuracy: accuracy::accuracy(&results.accuracy),
         beside: None,
     }
 }
 
-fn findings<'run>(experiment: &'run str, findings: &'run [Finding]) -> Findings<'run> {
-    let statement = |finding: &'run Finding| StatementReport {
+fn statement(finding: &Finding) -> StatementReport<'_> {
+    StatementReport {
         question: finding.question.name(),
         asked: finding.question.asked(),
         text: finding::text(&finding.statement),
         figures: finding.statement.figures().map(figure).collect(),
-    };
+    }
+}
+
+fn findings<'run>(experiment: &'run str, findings: &'run [Finding]) -> Findings<'run> {
     let statements: Vec<StatementReport> = findings.iter().map(statement).collect();
     let sentences = statements.iter().map(|statement| statement.text.clone()).collect();
     Findings { experiment, sentences, statements }

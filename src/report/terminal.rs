@@ -6,7 +6,7 @@ use super::summary::{self, Group, Row, Unmeasured};
 use super::text::{clean, lines};
 use super::words::{self, plural};
 use super::{accuracy, catalogue, machine as description, quantities};
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Finding};
 use crate::machine::Machine;
 use crate::results::{Outcome, Results};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
@@ -40,6 +40,7 @@ pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> Stri
         unmeasured(&summary::unmeasured(results), style),
         trends(results, style),
         findings(results, style),
+        misses(results, style),
         accuracy::text(&results.accuracy, style),
         doubts(results, style),
         disturbances(results, style),
@@ -229,13 +230,25 @@ fn trends(results: &Results, style: Style) -> String {
 }
 
 fn findings(results: &Results, style: Style) -> String {
-    if results.findings.is_empty() {
-        return String::new();
-    }
-    let mut text = style.title("What it means") + "\n";
+    let overall = results.overall.iter().map(|said| style.wrapped("  ", &finding::text(&said.statement)));
+    let text = overall.collect::<String>() + &by_experiment(results, |said| !said.is_miss(), style);
+    if text.is_empty() { text } else { style.title("What it means") + "\n" + &text }
+}
+
+fn misses(results: &Results, style: Style) -> String {
+    let text = by_experiment(results, Finding::is_miss, style);
+    if text.is_empty() { text } else { style.title("Predictions that missed, and why") + "\n" + &text }
+}
+
+/// Findings of a kind below the experiments that they are of.
+fn by_experiment(results: &Results, wanted: impl Fn(&Finding) -> bool, style: Style) -> String {
+    let mut text = String::new();
     for (experiment, said) in &results.findings {
-        text += &style.wrapped("  ", experiment);
-        text.extend(said.iter().map(|said| style.wrapped("    ", &finding::text(&said.statement))));
+        let said: Vec<&Finding> = said.iter().filter(|said| wanted(said)).collect();
+        if !said.is_empty() {
+            text += &style.wrapped("  ", experiment);
+            text.extend(said.iter().map(|said| style.wrapped("    ", &finding::text(&said.statement))));
+        }
     }
     text
 }

@@ -174,6 +174,7 @@ mod tests {
             evidence: vec![],
             trials: (1, 1),
             disturbance: Disturbance::default(),
+            processor_time: None,
         }
     }
 

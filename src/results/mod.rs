@@ -3,7 +3,10 @@
 
 mod accuracy;
 mod headline;
+mod missed;
+mod nearness;
 mod point;
+mod processor_time;
 mod shape;
 mod trend;
 pub mod virtual_peer;
@@ -11,6 +14,7 @@ pub mod virtual_peer;
 pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
 pub use headline::Headline;
 pub use point::{Disturbance, Outcome, PointResult, trials_of};
+pub use processor_time::ProcessorTime;
 pub use trend::TrendResult;
 
 use crate::experiment::{Experiment, Finding, Found, Known, Point};
@@ -28,6 +32,8 @@ pub struct Results<'run> {
     pub trends: Vec<TrendResult>,
     /// What the results say, by experiment.
     pub findings: Vec<(String, Vec<Finding>)>,
+    /// What the results of all experiments together say.
+    pub overall: Vec<Finding>,
     /// How good the predictions were.
     pub accuracy: Accuracy,
     /// The observed core frequency, median over trials, hertz.
@@ -41,10 +47,13 @@ impl<'run> Results<'run> {
             run.header.plan.iter().map(|planned| point::result(run, planned)).collect();
         let core_hz = core_hz(run);
         let known = supported(run, &points, core_hz);
+        let all = everything(run, &points, core_hz);
         let mut findings: Vec<(String, Vec<Finding>)> = experiments_of(&points)
             .filter_map(|experiment| {
-                let said = experiment.findings(&known);
-                (!said.is_empty()).then(|| (experiment.about().name.to_owned(), said))
+                let name = experiment.about().name;
+                let mut said = experiment.findings(&known);
+                said.extend(missed::findings(name, &points, &all));
+                (!said.is_empty()).then(|| (name.to_owned(), said))
             })
             .collect();
         let mut trends = trend::trends(&points);
@@ -52,7 +61,8 @@ impl<'run> Results<'run> {
             virtual_peer::name(&mut points, &mut trends, &mut findings);
         }
         let accuracy = Accuracy::of(&points);
-        Results { run, points, trends, findings, accuracy, core_hz }
+        let overall = nearness::finding(&points).into_iter().collect();
+        Results { run, points, trends, findings, overall, accuracy, core_hz }
     }
 
     /// What was found, as experiments know it: by their own names of points.
@@ -110,6 +120,17 @@ fn names(points: &[PointResult]) -> Vec<&str> {
     let mut names: Vec<&str> = points.iter().map(|point| point.experiment.as_str()).collect();
     names.dedup();
     names
+}
+
+/// What the run has found in the end, where it stands or not: what predictions made then would rest on.
+fn everything<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
+    let mut known = Known::new(&run.header.machine, core_hz);
+    for point in points {
+        if let Some(estimate) = &point.estimate {
+            known.learn(&point.experiment, &point.point, Found::of(estimate, point.unit));
+        }
+    }
+    known
 }
 
 /// What findings may rest on: points that have a value and whose evidence holds.

@@ -1,6 +1,7 @@
 //! The result of one point: its outcome, its estimate, its evidence.
 
 use super::headline::{self, Headline};
+use super::processor_time::ProcessorTime;
 use super::shape;
 use crate::experiment::{Bound, Check, Observed, Point, Prediction};
 use crate::experiments;
@@ -125,6 +126,8 @@ pub struct PointResult {
     pub trials: (usize, usize),
     /// What disturbed them.
     pub disturbance: Disturbance,
+    /// Where the time of an operation went; `None` where the counters cannot tell.
+    pub processor_time: Option<ProcessorTime>,
 }
 
 impl PointResult {
@@ -198,6 +201,7 @@ fn judge(
         evidence: evidence(planned, &measured),
         trials: (measured.len(), trials.len()),
         disturbance: disturbance(&measured),
+        processor_time: ProcessorTime::of(run, &measured),
         samples,
     }
 }

@@ -35,7 +35,7 @@ pub fn name(points: &mut [PointResult], trends: &mut [TrendResult], findings: &m
         trend.group = shown(&trend.group);
     }
     for finding in findings.iter_mut().flat_map(|(_, findings)| findings) {
-        finding.statement.reword(sentence);
+        finding.statement.reword(sentence, shown);
     }
 }
 

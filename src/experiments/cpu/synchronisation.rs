@@ -65,8 +65,8 @@ impl Experiment for Synchronisation {
         let hand_over = known.measured_or(
             "cpu/context_switch",
             &switch("pipe"),
-            1_500.0,
-            "perf bench sched pipe on one CPU: 2.8 µs a round trip, a virtual machine, November 2026",
+            1_785.8 / 2.0,
+            "half of report 000's round trip through pipes (table 7)",
         );
         Ok(Prediction::new().software(
             "a hand-over by pipe between processes, at the same placement",

@@ -4,8 +4,9 @@ use super::blocks::Order;
 use super::fleet::{Fleet, Member, Progress};
 use super::read;
 use crate::experiment::{
-    About, Asked, Basis, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, Observed,
-    Parameter, Placement, Point, Prediction, Question, Scale, Site, Statement, Trend, Workload, said,
+    About, Asked, Basis, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known,
+    Observed, Parameter, Placement, Point, Prediction, Question, Scale, Site, Statement, Trend, Workload,
+    said,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -129,6 +130,17 @@ impl Experiment for Contention {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         Ok(predicted(point, known))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let (soonest, because) = device_facts::soonest_answer(known)?;
+        let limit = match point.name(&FIGURE) {
+            EACH => soonest,
+            TOGETHER => point.number(&PROCESSES) as f64 * BLOCK as f64 * 1e9 / soonest,
+            _ => return None,
+        };
+        let because = format!("each process waits for one block before it asks for the next: {because}");
+        Some(Bound { limit, because })
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

@@ -105,7 +105,7 @@ impl Experiment for LoadLatency {
         Ok(match (point.name(&ORDER), Pages::of(point)) {
             (CYCLE, pages) => predict_cycle(known, pages, point.number(&SIZE)),
             (ELEMENTS, _) => predict_elements(known, size),
-            _ => predict_stride(known, point.number(&STRIDE) as f64, size),
+            _ => predict_stride(known, point.name(&ORDER), point.number(&STRIDE) as f64, size),
         })
     }
 
@@ -253,24 +253,34 @@ fn predict_cycle(known: &Known, pages: Pages, size: u64) -> Prediction {
     hierarchy::translated(prediction, known, spanned, page)
 }
 
-/// A line fetched ahead still has to come: at about the rate that one core draws from memory or from a far cache.
-fn predict_stride(known: &Known, stride: f64, size: f64) -> Prediction {
+/// Prefetchers follow lines in sequence, a pair of them at a time, and bring them as far as L1: such a chase goes at the pace
+/// of L1 or of the lines, whichever is slower. In longer strides lines are found in L2, where its streamer puts them.
+fn predict_stride(known: &Known, order: &str, stride: f64, size: f64) -> Prediction {
     let line = known.machine.line_bytes() as f64;
-    let first = hierarchy::levels(known).into_iter().next();
     let nearest = known.machine.data_cache_bytes(measured_cpu(known.machine), 1).unwrap_or(32 << 10) as f64;
-    let mut prediction = Prediction::new();
-    if let Some(level) = first {
-        prediction = prediction.hardware("a load that L1 answers", 1.0, level.latency());
+    // Lines that lie a power of two apart share the fewer sets the farther they are apart: of a fixed stride a cache holds no
+    // larger an array than its own size, whatever part of it is visited (Hennessy and Patterson, set-associative caches).
+    let visited = if order == FIXED { size } else { size * (line / stride).min(1.0) };
+    let missed = 1.0 - hierarchy::kept(nearest, visited);
+    let mut levels = hierarchy::levels(known).into_iter();
+    let (first, second) = (levels.next(), levels.next());
+    let answered = |prediction: Prediction, what, share: f64, level: Option<hierarchy::Level>| match level {
+        Some(level) if share > 0.0 => prediction.hardware(what, share, level.latency()),
+        _ => prediction,
+    };
+    if stride > 2.0 * line {
+        let near = answered(Prediction::new(), "loads that L1 answers", 1.0 - missed, first);
+        return answered(near, "loads that L2 answers, where lines were fetched ahead", missed, second);
     }
-    let lines = (stride / line).min(1.0) * (1.0 - hierarchy::kept(nearest, size * (line / stride).min(1.0)));
-    if lines > 0.0 {
-        let basis = Basis::published(
-            line / 10.0,
-            "a core draws some 10 GB/s through its prefetchers (McVoy and Staelin 1996 saw the same shape)",
-        );
-        prediction = prediction.hardware("the next line, fetched ahead", lines, basis);
-    }
-    prediction
+    let near = answered(Prediction::new(), "a load that L1 answers", 1.0, first);
+    let citation = "Little's law: some 48 lines in flight (48 on Intel's since Sunny Cove, 64 on AMD's since Zen 3, by their \
+                    vendors' presentations), each for some 90 ns";
+    let lines = Prediction::new().hardware(
+        "the next line, fetched ahead",
+        (stride / line).min(1.0) * missed,
+        Basis::published(90.0 / 48.0, citation),
+    );
+    if lines.total() > near.total() { lines } else { near }
 }
 
 /// Loads that do not wait for each other: as many at once as a core has buffers for lines.

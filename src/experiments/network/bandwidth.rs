@@ -194,11 +194,20 @@ impl Experiment for Bandwidth {
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        (self.unit(point) == Unit::BytesPerSecond).then(|| Bound {
-            limit: 64e9 / known.shortest_cycle() * point.number(&STREAMS) as f64,
-            because: "the receiver copies every byte, and no core moves more than 64 bytes a cycle"
-                .to_owned(),
-        })
+        let copied = |what: &str| {
+            format!("the {what} copies every byte, and no core moves more than 64 bytes a cycle")
+        };
+        match point.name(&ASPECT) {
+            SENDER | RECEIVER => Some(Bound {
+                limit: f64::from(1 << 20) / 64.0 * known.shortest_cycle(),
+                because: copied("side"),
+            }),
+            _ if self.unit(point) == Unit::BytesPerSecond => Some(Bound {
+                limit: 64e9 / known.shortest_cycle() * point.number(&STREAMS) as f64,
+                because: copied("receiver"),
+            }),
+            _ => None,
+        }
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

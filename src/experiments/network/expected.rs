@@ -19,11 +19,10 @@ pub fn hand_over(placement: Placement, known: &Known) -> (&'static str, Basis) {
         ),
         _ if known.machine.is_virtual() => (
             "sleeping virtual CPUs woken, there and back",
-            of(
-                context_switch::across_cpus(),
-                5_000.0,
-                "perf bench sched pipe on an idle virtual machine, November 2026",
-            ),
+            match known.median("cpu/context_switch", &context_switch::across_cpus()) {
+                Some(_) => of(context_switch::across_cpus(), 0.0, ""),
+                None => context_switch::virtual_wake_up(known),
+            },
         ),
         _ => (
             "sleeping CPUs woken, there and back",

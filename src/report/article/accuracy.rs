@@ -1,8 +1,8 @@
 //! How good the predictions were.
 
 use super::{place_of, title};
-use crate::report::paper::{Column, Group, Key, Row, Section, Table, Text};
-use crate::report::{quantities, words};
+use crate::report::paper::{Block, Column, Group, Key, Row, Section, Table, Text};
+use crate::report::{finding, quantities, words};
 use crate::results::{CLOSE, FAIR, Results, Share, Tally};
 
 /// The section; `None` where nothing could be judged.
@@ -42,9 +42,12 @@ pub(super) fn of(found: &Results) -> Option<Section> {
         quantities::percent(total.fair.share),
         quantities::percent(total.close.share)
     );
+    let overall = found.overall.iter().map(|said| finding::text(&said.statement));
+    let overall = overall.map(|said| Block::Paragraph(Text::prose(&said)));
     Some(
         Section::new(Key::of("accuracy"), "How good the predictions were")
             .say(Text::plain(said).and(Text::to(&table.key)).and(" has each experiment."))
+            .with_all(overall)
             .with(table.group(Group::default().row(whole))),
     )
 }

@@ -1,7 +1,7 @@
 //! The section of one experiment: question, method, prediction, results, evidence, analysis, limits.
 
 use super::{evidence, paragraphs, prediction, results, section_of, without};
-use crate::experiment::About;
+use crate::experiment::{About, Finding};
 use crate::quantity::Unit;
 use crate::report::paper::{Block, Figure, Key, Section, Table, Text, Tone};
 use crate::report::{figure, finding, run, words};
@@ -81,8 +81,12 @@ fn figures(found: &Results, name: &str, key: &Key, tables: &[(Unit, Table)]) -> 
 
 /// What the results say, and the lines through the sweeps.
 fn analysis(found: &Results, name: &str) -> Vec<Block> {
-    let said: Vec<Text> =
-        found.findings_of(name).iter().map(|said| Text::prose(&finding::text(&said.statement))).collect();
+    let (missed, said): (Vec<&Finding>, Vec<&Finding>) =
+        found.findings_of(name).iter().partition(|said| said.is_miss());
+    let texts = |said: Vec<&Finding>| -> Vec<Text> {
+        said.into_iter().map(|said| Text::prose(&finding::text(&said.statement))).collect()
+    };
+    let (missed, said) = (texts(missed), texts(said));
     let trends: Vec<Text> = found
         .trends
         .iter()
@@ -95,6 +99,11 @@ fn analysis(found: &Results, name: &str) -> Vec<Block> {
     let mut blocks = vec![];
     if !said.is_empty() {
         blocks.push(Block::List(said));
+    }
+    if !missed.is_empty() {
+        let lead = "Predictions that missed by more than a factor of two, and why:";
+        blocks.push(Block::Paragraph(lead.into()));
+        blocks.push(Block::List(missed));
     }
     if !trends.is_empty() {
         blocks.push(Block::Paragraph("Least squares through the medians, with 95 % intervals:".into()));

@@ -208,7 +208,8 @@ fn read_around(point: &Point, known: &Known) -> Prediction {
 /// No block can be had faster.
 pub fn bound(point: &Point, known: &Known) -> Option<Bound> {
     let waits = point.name(&STATE) != WARM;
-    let single = point.number(&DEPTH) <= 1;
+    // Requests overlap; each of them takes its time.
+    let single = point.number(&DEPTH) <= 1 || point.name(&COUNTED) == LATENCY;
     let one_by_one = waits && single && !(point.name(&STATE) == COLD && point.name(&ORDER) == SEQUENTIAL);
     let mapped = point.name(&WAY) == MMAP;
     match device_facts::soonest_answer(known) {

@@ -1,0 +1,197 @@
+//! Every rule, and what does not follow.
+
+use super::*;
+use crate::experiment::{Basis, Check, Dimension, Parameter, Point, Scale};
+use crate::machine::Machine;
+use crate::results::{Disturbance, Outcome, ProcessorTime};
+use crate::statistics::{Estimate, Interval};
+use std::path::Path;
+
+fn basis(value: f64) -> Basis {
+    Basis::published(value, "a paper")
+}
+
+/// A point at which so much was measured, give or take a tenth.
+fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
+    let interval = Some(Interval { low: 0.9 * measured, high: 1.1 * measured });
+    let (trials, observations) = (8, 80);
+    PointResult {
+        experiment: "a/test".to_owned(),
+        method_version: 1,
+        point: Point::new(),
+        unit,
+        outcome: Outcome::Value,
+        estimate: Some(Estimate {
+            value: measured,
+            interval,
+            level: 0.95,
+            min: None,
+            max: None,
+            trials,
+            observations,
+        }),
+        baseline: None,
+        samples: vec![],
+        each: false,
+        percentiles: vec![],
+        modes: vec![],
+        outliers: None,
+        prediction: Some(prediction),
+        unpredicted: None,
+        evidence: vec![],
+        trials: (trials, trials),
+        disturbance: Disturbance::default(),
+        processor_time: None,
+    }
+}
+
+fn cost(measured: f64, prediction: Prediction) -> PointResult {
+    result(Unit::Nanoseconds, measured, prediction)
+}
+
+/// A cost of 1000 of which 100 was predicted, with where its time went.
+fn spent(ran_ns: f64, kernel_share: f64, ticks: u64) -> PointResult {
+    let in_kernel = (kernel_share * ticks as f64).round() as u64;
+    let kernel_interval = crate::statistics::share_interval(in_kernel, ticks);
+    let predicted =
+        Prediction::new().hardware("metal", 60.0, basis(1.0)).software("entries", 40.0, basis(1.0));
+    let time = ProcessorTime { passed_ns: 1000.0, ran_ns, kernel_share, kernel_interval };
+    PointResult { processor_time: Some(time), ..cost(1000.0, predicted) }
+}
+
+fn said(points: &[PointResult]) -> Vec<String> {
+    let machine = Machine::describe(Path::new("/"));
+    let known = Known::new(&machine, None);
+    findings("a/test", points, &known).iter().map(|finding| finding.statement.plain()).collect()
+}
+
+/// What is said of one miss.
+fn why(point: PointResult) -> String {
+    let said = said(&[point]);
+    assert_eq!(said.len(), 1, "{said:?}");
+    said[0].clone()
+}
+
+fn two(one: f64, other: f64) -> Prediction {
+    Prediction::new().hardware("one", 1.0, basis(one)).software("other", 1.0, basis(other))
+}
+
+#[test]
+fn within_a_factor_of_two_nothing_is_told() {
+    assert!(said(&[cost(199.0, two(60.0, 40.0)), cost(51.0, two(60.0, 40.0))]).is_empty());
+    assert_eq!(said(&[cost(201.0, two(60.0, 40.0))]).len(), 1);
+}
+
+#[test]
+fn without_evidence_the_measurement_is_in_doubt() {
+    let mut point = cost(10.0, two(60.0, 40.0));
+    point.evidence = vec![Check::missing("it was the one named")];
+    let said = why(point);
+    assert!(said.contains("in doubt, not the prediction") && !said.contains("Too high"), "{said}");
+}
+
+#[test]
+fn a_term_that_alone_is_more_than_was_measured_is_too_high_with_by_how_much() {
+    let said = why(cost(10.0, two(60.0, 9.0)));
+    assert!(said.contains("{10} measured, {69} predicted"), "{said}");
+    assert!(said.contains("Too high: one: {60}, {6} times all that was measured."), "{said}");
+    assert!(!said.contains("other"), "9 is less than 10: {said}");
+    let both = why(cost(10.0, two(60.0, 12.0)));
+    assert!(both.contains("one: {60}, {6}") && both.contains("other: {12}, {1.2}"), "{both}");
+    // 10.5 lies within what 10 may have been.
+    assert!(!why(cost(10.0, two(60.0, 10.5))).contains("other"));
+}
+
+#[test]
+fn where_no_term_alone_is_more_all_together_are() {
+    let three = Prediction::new().hardware("each", 1.0, basis(9.0)).software("next", 1.0, basis(8.0));
+    let said = why(cost(10.0, three.software("last", 1.0, basis(7.0))));
+    assert!(said.contains("No term alone is more") && said.contains("too high by {14}"), "{said}");
+    assert!(said.contains("the largest is: each ({9})"), "{said}");
+}
+
+#[test]
+fn what_took_half_of_the_time_is_where_it_lacks() {
+    let waiting = why(spent(300.0, 0.5, 1000));
+    assert!(waiting.contains("Missing: {900}") && waiting.contains("this process did not run"), "{waiting}");
+    let kernel = why(spent(900.0, 0.8, 1000));
+    assert!(kernel.contains("what lacks is software, of which {40} was predicted"), "{kernel}");
+    let program = why(spent(900.0, 0.1, 1000));
+    assert!(program.contains("what lacks is hardware, of which {60} was predicted"), "{program}");
+}
+
+#[test]
+fn a_split_that_ticks_do_not_resolve_tells_nothing() {
+    let said = why(spent(900.0, 0.6, 10));
+    assert!(said.contains("Which term is wrong cannot be told. By the kernel's count"), "{said}");
+    let said = why(cost(1000.0, two(60.0, 40.0)));
+    assert!(
+        said.contains("Which term is wrong cannot be told. Where the time went was not counted"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_mean_that_is_not_what_the_median_is_of_tells_nothing() {
+    let mut point = spent(300.0, 0.5, 1000);
+    point.processor_time = point.processor_time.map(|time| ProcessorTime { passed_ns: 9000.0, ..time });
+    let said = why(point);
+    assert!(said.contains("Which term is wrong cannot be told"), "{said}");
+}
+
+#[test]
+fn a_rate_is_held_against_what_terms_allow_and_what_they_take() {
+    let rate = |measured, takes: f64| {
+        let said =
+            Prediction::new().hardware("the wire", 1.0, basis(100.0)).software("entries", 1.0, basis(takes));
+        result(Unit::BytesPerSecond, measured, said)
+    };
+    let above = why(rate(300.0, -60.0));
+    assert!(above.contains("before anything was deducted; too low: the wire."), "{above}");
+    let between = why(rate(85.0, -60.0));
+    assert!(between.contains("too much is deducted by: entries."), "{between}");
+    let unclear = why(rate(95.0, -60.0));
+    assert!(unclear.contains("cannot be told"), "95 may have been 104: {unclear}");
+    let slower = why(rate(10.0, -60.0));
+    assert!(slower.contains("cannot be told"), "{slower}");
+    let alone = Prediction::new().hardware("the wire", 1.0, basis(100.0));
+    let alone = why(result(Unit::BytesPerSecond, 10.0, alone));
+    assert!(alone.contains("one term alone, which is too high: the wire."), "{alone}");
+}
+
+#[test]
+fn misses_with_the_same_reason_are_told_together_by_the_furthest() {
+    let mut further = cost(5.0, two(60.0, 4.0));
+    further.point = Point::new().with(&COUNT, 7);
+    let said = said(&[cost(10.0, two(60.0, 4.0)), further, cost(1000.0, two(60.0, 40.0))]);
+    assert_eq!(said.len(), 2, "{said:?}");
+    let told = "{2} points; of <count=7 placement=one-cpu>, the furthest: {5} measured, {64} predicted: a factor of {";
+    assert!(said[0].starts_with(told), "{said:?}");
+}
+
+const COUNT: Parameter = Parameter { name: "count", meaning: "a count", scale: Scale::Count };
+
+#[test]
+fn a_term_that_an_earlier_result_has_changed_since_is_told_with_its_last_value() {
+    // The library's getpid is predicted from getppid, which round one found at 1000 ns and the whole run at 100.
+    let machine = Machine::describe(Path::new("/"));
+    let (name, point) = ("cpu/system_call", call("getpid"));
+    let predicted = |entry: f64| {
+        let mut known = Known::new(&machine, None);
+        let found = Found::bare(entry, Dimension::Of(Unit::Nanoseconds));
+        known.learn(name, &call("getppid"), found);
+        let said = crate::experiments::find(name).unwrap().predict(&point, &known).unwrap();
+        (said, known)
+    };
+    let ((early, _), (_, last), (_, same)) = (predicted(1000.0), predicted(100.0), predicted(1000.0));
+    let result =
+        || PointResult { experiment: name.to_owned(), point: point.clone(), ..cost(100.0, early.clone()) };
+    let told = |known: &Known| findings(name, &[result()], known)[0].statement.plain();
+    assert!(told(&last).contains("was not the run's last word: {1000} became {100}."), "{}", told(&last));
+    assert!(told(&same).contains("held to the end of the run."), "{}", told(&same));
+}
+
+fn call(service: &str) -> Point {
+    let meaning = "the service";
+    Point::new().named(&Parameter { name: "call", meaning, scale: Scale::Name }, service)
+}

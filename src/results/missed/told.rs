@@ -1,0 +1,202 @@
+//! Misses in words.
+
+use super::{Missed, Reason};
+use crate::experiment::{
+    Dimension, Finding, Found, Known, Part, Prediction, Question, Source, Statement, said,
+};
+use crate::experiments;
+use crate::quantity::Unit;
+use crate::results::ProcessorTime;
+use crate::results::accuracy::distance;
+
+/// A value that is within this factor of another has not changed in a way that explains a factor of two.
+const UNCHANGED: f64 = 1.25;
+
+/// Terms that are a smaller part of their prediction do not explain a factor of two.
+const WORTH_TELLING: f64 = 0.1;
+
+impl Missed<'_> {
+    fn point(&self) -> Statement {
+        Statement::point(&self.result.experiment, &self.result.point)
+    }
+
+    fn figure(&self, value: f64) -> Found {
+        Found::exact(value, self.measured.dimension)
+    }
+
+    /// What was measured and what was predicted.
+    fn against(&self) -> Statement {
+        said![
+            self.measured.named("measured"),
+            " measured, ",
+            self.figure(self.prediction.total()).named("predicted"),
+            " predicted"
+        ]
+    }
+}
+
+/// A group of misses with the same reason, by the furthest of them.
+pub fn finding(reason: &Reason, group: &[Missed], known: &Known) -> Option<Finding> {
+    let furthest =
+        group.iter().rev().max_by(|one, other| distance(one.factor).total_cmp(&distance(other.factor)))?;
+    let lead = match group {
+        [one] => said![one.point(), ": ", one.against()],
+        many => {
+            let count = Found::exact(many.len() as f64, Dimension::Count);
+            let (point, against) = (furthest.point(), furthest.against());
+            said![count.named("points"), " points; of ", point, ", the furthest: ", against]
+        }
+    };
+    let factor = furthest.measured.scaled(1.0 / furthest.prediction.total());
+    let factor = Found { dimension: Dimension::Ratio, ..factor };
+    let lead = said![lead, ": a factor of ", factor.named("measured over predicted"), ". "];
+    Some(Finding::of(Question::Miss, said![lead, because(reason, furthest, known)]))
+}
+
+fn because(reason: &Reason, furthest: &Missed, known: &Known) -> Statement {
+    match reason {
+        Reason::Doubt => {
+            "The measurement is in doubt, not the prediction: its evidence does not hold.".into()
+        }
+        Reason::TooHigh(names) => terms_told(names, furthest, known),
+        Reason::TogetherTooHigh => together(furthest),
+        Reason::Waiting | Reason::Kernel | Reason::Program => lacking(reason, furthest, known),
+        Reason::AllowTooLittle(names) => {
+            said![
+                "It is more than the prediction allowed before anything was deducted; too low: ",
+                listed(names),
+                "."
+            ]
+        }
+        Reason::TakeTooMuch(names) => {
+            said!["It is no more than the prediction allowed; too much is deducted by: ", listed(names), "."]
+        }
+        Reason::Alone(name) => {
+            let wrong = if furthest.factor > 1.0 { "too low, or another is missing" } else { "too high" };
+            said![
+                format!("The prediction has one term alone, which is {wrong}: {name}."),
+                aged(name, furthest, known)
+            ]
+        }
+        Reason::Untold => untold(furthest, known),
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    names.join("; ")
+}
+
+/// Terms that are each more than the whole.
+fn terms_told(names: &[String], furthest: &Missed, known: &Known) -> Statement {
+    let terms = furthest.terms(false).filter(|term| names.contains(&term.what));
+    let each = terms.map(|term| {
+        let value = furthest.figure(term.value());
+        let name = format!("term over measured: {}", term.what);
+        let times = said![", ", value.over(furthest.measured).named(&name), " times all that was measured"];
+        // Of nothing all is infinitely many times.
+        let times = if furthest.measured.value > 0.0 { times } else { Statement::default() };
+        said![format!("{}: ", term.what), value.named(&format!("term: {}", term.what)), times]
+    });
+    let each = Statement::joined(each.collect(), "; ").unwrap_or_default();
+    let aged = names.iter().map(|name| aged(name, furthest, known)).collect();
+    said!["Too high: ", each, ".", Statement::joined(aged, "").unwrap_or_default()]
+}
+
+fn together(furthest: &Missed) -> Statement {
+    let largest = furthest.terms(false).max_by(|one, other| one.value().total_cmp(&other.value()));
+    let Some(largest) = largest else { return Statement::default() };
+    said![
+        "No term alone is more than what was measured; together they are too high by ",
+        furthest
+            .figure(furthest.prediction.total())
+            .minus(furthest.measured)
+            .named("predicted less measured"),
+        format!(". Which of them cannot be told; the largest is: {} (", largest.what),
+        furthest.figure(largest.value()).named("largest term"),
+        ")."
+    ]
+}
+
+/// Where the time went, and so what part of the prediction lacks.
+fn lacking(reason: &Reason, furthest: &Missed, known: &Known) -> Statement {
+    let Some(spent) = furthest.result.processor_time else { return Statement::default() };
+    let missing = furthest.measured.minus(furthest.figure(furthest.prediction.total()));
+    let part = |part| furthest.prediction.part(part).unwrap_or(0.0);
+    let verdict = match reason {
+        Reason::Waiting => said![
+            "For most of it this process did not run: what it waits for (a device, the other side, the hypervisor) takes \
+             longer than was predicted of all."
+        ],
+        Reason::Kernel => said![
+            "Most of it the kernel ran, longer than was predicted of all: what lacks is software, of which ",
+            furthest.figure(part(Part::Software)).named("software predicted"),
+            " was predicted."
+        ],
+        _ => said![
+            "Most of it the program ran in user mode, longer than was predicted of all: what lacks is hardware, of which ",
+            furthest.figure(part(Part::Hardware)).named("hardware predicted"),
+            if known.machine.is_virtual() {
+                " was predicted (the time of the hypervisor's exits is counted with it)."
+            } else {
+                " was predicted."
+            }
+        ],
+    };
+    said!["Missing: ", missing.named("measured less predicted"), ". ", shares(&spent), ". ", verdict]
+}
+
+/// Where the time went, in shares.
+fn shares(spent: &ProcessorTime) -> Statement {
+    let share = |value: f64, interval| Found { value, interval, dimension: Dimension::Share };
+    let ran = spent.ran_ns / spent.passed_ns;
+    let kernel = share(spent.kernel_share, spent.kernel_interval).scaled(ran);
+    let program = share(spent.kernel_share, spent.kernel_interval).rest().scaled(ran);
+    said![
+        "By the kernel's count the time went by in the kernel for ",
+        kernel.named("kernel"),
+        ", in the program for ",
+        program.named("program"),
+        ", without either for ",
+        share(1.0 - ran, None).named("waiting")
+    ]
+}
+
+/// Nothing follows: what is known besides.
+fn untold(furthest: &Missed, known: &Known) -> Statement {
+    let counted = match (furthest.result.unit, furthest.factor > 1.0, furthest.result.processor_time) {
+        (Unit::Nanoseconds, true, Some(spent)) => said![" ", shares(&spent), "."],
+        (Unit::Nanoseconds, true, None) => {
+            " Where the time went was not counted apart from other work.".into()
+        }
+        _ => Statement::default(),
+    };
+    let least = WORTH_TELLING * furthest.prediction.total().abs();
+    let terms = furthest.prediction.terms.iter().filter(|term| term.value().abs() >= least);
+    let aged = terms.map(|term| aged(&term.what, furthest, known)).collect();
+    let aged = Statement::joined(aged, "").unwrap_or_default();
+    said!["Which term is wrong cannot be told.", counted, aged]
+}
+
+/// What became of a term that came from an earlier measurement of the run, predicted again with all that the run has found.
+fn aged(name: &str, furthest: &Missed, known: &Known) -> Statement {
+    let of = |prediction: &Prediction| prediction.terms.iter().find(|term| term.what == name).cloned();
+    let again = experiments::find(&furthest.result.experiment)
+        .and_then(|experiment| experiment.predict(&furthest.result.point, known).ok());
+    let (Some(then), Some(now)) = (of(furthest.prediction), again.as_ref().and_then(of)) else {
+        return Statement::default();
+    };
+    let Source::Measured { experiment, point } = &then.source else { return Statement::default() };
+    let source = said![format!("{experiment}, "), Statement::point(experiment, point)];
+    if distance(now.each / then.each) <= UNCHANGED {
+        return said![" What it takes from ", source, ", held to the end of the run."];
+    }
+    said![
+        " What it took from ",
+        source,
+        ", was not the run's last word: ",
+        furthest.figure(then.value()).named(&format!("term: {name}")),
+        " became ",
+        furthest.figure(now.value()).named(&format!("term at the end of the run: {name}")),
+        "."
+    ]
+}

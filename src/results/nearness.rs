@@ -1,0 +1,52 @@
+//! How near results are to their base hardware and to their predictions, over the run (R-CMP-01).
+
+use super::{Outcome, PointResult};
+use crate::experiment::{Dimension, Finding, Found, Part, Prediction, Question, Statement, said};
+use crate::quantity::Unit;
+use crate::statistics;
+
+/// How near results are to their base hardware and to their predictions, over the run (R-CMP-01).
+pub fn finding(points: &[PointResult]) -> Option<Finding> {
+    let over = |part: &dyn Fn(&Prediction) -> Option<f64>| {
+        let ratio = |point: &PointResult| {
+            let base = part(point.prediction.as_ref()?).filter(|base| *base > 0.0)?;
+            let measured = point.estimate.as_ref().filter(|_| point.outcome == Outcome::Value)?.value;
+            Some(measured / base)
+        };
+        let costs = points.iter().filter(|point| point.unit == Unit::Nanoseconds && point.evidence_holds());
+        let mut ratios: Vec<f64> = costs.filter_map(ratio).collect();
+        ratios.sort_by(f64::total_cmp);
+        ratios
+    };
+    let hardware = quarters("base hardware", &over(&|prediction| prediction.part(Part::Hardware)))?;
+    let predicted = quarters("prediction", &over(&|prediction| Some(prediction.total())))?;
+    Some(Finding::of(
+        Question::Prediction,
+        said![
+            "Times as measured, against their base hardware: ",
+            hardware,
+            "; against their whole prediction: ",
+            predicted,
+            "."
+        ],
+    ))
+}
+
+/// The median and the middle half of ratios.
+fn quarters(of: &str, ratios: &[f64]) -> Option<Statement> {
+    let at = |level| statistics::quantile(ratios, level);
+    let figure = |value, name: &str| {
+        Found::bare(value, Dimension::Ratio).named(&format!("measured over {of}, {name}"))
+    };
+    let count = Found::exact(ratios.len() as f64, Dimension::Count);
+    Some(said![
+        figure(at(0.5)?, "median"),
+        " times in the median of ",
+        count.named(&format!("times with a {of}")),
+        ", half of them from ",
+        figure(at(0.25)?, "lower quartile"),
+        " to ",
+        figure(at(0.75)?, "upper quartile"),
+        " times"
+    ])
+}

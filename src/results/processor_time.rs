@@ -1,0 +1,69 @@
+//! Where the time of an operation went: into the program, into the kernel, or by without either.
+
+use crate::record::Run;
+use crate::sampling::{Observations, Sample};
+use crate::statistics::{self, Interval};
+
+/// The lowest rate that kernels tick at: where the rate is not known, the split is believed as little as this allows.
+const SLOWEST_TICK_HZ: f64 = 100.0;
+
+/// More processor time than the clock saw pass means that work between the observations was counted as well.
+const COUNTED_BESIDES: f64 = 1.05;
+
+/// The time of one operation, and what of it the process ran, with its threads and reaped children.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProcessorTime {
+    /// Mean time that passed, nanoseconds.
+    pub passed_ns: f64,
+    /// Of that, time in which the process ran, nanoseconds.
+    pub ran_ns: f64,
+    /// Of the time in which it ran, the share in the kernel. The kernel knows the sum exactly and the split from its ticks
+    /// (`cputime_adjust` of kernel/sched/cputime.c), so the interval is that of a share of so many ticks.
+    pub kernel_share: f64,
+    /// The interval of that share.
+    pub kernel_interval: Option<Interval>,
+}
+
+impl ProcessorTime {
+    /// From the counters around the samples of a point; `None` where these hold more than the operations: a baseline, or
+    /// work that was not timed.
+    pub fn of(run: &Run, measured: &[&Sample]) -> Option<Self> {
+        if measured.iter().any(|sample| sample.baseline_iterations > 0) {
+            return None;
+        }
+        let times: Vec<Vec<f64>> = measured.iter().map(|sample| times(run, sample)).collect::<Option<_>>()?;
+        let passed: f64 = times.iter().flatten().sum();
+        let count = times.iter().map(Vec::len).sum::<usize>();
+        let operations: f64 = measured.iter().map(|sample| sample.operations as f64).sum();
+        let user: f64 = measured.iter().map(|sample| sample.counters.user_ns as f64).sum();
+        let system: f64 = measured.iter().map(|sample| sample.counters.system_ns as f64).sum();
+        if count == 0 || operations == 0.0 {
+            return None;
+        }
+        let (passed_ns, ran_ns) = (passed / count as f64, (user + system) / operations);
+        (passed_ns > 0.0 && ran_ns <= COUNTED_BESIDES * passed_ns).then(|| {
+            let hz = run.header.machine.kernel.tick_hz.value().map_or(SLOWEST_TICK_HZ, |hz| f64::from(*hz));
+            let ticks = (user + system) / 1e9 * hz;
+            let kernel_share = if user + system > 0.0 { system / (user + system) } else { 0.0 };
+            let in_kernel = (kernel_share * ticks.floor()).round() as u64;
+            let kernel_interval = statistics::share_interval(in_kernel, ticks as u64);
+            ProcessorTime { passed_ns, ran_ns: ran_ns.min(passed_ns), kernel_share, kernel_interval }
+        })
+    }
+
+    /// Time in which the process did not run, nanoseconds.
+    pub fn waited_ns(&self) -> f64 {
+        self.passed_ns - self.ran_ns
+    }
+}
+
+/// The times of a sample's operations, nanoseconds; `None` of numbers that no clock made around the work.
+fn times(run: &Run, sample: &Sample) -> Option<Vec<f64>> {
+    match &sample.observations {
+        Observations::Ticks { .. } => {
+            let unit = crate::quantity::Unit::Nanoseconds;
+            Some(sample.observations.operation(unit, run.header.clock.ticks_per_second))
+        }
+        Observations::Values { .. } => None,
+    }
+}
