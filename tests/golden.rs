@@ -42,6 +42,7 @@ fn every_form_of_the_report_is_as_it_was_reviewed() {
         golden("terminal-narrow.txt", &on_terminal(results, 72, false));
         golden("terminal-colour.txt", &on_terminal(results, 120, true));
         golden("report.md", &markdown::render(results));
+        golden("synopsis.md", &markdown::synopsis(results));
         golden("report.tex", &latex::render(results));
         golden("report.json", &json::render(results));
         golden("report.html", &html::render(results));
@@ -76,11 +77,12 @@ fn a_page_over_every_experiment_has_a_section_for_each() {
 }
 
 /// Every form of the report, by name.
-fn forms(results: &Results) -> [(&'static str, String); 6] {
+fn forms(results: &Results) -> [(&'static str, String); 7] {
     [
         ("terminal", on_terminal(results, 120, false)),
         ("narrow terminal", on_terminal(results, 60, false)),
         ("markdown", markdown::render(results)),
+        ("synopsis", markdown::synopsis(results)),
         ("latex", latex::render(results)),
         ("json", json::render(results)),
         ("html", html::render(results)),
