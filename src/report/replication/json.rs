@@ -2,11 +2,12 @@
 //! not rounded, and an absent one is `null`.
 
 use crate::quantity::Unit;
-use crate::replicate::record::{Header, Replication};
+use crate::replicate::record::{Header, Outcome, Replication};
 use crate::replicate::table::Compared;
 use crate::replicate::{Replica, Report, Theirs};
 use crate::statistics::Ratio;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -15,6 +16,8 @@ struct Document<'a> {
     title: &'a str,
     methodology: &'a str,
     header: &'a Header,
+    /// Methods that broke or did not end, with what happened.
+    broken: BTreeMap<&'a str, String>,
     rows: Vec<Row<'a>>,
 }
 
@@ -68,10 +71,21 @@ pub fn render(report: &Report, replication: &Replication, rows: &[Compared]) -> 
         title: report.title,
         methodology: report.methodology,
         header: &replication.header,
+        broken: broken(replication),
         rows: rows.iter().map(row).collect(),
     };
     // Plain structures of numbers and texts with text keys: there is nothing in them that could fail.
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+}
+
+fn broken(replication: &Replication) -> BTreeMap<&str, String> {
+    let reason = |outcome: &Outcome| match outcome {
+        Outcome::Failed { reason } => Some(reason.clone()),
+        Outcome::TimedOut { after_s } => Some(format!("did not end within {after_s} s")),
+        Outcome::Measured { .. } | Outcome::Skipped { .. } => None,
+    };
+    let methods = replication.methods.iter();
+    methods.filter_map(|line| Some((line.method.as_str(), reason(&line.outcome)?))).collect()
 }
 
 fn row(compared: &Compared) -> Row<'_> {
