@@ -2,6 +2,7 @@
 //! not rounded, and an absent one is `null`.
 
 use crate::quantity::Unit;
+use crate::references::{Doubt, Figure, Value};
 use crate::replicate::record::{Header, Outcome, Replication};
 use crate::replicate::table::Compared;
 use crate::replicate::{Replica, Report, Theirs};
@@ -27,14 +28,14 @@ struct Row<'a> {
     operation: &'a str,
     unit: Unit,
     per: &'a str,
-    theirs: Printed<'a>,
+    theirs: TheirFigure<'a>,
     method: Option<&'a str>,
     differs: Option<&'a str>,
     statistic: String,
-    replicated: Value<'a>,
+    replicated: Cell<'a>,
     deviation: Option<f64>,
     trials: Option<usize>,
-    fathom: Value<'a>,
+    fathom: Cell<'a>,
     ratio: Option<&'a Ratio>,
     verdict: &'a str,
     misleads: &'a str,
@@ -42,7 +43,7 @@ struct Row<'a> {
 }
 
 #[derive(Serialize)]
-struct Printed<'a> {
+struct TheirFigure<'a> {
     figure: Option<&'a str>,
     printed: Option<String>,
     value: Option<f64>,
@@ -56,7 +57,7 @@ struct Printed<'a> {
 
 /// A value with its 95 % interval, or why there is none.
 #[derive(Serialize)]
-struct Value<'a> {
+struct Cell<'a> {
     value: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
@@ -115,32 +116,32 @@ fn row(compared: &Compared) -> Row<'_> {
     }
 }
 
-fn printed(compared: &Compared) -> Printed<'_> {
+fn printed(compared: &Compared) -> TheirFigure<'_> {
     let figure = compared.theirs;
     let reason = match compared.row.theirs {
         Theirs::Printed(_) => None,
         Theirs::NotPrinted(reason) => Some(reason),
     };
-    Printed {
-        figure: figure.map(|figure| figure.id()),
+    TheirFigure {
+        figure: figure.map(Figure::id),
         printed: figure.map(|figure| figure.printed().to_string()),
-        value: figure.and_then(|figure| figure.value()).map(|value| value.printed()),
-        deviation: figure.and_then(|figure| figure.deviation()),
+        value: figure.and_then(Figure::value).map(Value::printed),
+        deviation: figure.and_then(Figure::deviation),
         unit: figure.map(|figure| figure.unit().label()),
-        doubt: figure.and_then(|figure| figure.doubt()).map(|doubt| doubt.name()),
-        misgiving: figure.and_then(|figure| figure.misgiving()),
-        corrected: figure.and_then(|figure| figure.corrected()),
+        doubt: figure.and_then(Figure::doubt).map(Doubt::name),
+        misgiving: figure.and_then(Figure::misgiving),
+        corrected: figure.and_then(Figure::corrected),
         reason,
     }
 }
 
-fn value<T>(found: &Result<T, String>, of: impl Fn(&T) -> (f64, Option<(f64, f64)>)) -> Value<'_> {
+fn value<T>(found: &Result<T, String>, of: impl Fn(&T) -> (f64, Option<(f64, f64)>)) -> Cell<'_> {
     match found {
         Ok(found) => {
             let (value, interval) = of(found);
             let (low, high) = interval.unzip();
-            Value { value: Some(value), low, high, reason: None }
+            Cell { value: Some(value), low, high, reason: None }
         }
-        Err(reason) => Value { value: None, low: None, high: None, reason: Some(reason) },
+        Err(reason) => Cell { value: None, low: None, high: None, reason: Some(reason) },
     }
 }
