@@ -38,8 +38,8 @@ static ABOUT: About = About {
              is bracketed and then bisected to 1 %; the middle of the bracket is the result.\n\nRead again \
              `backward`, what was read last is met first, and only what is missing misses; `random` does the same \
              without an order that a prefetcher could guess. `forward`, a cache that drops what was used longest ago \
-             drops every piece just before it is asked for: all miss as soon as the file is a little larger \
-             (R-FIX-55), so the drop is steep there and says nothing about how much is missing. The kernel reads \
+             drops every piece just before it is asked for: all miss as soon as the file is a little larger, \
+             so the drop is steep there and says nothing about how much is missing. The kernel reads \
              ahead nothing (POSIX_FADV_RANDOM). Where a limit of the control group is smaller than memory, it is the \
              limit's cache that is found.\n\nThe file is evicted first, and nothing else is dropped: no setting of \
              the machine is touched.",

@@ -42,7 +42,7 @@ static ABOUT: About = About {
     method: "Each process has a file of its own and reads blocks of 4 KiB from the device (O_DIRECT), over and over, in \
              sequence or in random order: all alike, or every second one in random order. They are held at a barrier \
              until all are ready, and go on until they are stopped; what is counted lies between two moments at which all of \
-             them run (R-FIX-61). Each tells when it completed how many blocks; its time for a block is the time between two \
+             them run. Each tells when it completed how many blocks; its time for a block is the time between two \
              completions over the blocks between them, and the mean over processes is the observation. The rate of \
              all together is the sum of their rates. Fairness is told as the share by which the slowest process's \
              rate lies below the mean one.\n\nThe slope along the number of processes is fitted by least squares \

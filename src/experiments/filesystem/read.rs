@@ -66,8 +66,7 @@ static ABOUT: About = About {
              (cachestat or mincore); no block is read twice in a pass. In random order each block is an observation; in \
              sequence the mean over 32 MiB or the whole file is, since single blocks show either a wait or a copy. \
              `warm` reads what was read before: all of the file is in the cache before and after, and the device sends \
-             nothing. Sequential and random order are compared in the same state of the cache and with the same block \
-             (R-FIX-56, R-FIX-57).\n\n`read` moves the file's position by itself, `pread` is told it, `lseek + read` \
+             nothing. Sequential and random order are compared in the same state of the cache and with the same block.\n\n`read` moves the file's position by itself, `pread` is told it, `lseek + read` \
              sets it each time; `mmap` loads one word of every cache line. Without read-ahead \
              (POSIX_FADV_RANDOM, MADV_RANDOM) the kernel reads what it is asked for. `io_uring` keeps several direct \
              reads in flight: the time of each, or the time between two completions, which is the rate of the device.",
