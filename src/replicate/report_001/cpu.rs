@@ -209,8 +209,9 @@ pub const THREAD_CREATION: Row = Row {
                compares what the two calls leave for later.",
 };
 
-const SWITCHED: &str = "A pair that is not held on one CPU does not switch: each side goes to sleep on a CPU of its own, and what \
-                        is timed is waking the other one. Reading and writing the pipes is counted as well.";
+const SWITCHED: &str = "Nothing holds the two on one CPU. Where the scheduler has put them on two, they do not switch: each goes to \
+                        sleep on its own, and what is timed is waking the other one. Where it has put them on one, reading and \
+                        writing the pipes is still counted as switching.";
 
 pub const PROCESS_SWITCH: Row = Row {
     section: "3.6",
@@ -379,7 +380,7 @@ fn switching(stage: &Stage, between: Between) -> Result<Series, Failure> {
     };
     let values = trials(trial)?;
     let waits = (tasks::voluntary_switches() - before) as f64 / (values.len() as u64 * rounds * sides) as f64;
-    let seen = format!("Each side gave up its CPU to wait {waits:.2} times in a round trip.");
+    let seen = format!("A side gave up its CPU to wait {waits:.2} times in a round trip.");
     Ok(Series::of(values).seen(seen).seen_where(priority))
 }
 

@@ -97,8 +97,8 @@ pub const ROUND_TRIP: Row = Row {
     replica: Replica::By(&TRIPPING),
     statistic: Statistic::of(MEAN),
     fathom: Fathom::Point("network/round_trip", |_| trip(LOOPBACK)),
-    misleads: "Ten round trips on a young connection, with both sides wherever the scheduler puts them: the mean holds the first one \
-               and every wake-up of an idle processor, and nothing tells them from the rest.",
+    misleads: "Ten round trips on a young connection: the mean holds the first one. Nothing holds the two sides where they are: on one \
+               processor a round trip is two switches, on two it is waking an idle one twice, and the figure does not say which.",
 };
 
 pub const ROUND_TRIP_AWAY: Row = Row {
@@ -120,7 +120,7 @@ pub const BANDWIDTH: Row = Row {
     statistic: Statistic::of(MEAN),
     fathom: Fathom::Point("network/bandwidth", |_| stream(LOOPBACK)),
     misleads: "Little: a long stream of large writes is the right question, and its beginning is a small part of it. It is the mean of \
-               ten and not a peak, and both sides run wherever the scheduler puts them.",
+               ten and not a peak; and both sides run wherever the scheduler puts them, on one processor or on two.",
 };
 
 pub const BANDWIDTH_AWAY: Row = Row {

@@ -56,9 +56,10 @@ static FAULTING: Method = Method {
     measure: faulting,
 };
 
-const BY_ONE: &str = "Each access stands alone between fences, so nothing overlaps and the latency is there; but a thousand of them warm no \
-                      large cache, so what is met is what initialising the array has left in it, the readings of the timer \
-                      are several times a first cache's latency, and beyond the reach of the TLB every access also looks its address up.";
+const BY_ONE: &str = "Each access stands alone between fences, so nothing overlaps and a latency is there. But a thousand of them warm no \
+                      large cache: what is met is what initialising the array, or another program, has left there, and addresses \
+                      are looked up in tables that are not at hand either. And the timer takes many times what the first cache \
+                      does, and counts in steps of several nanoseconds, so that for small arrays nothing is left but these steps.";
 
 /// Accesses to an array of this size.
 const fn access(operation: &'static str, size: u64, at: fn(&Machine) -> Point) -> Row {
