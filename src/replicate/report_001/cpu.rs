@@ -175,8 +175,9 @@ pub const SYSTEM_CALL: Row = Row {
     replica: Replica::By(&ENTERING),
     statistic: MEAN,
     fathom: Fathom::Point("cpu/system_call", |_| point(Placement::OneCpu, &[("call", "getpid")], &[])),
-    misleads: "Nothing here: a thousand calls between two readings give the cost of a call. So the method does not explain \
-               their 1.31 µs, many times what other machines of the time took; their compiler's loop does not, either.",
+    misleads: "Nothing in what is timed: a thousand calls between two readings give the cost of a call. But a mean over ten trials is \
+               moved by a single one that was interrupted, which the deviation shows. It does not explain their 1.31 µs, many \
+               times what other machines of the time took: its deviation is small.",
 };
 
 pub const PROCESS_CREATION: Row = Row {
@@ -211,7 +212,8 @@ pub const THREAD_CREATION: Row = Row {
 
 const SWITCHED: &str = "Nothing holds the two on one CPU. Where the scheduler has put them on two, they do not switch: each goes to \
                         sleep on its own, and what is timed is waking the other one. Where it has put them on one, reading and \
-                        writing the pipes is still counted as switching.";
+                        writing the pipes is counted as well, and whoever is woken may take the CPU at once from the one that \
+                        woke it, so that a round trip can hold more than two switches.";
 
 pub const PROCESS_SWITCH: Row = Row {
     section: "3.6",

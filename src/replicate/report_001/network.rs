@@ -159,8 +159,9 @@ pub const SETUP: Row = Row {
     theirs: Theirs::Printed("s001-0054"),
     statistic: Statistic::variant(SET_UP, MEAN),
     fathom: Fathom::Point("network/connection", |_| part("connect", LOOPBACK)),
-    misleads: "Nothing here: connect() returns when the answer is there. It returns before the other side has accepted, and the \
-               set-up took theirs less than the round trip that it was predicted from.",
+    misleads: "Nothing in what is timed: connect() returns when the answer is there, before the other side has accepted. Where the two sides \
+               run is left to the scheduler: on one processor they need no wake-up of an idle one. Theirs took less than the round \
+               trip that it was predicted from.",
     ..CONNECTION
 };
 
@@ -177,7 +178,8 @@ pub const SETUP_AWAY: Row = Row {
     theirs: Theirs::Printed("s001-0057"),
     replica: Replica::By(&CONNECTING_AWAY),
     fathom: Fathom::Point("network/connection", |_| part("connect", PEER)),
-    misleads: "Nothing here: connect() returns when the answer is there, after one round trip.",
+    misleads: "Nothing in what is timed: connect() returns when the answer is there, after one round trip. With a virtual other host, where \
+               the two sides run is left to the scheduler, as over loopback.",
     ..SETUP
 };
 

@@ -120,8 +120,8 @@ pub const PAGE_FAULT: Row = Row {
         point(Placement::OneCpu, &[("access", "shuffled pages, no read-ahead")], &[])
     }),
     misleads: "A file that was just made is still in the page cache: no fault waits for the disk, so it is not the fault that the \
-               report sets beside a disk's seek time. What it times is minor faults, the file system's account of pages that \
-               will change, and writing all of them back in one go.",
+               report sets beside a disk's seek time, and the kernel maps many pages of such a file at one fault. What is timed is \
+               these minor faults, the file system's account of pages that will change, and writing all of them back in one go.",
 };
 
 fn load(size: u64, machine: &Machine) -> Point {
