@@ -84,7 +84,7 @@ pub const CACHE_SIZE: Row = Row {
         point(Placement::OneCpu, &names, &[])
     }),
     misleads: "A file that is read again from its beginning pushes out what it will ask for next as soon as it is a little too large, so \
-               the jump is steep and says nothing of how much is missing. With steps of a quarter of a power of two the size \
+               the jump is steep, comes early, and says nothing of how much is missing. With steps of a quarter of a power of two the size \
                is known to a fifth.",
 };
 
