@@ -42,7 +42,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Explain { experiment } => explain(&experiment, style)?,
         Command::Machine { format, dir } => machine(format, &dir, style)?,
         Command::Report(asked) => show(&asked, style)?,
-        Command::References { machine, format } => references::list(machine, format, style)?,
+        Command::References { machine, format } => references::list(machine.as_deref(), format, style)?,
         Command::Schema => print(include_str!("../docs/run-file.schema.json"))?,
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "fathom", &mut std::io::stdout());

@@ -11,14 +11,14 @@ use anyhow::{Result, bail};
 use std::path::Path;
 
 /// Lists the machines, or the figures of those that are called so.
-pub(super) fn list(name: Option<String>, format: MachineFormat, style: Style) -> Result<()> {
-    if let Some(figure) = name.as_deref().and_then(references::figure) {
+pub(super) fn list(name: Option<&str>, format: MachineFormat, style: Style) -> Result<()> {
+    if let Some(figure) = name.and_then(references::figure) {
         return print(&match format {
             MachineFormat::Text => report::published::figure(figure, style),
             MachineFormat::Json => serde_json::to_string_pretty(figure)?,
         });
     }
-    let machines = called(name.as_slice())?;
+    let machines = called(&name.map(str::to_owned).into_iter().collect::<Vec<_>>())?;
     print(&match (format, machines.as_slice()) {
         (MachineFormat::Text, []) => report::published::list(style),
         (MachineFormat::Json, []) => report::published::list_json(),

@@ -3,7 +3,6 @@
 use super::{peer, print, request};
 use crate::cli::{self, Format};
 use crate::experiment::Effort;
-use crate::machine::Machine;
 use crate::record::store;
 use crate::replicate::record::Replication;
 use crate::replicate::{self, Report};
@@ -41,7 +40,7 @@ pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
 /// The campaign of Fathom's own points, the replication's file, and the run's.
 fn begin(asked: &cli::Replicate, report: &Report) -> Result<(Campaign, PathBuf, PathBuf)> {
     let folder = asked.dir.clone().unwrap_or_else(std::env::temp_dir);
-    let mut points = report.points(&Machine::describe(&folder));
+    let mut points = report.points(&run::described(&folder, asked.remote.as_ref())?);
     points.sort_by_key(|(name, _)| *name);
     let mut selection: Vec<String> = points.iter().map(|(name, _)| (*name).to_owned()).collect();
     selection.dedup();

@@ -25,7 +25,8 @@ pub enum Kind {
     Cited,
 }
 
-/// The value of a figure. There is no way to the number past its doubt.
+/// The value of a figure. It is no number: whoever wants one says whether the printed one, right or wrong, or the one to
+/// reckon with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
     /// Nothing speaks against it.

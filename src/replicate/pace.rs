@@ -44,8 +44,7 @@ fn fitting(theirs: u64, each_ns: f64, time_ns: f64) -> u64 {
 
 /// What is said of a count that was reduced; `None` where it was not.
 pub fn reduced(what: &str, theirs: u64, here: u64) -> Option<String> {
-    (here < theirs)
-        .then(|| format!("{here} {what} instead of their {theirs}, for they would have taken too long."))
+    (here < theirs).then(|| format!("{here} {what} instead of their {theirs}."))
 }
 
 #[cfg(test)]

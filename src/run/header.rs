@@ -7,7 +7,7 @@ use crate::record::{Header, Peer, PlannedPoint, SCHEMA_VERSION, Settings, Tool};
 use crate::sampling::{ClockKind, Qualification, observe_core};
 use anyhow::{Context, Result, anyhow};
 use sha2::{Digest, Sha256};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// What a run is asked for; what is `None` follows from the effort and the machine.
@@ -39,16 +39,22 @@ pub struct Options {
     pub points: Vec<(&'static str, Point)>,
 }
 
+/// This machine, with what is to be read over a network.
+pub fn described(folder: &Path, remote: Option<&RemoteAddress>) -> Result<Machine> {
+    let mut machine = Machine::describe(folder);
+    if let Some(address) = remote {
+        let found =
+            Remote::find(&Root::default(), address).map_err(|reason| anyhow!("--remote: {reason}"))?;
+        machine.storage.remote = Some(found);
+    }
+    Ok(machine)
+}
+
 impl Options {
     /// Describes the machine, qualifies the clock, plans, and says it all in a header.
     pub fn header(&self, peer: Option<&Peer>) -> Result<Header> {
         let selected = plan::select(&self.selection)?;
-        let mut machine = Machine::describe(&self.folder);
-        if let Some(address) = &self.remote {
-            let remote =
-                Remote::find(&Root::default(), address).map_err(|reason| anyhow!("--remote: {reason}"))?;
-            machine.storage.remote = Some(remote);
-        }
+        let mut machine = described(&self.folder, self.remote.as_ref())?;
         let cpus = plan::choose(&machine, self.cpu).map_err(|reason| anyhow!(reason))?;
         let points = self.planned(&selected, &machine, peer.is_some());
         let active = points.iter().filter(|point| point.skip.is_none()).count();

@@ -9,7 +9,7 @@ mod peering;
 mod remote_file;
 
 pub use campaign::{Campaign, Tick, Watcher};
-pub use header::{Options, now, tool};
+pub use header::{Options, described, now, tool};
 pub use interrupt::catch_signals;
 pub use lock::MeasuringLock;
 pub use peering::{Peering, Reach};

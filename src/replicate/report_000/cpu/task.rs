@@ -61,7 +61,7 @@ pub const THREAD: Row = Row {
             &[],
         )
     }),
-    misleads: "Nothing here: both time creating, running and joining on one CPU, two switches included.",
+    misleads: "Little: both time creating, running and joining on one CPU, two switches included. A mean over the whole loop holds every interruption and what the kernel puts off until later; Fathom's median of single ones does not.",
 };
 
 static PROCESSES: Method = Method {
@@ -112,6 +112,5 @@ pub const PROCESS: Row = Row {
             &[],
         )
     }),
-    misleads: "Little: it grows with the memory of the parent, whose page tables are copied, and their parent's size is not \
-               said; a mean of so few trials is moved by each interruption.",
+    misleads: "The child ends by exit(), which has more to do, in pages that it must copy first, than the bare system call that ends Fathom's; and a mean holds every interruption, the median does not. It grows with the memory of the parent, whose size they do not say.",
 };

@@ -169,6 +169,6 @@ pub const RANDOM: Row = row(
     "file read, random",
     (SHUFFLED, "s000-0301"),
     |machine| cold(machine, "random", "pread"),
-    "Little: every block waits for the disk, by both methods. Their prediction was made from a rate of many requests at once, and is \
+    "Little: every block waits for the disk, by both methods. A mean holds the slow answers of the disk, the median does not. Their prediction was made from a rate of many requests at once, and is \
      18 times too low, not slightly too high.",
 );

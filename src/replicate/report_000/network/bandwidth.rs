@@ -41,7 +41,7 @@ static THERE: Method = Method {
     name: "TCP bandwidth, remote",
     text: "The same with the server on the other machine.",
     differs: PEER_IS,
-    placement: Placement::OneCpu,
+    placement: Placement::AcrossCpus,
     needs: &[Requirement::Peer],
     limit: Duration::from_mins(2),
     measure: |stage| both_ways(stage, PEER),

@@ -30,7 +30,7 @@ static PING_REMOTE: Method = Method {
     name: "ICMP round trip, remote",
     text: "The ping utility: an ICMP echo of 56 bytes a second to the other machine, with its own mean and deviation.",
     differs: PEER_IS,
-    placement: Placement::OneCpu,
+    placement: Placement::AcrossCpus,
     needs: &[Requirement::Peer],
     limit: Duration::from_mins(1),
     measure: |stage| match stage.site.peer.as_ref().and_then(PeerAddress::by_ipv4) {
@@ -87,7 +87,7 @@ static TCP_THERE: Method = Method {
     name: "TCP round trip, remote",
     text: "The same with the server on the other machine.",
     differs: PEER_IS,
-    placement: Placement::OneCpu,
+    placement: Placement::AcrossCpus,
     needs: &[Requirement::Peer],
     limit: Duration::from_mins(1),
     measure: |stage| turns(stage, PEER),
@@ -147,7 +147,7 @@ pub const ICMP_LOOPBACK: Row = trip(
     Deviation::Population,
     |machine| by(machine, "ICMP echo", LOOPBACK, PAYLOAD as u64),
     "An echo now and then finds caches and branch predictors cold and the processor asleep; one after the other, as Fathom sends \
-     them, it does not. Both are true; the ping utility's milliseconds with three digits tell a fifth of it from a quarter, no more.",
+     them, it does not. Both are true; but the first is no property of the network alone. Their 0.03 ms has one digit.",
 );
 
 /// The summary's row; table 15.
