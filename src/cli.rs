@@ -264,10 +264,12 @@ pub enum Format {
     Text,
     /// One web page that needs no network.
     Html,
-    /// The summary table for a document.
+    /// The whole report for a document; figures are in the web page alone.
     Markdown,
-    /// The summary tables for a paper (`longtable`, `booktabs`).
+    /// Every table for a paper (`longtable`, `booktabs`).
     Latex,
+    /// One page with the main figures, in Markdown that reads as plain text too.
+    Synopsis,
     /// Everything, for programs; its shape is stable.
     Json,
 }

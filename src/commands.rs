@@ -219,6 +219,7 @@ fn rendered(results: &Results, format: Format, files: &[(&str, &Path)], style: S
         Format::Html => report::html::render(results),
         Format::Markdown => report::markdown::render(results),
         Format::Latex => report::latex::render(results),
+        Format::Synopsis => report::markdown::synopsis(results),
         Format::Json => report::json::render(results),
     }
 }

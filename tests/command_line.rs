@@ -47,7 +47,7 @@ fn the_report_of_a_file_is_the_same_bytes_every_time_in_every_form() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
     short_run(&file).assert().success();
-    for form in ["text", "html", "markdown", "latex", "json"] {
+    for form in ["text", "html", "markdown", "latex", "synopsis", "json"] {
         let report = || {
             fathom()
                 .args(["report", "--format", form])

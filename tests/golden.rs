@@ -42,9 +42,25 @@ fn every_form_of_the_report_is_as_it_was_reviewed() {
         golden("terminal-narrow.txt", &on_terminal(results, 72, false));
         golden("terminal-colour.txt", &on_terminal(results, 120, true));
         golden("report.md", &markdown::render(results));
+        golden("synopsis.md", &markdown::synopsis(results));
         golden("report.tex", &latex::render(results));
         golden("report.json", &json::render(results));
         golden("report.html", &html::render(results));
+    });
+}
+
+/// The point with seven arguments was seen to be another operation than the one named.
+#[test]
+fn a_finding_does_not_rest_on_a_point_whose_evidence_does_not_hold() {
+    with_results(|results| {
+        let seven =
+            |point: &&fathom::results::PointResult| format!("{} ", point.point).contains("arguments=7 ");
+        let mut calls = results.of_experiment("cpu/procedure_call");
+        assert!(calls.find(seven).is_some_and(|point| point.estimate.is_some() && !point.evidence_holds()));
+        let said: Vec<String> =
+            results.findings_of("cpu/procedure_call").iter().map(|said| said.statement.plain()).collect();
+        assert!(said.iter().any(|text| text.contains("One more argument")), "{said:?}");
+        assert!(!said.iter().any(|text| text.contains("a seventh")), "{said:?}");
     });
 }
 
@@ -61,11 +77,12 @@ fn a_page_over_every_experiment_has_a_section_for_each() {
 }
 
 /// Every form of the report, by name.
-fn forms(results: &Results) -> [(&'static str, String); 6] {
+fn forms(results: &Results) -> [(&'static str, String); 7] {
     [
         ("terminal", on_terminal(results, 120, false)),
         ("narrow terminal", on_terminal(results, 60, false)),
         ("markdown", markdown::render(results)),
+        ("synopsis", markdown::synopsis(results)),
         ("latex", latex::render(results)),
         ("json", json::render(results)),
         ("html", html::render(results)),

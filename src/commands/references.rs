@@ -62,5 +62,6 @@ pub(super) fn beside(
         Format::Markdown => report::markdown::render_beside(results, &published),
         Format::Latex => report::latex::render_beside(results, &published),
         Format::Json => report::json::render_beside(results, &published),
+        Format::Synopsis => report::markdown::synopsis_beside(results, &published),
     }
 }

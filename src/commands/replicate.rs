@@ -101,7 +101,8 @@ fn rendered(
             report::paper::plain::render(&document, style.width) + &places
         }
         Format::Html => report::paper::html::render(&document, None),
-        Format::Markdown => report::paper::markdown::render(&document),
+        // A replication is a summary already.
+        Format::Markdown | Format::Synopsis => report::paper::markdown::render(&document),
         Format::Latex => report::paper::latex::render(&document),
         Format::Json => report::replication::json::render(wanted, replication, &rows),
     }

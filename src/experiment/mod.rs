@@ -6,6 +6,7 @@
 mod evidence;
 mod finding;
 mod found;
+mod main_figure;
 mod peer_address;
 mod point;
 mod prediction;
@@ -17,6 +18,7 @@ pub use evidence::{Bound, Check, Counters, Observed};
 pub(crate) use finding::said;
 pub use finding::{Figure, Finding, Piece, Question, Statement};
 pub use found::{Dimension, Found};
+pub use main_figure::{At, MainFigure};
 pub use peer_address::{PeerAddress, Token};
 pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUAL_PEER, Value};
 pub use prediction::{Basis, Known, Part, Prediction, Source, Term};
@@ -155,6 +157,11 @@ pub trait Experiment: Sync {
     /// that they do not support is not made.
     fn findings(&self, _known: &Known) -> Vec<Finding> {
         vec![]
+    }
+
+    /// The figures that tell of it on one page; the first that was measured, where none is named.
+    fn main_figures(&self) -> &'static [MainFigure] {
+        &[]
     }
 
     /// What the machine declares along the parameters of the sweep, for the figures.

@@ -137,6 +137,15 @@ pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
     format!("{} {}", measure.number(estimate.value, ends(estimate)), measure.symbol)
 }
 
+/// For a page that has no room: no more digits than the interval allows, and no more than three.
+pub fn rounded(unit: Unit, value: f64, ends: Option<(f64, f64)>) -> String {
+    let measure = Measure::of(unit, value);
+    let least = place(value / measure.size, None);
+    let width = ends.map_or(0.0, |(low, high)| (high - low) / measure.size);
+    let place = place(value / measure.size, Some(width)).max(least);
+    format!("{} {}", measure.rounded(value, place), measure.symbol)
+}
+
 /// The interval alone: `186.9–187.6 ns`; nothing where there is none.
 pub fn interval(unit: Unit, estimate: &Estimate) -> Option<String> {
     let (low, high) = ends(estimate)?;

@@ -136,7 +136,7 @@ pub(super) fn half_width(point: &PointResult) -> Option<f64> {
 pub(super) fn disturbances(results: &Results) -> Vec<String> {
     let trials: usize = results.points.iter().map(|point| point.trials.0).sum();
     let sum = |of: fn(&Disturbance) -> u64| -> u64 {
-        results.points.iter().map(|point| of(&point.disturbance)).sum()
+        results.points.iter().map(|point| of(&point.disturbance)).fold(0, u64::saturating_add)
     };
     let mut said = vec![];
     let mut tell = |count: u64, sentence: &dyn Fn(String) -> String| {

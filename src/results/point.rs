@@ -273,27 +273,36 @@ fn observed(measured: &[&Sample]) -> Observed {
     let mut seen = Observed { trials: measured.len() as u64, ..Observed::default() };
     for sample in measured {
         seen.stated.extend(sample.stated.clone());
-        seen.operations += sample.operations;
-        seen.baseline_iterations += sample.baseline_iterations;
+        count(&mut seen.operations, sample.operations);
+        count(&mut seen.baseline_iterations, sample.baseline_iterations);
         let (sum, counters) = (&mut seen.counters, &sample.counters);
-        sum.minor_faults += counters.minor_faults;
-        sum.major_faults += counters.major_faults;
-        sum.voluntary_switches += counters.voluntary_switches;
-        sum.involuntary_switches += counters.involuntary_switches;
-        sum.user_ns += counters.user_ns;
-        sum.system_ns += counters.system_ns;
+        count(&mut sum.minor_faults, counters.minor_faults);
+        count(&mut sum.major_faults, counters.major_faults);
+        count(&mut sum.voluntary_switches, counters.voluntary_switches);
+        count(&mut sum.involuntary_switches, counters.involuntary_switches);
+        count(&mut sum.user_ns, counters.user_ns);
+        count(&mut sum.system_ns, counters.system_ns);
         sum.instructions = add(sum.instructions, counters.instructions);
         sum.cycles = add(sum.cycles, counters.cycles);
-        for (name, count) in &sample.witnessed {
-            *seen.witnessed.entry(name.clone()).or_default() += count;
+        for (name, seen_here) in &sample.witnessed {
+            *seen.witnessed.entry(name.clone()).or_default() += seen_here;
         }
     }
     seen
 }
 
+fn total(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
+}
+
+/// Sums stop at what they can hold: a run file may have been edited.
+fn count(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
+}
+
 fn add(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     match (sum, more) {
-        (Some(sum), Some(more)) => Some(sum + more),
+        (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
         (sum, more) => sum.or(more),
     }
 }
@@ -308,8 +317,8 @@ fn disturbance(measured: &[&Sample]) -> Disturbance {
     Disturbance {
         trials_with_steal: conditions().filter(|seen| seen.steal_ns > 0).count(),
         trials_throttled: conditions().filter(|seen| seen.throttled_periods > 0).count(),
-        migrations: conditions().map(|seen| seen.migrations).sum(),
-        involuntary_switches: measured.iter().map(|sample| sample.counters.involuntary_switches).sum(),
+        migrations: total(conditions().map(|seen| seen.migrations)),
+        involuntary_switches: total(measured.iter().map(|sample| sample.counters.involuntary_switches)),
         lost_share: (spun > 0.0).then(|| lost / spun),
         core_hz: lowest.zip(frequencies.iter().copied().reduce(f64::max)),
     }

@@ -312,6 +312,7 @@ fn unknown(run: &mut Maker) {
 }
 
 /// A run of points that published figures measure as well: each costs what is given here, nanoseconds, or fails.
+#[allow(dead_code, reason = "tests/references.rs uses it")]
 pub fn published(costs: &[(&str, serde_json::Value, Option<f64>)]) -> String {
     let mut run = Maker::new(machine());
     for (experiment, point, cost) in costs {

@@ -4,8 +4,9 @@ use super::null_write;
 use super::ring::Ring;
 use super::turn::{self, Ends};
 use crate::experiment::{
-    About, Basis, Bound, Check, Experiment, Failure, Finding, Found, Known, Observed, Parameter, Placement,
-    Point, Prediction, Question, Requirement, Scale, Site, Statement, Workload, errno, said,
+    About, At, Basis, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Statement, Workload, errno,
+    said,
 };
 use crate::machine::Machine;
 use crate::sampling::partner;
@@ -73,6 +74,21 @@ pub fn across_cpus() -> Point {
 impl Experiment for ContextSwitch {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of(
+                    "between processes",
+                    &[("between", At::Name("processes")), ("by", At::Name("pipe less its cost"))],
+                ),
+                MainFigure::of(
+                    "between threads",
+                    &[("between", At::Name("threads")), ("by", At::Name("pipe less its cost"))],
+                ),
+            ]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -1,8 +1,8 @@
 //! What does a loop cost by itself?
 
 use crate::experiment::{
-    About, Bound, Check, Experiment, Failure, Finding, Known, Observed, Parameter, Point, Prediction,
-    Question, Requirement, Scale, Site, Trend, Workload, said,
+    About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
+    Prediction, Question, Requirement, Scale, Site, Trend, Workload, said,
 };
 use crate::machine::Machine;
 
@@ -36,6 +36,15 @@ const FORMS: [&str; 3] = ["register", "memory", "memory-and-pointer"];
 impl Experiment for LoopOverhead {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::slope("each iteration, counter in a register", &[("form", At::Name("register"))]),
+                MainFigure::slope("each iteration, counter in memory", &[("form", At::Name("memory"))]),
+            ]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -1,8 +1,8 @@
 //! How much of its time does a CPU not give to the program that runs on it?
 
 use crate::experiment::{
-    About, Basis, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Point, Prediction,
-    Question, Scale, Site, Workload, said,
+    About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
+    Point, Prediction, Question, Scale, Site, Workload, said,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -45,6 +45,10 @@ const QUICK_CPUS: usize = 4;
 impl Experiment for Noise {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const { &[MainFigure::of("time lost to others while only spinning", &[("aspect", At::Name("lost"))])] }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {

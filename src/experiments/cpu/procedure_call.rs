@@ -3,8 +3,8 @@
 #[cfg(target_arch = "x86_64")]
 use super::call_kernel;
 use crate::experiment::{
-    About, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, Observed, Parameter, Point,
-    Prediction, Question, Requirement, Scale, Site, Trend, Workload, ensure, said,
+    About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Site, Trend, Workload, ensure, said,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -52,6 +52,18 @@ const CHAINED: usize = 1;
 impl Experiment for ProcedureCall {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of(
+                    "call without arguments",
+                    &[("form", At::Name("abi")), ("arguments", At::Number(0))],
+                ),
+                MainFigure::slope("each argument more, calls in a chain", &[("form", At::Name("chained"))]),
+            ]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

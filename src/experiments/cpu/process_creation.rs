@@ -3,8 +3,8 @@
 use super::null_write::{assumed, scaled};
 use super::program::{self, Program, reap};
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Placement, Point,
-    Prediction, Question, Requirement, Scale, Site, Trend, Workload, said,
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
+    Placement, Point, Prediction, Question, Requirement, Scale, Site, Trend, Workload, said,
 };
 use crate::machine::Machine;
 use std::ptr::null_mut;
@@ -53,6 +53,18 @@ const FORK_LARGE: &str = "fork of a large parent";
 impl Experiment for ProcessCreation {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of("fork, exit, wait", &[("measure", At::Name("fork, exit, wait"))]),
+                MainFigure::of(
+                    "fork and exec of a static program",
+                    &[("measure", At::Name("fork and exec of a static program"))],
+                ),
+            ]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -2,8 +2,8 @@
 
 use super::turn::{self, Ends};
 use crate::experiment::{
-    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Placement, Point, Prediction,
-    Requirement, Scale, Site, Workload,
+    About, At, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Placement, Point,
+    Prediction, Requirement, Scale, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::sampling::partner::Process;
@@ -42,6 +42,21 @@ const MECHANISMS: [(&str, f64); 6] = [
 impl Experiment for Synchronisation {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of(
+                    "by pipe, on one CPU",
+                    &[("mechanism", At::Name("pipe")), ("placement", At::Name("one-cpu"))],
+                ),
+                MainFigure::of(
+                    "by futex, across CPUs",
+                    &[("mechanism", At::Name("futex")), ("placement", At::Name("across-cpus"))],
+                ),
+            ]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -2,8 +2,9 @@
 
 use super::{procedure_call, signal, watched};
 use crate::experiment::{
-    About, Basis, Bound, Check, Experiment, Failure, Finding, Known, Observed, Operation, Parameter, Point,
-    Prediction, Question, Requirement, Scale, Site, Workload, ensure, errno, repeated, said,
+    About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Operation,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Site, Workload, ensure, errno, repeated,
+    said,
 };
 use crate::machine::Machine;
 use std::ffi::CStr;
@@ -119,6 +120,15 @@ const SERVICES: &[Service] = &[
 impl Experiment for SystemCall {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of("getppid", &[("call", At::Name("getppid"))]),
+                MainFigure::of("write to /dev/null", &[("call", At::Name("write nothing to /dev/null"))]),
+            ]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -2,8 +2,8 @@
 
 use super::null_write::scaled;
 use crate::experiment::{
-    About, Bound, Check, Experiment, Failure, Finding, Known, Observed, Parameter, Placement, Point,
-    Prediction, Question, Requirement, Scale, Site, Stopwatch, Workload, ensure, said,
+    About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Placement,
+    Point, Prediction, Question, Requirement, Scale, Site, Stopwatch, Workload, ensure, said,
 };
 use crate::machine::Machine;
 use std::ptr::{null, null_mut};
@@ -43,6 +43,15 @@ const USER_LEVEL: &str = "user-level";
 impl Experiment for ThreadCreation {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[MainFigure::of(
+                "kernel thread, created and joined",
+                &[("measure", At::Name("create and join"))],
+            )]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

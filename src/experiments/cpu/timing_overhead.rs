@@ -2,8 +2,8 @@
 
 use super::counter_forms::{self, Pair};
 use crate::experiment::{
-    About, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement,
-    Scale, Site, Workload, errno,
+    About, At, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point, Prediction,
+    Requirement, Scale, Site, Workload, errno,
 };
 use crate::machine::Machine;
 use crate::sampling::clock::kernel_clock;
@@ -63,6 +63,24 @@ const KERNEL_CLOCKS: [(&str, libc::clockid_t); 7] = [
 impl Experiment for TimingOverhead {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of(
+                    "two readings of the clock with nothing between",
+                    &[
+                        ("aspect", At::Name("pair")),
+                        ("reading", At::Name("lfence-rdtsc-lfence rdtscp-lfence")),
+                    ],
+                ),
+                MainFigure::of(
+                    "clock_gettime",
+                    &[("aspect", At::Name("cost")), ("reading", At::Name("monotonic by library"))],
+                ),
+            ]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -2,8 +2,8 @@
 
 use super::null_write;
 use crate::experiment::{
-    About, Basis, Bound, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
-    Site, Workload, ensure, errno,
+    About, At, Basis, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
+    Prediction, Scale, Site, Workload, ensure, errno,
 };
 use crate::machine::Machine;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -45,6 +45,19 @@ const DEFAULT_SLACK: u64 = 50_000;
 impl Experiment for WakeUp {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[MainFigure::of(
+                "late by, after a sleep of 1 ms",
+                &[
+                    ("sleeper", At::Name("clock_nanosleep")),
+                    ("asked", At::Number(1_000_000)),
+                    ("slack", At::Number(50_000)),
+                ],
+            )]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -3,8 +3,8 @@
 use super::cache_search::{self, Search};
 use super::reader::Way;
 use crate::experiment::{
-    About, Basis, Check, Effort, Experiment, Failure, Finding, Found, Known, Observed, Parameter, Point,
-    Prediction, Question, Scale, Site, Workload, ensure, said,
+    About, At, Basis, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
+    Parameter, Point, Prediction, Question, Scale, Site, Workload, ensure, said,
 };
 use crate::experiments::test_file::{self, Room, TestFile, cached, evict};
 use crate::machine::{self, Machine};
@@ -68,6 +68,10 @@ const LARGEST: u64 = 64 << 30;
 impl Experiment for CacheSize {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const { &[MainFigure::of("file data that stays in memory", &[("method", At::Name("residency"))])] }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

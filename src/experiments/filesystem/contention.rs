@@ -4,9 +4,9 @@ use super::blocks::Order;
 use super::fleet::{Fleet, Member, Progress};
 use super::read;
 use crate::experiment::{
-    About, Asked, Basis, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known,
-    Observed, Parameter, Placement, Point, Prediction, Question, Scale, Site, Statement, Trend, Workload,
-    said,
+    About, Asked, At, Basis, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known,
+    MainFigure, Observed, Parameter, Placement, Point, Prediction, Question, Scale, Site, Statement, Trend,
+    Workload, said,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -76,6 +76,31 @@ const FEW_COUNTS: [u64; 5] = [1, 2, 4, 8, 16];
 impl Experiment for Contention {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of(
+                    "4 KiB block, one process alone",
+                    &[
+                        ("figure", At::Name("each process")),
+                        ("pattern", At::Name("all sequential")),
+                        ("file", At::Number(4_096_000)),
+                        ("processes", At::Least),
+                    ],
+                ),
+                MainFigure::of(
+                    "4 KiB block, most processes",
+                    &[
+                        ("figure", At::Name("each process")),
+                        ("pattern", At::Name("all sequential")),
+                        ("file", At::Number(4_096_000)),
+                        ("processes", At::Most),
+                    ],
+                ),
+            ]
+        }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {

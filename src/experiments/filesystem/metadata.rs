@@ -1,8 +1,8 @@
 //! What do a file's name and its attributes cost?
 
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale,
-    Site, TRACED_CALLS, TRACED_OPERATIONS, Workload, errno,
+    About, At, Bound, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
+    Prediction, Scale, Site, TRACED_CALLS, TRACED_OPERATIONS, Workload, errno,
 };
 use crate::experiments::cpu::null_write;
 use crate::experiments::device_facts;
@@ -50,6 +50,15 @@ const FILES_OF_A_FOLDER: usize = 32;
 impl Experiment for Metadata {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of("stat of a known name", &[("action", At::Name("stat, warm"))]),
+                MainFigure::of("create and delete", &[("action", At::Name("create and delete"))]),
+            ]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

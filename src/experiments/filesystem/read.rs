@@ -11,8 +11,8 @@ use super::cold;
 use super::reader::{ReadAhead, Reader, Way};
 use super::uring::{self, Counted};
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, Observed, Parameter, Point,
-    Prediction, Scale, Site, Workload,
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure, Observed,
+    Parameter, Point, Prediction, Scale, Site, Workload,
 };
 use crate::experiments::test_file::{Room, TestFile, accounts, cached, direct, evict, served, warm};
 use crate::machine::Machine;
@@ -108,6 +108,42 @@ const ACCOUNTED: &str = "device_bytes_are_accounted";
 impl Experiment for Read {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of(
+                    "4 KiB in order, from the device",
+                    &[
+                        ("block", At::Number(4_096)),
+                        ("order", At::Name("sequential")),
+                        ("state", At::Name("direct")),
+                        ("way", At::Name("read")),
+                        ("file", At::Most),
+                    ],
+                ),
+                MainFigure::of(
+                    "4 KiB at random, from the device",
+                    &[
+                        ("block", At::Number(4_096)),
+                        ("order", At::Name("random")),
+                        ("state", At::Name("direct")),
+                        ("file", At::Most),
+                    ],
+                ),
+                MainFigure::of(
+                    "4 KiB in order, from the page cache",
+                    &[
+                        ("block", At::Number(4_096)),
+                        ("order", At::Name("sequential")),
+                        ("state", At::Name("warm")),
+                        ("way", At::Name("read")),
+                        ("file", At::Most),
+                    ],
+                ),
+            ]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

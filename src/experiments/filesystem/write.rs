@@ -3,8 +3,8 @@
 use super::blocks::{Order, Walk};
 use super::read;
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Point, Prediction,
-    Question, Scale, Site, Workload, errno, said,
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
+    Point, Prediction, Question, Scale, Site, Workload, errno, said,
 };
 use crate::experiments::cpu::null_write;
 use crate::experiments::device_facts;
@@ -62,6 +62,29 @@ const COUNTED: &str = "dirty_pages_are_counted";
 impl Experiment for Write {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of(
+                    "4 KiB into the page cache",
+                    &[
+                        ("block", At::Number(4_096)),
+                        ("order", At::Name("sequential")),
+                        ("until", At::Name("in the page cache")),
+                    ],
+                ),
+                MainFigure::of(
+                    "4 KiB and fsync",
+                    &[
+                        ("block", At::Number(4_096)),
+                        ("order", At::Name("sequential")),
+                        ("until", At::Name("on the device, fsync")),
+                    ],
+                ),
+            ]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

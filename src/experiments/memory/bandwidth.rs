@@ -7,8 +7,8 @@ use super::stream::kernel::{KERNELS, Kernel, Maker, PER_LINE};
 use super::stream::prediction;
 use super::stream::working_set::{self, Level, SIZE};
 use crate::experiment::{
-    About, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Point,
-    Prediction, Requirement, Scale, Site, Source, Workload,
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
+    Parameter, Point, Prediction, Requirement, Scale, Site, Source, Workload,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -87,6 +87,25 @@ const THROUGH_CACHES: [&str; 7] = ["sse", "avx2", "avx512", "rep stos", "rep mov
 impl Experiment for Bandwidth {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of(
+                    "read, main memory, one core",
+                    &[("kind", At::Name("read")), ("size", At::Most)],
+                ),
+                MainFigure::of(
+                    "write, main memory, one core",
+                    &[("kind", At::Name("write")), ("size", At::Most)],
+                ),
+                MainFigure::of(
+                    "copy, main memory, one core",
+                    &[("kind", At::Name("copy")), ("size", At::Most)],
+                ),
+            ]
+        }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {

@@ -9,8 +9,8 @@ use super::fault::stretch::Mapped;
 use super::fault::tally::Faults;
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
-    About, Basis, Check, Experiment, Failure, Finding, Known, Observed, Parameter, Point, Prediction,
-    Question, Scale, Site, Workload, said,
+    About, At, Basis, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
+    Prediction, Question, Scale, Site, Workload, said,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -65,6 +65,15 @@ const CHEAPEST: usize = 31;
 impl Experiment for FaultExtent {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[MainFigure::of(
+                "brought by one major fault",
+                &[("by", At::Name("residency")), ("state", At::Name("cold"))],
+            )]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

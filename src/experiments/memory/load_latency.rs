@@ -7,8 +7,8 @@ use super::chase::random_order::RandomOrder;
 use super::chase::{found_levels, scattered, sizes, walk};
 use super::pages::{Mapping, PAGES, Pages};
 use crate::experiment::{
-    About, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, Landmark, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, Landmark, MainFigure,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
 };
 use crate::machine::Machine;
 use std::time::Duration;
@@ -72,6 +72,26 @@ const GIB: u64 = 1 << 30;
 impl Experiment for LoadLatency {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of(
+                    "within the first cache",
+                    &[("order", At::Name("random cycle")), ("size", At::Within(1))],
+                ),
+                MainFigure::of(
+                    "within the second",
+                    &[("order", At::Name("random cycle")), ("size", At::Within(2))],
+                ),
+                MainFigure::of(
+                    "within the third",
+                    &[("order", At::Name("random cycle")), ("size", At::Within(3))],
+                ),
+                MainFigure::of("main memory", &[("order", At::Name("random cycle")), ("size", At::Most)]),
+            ]
+        }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {

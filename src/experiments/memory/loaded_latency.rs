@@ -13,8 +13,9 @@ use super::stream::kernel::{KERNELS, Kernel, Kind};
 use super::stream::prediction;
 use super::stream::working_set;
 use crate::experiment::{
-    About, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Placement,
-    Point, Prediction, Question, Requirement, Scale, Site, Statement, Stopwatch, Work, Workload, said,
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Statement, Stopwatch, Work,
+    Workload, said,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -81,6 +82,18 @@ const DRAWING: &str = "threads_drawing";
 impl Experiment for LoadedLatency {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of("idle memory", &[("load", At::Name("nothing"))]),
+                MainFigure::of(
+                    "while others read at full speed",
+                    &[("load", At::Name("read")), ("result", At::Name("latency")), ("pause", At::Least)],
+                ),
+            ]
+        }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {

@@ -8,8 +8,8 @@ use super::fault::per_byte;
 use super::fault::tally::{self, Kind};
 use super::pages::Pages;
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, Observed, Parameter, Point,
-    Prediction, Question, Scale, Site, Workload, said,
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
+    Parameter, Point, Prediction, Question, Scale, Site, Workload, said,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -69,6 +69,10 @@ const SHUFFLED_PAGES: usize = 64;
 impl Experiment for MajorFault {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const { &[MainFigure::of("page of a cold file", &[("access", At::Name("shuffled pages, no read-ahead"))])] }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

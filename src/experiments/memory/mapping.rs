@@ -5,8 +5,8 @@ use super::fault::lap::Lap;
 use super::fault::slots::Slots;
 use super::pages::Pages;
 use crate::experiment::{
-    About, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, Observed, Parameter,
-    Point, Prediction, Question, Requirement, Scale, Site, Trend, Workload, errno, said,
+    About, At, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Site, Trend, Workload, errno, said,
 };
 use crate::experiments::cpu::null_write;
 use crate::machine::Machine;
@@ -55,6 +55,10 @@ const MOST: usize = 32;
 impl Experiment for MappingCalls {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const { &[MainFigure::of("mmap of the smallest size", &[("call", At::Name("mmap")), ("size", At::Least)])] }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -7,8 +7,8 @@ use super::chase::walk;
 use super::load_latency::{self, SIZE};
 use super::pages::{PAGES, Pages};
 use crate::experiment::{
-    About, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, Observed, Parameter,
-    Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
+    About, At, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
 };
 use crate::machine::Machine;
 
@@ -45,6 +45,15 @@ const IN_FLIGHT: f64 = 12.0;
 impl Experiment for MemoryParallelism {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of("a load, one in flight", &[("chases", At::Least)]),
+                MainFigure::of("a load, many in flight", &[("chases", At::Most)]),
+            ]
+        }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {

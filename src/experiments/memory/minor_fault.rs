@@ -9,8 +9,8 @@ use super::fault::tally::{self, Kind};
 use super::fault::touched::{IN_CACHE, MAPPED, cached, cleared, file, huge, populate, read, touched, write};
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Point, Prediction,
-    Question, Requirement, Scale, Site, Workload, said,
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
+    Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
 };
 use crate::machine::Machine;
 
@@ -77,6 +77,10 @@ const HUGE_STRETCH: u64 = 8 << 20;
 impl Experiment for MinorFault {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const { &[MainFigure::of("anonymous page, first write", &[("touch", At::Name("anonymous, first write"))])] }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

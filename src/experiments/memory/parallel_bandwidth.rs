@@ -6,8 +6,9 @@ use super::stream::kernel::{KERNELS, Kernel, Kind};
 use super::stream::prediction;
 use super::stream::working_set::{self, SIZE};
 use crate::experiment::{
-    About, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, Observed, Parameter,
-    Placement, Point, Prediction, Question, Requirement, Scale, Site, Source, Stopwatch, Workload, said,
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Source, Stopwatch, Workload,
+    said,
 };
 use crate::machine::{self, Machine, Root};
 use crate::quantity::Unit;
@@ -58,6 +59,15 @@ const LEAST: &str = "least_share_of_an_equal_share";
 impl Experiment for ParallelBandwidth {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of("read, all cores", &[("kind", At::Name("read")), ("threads", At::Most)]),
+                MainFigure::of("write, all cores", &[("kind", At::Name("write")), ("threads", At::Most)]),
+            ]
+        }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {

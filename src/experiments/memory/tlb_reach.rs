@@ -8,8 +8,8 @@ use super::chase::random_order::RandomOrder;
 use super::chase::{sizes, walk};
 use super::pages::Pages;
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, Observed, Parameter, Point,
-    Prediction, Question, Requirement, Scale, Site, Statement, Workload, said,
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure, Observed,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Site, Statement, Workload, said,
 };
 use crate::machine::Machine;
 use crate::statistics::CurvePoint;
@@ -56,6 +56,15 @@ const QUICK_MOST: u64 = 8 << 10;
 impl Experiment for TlbReach {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[MainFigure::of(
+                "a line of each of very many pages",
+                &[("layout", At::Name("one line a page")), ("lines", At::Most)],
+            )]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -7,8 +7,8 @@ use super::fault::supplied::Supplied;
 use super::fault::tally::{self, Faults, Kind, Tally};
 use super::pages::Pages;
 use crate::experiment::{
-    About, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, Observed, Parameter,
-    Placement, Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
 };
 use crate::experiments::cpu::null_write;
 use crate::machine::Machine;
@@ -64,6 +64,15 @@ const CONTENT: u8 = 0x5A;
 impl Experiment for UserFault {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[MainFigure::of(
+                "page supplied by a program",
+                &[("supplies", At::Name("a copy")), ("waits", At::Least)],
+            )]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

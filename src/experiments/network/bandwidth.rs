@@ -7,8 +7,8 @@ use super::sending::{SENDFILE, SPLICE, WRITE, ZERO_COPY};
 use super::transfer::{self, Order, Transfer};
 use super::{acknowledged, carried, throughput};
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, Observed, Parameter, Placement,
-    Point, Prediction, Requirement, Scale, Site, Workload,
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
+    Parameter, Placement, Point, Prediction, Requirement, Scale, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::peer::service::Enough;
@@ -146,6 +146,33 @@ fn of_tcp(path: &str, points: &mut Vec<Point>) {
 impl Experiment for Bandwidth {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of(
+                    "TCP over loopback",
+                    &[
+                        ("by", At::Name("TCP")),
+                        ("path", At::Name("loopback")),
+                        ("aspect", At::Name("steady")),
+                        ("streams", At::Number(1)),
+                        ("chunk", At::Number(1_048_576)),
+                    ],
+                ),
+                MainFigure::of(
+                    "TCP to the peer",
+                    &[
+                        ("by", At::Name("TCP")),
+                        ("path", At::Name("peer")),
+                        ("aspect", At::Name("steady")),
+                        ("streams", At::Number(1)),
+                        ("chunk", At::Number(1_048_576)),
+                    ],
+                ),
+            ]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

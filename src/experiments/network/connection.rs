@@ -5,8 +5,8 @@ use super::other_side::{LOOPBACK, OtherSide, PATH, PEER, Version, required};
 use super::round_trip;
 use super::{expected, ports, set_up};
 use crate::experiment::{
-    About, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Placement,
-    Point, Prediction, Requirement, Scale, Site, Workload,
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
+    Parameter, Placement, Point, Prediction, Requirement, Scale, Site, Workload,
 };
 use crate::experiments::cpu::null_write;
 use crate::machine::Machine;
@@ -79,6 +79,25 @@ fn point(part: &str, path: &str, version: &str, placement: Placement) -> Point {
 impl Experiment for Connection {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of(
+                    "connect over loopback",
+                    &[("part", At::Name("connect")), ("path", At::Name("loopback"))],
+                ),
+                MainFigure::of(
+                    "close over loopback",
+                    &[("part", At::Name("close")), ("path", At::Name("loopback"))],
+                ),
+                MainFigure::of(
+                    "connect to the peer",
+                    &[("part", At::Name("connect")), ("path", At::Name("peer"))],
+                ),
+            ]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

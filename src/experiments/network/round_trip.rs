@@ -8,8 +8,8 @@ use super::other_side::{LOOPBACK, OtherSide, PATH, PEER, WITHIN, required};
 use super::ping::{Ping, THIS_HOST};
 use super::tcp_info::tcp_info;
 use crate::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Site, Workload,
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
+    Placement, Point, Prediction, Requirement, Scale, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::peer::Service;
@@ -116,6 +116,35 @@ fn open(by: &str, path: &str, interval: u64) -> Point {
 impl Experiment for RoundTrip {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const {
+            &[
+                MainFigure::of(
+                    "TCP over loopback, 1 byte",
+                    &[
+                        ("by", At::Name("TCP")),
+                        ("path", At::Name("loopback")),
+                        ("loop", At::Name("closed")),
+                        ("payload", At::Least),
+                    ],
+                ),
+                MainFigure::of(
+                    "TCP to the peer, 1 byte",
+                    &[
+                        ("by", At::Name("TCP")),
+                        ("path", At::Name("peer")),
+                        ("loop", At::Name("closed")),
+                        ("payload", At::Least),
+                    ],
+                ),
+                MainFigure::of(
+                    "ICMP to the peer",
+                    &[("by", At::Name("ICMP echo")), ("path", At::Name("peer"))],
+                ),
+            ]
+        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -16,7 +16,7 @@ pub(in crate::report) const READING: &str = "Of here/there: above 1 a time is lo
     with a figure that is implausible or was not measured.";
 
 /// The section.
-pub(super) fn of(found: &Results, published: &Published) -> Section {
+pub(in crate::report) fn of(found: &Results, published: &Published) -> Section {
     let mut section = Section::new(Key::of("beside"), "Beside published figures").say(READING);
     for (place, machine) in published.machines.iter().enumerate() {
         section = match table(found, published, machine, place) {

@@ -13,6 +13,7 @@ mod prediction;
 mod results;
 mod settings;
 mod summary;
+pub mod synopsis;
 mod without;
 mod works;
 
@@ -34,7 +35,7 @@ pub fn with(found: &Results, published: Option<&Published>) -> Document {
     document.date.clone_from(&header.started);
     "Made by Fathom from the run file alone; the same file gives the same document."
         .clone_into(&mut document.foot);
-    document.front.push(opening::of(found));
+    document.front.extend([opening::of(found), synopsis::of(found)]);
     document.sections.extend([machine::of(found), method::of(found)]);
     document.sections.extend(chapters(found));
     document.sections.push(summary::of(found));

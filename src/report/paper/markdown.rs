@@ -1,9 +1,12 @@
 //! A document in Markdown, as GitHub reads it: for an issue, a change request or a page of notes. Figures are in the page
 //! of HTML alone; their numbers stand in the tables.
 
+mod grid;
+
 use super::numbers::{Numbers, TableNotes};
-use super::{Align, Block, Document, Figure, Key, Piece, Section, Table, Text, Tone, Weight};
+use super::{Align, Block, Document, Figure, Group, Key, Piece, Row, Section, Table, Text, Tone, Weight};
 use crate::report::text::{clean, escape};
+use grid::Line;
 use std::fmt::Write;
 
 /// The whole document.
@@ -142,32 +145,25 @@ impl Form<'_> {
         let _ = writeln!(self.text, "**Table {number}.** {}\n", self.phrase(&table.caption));
         let heads: Vec<String> =
             table.columns.iter().map(|column| self.cell(&column.title(), &notes)).collect();
-        let rules = table.columns.iter().map(|column| match column.align {
-            Align::Words => ":--",
-            Align::Numbers => "--:",
-            Align::Signs => ":-:",
-        });
-        let _ = writeln!(self.text, "| {} |", heads.join(" | "));
-        let _ = writeln!(self.text, "|{}|", rules.collect::<Vec<_>>().join("|"));
-        for group in &table.groups {
-            if !group.head.is_empty() {
-                let rest = " |".repeat(table.columns.len() - 1);
-                let _ = writeln!(self.text, "| **{}** |{rest}", self.cell(&group.head, &notes));
-            }
-            for row in &group.rows {
-                let weigh = |cell: String| match row.weight {
-                    Weight::Sum if !cell.is_empty() => format!("**{cell}**"),
-                    _ => cell,
-                };
-                let cells: Vec<String> =
-                    row.cells.iter().map(|cell| weigh(self.cell(cell, &notes))).collect();
-                let _ = writeln!(self.text, "| {} |", cells.join(" | "));
-            }
-        }
+        let aligns: Vec<Align> = table.columns.iter().map(|column| column.align).collect();
+        let lines: Vec<Line> = table.groups.iter().flat_map(|group| self.group(group, &notes)).collect();
+        self.text += &grid::written(&heads, &aligns, &lines);
         self.text.push('\n');
         for (letter, note) in notes.all() {
             let _ = writeln!(self.text, "<sup>{letter}</sup> {}\n", self.phrase(note));
         }
+    }
+
+    fn group(&self, group: &Group, notes: &TableNotes) -> Vec<Line> {
+        let head = (!group.head.is_empty()).then(|| Line::Head(self.cell(&group.head, notes)));
+        let row = |row: &Row| {
+            let weigh = |cell: String| match row.weight {
+                Weight::Sum if !cell.is_empty() => format!("**{cell}**"),
+                _ => cell,
+            };
+            Line::Cells(row.cells.iter().map(|cell| weigh(self.cell(cell, notes))).collect())
+        };
+        head.into_iter().chain(group.rows.iter().map(row)).collect()
     }
 
     fn cell(&self, text: &Text, notes: &TableNotes) -> String {

@@ -52,9 +52,7 @@ pub const PROCESS_ROW: Row = Row {
             &[],
         )
     }),
-    misleads: "Nothing in kind: the same is timed. exit(1) also runs what the C library does at an exit, in pages that the child \
-               has to copy first. A mean of two hundred is above the median that Fathom gives, for some creations take several \
-               times as long; and of ten results the one that departs most is left out by hand.",
+    misleads: "Nothing in kind: the same is timed. But exit(1) also runs what the C library does at an exit, in pages that the child has to copy first, which Fathom's child does not. And a mean of two hundred is above a median, for some creations take several times as long; of ten results the one that departs most is left out by hand.",
 };
 
 /// A thread.

@@ -151,10 +151,10 @@ fn cache_size(stage: &Stage) -> Result<Series, Failure> {
     )))
 }
 
-/// The last size before the time for a byte grows by [`FALLEN`] over that of the first.
+/// The last size whose time for a byte is below [`FALLEN`] times the least of all; `None` where that is the last.
 fn last_fast(doubled: &[(u64, f64)]) -> Option<u64> {
-    let first = doubled.first()?.1;
-    let fast = doubled.iter().take_while(|(_, ns)| *ns < FALLEN * first).last()?.0;
+    let least = doubled.iter().map(|(_, ns)| *ns).reduce(f64::min)?;
+    let fast = doubled.iter().rfind(|(_, ns)| *ns < FALLEN * least)?.0;
     (fast < doubled.last()?.0).then_some(fast)
 }
 
@@ -195,6 +195,11 @@ mod tests {
     fn the_last_fast_size_is_the_last_before_the_rate_falls() {
         assert_eq!(last_fast(&[(1, 0.3), (2, 0.28), (4, 0.5), (8, 1.1), (16, 1.3)]), Some(4));
         assert_eq!(last_fast(&[(1, 0.3), (2, 0.28), (4, 0.5)]), None, "it does not fall");
+        assert_eq!(
+            last_fast(&[(1, 1.0), (2, 0.4), (4, 1.2), (8, 0.38), (16, 0.9)]),
+            Some(8),
+            "a disturbed size before"
+        );
     }
 
     #[test]

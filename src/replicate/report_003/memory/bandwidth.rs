@@ -125,7 +125,7 @@ pub const READ_PREFETCHING_ROW: Row = one_thread(
     "s003-0213",
     (&LOOPS, READ_PREFETCHING),
     |machine| stream(machine, "read", &["avx512", "avx2", "compiled loop"]),
-    "Every line is asked for eight times over, which costs instructions and brings nothing: a stream is prefetched anyway. Their 1.78 GB/s are 0.6 bytes a cycle, as if single bytes were added; the report blames lines that share a place in the cache, which a stream does not suffer from.",
+    "Every line is asked for eight times over, by instructions that only help across the ends of pages, where the processor's own prefetchers stop. Their 1.78 GB/s are 0.6 bytes a cycle, as if single bytes were added; the report blames lines that share a place in the cache, which a stream does not suffer from.",
 );
 
 /// Read by vectors.

@@ -1,7 +1,7 @@
 //! The only way into a page: markup must be a literal of this program, and anything else is escaped.
 
 use crate::report::figure::Svg;
-use crate::report::text::escape;
+use crate::report::text::{escape, is_unsafe};
 use std::fmt::Write;
 
 /// A page that is being written.
@@ -45,6 +45,10 @@ impl Writer {
                 '<' => self.0.push_str("\\u003c"),
                 '>' => self.0.push_str("\\u003e"),
                 '&' => self.0.push_str("\\u0026"),
+                // The end of a line is between the values of JSON, never in one.
+                letter if is_unsafe(letter) && letter != '\n' => {
+                    let _ = write!(self.0, "\\u{:04x}", letter as u32);
+                }
                 letter => self.0.push(letter),
             }
         }
@@ -84,7 +88,7 @@ mod tests {
             "<p title=\"&quot; onclick=&#39;x&#39;&gt;&lt;b&gt;&amp;\u{fffd}\u{fffd}\">"
         );
         let mut data = Writer::default();
-        data.json("{\"a\":\"</script><!--&\"}");
-        assert_eq!(data.finish(), "{\"a\":\"\\u003c/script\\u003e\\u003c!--\\u0026\"}");
+        data.json("{\"a\":\"</script><!--&\u{202e}\"}");
+        assert_eq!(data.finish(), "{\"a\":\"\\u003c/script\\u003e\\u003c!--\\u0026\\u202e\"}");
     }
 }

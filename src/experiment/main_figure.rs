@@ -1,0 +1,123 @@
+//! The figures by which an experiment is told on one page.
+
+use super::{Landmark, PEER, Point, VIRTUAL_PEER, Value};
+
+/// A figure that a page which has room for little has of an experiment.
+#[derive(Debug, Clone, Copy)]
+pub struct MainFigure {
+    /// What it is of, in a few words beside the experiment's name.
+    pub words: &'static str,
+    /// Whether it is what one step of the sweep costs, by the line fitted through it, instead of a point's own figure.
+    pub slope: bool,
+    /// The setting; the first of the sweep that has it is taken.
+    pub at: &'static [(&'static str, At)],
+}
+
+/// What a parameter is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    /// This name.
+    Name(&'static str),
+    /// This number.
+    Number(u64),
+    /// The least of those that have all that stands before.
+    Least,
+    /// The greatest of them.
+    Most,
+    /// The greatest that is at most half of the limit of this place among those that the machine declares, from 1: well
+    /// within a cache.
+    Within(usize),
+}
+
+impl MainFigure {
+    /// The figure of a point.
+    pub const fn of(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
+        MainFigure { words, slope: false, at }
+    }
+
+    /// What one step costs, by the line through the points of this setting.
+    pub const fn slope(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
+        MainFigure { words, slope: true, at }
+    }
+
+    /// The first of these settings that is wanted; `landmarks` are what the machine declares.
+    pub fn choose<'a>(
+        &self,
+        points: impl Iterator<Item = &'a Point>,
+        landmarks: &[Landmark],
+    ) -> Option<&'a Point> {
+        let mut left: Vec<&Point> = points.collect();
+        for (name, at) in self.at {
+            keep(&mut left, name, *at, landmarks);
+        }
+        left.first().copied()
+    }
+}
+
+fn keep(points: &mut Vec<&Point>, name: &str, at: At, landmarks: &[Landmark]) {
+    let wanted = match at {
+        At::Name(wanted) => return points.retain(|point| is_named(point, name, wanted)),
+        At::Number(wanted) => Some(wanted),
+        At::Least => numbers(points, name).min(),
+        At::Most => numbers(points, name).max(),
+        At::Within(place) => within(points, name, place, landmarks),
+    };
+    points.retain(|point| wanted.is_some() && number(point, name) == wanted);
+}
+
+fn numbers(points: &[&Point], name: &str) -> impl Iterator<Item = u64> {
+    points.iter().filter_map(move |point| number(point, name))
+}
+
+fn number(point: &Point, name: &str) -> Option<u64> {
+    match point.get(name) {
+        Some(Value::Number(number)) => Some(*number),
+        _ => None,
+    }
+}
+
+/// A virtual peer is a peer.
+fn is_named(point: &Point, name: &str, wanted: &str) -> bool {
+    match point.get(name) {
+        Some(Value::Name(given)) => given == wanted || (wanted == PEER && given == VIRTUAL_PEER),
+        _ => false,
+    }
+}
+
+fn within(points: &[&Point], name: &str, place: usize, landmarks: &[Landmark]) -> Option<u64> {
+    let mut limits: Vec<f64> =
+        landmarks.iter().filter(|mark| mark.along == name).map(|mark| mark.at).collect();
+    limits.sort_by(f64::total_cmp);
+    let limit = limits.get(place.checked_sub(1)?)? / 2.0;
+    numbers(points, name).filter(|number| *number as f64 <= limit).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Parameter, Placement, Scale};
+    use super::*;
+
+    const SIZE: Parameter = Parameter { name: "size", meaning: "size", scale: Scale::Bytes };
+    const ORDER: Parameter = Parameter { name: "order", meaning: "order", scale: Scale::Name };
+
+    fn points() -> Vec<Point> {
+        let point = |order: &str, size| Point::at(Placement::OneCpu).named(&ORDER, order).with(&SIZE, size);
+        vec![point("even", 8), point("random", 16), point("random", 64), point("random", 1024)]
+    }
+
+    fn chosen(at: &'static [(&'static str, At)]) -> Option<u64> {
+        let landmarks = [Landmark { along: "size", at: 200.0, name: "L1".to_owned() }];
+        let points = points();
+        MainFigure::of("x", at).choose(points.iter(), &landmarks).map(|point| point.number(&SIZE))
+    }
+
+    #[test]
+    fn conditions_narrow_the_sweep_one_after_the_other() {
+        assert_eq!(chosen(&[("order", At::Name("random")), ("size", At::Least)]), Some(16));
+        assert_eq!(chosen(&[("order", At::Name("random")), ("size", At::Most)]), Some(1024));
+        assert_eq!(chosen(&[("order", At::Name("random")), ("size", At::Within(1))]), Some(64));
+        assert_eq!(chosen(&[("size", At::Within(2))]), None);
+        assert_eq!(chosen(&[("size", At::Number(9))]), None);
+        assert_eq!(chosen(&[]), Some(8));
+    }
+}

@@ -1,0 +1,188 @@
+//! The run on one page: the main figures of every experiment, rounded, those in doubt marked.
+
+use super::{place_of, title};
+use crate::experiment::{Experiment, MainFigure, PEER, Point, VIRTUAL_PEER, Value};
+use crate::experiments;
+use crate::report::paper::{Block, Column, Document, Group, Key, Row, Section, Table, Text};
+use crate::report::run::{self, Precision};
+use crate::report::{quantities, summary, words};
+use crate::results::{FAIR, Outcome, PointResult, Results, TrendResult};
+use crate::statistics::Interval;
+
+/// The page by itself.
+pub fn alone(found: &Results) -> Document {
+    let header = &found.run.header;
+    let mut document = Document::new(format!("Synopsis: {}", run::machine(&header.machine)));
+    document.date.clone_from(&header.started);
+    let name = |experiment: &str| Text::code(experiment);
+    let section = Section::new(Key::of("synopsis"), "Main figures");
+    document.front.push(section.say(overview(found)).with(table(found, &name)).with_all(doubts(found)));
+    "Made by Fathom from the run file; the full report has every figure with its interval, its prediction and its evidence."
+        .clone_into(&mut document.foot);
+    document
+}
+
+/// The same as a section of the paper, with links to the sections of the experiments.
+pub(super) fn of(found: &Results) -> Section {
+    let name = |experiment: &str| Text::link(&place_of(found, experiment), experiment);
+    Section::new(Key::of("synopsis"), "Synopsis")
+        .say("The main figures of every experiment, rounded; each links to its section.")
+        .with(table(found, &name))
+        .with_all(doubts(found))
+}
+
+fn overview(found: &Results) -> Text {
+    let mut said =
+        vec![run::ending(found), run::clock(&found.run.header.clock), Precision::of(found).sentence()];
+    if let Some(total) = &found.accuracy.total {
+        said.push(format!(
+            "{} of {} came within a factor of {FAIR} of what was predicted before.",
+            quantities::percent(total.fair.share),
+            words::plural(total.judged, "predicted value")
+        ));
+    }
+    said.extend(run::peer(&found.run.header));
+    Text::prose(&said.join(" "))
+}
+
+fn table(found: &Results, name: &dyn Fn(&str) -> Text) -> Table {
+    let mut table = Table::new(
+        Key::of("synopsis-table"),
+        "Medians over trials; half of the 95 % interval as a share of the median; what was predicted.",
+    )
+    .columns([
+        Column::words("experiment"),
+        Column::words("figure"),
+        Column::mixed("measured"),
+        Column::number("±", "% of it"),
+        Column::mixed("predicted").spare(),
+    ]);
+    for (family, experiments) in families(found) {
+        let rows = experiments.iter().flat_map(|experiment| rows(found, experiment, name));
+        table = table.group(Group::named(title(family)).rows(rows));
+    }
+    table
+}
+
+fn families<'a>(found: &'a Results) -> Vec<(&'a str, Vec<&'a str>)> {
+    let mut families: Vec<(&str, Vec<&str>)> = vec![];
+    for experiment in found.experiments() {
+        let family = experiment.split('/').next().unwrap_or_default();
+        match families.iter_mut().find(|(name, _)| *name == family) {
+            Some((_, members)) => members.push(experiment),
+            None => families.push((family, vec![experiment])),
+        }
+    }
+    families
+}
+
+/// A row for each main figure that there is; one that says why, where there is none.
+fn rows(found: &Results, name: &str, shown: &dyn Fn(&str) -> Text) -> Vec<Row> {
+    let figures = experiments::find(name).map(Experiment::main_figures).unwrap_or_default();
+    let landmarks =
+        experiments::find(name).map(|known| known.landmarks(&found.run.header.machine)).unwrap_or_default();
+    let measured: Vec<&PointResult> =
+        found.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();
+    let row = |figure: &MainFigure| {
+        if figure.slope {
+            let groups = found.trends.iter().filter(|trend| trend.experiment == name);
+            let group = figure.choose(groups.clone().map(|trend| &trend.group), &landmarks)?;
+            return Some(sloping(
+                shown(name),
+                figure.words,
+                groups.clone().find(|trend| trend.group == *group)?,
+            ));
+        }
+        let point = figure.choose(measured.iter().map(|point| &point.point), &landmarks)?;
+        let point = measured.iter().find(|found| found.point == *point)?;
+        Some(of_point(shown(name), &said(figure.words, &point.point), point))
+    };
+    let rows: Vec<Row> = figures.iter().filter_map(row).collect();
+    match (rows.is_empty(), measured.first()) {
+        (false, _) => rows,
+        (true, Some(point)) => {
+            vec![of_point(shown(name), &words::short_label(name, &point.point), point)]
+        }
+        (true, None) => vec![without(found, name, shown(name))],
+    }
+}
+
+/// A virtual peer is never shown as a real one.
+fn said(words: &str, point: &Point) -> String {
+    let is_virtual =
+        point.parameters().any(|(_, value)| matches!(value, Value::Name(name) if name == VIRTUAL_PEER));
+    if is_virtual { words.replace(PEER, VIRTUAL_PEER) } else { words.to_owned() }
+}
+
+fn of_point(name: Text, words: &str, point: &PointResult) -> Row {
+    let measured = match (&point.outcome, &point.estimate) {
+        (Outcome::BelowResolution { below }, _) => format!("< {}", quantities::value(point.unit, *below)),
+        (_, Some(found)) => quantities::rounded(point.unit, found.value, quantities::ends(found)),
+        (_, None) => summary::ABSENT.to_owned(),
+    };
+    let width = run::half_width(point).filter(|_| point.outcome == Outcome::Value);
+    let predicted =
+        point.prediction.as_ref().map(|prediction| quantities::value(point.unit, prediction.total()));
+    let mut measured = Text::plain(measured);
+    for doubt in doubt(point) {
+        measured = measured.noted(doubt);
+    }
+    Row::of([
+        name,
+        words.into(),
+        measured,
+        share(width).into(),
+        predicted.unwrap_or(summary::ABSENT.to_owned()).into(),
+    ])
+}
+
+/// Why a figure is not to be trusted as it stands.
+fn doubt(point: &PointResult) -> Vec<String> {
+    let fails = point.evidence.iter().find(|check| !check.holds);
+    let evidence = fails.map(|check| {
+        format!("In doubt: it should hold that {}; what was seen: {}.", check.claim, check.seen)
+    });
+    let has_interval = point.estimate.as_ref().is_some_and(|found| found.interval.is_some());
+    let interval = (!has_interval).then(|| "Fewer than six trials: no interval.".to_owned());
+    let modes = (point.modes.len() > 1).then(|| "Gathers around more than one value.".to_owned());
+    evidence.into_iter().chain(interval).chain(modes).collect()
+}
+
+fn sloping(name: Text, words: &str, trend: &TrendResult) -> Row {
+    let interval = trend.slope_interval();
+    let ends = interval.map(|interval| (interval.low, interval.high));
+    let slope = quantities::rounded(trend.unit, trend.slope(), ends);
+    let half = interval.map(|Interval { low, high }| (high - low) / 2.0 / trend.slope().abs());
+    let half = half.filter(|half| half.is_finite());
+    Row::of([name, words.into(), Text::plain(slope), share(half).into(), summary::ABSENT.into()])
+}
+
+fn share(half: Option<f64>) -> String {
+    match half {
+        None => summary::ABSENT.to_owned(),
+        Some(half) if half < 0.001 => "< 0.1".to_owned(),
+        Some(half) => quantities::significant(half * 100.0, 2),
+    }
+}
+
+fn without(found: &Results, name: &str, shown: Text) -> Row {
+    let reason = found.of_experiment(name).next().map(words::reason).unwrap_or_default();
+    let absent = || Text::from(summary::ABSENT);
+    Row::of([shown, "no value".into(), absent().noted(Text::prose(&reason)), absent(), absent()])
+}
+
+/// What no single figure is to blame for.
+fn doubts(found: &Results) -> Option<Block> {
+    let doubtful = found.points.iter().filter(|point| !point.evidence_holds()).count();
+    let failed = found.failures();
+    (doubtful + failed > 0).then(|| {
+        Block::Paragraph(
+            format!(
+                "Of all figures of the run, the evidence of {} does not hold, and {} failed.",
+                words::plural(doubtful, "point"),
+                words::plural(failed, "point")
+            )
+            .into(),
+        )
+    })
+}

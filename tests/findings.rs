@@ -1,0 +1,434 @@
+//! Findings on a described machine: what is said of values that are known, that it carries intervals, that what cannot be
+//! told apart is said so, and that nothing is said where a point that it rests on is missing.
+
+mod described;
+
+use fathom::experiment::{Dimension, Experiment, Finding, Found, Known, PEER, Point, Question, VIRTUAL_PEER};
+use fathom::experiments;
+use fathom::machine::{Adapter, Fact, Machine, Remote, RemoteAddress, Root};
+use fathom::quantity::Unit;
+use fathom::statistics::{Interval, Measured};
+
+/// A value at a point: the experiment, words by which its point is told from all others, the value in the point's unit.
+type Value = (&'static str, &'static str, f64);
+
+/// What values must have said of them.
+struct Case {
+    experiment: &'static str,
+    question: Question,
+    /// Values that the finding rests on: without any of them it is not made.
+    values: &'static [Value],
+    /// Part of the sentence, with figures as bare numbers in braces.
+    said: &'static str,
+    /// Whether it compares two that cannot be told apart where their intervals are wide.
+    compares: bool,
+}
+
+const TCP_ACROSS: &str = "by=TCP loop=closed path=loopback payload=56 placement=across-cpus";
+const TCP_PEER: &str = "by=TCP loop=closed path=peer payload=56";
+const SWITCH: &str = "between=processes by=pipe less its cost";
+const THREAD_SWITCH: &str = "between=threads by=pipe less its cost";
+const USUAL_PEER: &str = "by=TCP chunk=131072 direction=send path=peer placement=across-cpus streams=1";
+const RANDOM_DIRECT: &str = "block=4096 file=67108864 order=random placement=one-cpu state=direct way=pread";
+const SEQUENTIAL_DIRECT: &str =
+    "block=4096 file=67108864 order=sequential placement=one-cpu state=direct way=read";
+
+const CASES: &[Case] = &[
+    Case {
+        experiment: "cpu/system_call",
+        question: Question::SystemCall,
+        values: &[
+            ("cpu/system_call", "call=getppid ", 200.0),
+            ("cpu/procedure_call", "arguments=0 form=abi", 2.0),
+        ],
+        said: "takes {200}, a procedure call without arguments {2}: {100} times as much.",
+        compares: true,
+    },
+    Case {
+        experiment: "cpu/system_call",
+        question: Question::SystemCall,
+        values: &[
+            ("cpu/system_call", "call=getpid ", 100.0),
+            ("cpu/system_call", "call=getpid by library", 2.0),
+        ],
+        said: "through the library: the library remembers the answer.",
+        compares: false,
+    },
+    Case {
+        experiment: "cpu/system_call",
+        question: Question::SystemCall,
+        values: &[
+            ("cpu/system_call", "call=clock_gettime by syscall", 200.0),
+            ("cpu/system_call", "call=clock_gettime by library", 25.0),
+        ],
+        said: "from the library takes {25}, as a system call {200}: {8} times as much.",
+        compares: true,
+    },
+    Case {
+        experiment: "cpu/process_creation",
+        question: Question::Thread,
+        values: &[
+            ("cpu/process_creation", "measure=fork, exit, wait placement=one-cpu", 120e3),
+            ("cpu/thread_creation", "measure=create and join placement=one-cpu", 20e3),
+        ],
+        said: "takes {120000}, a thread (create and join) {20000}: {6} times as much.",
+        compares: true,
+    },
+    Case {
+        experiment: "cpu/context_switch",
+        question: Question::Thread,
+        values: &[("cpu/context_switch", SWITCH, 3000.0), ("cpu/context_switch", THREAD_SWITCH, 1500.0)],
+        said: "costs {3000}, between threads of one process, which share an address space, {1500}: {2} times as much.",
+        compares: true,
+    },
+    Case {
+        experiment: "cpu/context_switch",
+        question: Question::Thread,
+        values: &[
+            ("cpu/context_switch", THREAD_SWITCH, 2000.0),
+            ("cpu/thread_creation", "measure=create and join placement=one-cpu", 20e3),
+        ],
+        said: "against a switch to one that is there, costs: a thread {10} times as much.",
+        compares: true,
+    },
+    Case {
+        experiment: "memory/minor_fault",
+        question: Question::Fault,
+        values: &[
+            ("memory/minor_fault", "touch=cached file, read, page by page", 8192.0),
+            ("memory/load_latency", "order=random cycle pages=huge placement=one-cpu size=1073741824", 64.0),
+        ],
+        said: "by a minor fault {2}, by a dependent load from 1 GiB {1}: {2} times as much; per access it is {128} times.",
+        compares: true,
+    },
+    Case {
+        experiment: "memory/major_fault",
+        question: Question::Fault,
+        values: &[
+            ("memory/major_fault", "access=shuffled pages", 64e3),
+            ("memory/minor_fault", "touch=cached file, read, page by page", 1e3),
+        ],
+        said: "takes {64000}, one that finds its page in memory {1000}: {64} times as long.",
+        compares: true,
+    },
+    Case {
+        experiment: "memory/load_latency",
+        question: Question::Caches,
+        values: &[
+            ("memory/load_latency", "order=random cycle pages=base placement=one-cpu size=134217728", 100.0),
+            ("memory/load_latency", "order=random cycle pages=huge placement=one-cpu size=134217728", 75.0),
+        ],
+        said: "{100} with base pages and {75} with huge ones: translating addresses is {0.25} of the former.",
+        compares: true,
+    },
+    Case {
+        experiment: "network/round_trip",
+        question: Question::Software,
+        values: &[("network/round_trip", TCP_PEER, 40e3), ("network/round_trip", TCP_ACROSS, 30e3)],
+        said: "{40000} by TCP and back, over loopback {30000}: software is {0.75} of it, the network takes {10000}.",
+        compares: true,
+    },
+    Case {
+        experiment: "network/round_trip",
+        question: Question::Ping,
+        values: &[
+            ("network/round_trip", "by=TCP loop=closed path=loopback payload=56 placement=one-cpu", 12e3),
+            ("network/round_trip", "by=ICMP echo loop=closed path=loopback payload=56", 6e3),
+        ],
+        said: "56 bytes take {12000} by TCP and {6000} by ICMP echo: {2} times as long.",
+        compares: true,
+    },
+    Case {
+        experiment: "network/bandwidth",
+        question: Question::Software,
+        values: &[
+            ("network/bandwidth", USUAL_PEER, 1e9),
+            (
+                "network/bandwidth",
+                "by=TCP chunk=131072 direction=send path=loopback placement=across-cpus",
+                4e9,
+            ),
+        ],
+        said: "TCP moves {1000000000} of payload at its best, over loopback {4000000000}: the software alone moves {4} times",
+        compares: true,
+    },
+    Case {
+        experiment: "network/bandwidth",
+        question: Question::Adapter,
+        values: &[
+            ("network/bandwidth", USUAL_PEER, 1e9),
+            (
+                "network/bandwidth",
+                "aspect=sender's processor time by=TCP chunk=131072 direction=send path=peer",
+                1e6,
+            ),
+        ],
+        said: "The sender's processor time is the limit: software, not the adapter.",
+        compares: false,
+    },
+    Case {
+        experiment: "network/connection",
+        question: Question::SetUp,
+        values: &[
+            ("network/connection", "part=connect path=peer placement=across-cpus version=IPv4", 90e3),
+            ("network/round_trip", "by=TCP loop=closed path=peer payload=1 ", 60e3),
+        ],
+        said: "Opening a connection takes {90000} to the peer, or {1.5} round trips of a byte by TCP.",
+        compares: false,
+    },
+    Case {
+        experiment: "network/connection",
+        question: Question::Software,
+        values: &[
+            ("network/connection", "part=graceful end path=peer placement=across-cpus version=IPv4", 80e3),
+            (
+                "network/connection",
+                "part=graceful end path=loopback placement=across-cpus version=IPv4",
+                20e3,
+            ),
+        ],
+        said: "takes {80000} to the peer, {20000} over loopback: software is {0.25} of it, the network takes {60000}.",
+        compares: true,
+    },
+    Case {
+        experiment: "filesystem/cache_size",
+        question: Question::FileCache,
+        values: &[("filesystem/cache_size", "file=random data method=residency", 6.0 * 1_073_741_824.0)],
+        said: "That is {0.75} of the memory, {8589934592}.",
+        compares: false,
+    },
+    Case {
+        experiment: "filesystem/read",
+        question: Question::Order,
+        values: &[("filesystem/read", RANDOM_DIRECT, 90e3), ("filesystem/read", SEQUENTIAL_DIRECT, 30e3)],
+        said: "by the size of the file: 64 MiB {90000} against {30000}, {3} times as much.",
+        compares: true,
+    },
+    Case {
+        experiment: "filesystem/remote_read",
+        question: Question::Penalty,
+        values: &[
+            ("filesystem/remote_read", "block=4096 order=random placement=free state=server-cached", 100e3),
+            (
+                "filesystem/remote_read",
+                "block=4096 order=random placement=free state=client-cached through=local",
+                1e3,
+            ),
+        ],
+        said: "{1000} from this machine's: the network's penalty is {99000}, the remote block taking {100} times as long.",
+        compares: true,
+    },
+    Case {
+        experiment: "filesystem/remote_read",
+        question: Question::Order,
+        values: &[
+            ("filesystem/remote_read", "block=4096 order=random placement=free state=server-cached", 100e3),
+            (
+                "filesystem/remote_read",
+                "ahead=0 block=4096 order=sequential placement=free state=server-cached",
+                50e3,
+            ),
+        ],
+        said: "in random order against sequence: {2} times as much.",
+        compares: true,
+    },
+];
+
+/// A machine of 8 GiB that reads a remote file by NFS.
+fn machine() -> Machine {
+    let mut machine = described::machine();
+    machine.memory.total_bytes = Fact::known(8 << 30, "a test");
+    let address: RemoteAddress = "nfs://192.0.2.1/export/file".parse().expect("an address");
+    machine.storage.remote = Some(Remote::find(&Root::new("/nowhere"), &address).expect("a server"));
+    machine
+}
+
+/// The first point of an experiment whose name has these words.
+fn point(experiment: &dyn Experiment, words: &str, machine: &Machine) -> Point {
+    let points = experiment.sweep(machine);
+    let found = points.iter().find(|point| format!("{point} ").contains(words));
+    found.unwrap_or_else(|| panic!("{} has no point {words}", experiment.about().name)).clone()
+}
+
+/// What is known when intervals reach so far, as a share of their values; `None` for too few trials.
+fn learned<'run>(machine: &'run Machine, values: &[Value], reach: Option<f64>) -> Known<'run> {
+    let mut known = Known::new(machine, Some(3e9));
+    for (name, words, value) in values {
+        let experiment = experiments::find(name).expect("an experiment");
+        let point = point(experiment, words, machine);
+        let interval =
+            reach.map(|reach| Interval { low: value * (1.0 - reach), high: value * (1.0 + reach) });
+        let dimension = Dimension::Of(experiment.unit(&point));
+        known.learn(name, &point, Found::measured(Measured { value: *value, interval }, dimension));
+    }
+    known
+}
+
+fn findings(case: &Case, values: &[Value], reach: Option<f64>) -> Vec<Finding> {
+    let machine = machine();
+    let experiment = experiments::find(case.experiment).expect("an experiment");
+    experiment.findings(&learned(&machine, values, reach))
+}
+
+fn saying(case: &Case, values: &[Value], reach: Option<f64>) -> Option<Finding> {
+    let said = |finding: &Finding| finding.statement.plain().contains(case.said);
+    findings(case, values, reach).into_iter().find(said)
+}
+
+#[test]
+fn what_is_known_is_said_with_its_intervals() {
+    for case in CASES {
+        let said = saying(case, case.values, Some(0.01));
+        let all: Vec<String> =
+            findings(case, case.values, Some(0.01)).iter().map(|said| said.statement.plain()).collect();
+        let said =
+            said.unwrap_or_else(|| panic!("{}: `{}` is not among {all:#?}", case.experiment, case.said));
+        assert_eq!(said.question, case.question, "{}", case.said);
+        for figure in said.statement.figures() {
+            let interval = figure.found.interval.unwrap_or_else(|| panic!("{}: {}", case.said, figure.name));
+            assert!(interval.contains(figure.found.value), "{}: {}", case.said, figure.name);
+        }
+    }
+}
+
+#[test]
+fn without_one_of_its_points_a_finding_is_not_made() {
+    for case in CASES {
+        for missing in 0..case.values.len() {
+            let mut values = case.values.to_vec();
+            values.remove(missing);
+            let said = saying(case, &values, Some(0.01));
+            assert!(said.is_none(), "{} without {:?}", case.said, case.values[missing]);
+        }
+    }
+}
+
+#[test]
+fn what_intervals_do_not_tell_apart_is_not_told_apart() {
+    for case in CASES.iter().filter(|case| case.compares) {
+        let all = findings(case, case.values, Some(0.99));
+        let mine = all.iter().filter(|said| said.question == case.question);
+        let texts: Vec<String> = mine.map(|said| said.statement.plain()).collect();
+        assert!(texts.iter().any(|text| text.contains("cannot be told apart")), "{}: {texts:#?}", case.said);
+        assert!(saying(case, case.values, Some(0.99)).is_none(), "{}", case.said);
+    }
+}
+
+#[test]
+fn of_too_few_trials_a_comparison_says_so() {
+    let case = &CASES[0];
+    let said = findings(case, case.values, None);
+    let text = said[0].statement.plain();
+    assert!(text.contains("{100} times as much, as far as so few trials tell."), "{text}");
+    assert!(said[0].statement.figures().all(|figure| figure.found.interval.is_none()));
+}
+
+#[test]
+fn one_more_argument_is_the_slope_of_the_line_and_needs_three_points() {
+    let values =
+        |count: usize| -> Vec<(u64, f64)> { (0..count as u64).map(|n| (n, 1.0 + 0.25 * n as f64)).collect() };
+    let said = |count| {
+        let machine = machine();
+        let mut known = Known::new(&machine, None);
+        let experiment = experiments::find("cpu/procedure_call").expect("an experiment");
+        for (arguments, ns) in values(count) {
+            let point = point(experiment, &format!("arguments={arguments} form=abi "), &machine);
+            known.learn("cpu/procedure_call", &point, Found::bare(ns, Dimension::Of(Unit::Nanoseconds)));
+        }
+        let found = experiment.findings(&known).into_iter().find(|said| said.question == Question::Argument);
+        found.map(|said| said.statement.plain())
+    };
+    assert!(
+        said(6).is_some_and(|text| text.contains("as the ABI passes it, costs {0.25}; the call itself {1}."))
+    );
+    assert_eq!(said(2), None, "two points are no line");
+}
+
+#[test]
+fn contention_is_held_against_serving_one_after_the_other() {
+    let machine = machine();
+    let said = |slope: f64| {
+        let mut known = Known::new(&machine, None);
+        let experiment = experiments::find("filesystem/contention").expect("an experiment");
+        for count in [1_u16, 2, 3, 4] {
+            let words = format!(
+                "figure=each process file=4096000 pattern=all random placement=free processes={count} "
+            );
+            let alone = 50e3;
+            let value = alone + slope * f64::from(count - 1);
+            let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
+            let found = Found { value, interval, dimension: Dimension::Of(Unit::Nanoseconds) };
+            known.learn("filesystem/contention", &point(experiment, &words, &machine), found);
+        }
+        experiment.findings(&known)[0].statement.plain()
+    };
+    assert!(
+        said(10e3)
+            .contains("adds {0.2} of what one alone takes ({50000}): the device serves several at once.")
+    );
+    assert!(
+        said(50e3)
+            .contains("adds {1} of what one alone takes ({50000}), which is served one after the other.")
+    );
+    assert!(said(90e3).contains("hinder one another more than by waiting in line"));
+}
+
+/// An adapter that is up and carries 10 Gbit/s at most, half duplex.
+fn adapter() -> Adapter {
+    let unknown = "a test does not say";
+    Adapter {
+        name: "eth0".to_owned(),
+        kind: "Ethernet".to_owned(),
+        driver: Fact::unknown(unknown, "a test"),
+        speed_bits_per_second: Fact::known(10_000_000_000, "a test"),
+        duplex: Fact::known("half".to_owned(), "a test"),
+        mtu_bytes: Fact::unknown(unknown, "a test"),
+        state: Fact::known("up".to_owned(), "a test"),
+        receive_queues: Fact::unknown(unknown, "a test"),
+        transmit_queues: Fact::unknown(unknown, "a test"),
+        offloads: Fact::unknown(unknown, "a test"),
+        numa_node: Fact::unknown(unknown, "a test"),
+    }
+}
+
+/// What is said of the limit when the usual stream to the peer moves so much.
+fn limit(bytes_per_second: f64, virtual_peer: bool) -> Option<String> {
+    let mut machine = machine();
+    machine.network = vec![adapter()];
+    let values = [("network/bandwidth", USUAL_PEER, bytes_per_second)];
+    let mut known = learned(&machine, &values, Some(0.01));
+    known.virtual_peer = virtual_peer;
+    let said = experiments::find("network/bandwidth").expect("an experiment").findings(&known);
+    let mine = said.iter().find(|said| said.question == Question::Adapter);
+    mine.map(|said| said.statement.plain())
+}
+
+#[test]
+fn the_adapter_is_the_limit_where_its_rate_is_used_up() {
+    let full = limit(0.94 * 1.25e9, false).expect("an adapter tells its rate");
+    assert!(
+        full.contains("{0.94} of the rate of eth0") && full.contains("The adapter is the limit."),
+        "{full}"
+    );
+    let half = limit(0.5 * 1.25e9, false).expect("an adapter tells its rate");
+    assert!(half.contains("cannot be told from these. Of the adapter can be seen: it sends or"), "{half}");
+    assert_eq!(limit(0.94 * 1.25e9, true), None, "no adapter leads to a virtual peer");
+}
+
+#[test]
+fn every_question_has_words_and_a_name_of_its_own() {
+    for (place, question) in Question::ALL.iter().enumerate() {
+        assert!(question.asked().ends_with('?'), "{question:?}");
+        assert!(Question::ALL[..place].iter().all(|other| other.name() != question.name()), "{question:?}");
+    }
+}
+
+#[test]
+fn of_nothing_nothing_is_said() {
+    let machine = machine();
+    let known = Known::new(&machine, None);
+    for experiment in experiments::all() {
+        let said = experiment.findings(&known);
+        assert!(said.is_empty(), "{}: {said:?}", experiment.about().name);
+    }
+}
