@@ -127,7 +127,7 @@ fn request<R: DeserializeOwned>(command: &str, by: &str) -> Result<R> {
 fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     let _lock = if asked.alongside { None } else { Some(MeasuringLock::take()?) };
     run::catch_signals();
-    let (campaign, path) = match &asked.resume {
+    let (mut campaign, path) = match &asked.resume {
         Some(path) => (Campaign::resume(path, asked.budget, peer::again(&asked.peer, path)?)?, path.clone()),
         None => begin(asked)?,
     };
@@ -137,8 +137,9 @@ fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     let mut live = report::live::Live::new();
     let measured = campaign.measure(&mut live);
     live.finish();
-    let measured = measured.with_context(|| format!("the run in {} has stopped", path.display()))?;
-    let results = Results::of(&measured);
+    measured.with_context(|| format!("the run in {} has stopped", path.display()))?;
+    let run = campaign.into_run();
+    let results = Results::of(&run);
     let page = path.with_extension("html");
     let written = std::fs::write(&page, report::html::render(&results));
     if let Err(error) = &written {

@@ -56,15 +56,14 @@ fn measured(
     watcher: &mut dyn Watcher,
 ) -> Result<Option<MethodLine>> {
     let began = Instant::now();
-    let outcome = match lacking(method, campaign) {
-        Some(reason) => Outcome::Skipped { reason },
-        None => {
-            let request = request(report, method, quick, campaign);
-            let visit = visit(method, &request, &mut |doing| watcher.preparing(doing));
-            match visit.context("a measuring process could not be started")? {
-                Visit::Ended(outcome) => outcome,
-                Visit::Interrupted => return Ok(None),
-            }
+    let outcome = if let Some(reason) = lacking(method, campaign) {
+        Outcome::Skipped { reason }
+    } else {
+        let request = request(report, method, quick, campaign);
+        let visit = visit(method, &request, &mut |doing| watcher.preparing(doing));
+        match visit.context("a measuring process could not be started")? {
+            Visit::Ended(outcome) => outcome,
+            Visit::Interrupted => return Ok(None),
         }
     };
     let took_s = began.elapsed().as_secs_f64();
@@ -74,8 +73,8 @@ fn measured(
 /// What the machine or the command line lacks for a method.
 fn lacking(method: &Method, campaign: &Campaign) -> Option<String> {
     let has_peer = campaign.has_peer();
-    let missing = method.needs.iter().filter(|need| !(has_peer && **need == Requirement::Peer));
-    missing.filter_map(|need| need.lacking(campaign.machine())).next()
+    let mut missing = method.needs.iter().filter(|need| !(has_peer && **need == Requirement::Peer));
+    missing.find_map(|need| need.lacking(campaign.machine()))
 }
 
 fn request(report: &Report, method: &Method, quick: bool, campaign: &Campaign) -> Request {

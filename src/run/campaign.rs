@@ -129,9 +129,7 @@ impl Campaign {
     }
 
     /// Measures until everything is as precise as wished, the time is up, or somebody stops it.
-    pub fn measure(mut self, watcher: &mut dyn Watcher) -> Result<Run> {
-        // What somebody measured since the campaign was made, such as a report's own methods, takes nothing from its budget.
-        self.began = Instant::now();
+    pub fn measure(&mut self, watcher: &mut dyn Watcher) -> Result<()> {
         let settings = &self.run.header.settings;
         let schedule = Schedule::new(settings.seed, settings.precision);
         let before = Snapshot::take(self.cpu_stat.as_deref());
@@ -163,7 +161,12 @@ impl Campaign {
         self.journal.append(&Line::Closing(closing.clone()))?;
         self.journal.sync()?;
         self.run.closing = Some(closing);
-        Ok(self.run)
+        Ok(())
+    }
+
+    /// What was found.
+    pub fn into_run(self) -> Run {
+        self.run
     }
 
     fn visit_all(&mut self, due: &[usize], round: u32, watcher: &mut dyn Watcher) -> Result<Option<Ending>> {

@@ -35,10 +35,14 @@ fn of_figure(figure: &'static Figure, row: &Row) -> Text {
                 measure.symbol
             ))
         }
-        _ => Text::plain(figure.printed().to_string()),
+        _ => return with_doubt(Text::plain(figure.printed().to_string()), figure, row),
     };
+    with_doubt(if figure.doubt().is_some() { cell.and("?") } else { cell }, figure, row)
+}
+
+fn with_doubt(cell: Text, figure: &'static Figure, row: &Row) -> Text {
     match doubt(figure, row) {
-        Some(doubt) => cell.and("?").noted(doubt),
+        Some(doubt) => cell.noted(doubt),
         None => cell,
     }
 }

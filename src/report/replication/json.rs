@@ -2,11 +2,13 @@
 //! not rounded, and an absent one is `null`.
 
 use crate::quantity::Unit;
-use crate::replicate::record::{Header, Replication};
+use crate::references::{Doubt, Figure, Value};
+use crate::replicate::record::{Header, Outcome, Replication};
 use crate::replicate::table::Compared;
 use crate::replicate::{Replica, Report, Theirs};
 use crate::statistics::Ratio;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -15,6 +17,8 @@ struct Document<'a> {
     title: &'a str,
     methodology: &'a str,
     header: &'a Header,
+    /// Methods that broke or did not end, with what happened.
+    broken: BTreeMap<&'a str, String>,
     rows: Vec<Row<'a>>,
 }
 
@@ -24,14 +28,14 @@ struct Row<'a> {
     operation: &'a str,
     unit: Unit,
     per: &'a str,
-    theirs: Printed<'a>,
+    theirs: TheirFigure<'a>,
     method: Option<&'a str>,
     differs: Option<&'a str>,
     statistic: String,
-    replicated: Value<'a>,
+    replicated: Cell<'a>,
     deviation: Option<f64>,
     trials: Option<usize>,
-    fathom: Value<'a>,
+    fathom: Cell<'a>,
     ratio: Option<&'a Ratio>,
     verdict: &'a str,
     misleads: &'a str,
@@ -39,7 +43,7 @@ struct Row<'a> {
 }
 
 #[derive(Serialize)]
-struct Printed<'a> {
+struct TheirFigure<'a> {
     figure: Option<&'a str>,
     printed: Option<String>,
     value: Option<f64>,
@@ -53,7 +57,7 @@ struct Printed<'a> {
 
 /// A value with its 95 % interval, or why there is none.
 #[derive(Serialize)]
-struct Value<'a> {
+struct Cell<'a> {
     value: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
@@ -68,10 +72,21 @@ pub fn render(report: &Report, replication: &Replication, rows: &[Compared]) -> 
         title: report.title,
         methodology: report.methodology,
         header: &replication.header,
+        broken: broken(replication),
         rows: rows.iter().map(row).collect(),
     };
     // Plain structures of numbers and texts with text keys: there is nothing in them that could fail.
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+}
+
+fn broken(replication: &Replication) -> BTreeMap<&str, String> {
+    let reason = |outcome: &Outcome| match outcome {
+        Outcome::Failed { reason } => Some(reason.clone()),
+        Outcome::TimedOut { after_s } => Some(format!("did not end within {after_s} s")),
+        Outcome::Measured { .. } | Outcome::Skipped { .. } => None,
+    };
+    let methods = replication.methods.iter();
+    methods.filter_map(|line| Some((line.method.as_str(), reason(&line.outcome)?))).collect()
 }
 
 fn row(compared: &Compared) -> Row<'_> {
@@ -101,32 +116,32 @@ fn row(compared: &Compared) -> Row<'_> {
     }
 }
 
-fn printed(compared: &Compared) -> Printed<'_> {
+fn printed(compared: &Compared) -> TheirFigure<'_> {
     let figure = compared.theirs;
     let reason = match compared.row.theirs {
         Theirs::Printed(_) => None,
         Theirs::NotPrinted(reason) => Some(reason),
     };
-    Printed {
-        figure: figure.map(|figure| figure.id()),
+    TheirFigure {
+        figure: figure.map(Figure::id),
         printed: figure.map(|figure| figure.printed().to_string()),
-        value: figure.and_then(|figure| figure.value()).map(|value| value.printed()),
-        deviation: figure.and_then(|figure| figure.deviation()),
+        value: figure.and_then(Figure::value).map(Value::printed),
+        deviation: figure.and_then(Figure::deviation),
         unit: figure.map(|figure| figure.unit().label()),
-        doubt: figure.and_then(|figure| figure.doubt()).map(|doubt| doubt.name()),
-        misgiving: figure.and_then(|figure| figure.misgiving()),
-        corrected: figure.and_then(|figure| figure.corrected()),
+        doubt: figure.and_then(Figure::doubt).map(Doubt::name),
+        misgiving: figure.and_then(Figure::misgiving),
+        corrected: figure.and_then(Figure::corrected),
         reason,
     }
 }
 
-fn value<T>(found: &Result<T, String>, of: impl Fn(&T) -> (f64, Option<(f64, f64)>)) -> Value<'_> {
+fn value<T>(found: &Result<T, String>, of: impl Fn(&T) -> (f64, Option<(f64, f64)>)) -> Cell<'_> {
     match found {
         Ok(found) => {
             let (value, interval) = of(found);
             let (low, high) = interval.unzip();
-            Value { value: Some(value), low, high, reason: None }
+            Cell { value: Some(value), low, high, reason: None }
         }
-        Err(reason) => Value { value: None, low: None, high: None, reason: Some(reason) },
+        Err(reason) => Cell { value: None, low: None, high: None, reason: Some(reason) },
     }
 }

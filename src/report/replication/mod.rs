@@ -57,9 +57,11 @@ fn summary(report: &Report, replication: &Replication, rows: &[Compared]) -> Sec
     let told = rows.iter().filter(|row| row.replicated.is_ok()).count();
     let source = references::source(report.id).map_or(report.title, |source| source.title.as_str());
     let quick = if replication.header.quick { " Counts were reduced (`--quick`)." } else { "" };
-    let said = Text::plain(format!("{} ", report.title))
+    let said = Text::plain(format!("Report {} (", report.id))
+        .and(Text::prose(report.title))
+        .and(")")
         .cite(source)
-        .and(" is repeated here by its own methods; ")
+        .and(" is repeated here by its own methods. ")
         .and(Text::to(&table_key()))
         .and(format!(" has its {}, {told} of them measured here.{quick}", plural(rows.len(), "row")))
         .and(" Their figures are of their machine. The two columns behind them are of this one, in one session: what their method \
