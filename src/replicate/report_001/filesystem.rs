@@ -90,9 +90,9 @@ pub const SEQUENTIAL_READ: Row = Row {
     replica: Replica::By(&READING),
     statistic: Statistic { variant: SEQUENTIAL, fit: Fit::MeanAt(FILE as f64) },
     fathom: Fathom::Point("filesystem/read", |_| direct(SEQUENTIAL, "read")),
-    misleads: "Nothing that a disk without moving parts would show: past the cache, nothing is read ahead, so \"in sequence\" tells what a \
-               single request takes and not how fast a file is read. Their block is not told, without which a time for \
-               one says little.",
+    misleads: "Past the cache nothing is read ahead, so \"in sequence\" tells what a single request takes and not how fast a file is read. \
+               The mean of all reads is moved by the few that waited long, where Fathom's is a median. Their block is not told, \
+               without which a time for one says little.",
 };
 
 pub const RANDOM_READ: Row = Row {
@@ -100,7 +100,8 @@ pub const RANDOM_READ: Row = Row {
     theirs: Theirs::Printed("s001-0099"),
     statistic: Statistic { variant: RANDOM, fit: Fit::MeanAt(FILE as f64) },
     fathom: Fathom::Point("filesystem/read", |_| direct(RANDOM, "pread")),
-    misleads: "Nothing here: each read waits for the disk. Their block is not told.",
+    misleads: "Little: each read waits for the disk. The mean is moved by the few that waited long, where Fathom's is a median. Their block is \
+               not told.",
     ..SEQUENTIAL_READ
 };
 
