@@ -3,8 +3,7 @@
 
 mod described;
 
-use fathom::experiment::Counters;
-use fathom::experiment::{Dimension, Experiment, Finding, Found, Known, PEER, Point, Question, VIRTUAL_PEER};
+use fathom::experiment::{Counters, Dimension, Experiment, Finding, Found, Known, Point, Question};
 use fathom::experiments;
 use fathom::machine::{Adapter, Fact, Machine, Remote, RemoteAddress, Root};
 use fathom::quantity::Unit;
