@@ -3,10 +3,13 @@
 
 mod described;
 
-use fathom::experiment::{Dimension, Experiment, Finding, Found, Known, PEER, Point, Question, VIRTUAL_PEER};
+use fathom::experiment::{Counters, Dimension, Experiment, Finding, Found, Known, Point, Question};
 use fathom::experiments;
 use fathom::machine::{Adapter, Fact, Machine, Remote, RemoteAddress, Root};
 use fathom::quantity::Unit;
+use fathom::record::{Trial, TrialOutcome};
+use fathom::results::{ProcessorTime, Results};
+use fathom::sampling::{Observations, Sample};
 use fathom::statistics::{Interval, Measured};
 
 /// A value at a point: the experiment, words by which its point is told from all others, the value in the point's unit.
@@ -431,4 +434,43 @@ fn of_nothing_nothing_is_said() {
         let said = experiment.findings(&known);
         assert!(said.is_empty(), "{}: {said:?}", experiment.about().name);
     }
+}
+
+/// Ten operations of 1000 ns each, with so much processor time in all.
+fn sample(user_ns: u64, system_ns: u64, baseline_iterations: u64) -> Sample {
+    let observations = Observations::Ticks {
+        operations: 1,
+        each: true,
+        overhead_ticks: 0.0,
+        beyond_ns: 0.0,
+        operation: vec![1000; 10],
+        baseline: vec![],
+    };
+    let counters = Counters { user_ns, system_ns, ..Counters::default() };
+    Sample { observations, operations: 10, baseline_iterations, counters, ..Sample::default() }
+}
+
+fn where_time_went(sample: Sample) -> Option<ProcessorTime> {
+    let mut run = described::fake_run();
+    let planned = described::planned();
+    let trial = Trial {
+        outcome: TrialOutcome::Measured { sample: Box::new(sample) },
+        ..described::trial(planned, 1)
+    };
+    run.trials = vec![trial];
+    Results::of(&run).points[0].processor_time
+}
+
+#[test]
+fn where_the_time_went_is_told_only_of_what_was_timed() {
+    let spent = where_time_went(sample(2_000, 6_000, 0)).expect("counted");
+    assert_eq!((spent.passed_ns, spent.ran_ns, spent.kernel_share), (1000.0, 800.0, 0.75));
+    assert!((spent.waited_ns() - 200.0).abs() < 1e-9);
+    assert_eq!(spent.kernel_interval, None, "less than a tick has no split");
+    assert_eq!(
+        where_time_went(sample(5_000, 6_000, 0)),
+        None,
+        "more ran than passed: other work was counted too"
+    );
+    assert_eq!(where_time_went(sample(2_000, 6_000, 10)), None, "a baseline was counted too");
 }

@@ -2,11 +2,12 @@
 //! block dropped, as report 002 did.
 
 use crate::experiment::Failure;
-use crate::experiments::test_file::{Aligned, TestFile};
+use crate::experiments::test_file::{Aligned, TestFile, evict};
 use std::fs::{File, OpenOptions};
 use std::io::Error;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::time::Duration;
 
 /// Opens a test file once more with flags that ask for its blocks to come from the device: `O_DIRECT`, or that and `O_SYNC`.
 /// Also where the file has no name any more.
@@ -18,6 +19,18 @@ pub fn opened(test: &TestFile, flags: libc::c_int) -> Result<File, Failure> {
         ),
         _ => Failure::Broke(format!("a test file, opened for direct reads: {error}")),
     })
+}
+
+/// Has the page cache drop a file whole. What a read-ahead still fetches is not dropped before it has come: it is waited for.
+pub fn forgotten(file: &File) -> Result<(), Failure> {
+    const ATTEMPTS: u32 = 200;
+    for _ in 0..ATTEMPTS {
+        if evict(file).is_ok() {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    evict(file)
 }
 
 /// Reads blocks of one file into memory that direct reads take.

@@ -41,9 +41,9 @@ pub const SEQUENTIALLY: Row = Row {
         of: |_| around("all sequential").to_vec(),
         value: |known| between("all sequential", known),
     },
-    misleads: "The processes begin one after the other and stop one by one, so that at both ends of a trial fewer than ten are reading: \
-               the shorter the trial, the more it looks like less contention. Fathom's is between its figures for 8 and 12 \
-               processes that read all the time.",
+    misleads: "The processes begin one after the other and stop one by one, so that at both ends of a trial fewer than ten are reading, which \
+               makes the mean smaller; the few reads that wait long make it larger than Fathom's median, which lies between its \
+               figures for 8 and 12 processes that read all the time.",
 };
 
 pub const AT_RANDOM: Row = Row {

@@ -32,8 +32,8 @@ static CACHING: Method = Method {
     text: "A file is read whole, so that it is in memory as far as it fits, and then once more from its end to its beginning; the \
            second reading's average time of a block, for sizes from one to six eighths of the memory and in finer steps \
            about the jump.",
-    differs: "The blocks have 4 KiB; theirs are not told. Sizes go from two to fifteen sixteenths of the memory, or of the limit that \
-              the control group sets. Files are no larger than 2 GiB: on a machine with more memory, a limit is needed.",
+    differs: "The blocks have 4 KiB; theirs are not told. Sizes go from two to eighteen sixteenths of the memory, or of the limit \
+              that the control group sets, for little else is in memory here. Files are no larger than 2 GiB: on a machine with more memory, a limit is needed.",
     placement: Placement::Free,
     needs: &[],
     limit: Duration::from_mins(5),
@@ -90,9 +90,9 @@ pub const SEQUENTIAL_READ: Row = Row {
     replica: Replica::By(&READING),
     statistic: Statistic { variant: SEQUENTIAL, fit: Fit::MeanAt(FILE as f64) },
     fathom: Fathom::Point("filesystem/read", |_| direct(SEQUENTIAL, "read")),
-    misleads: "Nothing that a disk without moving parts would show: past the cache, nothing is read ahead, so \"in sequence\" tells what a \
-               single request takes and not how fast a file is read. Their block is not told, without which a time for \
-               one says little.",
+    misleads: "Past the cache nothing is read ahead, so \"in sequence\" tells what a single request takes and not how fast a file is read. \
+               The mean of all reads is moved by the few that waited long, where Fathom's is a median. Their block is not told, \
+               without which a time for one says little.",
 };
 
 pub const RANDOM_READ: Row = Row {
@@ -100,7 +100,8 @@ pub const RANDOM_READ: Row = Row {
     theirs: Theirs::Printed("s001-0099"),
     statistic: Statistic { variant: RANDOM, fit: Fit::MeanAt(FILE as f64) },
     fathom: Fathom::Point("filesystem/read", |_| direct(RANDOM, "pread")),
-    misleads: "Nothing here: each read waits for the disk. Their block is not told.",
+    misleads: "Little: each read waits for the disk. The mean is moved by the few that waited long, where Fathom's is a median. Their block is \
+               not told.",
     ..SEQUENTIAL_READ
 };
 
@@ -170,7 +171,7 @@ fn caching(stage: &Stage) -> Result<Series, Failure> {
     let ceiling = machine::memory_ceiling()
         .ok_or_else(|| Failure::Unsupported("how much memory there is, is not known".to_owned()))?;
     let sizes: Vec<u64> =
-        (2..=15).map(|part| ceiling / 16 * part).map(|size| size & !(BLOCK as u64 - 1)).collect();
+        (2..=18).map(|part| ceiling / 16 * part).map(|size| size & !(BLOCK as u64 - 1)).collect();
     let largest = sizes.last().copied().unwrap_or_default();
     if largest > LARGEST {
         return Err(Failure::Unsupported(format!(

@@ -2,11 +2,12 @@
 
 use super::trials;
 use crate::experiment::{Failure, Placement, Point};
-use crate::experiments::test_file::{Room, TestFile, evict};
+use crate::experiments::test_file::{Room, TestFile};
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::replicate::asked::point;
 use crate::replicate::mapping::Mapped;
+use crate::replicate::past_cache::forgotten;
 use crate::replicate::timer::without_trailing_cpuid as timed;
 use crate::replicate::unoptimised::{Links, follow, read_lines_unrolled, write_lines_unrolled};
 use crate::replicate::{
@@ -298,7 +299,7 @@ fn faulting(stage: &Stage) -> Result<Series, Failure> {
     let test = TestFile::nameless(stage.site, FILE, Room::DEFAULT)?;
     let (before, _) = tasks::faults();
     let values = trials(|| {
-        evict(&test.file)?;
+        forgotten(&test.file)?;
         let mapped = Mapped::readable(&test.file, FILE as usize)?;
         Ok::<_, Failure>(timed(|| _ = mapped.read(0)) as f64 * tick_ns)
     })?;

@@ -20,7 +20,8 @@ pub const REPORT: Report = Report {
                   figure is the mean over ten trials; which standard deviation they printed is not said, and here it is that \
                   of a sample. Programs ran at a raised priority (nice), on one core \"wherever necessary\": where is not \
                   said. Here what one thread does alone is pinned to one CPU, and what two tasks do together is not pinned. \
-                  Nothing is warmed up before the first trial.",
+                  A raised priority shields their programs from other work of the machine; Fathom's own measurements do not have it. Nothing is \
+                  warmed up before the first trial.",
     rows: ROWS,
 };
 

@@ -171,7 +171,8 @@ pub const PROCESS_SWITCH: Row = Row {
     statistic: MEAN,
     fathom: Fathom::Point("cpu/context_switch", |_| switches("processes")),
     misleads: "Two switches are told as one, and two writes and two reads of pipes are counted with them; Fathom's figure is one \
-               switch without the pipe.",
+               switch without the pipe. Whoever is woken may take the CPU at once from the one that woke it, so that a round trip can hold \
+               more than two.",
 };
 
 pub const THREAD_SWITCH: Row = Row {
@@ -294,6 +295,6 @@ fn switching(stage: &Stage, between: Between) -> Result<Series, Failure> {
     };
     let values = trials(round)?;
     let waits = (tasks::voluntary_switches() - before) as f64 / (super::TRIALS * sides) as f64;
-    let seen = format!("Each side gave up its CPU to wait {waits:.2} times in a round trip.");
+    let seen = format!("A side gave up its CPU to wait {waits:.2} times in a round trip.");
     Ok(Series::of(values).seen(seen).seen_where(priority))
 }

@@ -6,11 +6,11 @@ use crate::experiments::filesystem::blocks::below;
 use crate::experiments::filesystem::remote::points::{RANDOM, SEQUENTIAL, SERVER_CACHED, SMALL, block};
 use crate::experiments::filesystem::remote::{self, Client, read_block};
 use crate::experiments::network::ping::Ping;
-use crate::experiments::test_file::{Room, TestFile, evict};
+use crate::experiments::test_file::{Room, TestFile};
 use crate::machine::{self, Machine};
 use crate::quantity::{Unit, declared};
 use crate::replicate::asked::point;
-use crate::replicate::past_cache::{Blocks, opened};
+use crate::replicate::past_cache::{Blocks, forgotten, opened};
 use crate::replicate::timer::fenced as timed;
 use crate::replicate::{
     Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, tasks,
@@ -84,7 +84,7 @@ pub const CACHE_SIZE: Row = Row {
         point(Placement::OneCpu, &names, &[])
     }),
     misleads: "A file that is read again from its beginning pushes out what it will ask for next as soon as it is a little too large, so \
-               the jump is steep and says nothing of how much is missing. With steps of a quarter of a power of two the size \
+               the jump is steep, comes early, and says nothing of how much is missing. With steps of a quarter of a power of two the size \
                is known to a fifth.",
 };
 
@@ -192,7 +192,7 @@ fn caching(stage: &Stage) -> Result<Series, Failure> {
     let mut blocks = Blocks::of(opened(&test, 0)?, BLOCK)?;
     let mut series = Series::default();
     for size in sizes {
-        evict(&test.file)?;
+        forgotten(&test.file)?;
         series = series.and("", size as f64, vec![read_again(&mut blocks, size, tick_ns)?]);
     }
     Ok(series.seen_where(priority))
@@ -238,7 +238,7 @@ fn reading(stage: &Stage) -> Result<Series, Failure> {
 
 /// The time of each read, of a file that is not cached at first.
 fn each(test: &TestFile, tick_ns: f64, mut place: impl FnMut() -> u64) -> Result<Vec<f64>, Failure> {
-    evict(&test.file)?;
+    forgotten(&test.file)?;
     let mut blocks = Blocks::of(opened(test, 0)?, BLOCK)?;
     trials(|| {
         let offset = place() * BLOCK as u64;

@@ -56,9 +56,10 @@ static FAULTING: Method = Method {
     measure: faulting,
 };
 
-const BY_ONE: &str = "Each access stands alone between fences, so nothing overlaps and the latency is there; but a thousand of them warm no \
-                      large cache, so what is met is what initialising the array has left in it, the readings of the timer \
-                      are several times a first cache's latency, and beyond the reach of the TLB every access also looks its address up.";
+const BY_ONE: &str = "Each access stands alone between fences, so nothing overlaps and a latency is there. But a thousand of them warm no \
+                      large cache: what is met is what initialising the array, or another program, has left there, and addresses \
+                      are looked up in tables that are not at hand either. And the timer takes many times what the first cache \
+                      does, and counts in steps of several nanoseconds, so that for small arrays nothing is left but these steps.";
 
 /// Accesses to an array of this size.
 const fn access(operation: &'static str, size: u64, at: fn(&Machine) -> Point) -> Row {
@@ -119,8 +120,8 @@ pub const PAGE_FAULT: Row = Row {
         point(Placement::OneCpu, &[("access", "shuffled pages, no read-ahead")], &[])
     }),
     misleads: "A file that was just made is still in the page cache: no fault waits for the disk, so it is not the fault that the \
-               report sets beside a disk's seek time. What it times is minor faults, the file system's account of pages that \
-               will change, and writing all of them back in one go.",
+               report sets beside a disk's seek time, and the kernel maps many pages of such a file at one fault. What is timed is \
+               these minor faults, the file system's account of pages that will change, and writing all of them back in one go.",
 };
 
 fn load(size: u64, machine: &Machine) -> Point {

@@ -122,6 +122,5 @@ pub const SYSTEM_CALL: Row = Row {
     fathom: Fathom::Point("cpu/system_call", |machine| {
         nearest("cpu/system_call", machine, &[("call", &["write nothing to /dev/null"])], &[])
     }),
-    misleads: "Nothing here: loop and timer cost a hundredth of it. Only, a write has work of its own in it besides the entry \
-               into the kernel.",
+    misleads: "Little: loop and timer cost a hundredth of it; a mean holds every interruption, the median does not. A write has work of its own in it besides the entry into the kernel.",
 };

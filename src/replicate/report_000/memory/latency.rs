@@ -85,8 +85,7 @@ const fn load(operation: &'static str, size: u64, theirs: &'static str, fathom: 
 const BROKEN: &str = "The link is taken from the next index, so the chain is no longer one cycle: it goes through part of the array, \
                       and its footprint is smaller than its size, another part with every seed (how large is seen beside). \
                       Against that, the array is twice as large as it is called, eight elements share a cache line, and pointer \
-                      and counter go through memory with every step. Compared with one cycle through every line of an array of \
-                      the same true size.";
+                      and counter go through memory with every step. Compared with one cycle through every line of an array of the same true size, or of the nearest that Fathom measures.";
 
 fn cycle(machine: &Machine, size: u64) -> crate::experiment::Point {
     let names: &[(&str, &[&str])] = &[("order", &["random cycle"]), ("pages", &["base"])];

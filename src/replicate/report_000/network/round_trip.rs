@@ -178,5 +178,5 @@ pub const TCP_REMOTE: Row = trip(
     &TCP_THERE,
     Deviation::Sample,
     |machine| by(machine, "TCP", PEER, 1),
-    "Little by method: one mean for a way whose times spread widely.",
+    "Little by method: one mean for a way whose times spread widely is that of its slow ones.",
 );

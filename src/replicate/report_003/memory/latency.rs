@@ -62,7 +62,7 @@ pub const RAM_ROW: Row = row(
     |machine| chase(machine, 3),
     "The next element is always a little ahead: with short strides, prefetchers have its line under way before it is asked for. \
      With long ones the pointers lead through a part of the array again and again, because each was drawn by itself and \
-     the laps soon repeat, and caches hold that part. Either way memory looks faster than it is.",
+     the laps soon repeat, and caches hold that part, unless others have them. Either way memory looks faster than it is; with strides of a page and more each load also waits for its translation, which makes it look slower again. One mean over such curves hides all three.",
 );
 
 /// A load that L1 answers.

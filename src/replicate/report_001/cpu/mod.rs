@@ -1,15 +1,12 @@
 //! Section 3: CPU, scheduling and services of the operating system.
 
-use super::trials;
-use crate::experiment::{Failure, Placement, Point};
-use crate::experiments::cpu::turn;
+mod measured;
+
+use crate::experiment::{Placement, Point};
 use crate::quantity::Unit;
 use crate::replicate::asked::point;
-use crate::replicate::tasks;
-use crate::replicate::timer::without_trailing_cpuid as timed;
-use crate::replicate::unoptimised::{ROUNDS, call, empty_loop};
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
-use crate::sampling::partner::{self, Process};
+use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Statistic, Theirs};
+use measured::{Between, calling, entering, forking, looping, measurement, switching, threading};
 use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -175,8 +172,9 @@ pub const SYSTEM_CALL: Row = Row {
     replica: Replica::By(&ENTERING),
     statistic: MEAN,
     fathom: Fathom::Point("cpu/system_call", |_| point(Placement::OneCpu, &[("call", "getpid")], &[])),
-    misleads: "Nothing here: a thousand calls between two readings give the cost of a call. So the method does not explain \
-               their 1.31 µs, many times what other machines of the time took; their compiler's loop does not, either.",
+    misleads: "Nothing in what is timed: a thousand calls between two readings give the cost of a call. But a mean over ten trials is \
+               moved by a single one that was interrupted, which the deviation shows. It does not explain their 1.31 µs, many \
+               times what other machines of the time took: its deviation is small.",
 };
 
 pub const PROCESS_CREATION: Row = Row {
@@ -209,8 +207,10 @@ pub const THREAD_CREATION: Row = Row {
                compares what the two calls leave for later.",
 };
 
-const SWITCHED: &str = "A pair that is not held on one CPU does not switch: each side goes to sleep on a CPU of its own, and what \
-                        is timed is waking the other one. Reading and writing the pipes is counted as well.";
+const SWITCHED: &str = "Nothing holds the two on one CPU. Where the scheduler has put them on two, they do not switch: each goes to \
+                        sleep on its own, and what is timed is waking the other one. Where it has put them on one, reading and \
+                        writing the pipes is counted as well, and whoever is woken may take the CPU at once from the one that \
+                        woke it, so that a round trip can hold more than two switches.";
 
 pub const PROCESS_SWITCH: Row = Row {
     section: "3.6",
@@ -244,143 +244,6 @@ fn calls(arguments: u64) -> Point {
 
 fn switches(between: &str) -> Point {
     point(Placement::OneCpu, &[("between", between), ("by", "pipe less its cost")], &[])
-}
-
-/// A reading before and one after, less those of an empty pair, nanoseconds.
-struct Span {
-    tick_ns: f64,
-    overhead_ns: f64,
-}
-
-impl Span {
-    fn of(stage: &Stage) -> Result<Self, Failure> {
-        let tick_ns = stage.ns_per_tick()?;
-        Ok(Span { tick_ns, overhead_ns: pair(tick_ns) })
-    }
-
-    fn ns(&self, work: impl FnOnce()) -> f64 {
-        timed(work) as f64 * self.tick_ns - self.overhead_ns
-    }
-}
-
-/// Two readings with nothing between, mean of 1000, nanoseconds.
-fn pair(tick_ns: f64) -> f64 {
-    let ticks: i64 = (0..ROUNDS).map(|_| timed(|| ())).sum();
-    ticks as f64 / ROUNDS as f64 * tick_ns
-}
-
-fn measurement(stage: &Stage) -> Result<Series, Failure> {
-    let tick_ns = stage.ns_per_tick()?;
-    let priority = tasks::raise_priority();
-    Ok(Series::of(trials(|| Ok::<_, Failure>(pair(tick_ns)))?).seen_where(priority))
-}
-
-fn looping(stage: &Stage) -> Result<Series, Failure> {
-    let priority = tasks::raise_priority();
-    let span = Span::of(stage)?;
-    Ok(Series::of(loops(&span)?).seen_where(priority))
-}
-
-/// The loop overhead of each trial, nanoseconds.
-fn loops(span: &Span) -> Result<Vec<f64>, Failure> {
-    trials(|| Ok(span.ns(empty_loop) / ROUNDS as f64))
-}
-
-/// What the body of the loop adds to it, nanoseconds.
-fn body(span: &Span, work: impl Fn()) -> Result<Vec<f64>, Failure> {
-    let empty = loops(span)?;
-    let empty_ns = empty.iter().sum::<f64>() / empty.len() as f64;
-    trials(|| Ok(span.ns(&work) / ROUNDS as f64 - empty_ns))
-}
-
-fn calling(stage: &Stage) -> Result<Series, Failure> {
-    let priority = tasks::raise_priority();
-    let span = Span::of(stage)?;
-    let mut series = Series::default();
-    for arguments in 0..8 {
-        series = series.and("", arguments as f64, body(&span, || call(arguments))?);
-    }
-    Ok(series.seen_where(priority))
-}
-
-fn entering(stage: &Stage) -> Result<Series, Failure> {
-    let priority = tasks::raise_priority();
-    let span = Span::of(stage)?;
-    let enter = || {
-        for round in 0..ROUNDS {
-            std::hint::black_box(round);
-            // SAFETY: takes nothing and cannot fail.
-            unsafe { libc::syscall(libc::SYS_getpid) };
-        }
-    };
-    Ok(Series::of(body(&span, enter)?).seen_where(priority))
-}
-
-/// How many tasks are made in a trial.
-fn made(stage: &Stage) -> u64 {
-    stage.count(100, 20)
-}
-
-/// The mean time of making a task; what becomes of it is done with outside of the timed span.
-fn making<T>(
-    stage: &Stage,
-    make: impl Fn() -> Result<T, Failure>,
-    end: impl Fn(T) -> Result<(), Failure>,
-) -> Result<Series, Failure> {
-    let priority = tasks::raise_priority();
-    let (span, count) = (Span::of(stage)?, made(stage));
-    let trial = || {
-        let mut total = 0.0;
-        for _ in 0..count {
-            let mut task = None;
-            total += span.ns(|| task = Some(make()));
-            task.map_or(Ok(()), |task| end(task?))?;
-        }
-        Ok::<_, Failure>(total / count as f64)
-    };
-    Ok(Series::of(trials(trial)?).seen_where(priority))
-}
-
-fn forking(stage: &Stage) -> Result<Series, Failure> {
-    let resident = tasks::resident_bytes().map(|bytes| {
-        format!(
-            "The process that forks has {:.1} MiB of memory mapped in.",
-            bytes as f64 / f64::from(1 << 20)
-        )
-    });
-    Ok(making(stage, tasks::fork, tasks::reap)?.seen_where(resident))
-}
-
-fn threading(stage: &Stage) -> Result<Series, Failure> {
-    making(stage, tasks::thread, tasks::join)
-}
-
-#[derive(Clone, Copy)]
-enum Between {
-    Processes,
-    Threads,
-}
-
-fn switching(stage: &Stage, between: Between) -> Result<Series, Failure> {
-    let priority = tasks::raise_priority();
-    let (span, rounds) = (Span::of(stage)?, stage.count(1000, 200));
-    let (mut near, far) = turn::pipes()?;
-    let (_child, sides) = match between {
-        Between::Processes => (Some(Process::start(None, move || turn::echo(far))?), 1),
-        Between::Threads => (partner::thread(None, move || turn::echo(far)).map(|()| None)?, 2),
-    };
-    let before = tasks::voluntary_switches();
-    let trial = || {
-        let mut played = Ok(());
-        let ns = span.ns(|| {
-            played = (0..rounds).try_for_each(|_| near.give().and_then(|()| near.wait()));
-        });
-        played.map(|()| ns / rounds as f64 / 2.0)
-    };
-    let values = trials(trial)?;
-    let waits = (tasks::voluntary_switches() - before) as f64 / (values.len() as u64 * rounds * sides) as f64;
-    let seen = format!("Each side gave up its CPU to wait {waits:.2} times in a round trip.");
-    Ok(Series::of(values).seen(seen).seen_where(priority))
 }
 
 #[cfg(test)]
