@@ -7,7 +7,6 @@
 //! measured in fresh processes and written down ([`record`]); the table is a pure function of that record and of the run
 //! beside it ([`table`]).
 
-mod asked;
 mod mapping;
 mod past_cache;
 mod measuring;

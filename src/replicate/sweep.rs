@@ -1,7 +1,17 @@
-//! Points looked up in the sweeps of Fathom's experiments, as the rows of reports name them.
+//! Fathom's points as the rows of reports name them: by the names of parameters, not by their constants; and looked up in the
+//! sweeps of experiments.
 
-use crate::experiment::{Point, Value};
+use crate::experiment::{Parameter, Placement, Point, Scale, Value};
 use crate::machine::Machine;
+
+/// A point of these variants and numbers.
+pub fn point(placement: Placement, names: &[(&'static str, &str)], numbers: &[(&'static str, u64)]) -> Point {
+    let parameter = |name, scale| Parameter { name, meaning: "", scale };
+    let named = names
+        .iter()
+        .fold(Point::at(placement), |point, (name, value)| point.named(&parameter(name, Scale::Name), value));
+    numbers.iter().fold(named, |point, (name, value)| point.with(&parameter(name, Scale::Count), *value))
+}
 
 /// The point of an experiment's sweep that has these variants (the first of each list that the sweep has) and whose
 /// numbers are nearest to these. Of several, one that says nothing else; where no variant is there, as on a processor

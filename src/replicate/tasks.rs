@@ -59,31 +59,11 @@ pub fn raise_priority() -> Option<String> {
     })
 }
 
-/// How often this process has given up its CPU to wait, so far.
-pub fn voluntary_switches() -> libc::c_long {
-    usage().ru_nvcsw
-}
-
-/// Major faults and minor faults of this process so far.
-pub fn faults() -> (libc::c_long, libc::c_long) {
-    let usage = usage();
-    (usage.ru_majflt, usage.ru_minflt)
-}
-
 /// Memory of this process that is mapped in, bytes: what a fork has to copy the tables of.
 pub fn resident_bytes() -> Option<u64> {
     let pages: u64 = std::fs::read_to_string("/proc/self/statm").ok()?.split(' ').nth(1)?.parse().ok()?;
     // SAFETY: takes no pointers.
     u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok().map(|page| pages * page)
-}
-
-fn usage() -> libc::rusage {
-    // SAFETY: an rusage is plain integers, which the call fills.
-    unsafe {
-        let mut usage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
-        usage
-    }
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use crate::experiments::test_file::{Room, TestFile, served};
 use crate::machine::{self, Machine};
 use crate::quantity::Unit;
 use crate::quantity::declared;
-use crate::replicate::asked::point;
 use crate::replicate::past_cache::{Blocks, opened};
+use crate::replicate::sweep::point;
 use crate::replicate::timer::without_trailing_cpuid as timed;
 use crate::replicate::{
     Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, tasks,

@@ -5,11 +5,12 @@ use crate::experiment::{Failure, Placement, Point};
 use crate::experiments::test_file::{Room, TestFile};
 use crate::machine::Machine;
 use crate::quantity::Unit;
-use crate::replicate::asked::point;
 use crate::replicate::mapping::Mapped;
 use crate::replicate::past_cache::forgotten;
+use crate::replicate::sweep::point;
 use crate::replicate::timer::without_trailing_cpuid as timed;
 use crate::replicate::unoptimised::{Links, follow, read_lines_unrolled, write_lines_unrolled};
+use crate::replicate::usage::Usage;
 use crate::replicate::{
     Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, sweep, tasks,
 };
@@ -297,13 +298,13 @@ const FILE: u64 = 64 << 20;
 fn faulting(stage: &Stage) -> Result<Series, Failure> {
     let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
     let test = TestFile::nameless(stage.site, FILE, Room::DEFAULT)?;
-    let (before, _) = tasks::faults();
+    let before = Usage::now();
     let values = trials(|| {
         forgotten(&test.file)?;
         let mapped = Mapped::readable(&test.file, FILE as usize)?;
         Ok::<_, Failure>(timed(|| _ = mapped.read(0)) as f64 * tick_ns)
     })?;
-    let major = tasks::faults().0 - before;
+    let major = Usage::now().since(before).major;
     let seen = format!("{major} major faults were counted in {} accesses.", values.len());
     let per_byte = values.iter().map(|ns| ns / PAGE).collect();
     Ok(Series::of(values).and(PER_BYTE, 0.0, per_byte).seen(seen).seen_where(priority))

@@ -4,10 +4,11 @@ use super::trials;
 use crate::experiment::{Failure, Placement, Point};
 use crate::experiments::cpu::turn;
 use crate::quantity::Unit;
-use crate::replicate::asked::point;
+use crate::replicate::sweep::point;
 use crate::replicate::tasks;
 use crate::replicate::timer::fenced as timed;
 use crate::replicate::unoptimised::call_once;
+use crate::replicate::usage::Usage;
 use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
 use crate::sampling::partner::{self, Process};
 use std::time::Duration;
@@ -287,14 +288,14 @@ fn switching(stage: &Stage, between: Between) -> Result<Series, Failure> {
         Between::Processes => Some(Process::start(cpu, move || turn::echo(far))?),
         Between::Threads => partner::thread(cpu, move || turn::echo(far)).map(|()| None)?,
     };
-    let before = tasks::voluntary_switches();
+    let before = Usage::now();
     let round = || {
         let mut played = Ok(());
         let ns = span.ns(|| played = near.give().and_then(|()| near.wait()));
         played.map(|()| ns)
     };
     let values = trials(round)?;
-    let waits = (tasks::voluntary_switches() - before) as f64 / (super::TRIALS * sides) as f64;
+    let waits = Usage::now().since(before).voluntary as f64 / (super::TRIALS * sides) as f64;
     let seen = format!("A side gave up its CPU to wait {waits:.2} times in a round trip.");
     Ok(Series::of(values).seen(seen).seen_where(priority))
 }

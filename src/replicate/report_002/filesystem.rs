@@ -9,8 +9,8 @@ use crate::experiments::network::ping::Ping;
 use crate::experiments::test_file::{Room, TestFile};
 use crate::machine::{self, Machine};
 use crate::quantity::{Unit, declared};
-use crate::replicate::asked::point;
 use crate::replicate::past_cache::{Blocks, forgotten, opened};
+use crate::replicate::sweep::point;
 use crate::replicate::timer::fenced as timed;
 use crate::replicate::{
     Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, tasks,

@@ -7,10 +7,11 @@ use crate::experiments::filesystem::blocks::below;
 use crate::experiments::test_file::{Room, TestFile};
 use crate::machine::Machine;
 use crate::quantity::Unit;
-use crate::replicate::asked::point;
 use crate::replicate::mapping::Mapped;
+use crate::replicate::sweep::point;
 use crate::replicate::timer::fenced as timed;
 use crate::replicate::unoptimised::{read_lines, write_lines};
+use crate::replicate::usage::Usage;
 use crate::replicate::{
     Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, sweep, tasks,
 };
@@ -188,12 +189,13 @@ const PAGE: usize = 4096;
 
 fn faulting(stage: &Stage) -> Result<Series, Failure> {
     let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
-    let (before, files) = (tasks::faults(), stage.count(10, 3));
+    let (before, files) = (Usage::now(), stage.count(10, 3));
     let mut values = vec![];
     for _ in 0..files {
         values.push(written(stage, tick_ns)?);
     }
-    let (major, minor) = (tasks::faults().0 - before.0, tasks::faults().1 - before.1);
+    let taken = Usage::now().since(before);
+    let (major, minor) = (taken.major, taken.minor);
     let pages = files as f64 * (FILE / PAGE) as f64;
     let seen = format!(
         "{major} major and {minor} minor faults were counted for {pages:.0} pages: none but major ones wait for the disk."

@@ -5,6 +5,7 @@ use crate::experiment::Failure;
 use crate::experiments::cpu::turn;
 use crate::replicate::timer::without_trailing_cpuid as timed;
 use crate::replicate::unoptimised::{ROUNDS, call, empty_loop};
+use crate::replicate::usage::Usage;
 use crate::replicate::{Series, Stage, tasks};
 use crate::sampling::partner::{self, Process};
 
@@ -141,7 +142,7 @@ pub fn switching(stage: &Stage, between: Between) -> Result<Series, Failure> {
         Between::Processes => (Some(Process::start(None, move || turn::echo(far))?), 1),
         Between::Threads => (partner::thread(None, move || turn::echo(far)).map(|()| None)?, 2),
     };
-    let before = tasks::voluntary_switches();
+    let before = Usage::now();
     let trial = || {
         let mut played = Ok(());
         let ns = span.ns(|| {
@@ -150,7 +151,7 @@ pub fn switching(stage: &Stage, between: Between) -> Result<Series, Failure> {
         played.map(|()| ns / rounds as f64 / 2.0)
     };
     let values = trials(trial)?;
-    let waits = (tasks::voluntary_switches() - before) as f64 / (values.len() as u64 * rounds * sides) as f64;
+    let waits = Usage::now().since(before).voluntary as f64 / (values.len() as u64 * rounds * sides) as f64;
     let seen = format!("A side gave up its CPU to wait {waits:.2} times in a round trip.");
     Ok(Series::of(values).seen(seen).seen_where(priority))
 }

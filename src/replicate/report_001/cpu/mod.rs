@@ -4,7 +4,7 @@ mod measured;
 
 use crate::experiment::{Placement, Point};
 use crate::quantity::Unit;
-use crate::replicate::asked::point;
+use crate::replicate::sweep::point;
 use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Statistic, Theirs};
 use measured::{Between, calling, entering, forking, looping, measurement, switching, threading};
 use std::time::Duration;

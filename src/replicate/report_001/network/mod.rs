@@ -5,7 +5,7 @@ mod measured;
 use crate::experiment::{Found, Known, PEER, Placement, Point, Requirement};
 use crate::experiments::network::other_side::LOOPBACK;
 use crate::quantity::Unit;
-use crate::replicate::asked::point;
+use crate::replicate::sweep::point;
 use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Statistic, Theirs};
 use measured::{BOTH, MESSAGE, SET_UP, TAKEN_DOWN, connecting, pouring, tripping};
 use std::time::Duration;

@@ -6,6 +6,7 @@ use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::quantity::declared::size;
 use crate::replicate::sweep::nearest;
+use crate::replicate::usage::Usage;
 use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -170,7 +171,7 @@ struct Tally {
 impl Tally {
     /// Until now.
     fn now() -> Self {
-        Tally { accesses: 0, major: major_faults(), served: test_file::served().unwrap_or(0.0) }
+        Tally { accesses: 0, major: Usage::now().major, served: test_file::served().unwrap_or(0.0) }
     }
 
     fn add(&mut self, accesses: usize, before: &Tally) {
@@ -233,16 +234,6 @@ fn evict(file: &File) -> Result<(), Failure> {
         std::thread::sleep(Duration::from_millis(1));
     }
     last
-}
-
-fn major_faults() -> u64 {
-    // SAFETY: an rusage is plain integers, which the call fills.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
-        usage
-    };
-    usage.ru_majflt as u64
 }
 
 #[cfg(test)]
