@@ -43,8 +43,7 @@ pub struct Results<'run> {
 impl<'run> Results<'run> {
     /// Computes everything; the same run file gives the same results.
     pub fn of(run: &'run Run) -> Self {
-        let mut points: Vec<PointResult> =
-            run.header.plan.iter().map(|planned| point::result(run, planned)).collect();
+        let mut points = point::results(run);
         let core_hz = core_hz(run);
         let known = supported(run, &points, core_hz);
         let all = everything(run, &points, core_hz);

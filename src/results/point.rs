@@ -9,6 +9,7 @@ use crate::quantity::{Kind, Unit};
 use crate::record::{PlannedPoint, PredictionLine, Run, Trial, TrialOutcome};
 use crate::sampling::{Observations, Sample};
 use crate::statistics::{self, Estimate, Mode, Outliers};
+use std::collections::BTreeMap;
 
 /// What became of a point. Nothing is clamped, nothing is silently dropped, no zero stands for "not measured".
 #[derive(Debug, Clone, PartialEq)]
@@ -161,10 +162,20 @@ pub fn trials_of<'run>(run: &'run Run, planned: &PlannedPoint) -> Vec<&'run Tria
     run.trials.iter().filter(mine).collect()
 }
 
-/// The result of one point of the plan.
-pub fn result(run: &Run, planned: &PlannedPoint) -> PointResult {
-    let said = |line: &&PredictionLine| line.experiment == planned.experiment && line.point == planned.point;
-    judge(run, planned, &trials_of(run, planned), run.predictions.iter().find(said))
+/// The result of every point of the plan, in its order.
+pub fn results(run: &Run) -> Vec<PointResult> {
+    let mut trials: BTreeMap<(&str, &Point), Vec<&Trial>> = BTreeMap::new();
+    for trial in &run.trials {
+        trials.entry((&trial.experiment, &trial.point)).or_default().push(trial);
+    }
+    // What was said first holds.
+    let said = run.predictions.iter().rev().map(|line| ((line.experiment.as_str(), &line.point), line));
+    let said: BTreeMap<(&str, &Point), &PredictionLine> = said.collect();
+    let result = |planned: &PlannedPoint| {
+        let key = (planned.experiment.as_str(), &planned.point);
+        judge(run, planned, trials.get(&key).map_or(&[], Vec::as_slice), said.get(&key).copied())
+    };
+    run.header.plan.iter().map(result).collect()
 }
 
 /// Judges the trials of one point.
