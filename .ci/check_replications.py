@@ -1,11 +1,55 @@
 #!/usr/bin/env python3
 """Checks the tables of replicated reports: every row has figures or says why not, and no method broke.
 
+What a machine cannot resolve is an outcome: a row may say "below resolution" or "below nothing" if its figures bear it
+out. What cannot be (a rate of nothing, a time as far below nothing as Fathom finds it above), what is unexplained, and what broke are complaints.
+
 Usage: check_replications.py TABLE.json…
 """
 
 import json
 import sys
+
+
+def may_be_nothing(row):
+    """Whether one of the two is a time that chance can have brought to nothing: its own interval, if any, must reach it."""
+    if row["unit"] != "nanoseconds":
+        return False
+    for column in ("replicated", "fathom"):
+        cell = row[column]
+        if cell["value"] is None:
+            continue
+        if cell["low"] is None and cell["value"] <= 0:
+            return True
+        # One interval in twenty misses its truth; none misses it by more than its own width.
+        if cell["low"] is not None and cell["low"] <= 0 < 2 * cell["high"] - cell["low"]:
+            return True
+    return False
+
+
+def is_below_nothing(row):
+    """Whether their time is surely below nothing, and by less than half of what Fathom finds, where it finds something."""
+    theirs, ours = row["replicated"], row["fathom"]
+    if row["unit"] != "nanoseconds" or theirs["high"] is None or theirs["high"] >= 0:
+        return False
+    return ours["low"] is None or ours["low"] <= 0 or -theirs["value"] < ours["value"] / 2
+
+
+# What may stand in the place of a ratio, and what the figures must then be.
+LOST = {"below_resolution": may_be_nothing, "below_nothing": is_below_nothing}
+
+
+def of_ratio(row):
+    """What is wrong with two figures and their ratio; None where nothing is."""
+    if row["verdict"] == "impossible":
+        return f"something is broken: {row['no_ratio']}"
+    if row["replicated"]["value"] is None or row["fathom"]["value"] is None or row["ratio"] is not None:
+        return None
+    if row["verdict"] not in LOST or not row["no_ratio"]:
+        return "two figures, no ratio, and no reason"
+    if not LOST[row["verdict"]](row):
+        return f"said to be {row['verdict']}, and its figures are not"
+    return None
 
 
 def complaints(table):
@@ -19,8 +63,8 @@ def complaints(table):
             cell = row[column]
             if cell["value"] is None and not cell["reason"]:
                 yield f"{name}: {column} has neither a value nor a reason"
-        if row["ratio"] is None and row["replicated"]["value"] and row["fathom"]["value"]:
-            yield f"{name}: two figures and no ratio"
+        if wrong := of_ratio(row):
+            yield f"{name}: {wrong}"
     for method, outcome in table["broken"].items():
         yield f"report {table['report']}, method {method}: {outcome}"
 
@@ -31,7 +75,9 @@ def main(paths):
         with open(path, encoding="utf-8") as file:
             table = json.load(file)
         measured = sum(row["replicated"]["value"] is not None for row in table["rows"])
-        print(f"report {table['report']}: {measured} of {len(table['rows'])} rows measured by its methods")
+        lost = sum(row["verdict"] in LOST for row in table["rows"])
+        of_all = f"{measured} of {len(table['rows'])} rows measured by its methods"
+        print(f"report {table['report']}: {of_all}, {lost} below resolution or below nothing here")
         for complaint in complaints(table):
             wrong += 1
             print(f"  {complaint}")
@@ -41,4 +87,5 @@ def main(paths):
     return 1 if wrong else 0
 
 
-sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

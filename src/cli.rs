@@ -93,6 +93,7 @@ pub enum Command {
 
 /// What and how to measure.
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct Run {
     /// Names or globs of experiments, such as `cpu`, `cpu/system_call` or `*_switch`; all of them without any.
     pub experiments: Vec<String>,
@@ -105,7 +106,7 @@ pub struct Run {
     /// The time the run may take, such as `90s` or `6m`.
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub budget: Option<Duration>,
-    /// The wished half-width of the intervals, such as `2%` or `0.02`.
+    /// The target half-width of the intervals, such as `2%` or `0.02`.
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub precision: Option<f64>,
     /// The seed of all randomness, to repeat a run's order and layout.
@@ -137,6 +138,9 @@ pub struct Run {
     /// Go on with a run that was interrupted, or add rounds to a complete one.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "processes", "remote"])]
     pub resume: Option<PathBuf>,
+    /// Print the plan, and what is expected of it where an earlier run of this machine is stored, without measuring.
+    #[arg(long, conflicts_with_all = ["resume", "output"])]
+    pub dry_run: bool,
     /// The second host for remote experiments.
     #[command(flatten)]
     pub peer: PeerOptions,
@@ -248,6 +252,9 @@ pub struct Report {
     /// In which form.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+    /// As text, every figure in tables instead of one screen.
+    #[arg(long)]
+    pub full: bool,
     /// Set the figures of a published machine beside the run's: its id, a part of it, the number of a report, `lmbench`, or
     /// `all`. May be given several times; `fathom references` lists them.
     #[arg(long, value_name = "MACHINE")]
@@ -260,7 +267,7 @@ pub struct Report {
 /// The forms of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// The summary table for a terminal.
+    /// One screen for a terminal; of a replication, its table.
     Text,
     /// One web page that needs no network.
     Html,

@@ -1,5 +1,6 @@
 //! What each command does: results on standard output, progress and warnings on standard error.
 
+mod dry_run;
 mod peer;
 mod references;
 mod replicate;
@@ -14,11 +15,11 @@ use crate::report;
 use crate::report::terminal::Style;
 use crate::results::Results;
 use crate::run::{self, Campaign, MeasuringLock, Options, Peering};
-use crate::sampling::{self, Answer, Request};
+use crate::sampling::{self, Block, Request};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::CommandFactory;
 use serde::de::DeserializeOwned;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -31,6 +32,7 @@ const SOME_FAILED: u8 = 4;
 pub fn run(cli: Cli) -> Result<ExitCode> {
     let style = style(cli.color);
     match cli.command {
+        Command::Run(asked) if asked.dry_run => dry_run::plan(&asked, style)?,
         Command::Run(asked) => return measure(&asked, style),
         Command::Replicate(asked) => return replicate::replicate(&asked, style),
         Command::Trial => trial()?,
@@ -105,20 +107,22 @@ fn machine(format: MachineFormat, folder: &Path, style: Style) -> Result<()> {
     }
 }
 
-/// One trial: a request on standard input, an answer on standard output.
+/// A process that measures: a request on standard input, then visits, each answered on standard output before the next.
 fn trial() -> Result<()> {
     let request: Request = request("trial", "run")?;
-    let answer = match experiments::find(&request.experiment) {
-        Some(experiment) => sampling::visit(experiment, &request),
-        None => Answer::Broke(format!("there is no experiment {}", request.experiment)),
-    };
-    print(&serde_json::to_string(&answer)?)
+    let experiment = experiments::find(&request.experiment)
+        .with_context(|| format!("there is no experiment {}", request.experiment))?;
+    let block = Block::new(experiment, &request.setting);
+    for line in std::io::stdin().lines() {
+        print(&serde_json::to_string(&block.visit(&serde_json::from_str(&line?)?))?)?;
+    }
+    Ok(())
 }
 
 /// What a process that measures is asked on its standard input.
 fn request<R: DeserializeOwned>(command: &str, by: &str) -> Result<R> {
     let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text)?;
+    std::io::stdin().read_line(&mut text)?;
     serde_json::from_str(&text).with_context(|| {
         format!("`fathom {command}` is what `fathom {by}` starts; it wants a request on standard input")
     })
@@ -131,7 +135,7 @@ fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
         Some(path) => (Campaign::resume(path, asked.budget, peer::again(&asked.peer, path)?)?, path.clone()),
         None => begin(asked)?,
     };
-    for warning in campaign.machine().warnings() {
+    for warning in campaign.testbed().machine().warnings() {
         eprintln!("note: {} {}", warning.problem, warning.remedy);
     }
     let mut live = report::live::Live::new();
@@ -209,14 +213,22 @@ fn shown(path: &Path, asked: &cli::Report, style: Style) -> Result<String> {
     }
     let results = Results::of(&run);
     if machines.is_empty() {
-        return Ok(rendered(&results, asked.format, &[("run file", path)], style));
+        return Ok(report_of(&results, asked, &[("run file", path)], style));
     }
-    Ok(references::beside(&results, &machines, asked.format, path, style))
+    Ok(references::beside(&results, &machines, asked, path, style))
+}
+
+/// The screen, the tables, or another form.
+fn report_of(results: &Results, asked: &cli::Report, files: &[(&str, &Path)], style: Style) -> String {
+    match asked.format {
+        Format::Text if asked.full => report::terminal::summary(results, files, style),
+        format => rendered(results, format, files, style),
+    }
 }
 
 fn rendered(results: &Results, format: Format, files: &[(&str, &Path)], style: Style) -> String {
     match format {
-        Format::Text => report::terminal::summary(results, files, style),
+        Format::Text => report::screen::page(results, files, style),
         Format::Html => report::html::render(results),
         Format::Markdown => report::markdown::render(results),
         Format::Latex => report::latex::render(results),

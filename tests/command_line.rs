@@ -11,14 +11,24 @@ fn a_run_prints_its_table_and_leaves_a_run_file_and_a_page() {
     let file = folder.path().join("run.jsonl");
     let output = short_run(&file).assert().success().get_output().clone();
     let (table, said) = (text(&output.stdout), text(&output.stderr));
-    assert!(table.contains("getppid") && table.contains("cpu/system_call"), "{table}");
+    assert!(table.contains("system_call: getppid") && table.contains("Main figures"), "{table}");
+    assert!(table.lines().count() <= fathom::report::screen::MOST_LINES, "{table}");
+    let shown = |full: &[&str]| {
+        text(&fathom().arg("report").args(full).arg(&file).assert().success().get_output().stdout)
+    };
+    let screen = shown(&[]);
+    assert!(table.starts_with(&screen), "the report shows the screen again: {screen}\n{table}");
+    assert!(shown(&["--full"]).contains("cpu/system_call (one-cpu)"), "every figure stands in the tables");
     assert!(!said.contains("getppid"), "results go to standard output alone: {said}");
     assert_eq!(lines_of(&file, "header").len(), 1);
     assert_eq!(lines_of(&file, "closing").len(), 1);
     let (trials, plan) = (lines_of(&file, "trial"), lines_of(&file, "header")[0]["plan"].clone());
+    let settled = lines_of(&file, "settled").pop().expect("it was settled which points get their trials");
     for point in plan.as_array().unwrap() {
-        let visited = trials.iter().any(|trial| trial["point"] == point["point"]);
-        assert!(visited || point["skip"].is_string(), "neither visited nor skipped: {point}");
+        let is = |other: &serde_json::Value| other["point"] == point["point"];
+        let priced = settled["left_out"].as_array().is_some_and(|out| out.iter().any(is));
+        let kept = trials.iter().any(is) || point["skip"].is_string() || priced;
+        assert!(kept, "neither visited nor skipped: {point}");
     }
     assert!(std::fs::read_to_string(folder.path().join("run.html")).unwrap().starts_with("<!doctype html>"));
 }
@@ -170,4 +180,28 @@ fn published_machines_are_listed_and_set_beside_a_run() {
     fathom().args(["references", "003", "--format", "json"]).assert().success();
     let one = text(&fathom().args(["references", "s000-0074"]).assert().success().get_output().stdout);
     assert!(one.contains("ten times too large") && one.contains("line "), "{one}");
+}
+
+#[test]
+fn a_dry_run_prints_the_plan_measures_nothing_and_forecasts_from_a_stored_run() {
+    let data = tempfile::tempdir().unwrap();
+    let dry = |arguments: &[&str]| {
+        let mut command = fathom();
+        command.env("XDG_DATA_HOME", data.path()).args(["run", "--dry-run", "--quick", "cpu/system_call"]);
+        let output = command.args(arguments).assert().success().get_output().clone();
+        text(&output.stdout)
+    };
+    let unknown = dry(&[]);
+    assert!(unknown.contains("cpu/system_call") && unknown.contains("never fewer than 6"), "{unknown}");
+    assert!(unknown.contains("the pilot round will tell"), "{unknown}");
+    let runs = data.path().join("fathom/runs");
+    assert!(!runs.exists(), "nothing is left behind");
+    std::fs::create_dir_all(&runs).unwrap();
+    short_run(&runs.join("2026-01-01T00-00-00Z-000001.jsonl")).assert().success();
+    let known = dry(&["--budget", "1m"]);
+    assert!(known.contains("A run of 1 min") && known.contains("8 trials each, done after"), "{known}");
+    assert!(!known.contains("left out,"), "{known}");
+    let short = dry(&["--budget", "500ms"]);
+    assert!(short.contains("left out, they cost") && short.contains("--budget "), "{short}");
+    fathom().args(["run", "--dry-run", "--resume", "x"]).assert().code(2);
 }

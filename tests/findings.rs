@@ -32,6 +32,7 @@ const TCP_PEER: &str = "by=TCP loop=closed path=peer payload=56";
 const SWITCH: &str = "between=processes by=pipe less its cost";
 const THREAD_SWITCH: &str = "between=threads by=pipe less its cost";
 const USUAL_PEER: &str = "by=TCP chunk=131072 direction=send path=peer placement=across-cpus streams=1";
+const SENT: &str = "by=TCP chunk=65536 direction=send path=loopback";
 const RANDOM_DIRECT: &str = "block=4096 file=67108864 order=random placement=one-cpu state=direct way=pread";
 const SEQUENTIAL_DIRECT: &str =
     "block=4096 file=67108864 order=sequential placement=one-cpu state=direct way=read";
@@ -154,6 +155,16 @@ const CASES: &[Case] = &[
         ],
         said: "TCP moves {1000000000} of payload at its best, over loopback {4000000000}: the software alone moves {4} times",
         compares: true,
+    },
+    Case {
+        experiment: "network/bandwidth",
+        question: Question::Experiment,
+        values: &[
+            ("network/bandwidth", SENT, 1e9),
+            ("network/bandwidth", "by=TCP chunk=65536 direction=receive path=loopback", 4e9),
+        ],
+        said: "Over loopback TCP moves {1000000000} and received {4000000000}, in chunks of 64 KiB: the two directions",
+        compares: false,
     },
     Case {
         experiment: "network/bandwidth",
@@ -318,6 +329,14 @@ fn what_intervals_do_not_tell_apart_is_not_told_apart() {
 }
 
 #[test]
+fn two_directions_that_cannot_be_told_apart_are_not_said_to_differ() {
+    let of_directions = |case: &&Case| case.said.contains("the two directions");
+    let case = CASES.iter().find(of_directions).expect("a case");
+    assert!(saying(case, case.values, Some(0.5)).is_some());
+    assert!(saying(case, case.values, Some(0.99)).is_none());
+}
+
+#[test]
 fn of_too_few_trials_a_comparison_says_so() {
     let case = &CASES[0];
     let said = findings(case, case.values, None);
@@ -350,21 +369,32 @@ fn one_more_argument_is_the_slope_of_the_line_and_needs_three_points() {
 #[test]
 fn contention_is_held_against_serving_one_after_the_other() {
     let machine = machine();
-    let said = |slope: f64| {
+    let said_of = |slope: f64, in_rounds: bool| {
         let mut known = Known::new(&machine, None);
         let experiment = experiments::find("filesystem/contention").expect("an experiment");
+        let around = |value: f64| {
+            let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
+            Found { value, interval, dimension: Dimension::Of(Unit::Nanoseconds) }
+        };
         for count in [1_u16, 2, 3, 4] {
             let words = format!(
                 "figure=each process file=4096000 pattern=all random placement=free processes={count} "
             );
             let alone = 50e3;
-            let value = alone + slope * f64::from(count - 1);
-            let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
-            let found = Found { value, interval, dimension: Dimension::Of(Unit::Nanoseconds) };
-            known.learn("filesystem/contention", &point(experiment, &words, &machine), found);
+            let place = point(experiment, &words, &machine);
+            known.learn("filesystem/contention", &place, around(alone + slope * f64::from(count - 1)));
+            if in_rounds {
+                let line = (around(slope), around(alone - slope));
+                known.learn_line("filesystem/contention", &place, "processes", line);
+            }
         }
         experiment.findings(&known)[0].statement.plain()
     };
+    let said = |slope| said_of(slope, true);
+    assert!(
+        said_of(10e3, false).contains("adds {0.2} of what one alone takes ({50000})."),
+        "points alone judge nothing"
+    );
     assert!(
         said(10e3)
             .contains("adds {0.2} of what one alone takes ({50000}): the device serves several at once.")

@@ -6,7 +6,7 @@
 mod fixture;
 
 use fathom::report::terminal::Style;
-use fathom::report::{html, json, latex, markdown, terminal};
+use fathom::report::{html, json, latex, markdown, screen, terminal};
 use fathom::results::Results;
 use std::path::Path;
 
@@ -35,9 +35,17 @@ fn on_terminal(results: &Results, width: usize, colour: bool) -> String {
     terminal::summary(results, &files, Style { width, colour })
 }
 
+fn on_screen(results: &Results, width: usize, colour: bool) -> String {
+    let files = [("run file", Path::new("runs/example.jsonl"))];
+    screen::page(results, &files, Style { width, colour })
+}
+
 #[test]
 fn every_form_of_the_report_is_as_it_was_reviewed() {
     with_results(|results| {
+        golden("screen.txt", &on_screen(results, 120, false));
+        golden("screen-narrow.txt", &on_screen(results, 80, false));
+        golden("screen-colour.txt", &on_screen(results, 120, true));
         golden("terminal.txt", &on_terminal(results, 120, false));
         golden("terminal-narrow.txt", &on_terminal(results, 72, false));
         golden("terminal-colour.txt", &on_terminal(results, 120, true));
@@ -77,8 +85,9 @@ fn a_page_over_every_experiment_has_a_section_for_each() {
 }
 
 /// Every form of the report, by name.
-fn forms(results: &Results) -> [(&'static str, String); 7] {
+fn forms(results: &Results) -> [(&'static str, String); 8] {
     [
+        ("screen", on_screen(results, 100, false)),
         ("terminal", on_terminal(results, 120, false)),
         ("narrow terminal", on_terminal(results, 60, false)),
         ("markdown", markdown::render(results)),
@@ -214,6 +223,50 @@ fn no_line_of_the_table_is_longer_than_the_terminal() {
             assert!(longest <= Some(width), "{longest:?} at {width}");
         }
     });
+}
+
+/// Of a run of everything there is more than a screen holds, and of the small one less.
+#[test]
+fn a_run_is_told_on_one_screen_of_any_usual_width() {
+    let everything = fixture::parse(&fixture::everything());
+    for run in [fixture::parse(&fixture::golden()), everything] {
+        let results = Results::of(&run);
+        for width in [80, 95, 96, 100, 120] {
+            let text = on_screen(&results, width, false);
+            assert!(text.lines().count() <= screen::MOST_LINES, "{} at {width}", text.lines().count());
+            let too_long = text.lines().find(|line| line.chars().count() > width);
+            assert_eq!(too_long, None, "at {width}");
+            for part in ["How far to trust it", "Main figures", "What stands out", "fathom report --full"] {
+                assert!(text.contains(part), "{part} at {width}:\n{text}");
+            }
+        }
+        assert_eq!(without_colour(&on_screen(&results, 120, true)), on_screen(&results, 120, false));
+    }
+}
+
+/// The text without escape sequences, none of which takes room.
+fn without_colour(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |plain, part| plain + part.split_once('m').map_or("", |(_, rest)| rest))
+}
+
+/// What a run says of its precision is what its points say.
+#[test]
+fn the_precision_that_was_reached_and_missed_is_told_as_it_is() {
+    let told = |target: f64, ended: &str| {
+        let text = fixture::golden()
+            .replace("\"precision\":0.01", &format!("\"precision\":{target}"))
+            .replace("\"ended\":\"budget\"", &format!("\"ended\":\"{ended}\""));
+        on_screen(&Results::of(&fixture::parse(&text)), 200, false)
+    };
+    let missed = told(0.001, "precision");
+    assert!(missed.contains("ended because no further trial was expected"), "{missed}");
+    assert!(missed.contains("target of ±0.10 %") && missed.contains(" missed it"), "{missed}");
+    assert!(!missed.contains("every value was within"), "{missed}");
+    let reached = told(0.01, "precision");
+    assert!(reached.contains("every value was within its target"), "{reached}");
+    assert!(reached.contains("29 of 29 values (100 %)"), "{reached}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod fixture;
 
 use fathom::record::Run;
 use fathom::report::terminal::{self, Style};
-use fathom::report::{html, json, latex, markdown};
+use fathom::report::{html, json, latex, markdown, screen};
 use fathom::results::Results;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -88,11 +88,12 @@ fn visit(value: &Value, pointer: &str, class: &str, see: &mut impl FnMut(&str, &
 }
 
 /// Every form of the report of a run file that can be read; `None` of one that cannot.
-fn forms(text: &str) -> Option<[(&'static str, String); 6]> {
+fn forms(text: &str) -> Option<[(&'static str, String); 7]> {
     let run = Run::parse(text).ok()?;
     let results = Results::of(&run);
     let files = [("run file", Path::new("x.jsonl"))];
     Some([
+        ("screen", screen::page(&results, &files, Style { width: 100, colour: false })),
         ("terminal", terminal::summary(&results, &files, Style { width: 100, colour: false })),
         ("html", html::render(&results)),
         ("markdown", markdown::render(&results)),

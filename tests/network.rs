@@ -11,7 +11,7 @@ mod wire;
 
 use fathom::experiment::{Experiment, PeerAddress, Point, Token};
 use fathom::experiments;
-use fathom::sampling::{Answer, ClockKind, Observations, Request, Sample, Setting};
+use fathom::sampling::{Answer, ClockKind, Observations, Request, Sample, Setting, Visit, Visited};
 use fathom::statistics::{median, share_interval};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -96,12 +96,12 @@ fn trial(
     assert_eq!(points.len(), 1, "{points:?}");
     let request = Request {
         experiment: experiment.about().name.to_owned(),
-        point: points[0].clone(),
         setting: Setting {
             seed: 7,
             clock: ClockKind::MonotonicRaw,
             ticks_per_second: 1e9,
             duration_ns: observe.as_nanos() as u64,
+            core: None,
             spread: false,
             home: None,
             partner: None,
@@ -119,11 +119,15 @@ fn trial(
         },
     };
     let mut child = program.arg("trial").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(&serde_json::to_vec(&request).unwrap()).unwrap();
+    let visit = Visit { points: vec![points[0].clone()], seed: 7 };
+    let said =
+        format!("{}\n{}\n", serde_json::to_string(&request).unwrap(), serde_json::to_string(&visit).unwrap());
+    child.stdin.take().unwrap().write_all(said.as_bytes()).unwrap();
     let mut answer = vec![];
     child.stdout.take().unwrap().read_to_end(&mut answer).unwrap();
     child.wait().unwrap();
-    match serde_json::from_slice(&answer).map_err(|error| error.to_string())? {
+    let visited: Visited = serde_json::from_slice(&answer).map_err(|error| error.to_string())?;
+    match visited.answers.into_iter().next().expect("one answer for one point") {
         Answer::Measured(sample) => Ok(*sample),
         Answer::Unsupported(reason) | Answer::Broke(reason) => Err(reason),
     }

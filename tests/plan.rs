@@ -2,9 +2,14 @@
 
 mod described;
 
-use fathom::experiment::{Effort, Placement, Point};
+use fathom::experiment::{
+    About, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Placement, Point,
+    Prediction, Scale, Site, Trend, Workload,
+};
 use fathom::experiments;
-use fathom::plan::{self, Cpus};
+use fathom::machine::Machine;
+use fathom::plan::{self, Cpus, Importance};
+use fathom::record::PlannedPoint;
 use std::time::Duration;
 
 #[test]
@@ -35,4 +40,95 @@ fn a_part_of_a_chapter_gets_its_part_of_the_time() {
     assert!(whole <= Duration::from_secs(90), "a complete quick run takes 90 s at most: {whole:?}");
     let one = plan::default_budget(&all[..1], Effort::Quick);
     assert!(one < whole / 4 && one >= Duration::from_secs(2));
+}
+
+const SIZE: Parameter = Parameter { name: "size", meaning: "size", scale: Scale::Bytes };
+const KERNEL: Parameter = Parameter { name: "kernel", meaning: "kernel", scale: Scale::Name };
+const ASPECT: Parameter = Parameter { name: "aspect", meaning: "aspect", scale: Scale::Name };
+
+static ABOUT: About = About {
+    name: "memory/example",
+    question: "What is it?",
+    operation: "",
+    method: "",
+    caveats: "",
+    version: 1,
+    parameters: &[KERNEL, SIZE, ASPECT],
+    trends: &[Trend { along: "size", step: 1.0, slope: "per byte" }],
+};
+
+/// Kernels by size, of which those of one size share a mapping, each with two figures of one trial.
+struct Example;
+
+impl Experiment for Example {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _machine: &Machine) -> Vec<Point> {
+        let point = |kernel: &str, size, aspect: &str, placement| {
+            Point::at(placement).named(&KERNEL, kernel).with(&SIZE, size).named(&ASPECT, aspect)
+        };
+        let mut points = vec![];
+        for (kernel, placement) in
+            [("copy", Placement::OneCpu), ("fill", Placement::OneCpu), ("fill", Placement::Free)]
+        {
+            for size in [64, 128] {
+                points.extend(["least", "usual"].map(|aspect| point(kernel, size, aspect, placement)));
+            }
+        }
+        points.push(Point::new().named(&KERNEL, "alone").named(&ASPECT, "least"));
+        points.push(Point::new().named(&KERNEL, "alone").named(&ASPECT, "usual"));
+        points
+    }
+
+    fn block(&self, point: &Point) -> Option<String> {
+        point.get("size").map(ToString::to_string)
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&ASPECT)
+    }
+
+    fn main_figures(&self) -> &'static [MainFigure] {
+        const FIGURES: &[MainFigure] =
+            &[MainFigure::of("copy", &[("kernel", fathom::experiment::At::Name("copy"))])];
+        FIGURES
+    }
+
+    fn predict(&self, _point: &Point, _known: &Known) -> Result<Prediction, String> {
+        Err("an example".to_owned())
+    }
+
+    fn prepare<'site>(&self, _point: &Point, _site: &'site Site) -> Result<Workload<'site>, Failure> {
+        Err(Failure::Unsupported("an example".to_owned()))
+    }
+
+    fn evidence(&self, _point: &Point, _seen: &Observed) -> Vec<Check> {
+        vec![]
+    }
+}
+
+#[test]
+fn blocks_are_points_that_share_a_preparation_and_a_place_and_figures_stay_together() {
+    let machine = described::machine();
+    let experiments: Vec<&'static dyn Experiment> = vec![&Example];
+    let mut points: Vec<PlannedPoint> = Example
+        .sweep(&machine)
+        .into_iter()
+        .map(|point| PlannedPoint { experiment: ABOUT.name.to_owned(), point, ..described::planned() })
+        .collect();
+    let blocks = plan::blocks(&experiments, &points);
+    // copy 64, copy 128, fill 64, fill 128 on one CPU; fill free; alone.
+    let expected: Vec<Vec<usize>> =
+        vec![vec![0, 1, 4, 5], vec![2, 3, 6, 7], vec![8, 9], vec![10, 11], vec![12, 13]];
+    assert_eq!(blocks, expected);
+    let jobs = plan::jobs(&experiments, &machine, &points);
+    assert!(jobs.chunks(2).all(|figures| figures[0].trial == figures[1].trial));
+    assert_ne!(jobs[0].trial, jobs[4].trial);
+    assert_eq!(jobs[4].block, 0);
+    let importance: Vec<Importance> = [0, 4, 12].map(|point: usize| jobs[point].importance).into();
+    assert_eq!(importance, [Importance::Main, Importance::Line, Importance::Other]);
+    points[0].skip = Some("not wanted".to_owned());
+    assert_eq!(plan::blocks(&experiments, &points)[0], [1, 4, 5], "what is skipped is in no block");
 }

@@ -5,8 +5,8 @@ mod described;
 
 use described::planted::{Described, described, hybrid, server};
 use fathom::experiment::{
-    About, Asked, Basis, Check, Dimension, Experiment, Failure, Found, Known, Observed, Point, Prediction,
-    Site, Source, Workload,
+    About, Asked, Basis, Check, Dimension, Experiment, Failure, Found, Known, Observed, Parameter, Point,
+    Prediction, Scale, Site, Source, Workload,
 };
 use fathom::experiments;
 use fathom::machine::Machine;
@@ -38,14 +38,13 @@ fn plan(machine: &Machine) -> Plan {
     experiments::all().flat_map(of).collect()
 }
 
-/// Parameters that name what is read off the same trials: points that differ in nothing else are one measurement.
-const READINGS: [&str; 4] = ["aspect", "counted", "figure", "result"];
-
 /// By point the places of all that are the same measurement, under whatever name.
 fn same_measurements(plan: &Plan) -> Vec<Vec<usize>> {
-    let bare = |point: &Point| READINGS.iter().fold(point.clone(), |point, name| point.without(name));
-    let keys: Vec<(&str, Point)> =
-        plan.iter().map(|(experiment, point)| (experiment.about().name, bare(point))).collect();
+    let bare = |(experiment, point): &(&'static dyn Experiment, Point)| match experiment.figure() {
+        Some(figure) => (experiment.about().name, point.without(figure.name)),
+        None => (experiment.about().name, point.clone()),
+    };
+    let keys: Vec<(&str, Point)> = plan.iter().map(bare).collect();
     let mut places: BTreeMap<&(&str, Point), Vec<usize>> = BTreeMap::new();
     for (place, key) in keys.iter().enumerate() {
         places.entry(key).or_default().push(place);
@@ -217,8 +216,7 @@ static CHEAT: About = About {
     trends: &[],
 };
 
-const READING: fathom::experiment::Parameter =
-    fathom::experiment::Parameter { name: "aspect", meaning: "", scale: fathom::experiment::Scale::Name };
+const READING: Parameter = Parameter { name: "aspect", meaning: "", scale: Scale::Name };
 
 impl Experiment for Cheat {
     fn about(&self) -> &'static About {
@@ -236,6 +234,10 @@ impl Experiment for Cheat {
             1.0,
             Basis::published(1.0, "nobody"),
         ))
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&READING)
     }
 
     fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {

@@ -93,7 +93,7 @@ fn nfs_is_read_without_a_mount() {
     let _alone = alone();
     let Some(server) = server("nfs from NFS-Ganesha", "ganesha", &[], 101, 2049) else { return };
     let remote = format!("nfs://{}{}/", server.address, server.files().display());
-    let (output, points) = measure(server.folder.path(), &remote, &["--budget", "4s"]);
+    let (output, points) = measure(server.folder.path(), &remote, &["--budget", "16s"]);
     sound(&server, &output, &points, "nfs", &["no data", "server-cached"]);
     let elsewhere = format!("nfs://{}/elsewhere/x", server.address);
     let (_, points) = measure(server.folder.path(), &elsewhere, &["--quick", "--budget", "1s"]);
@@ -113,7 +113,7 @@ fn smb_is_read_without_a_mount_as_nobody_and_as_a_user_who_signs() {
     let _alone = alone();
     let Some(server) = server("smb from Samba, as nobody", "samba", &[], 102, 445) else { return };
     let remote = format!("smb://{}/files/", server.address);
-    let (output, points) = measure(server.folder.path(), &remote, &["--budget", "4s"]);
+    let (output, points) = measure(server.folder.path(), &remote, &["--budget", "16s"]);
     sound(&server, &output, &points, "smb", &["no data", "server-cached"]);
     drop(server);
     let Some(server) = self::server("smb from Samba, as a user", "samba", &["pass word"], 103, 445) else {
@@ -144,7 +144,7 @@ fn sftp_is_read_over_the_users_own_ssh_and_through_sshfs() {
     let _alone = alone();
     let Some(server) = server("sftp from OpenSSH", "openssh", &[], 104, 22) else { return };
     let remote = format!("sftp://{}{}/", server.address, server.files().display());
-    let (output, points) = measure(server.folder.path(), &remote, &["--budget", "10s"]);
+    let (output, points) = measure(server.folder.path(), &remote, &["--budget", "30s"]);
     sound(&server, &output, &points, "sftp", &["no data", "server-cached", "server-cold"]);
     sftp_refused(&server);
     mounted_by_sshfs(&server);
@@ -183,7 +183,7 @@ fn mounted_by_sshfs(server: &Server) {
         say(&format!("NOT RUN: reads through sshfs: {mounted:?}"));
         return;
     }
-    let (output, points) = measure(server.folder.path(), &point.display().to_string(), &["--budget", "5s"]);
+    let (output, points) = measure(server.folder.path(), &point.display().to_string(), &["--budget", "20s"]);
     let unmounted = Command::new("umount").arg("-l").arg(&point).status();
     assert!(unmounted.is_ok_and(|status| status.success()));
     sound(server, &output, &points, "sshfs mount", &["client-cached", "server-cached"]);

@@ -3,8 +3,10 @@
 mod described;
 
 use fathom::experiment::Prediction;
-use fathom::record::{Closing, Ending, Line, PredictionLine, ReadError, Run, Trial, TrialOutcome};
-use fathom::results::Results;
+use fathom::record::{
+    Closing, Ending, LeftOut, Line, PredictionLine, ReadError, Run, Settled, Trial, TrialOutcome,
+};
+use fathom::results::{Outcome, Results};
 use fathom::sampling::{Conditions, Observations, Sample};
 use proptest::prelude::*;
 
@@ -109,4 +111,43 @@ proptest! {
         let _ = Run::parse(&garbage);
         let _ = Run::parse(&(some_run() + &garbage + "\n"));
     }
+}
+
+#[test]
+fn a_point_that_did_not_fit_into_the_budget_is_skipped_with_its_price_unless_it_has_its_interval() {
+    let planned = described::planned();
+    let settled = |experiment: &str| {
+        let left_out =
+            LeftOut { experiment: experiment.to_owned(), point: planned.point.clone(), cost_s: 12.2 };
+        Line::Settled(Settled {
+            at_s: 3.0,
+            budget_s: 90.0,
+            points: 0,
+            trials: 0,
+            least_trials: 0,
+            most_trials: 0,
+            trial_ns: 4_000_000,
+            end_s: 3.0,
+            left_out: vec![left_out],
+            enough_budget_s: 180.0,
+        })
+    };
+    let outcome = |outcomes: &[TrialOutcome], settled: Vec<Line>| {
+        let mut all = lines(outcomes);
+        all.extend(settled);
+        let run = Run::parse(&text(&all)).unwrap();
+        let point = Results::of(&run).points.remove(0);
+        (point.outcome, point.estimate.is_some())
+    };
+    let trials = |number: usize| vec![sample(vec![130, 131, 132]); number];
+    let (skipped, has_estimate) = outcome(&trials(5), vec![settled(&planned.experiment)]);
+    let reason = skipped.reason().unwrap();
+    assert!(matches!(skipped, Outcome::Skipped { .. }) && !has_estimate, "{skipped:?}");
+    assert!(reason.contains("about 10 s") && reason.contains("--budget 3m"), "{reason}");
+    assert!(outcome(&trials(5), vec![]).1, "without that line it stands");
+    assert!(outcome(&trials(6), vec![settled(&planned.experiment)]).1, "with an interval it stands");
+    let later = vec![settled(&planned.experiment), settled("another/one")];
+    assert!(outcome(&trials(5), later).1, "the last settlement holds");
+    let failed = vec![TrialOutcome::Failed { reason: "it broke".to_owned() }];
+    assert!(matches!(outcome(&failed, vec![settled(&planned.experiment)]).0, Outcome::Failed { .. }));
 }

@@ -111,7 +111,7 @@ fn loads_take_longer_the_farther_they_go_and_go_on_together_where_they_can() {
         let points = measured_with(
             &["--quick"],
             &["memory/load_latency", "memory/memory_parallelism", "arithmetic"],
-            "6s",
+            "80s",
         );
         let failed: Vec<&Value> = points
             .iter()
@@ -119,7 +119,9 @@ fn loads_take_longer_the_farther_they_go_and_go_on_together_where_they_can() {
                 point["evidence"].as_array().is_some_and(|e| e.iter().any(|c| c["holds"] == false))
             })
             .collect();
-        assert!(failed.is_empty(), "{failed:#?}");
+        if !failed.is_empty() {
+            return Err(format!("evidence does not hold: {failed:#?}"));
+        }
         let load = |pages: &str, size: u64| {
             median(
                 &points,
@@ -185,7 +187,7 @@ fn a_cpu_that_is_shared_with_a_spinner_loses_half_its_time() {
     in_one_of_three_sessions(|| {
         let cpu = affinity::current()[0];
         let _spinner = Spinner::on(cpu);
-        let points = measured(&["noise"], "4s");
+        let points = measured(&["noise"], "8s");
         let lost = median(&points, &[("cpu", cpu.into()), ("aspect", "lost".into())]);
         ratio("millionths of the time lost to an equal competitor", lost / 1e6, 0.4, 0.65)?;
         let switched = points.iter().filter(|point| point["parameters"]["cpu"] == cpu);

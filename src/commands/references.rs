@@ -1,7 +1,7 @@
 //! Published machines: their figures, and a run set beside them.
 
 use super::print;
-use crate::cli::{Format, MachineFormat};
+use crate::cli::{Format, MachineFormat, Report};
 use crate::references::{self, Machine};
 use crate::report;
 use crate::report::beside::Published;
@@ -48,14 +48,14 @@ pub(super) fn refuse(names: &[String]) -> Result<()> {
 pub(super) fn beside(
     results: &Results,
     machines: &[&'static Machine],
-    format: Format,
+    asked: &Report,
     path: &Path,
     style: Style,
 ) -> String {
     let published = Published::beside(results, machines);
-    match format {
+    match asked.format {
         Format::Text => {
-            let summary = super::rendered(results, format, &[("run file", path)], style);
+            let summary = super::report_of(results, asked, &[("run file", path)], style);
             summary + "\n" + &report::beside::text(results, &published, style)
         }
         Format::Html => report::html::render_beside(results, &published),

@@ -30,7 +30,8 @@ pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
     let mut live = report::live::Live::new();
     // Fathom's own first: their methods leave more behind in the kernel, such as ports that wait for late packets.
     campaign.measure(&mut live)?;
-    let replication = replicate::measure(wanted, asked.quick, &campaign, (&path, &run_path), &mut live)?;
+    let replication =
+        replicate::measure(wanted, asked.quick, campaign.testbed(), (&path, &run_path), &mut live)?;
     live.finish();
     let run = campaign.into_run();
     let results = Results::of(&run);

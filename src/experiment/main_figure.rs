@@ -27,6 +27,8 @@ pub enum At {
     /// The greatest that is at most half of the limit of this place among those that the machine declares, from 1: well
     /// within a cache.
     Within(usize),
+    /// Any: of the settings that have all else the one with the best result is taken, and this parameter's value named.
+    Best,
 }
 
 impl MainFigure {
@@ -46,16 +48,44 @@ impl MainFigure {
         points: impl Iterator<Item = &'a Point>,
         landmarks: &[Landmark],
     ) -> Option<&'a Point> {
+        self.choose_best(points, landmarks, |_| 0.0)
+    }
+
+    /// The same where results are known: if the figure is the best over a parameter, the one of the most `merit`; the first
+    /// of several.
+    pub fn choose_best<'a>(
+        &self,
+        points: impl Iterator<Item = &'a Point>,
+        landmarks: &[Landmark],
+        merit: impl Fn(&Point) -> f64,
+    ) -> Option<&'a Point> {
         let mut left: Vec<&Point> = points.collect();
         for (name, at) in self.at {
             keep(&mut left, name, *at, landmarks);
         }
-        left.first().copied()
+        match self.best_over() {
+            // The last of equals is taken: the first of the sweep.
+            Some(_) => left.into_iter().rev().max_by(|one, other| merit(one).total_cmp(&merit(other))),
+            None => left.first().copied(),
+        }
+    }
+
+    /// What the figure of a point is called: with the value of the parameter that it is the best over.
+    pub fn said(&self, point: &Point) -> String {
+        match self.best_over().and_then(|name| point.get(name)) {
+            Some(best) => format!("{} ({best})", self.words),
+            None => self.words.to_owned(),
+        }
+    }
+
+    fn best_over(&self) -> Option<&'static str> {
+        self.at.iter().find(|(_, at)| *at == At::Best).map(|(name, _)| *name)
     }
 }
 
 fn keep(points: &mut Vec<&Point>, name: &str, at: At, landmarks: &[Landmark]) {
     let wanted = match at {
+        At::Best => return,
         At::Name(wanted) => return points.retain(|point| is_named(point, name, wanted)),
         At::Number(wanted) => Some(wanted),
         At::Least => numbers(points, name).min(),
@@ -119,5 +149,21 @@ mod tests {
         assert_eq!(chosen(&[("size", At::Within(2))]), None);
         assert_eq!(chosen(&[("size", At::Number(9))]), None);
         assert_eq!(chosen(&[]), Some(8));
+    }
+
+    #[test]
+    fn the_best_over_a_parameter_is_the_one_of_the_most_merit_and_is_named() {
+        const BEST: MainFigure = MainFigure::of("x", &[("size", At::Most), ("order", At::Best)]);
+        let point = |order: &str, size| Point::new().named(&ORDER, order).with(&SIZE, size);
+        let points = [point("even", 64), point("odd", 64), point("random", 64), point("small", 8)];
+        let merit = |point: &Point| match point.name(&ORDER) {
+            "even" => f64::NEG_INFINITY,
+            "small" => 9.0,
+            _ => 2.0,
+        };
+        let best = BEST.choose_best(points.iter(), &[], merit).unwrap();
+        assert_eq!((best.name(&ORDER), &*BEST.said(best)), ("odd", "x (odd)"), "the first of the best");
+        assert_eq!(BEST.choose(points.iter(), &[]), Some(&points[0]), "of which nothing is known");
+        assert_eq!(MainFigure::of("x", &[]).said(best), "x");
     }
 }

@@ -12,6 +12,7 @@ mod point;
 mod prediction;
 mod remote_file;
 mod requirement;
+mod shared;
 mod workload;
 
 pub use evidence::{Bound, Check, Counters, Observed};
@@ -24,9 +25,10 @@ pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUA
 pub use prediction::{Basis, Known, Part, Prediction, Source, Term};
 pub use remote_file::{Access, RemoteFile};
 pub use requirement::{Requirement, has_instructions};
+pub use shared::Shared;
 pub use workload::{
-    Failure, Operation, Site, Spin, Stopwatch, TRACED_CALLS, TRACED_OPERATIONS, Work, Workload, ensure,
-    errno, repeated,
+    CoreWidth, Failure, FigureValue, Operation, Site, Spin, Stopwatch, TRACED_CALLS, TRACED_OPERATIONS, Work,
+    Workload, ensure, errno, repeated,
 };
 
 use crate::machine::Machine;
@@ -143,6 +145,18 @@ pub trait Experiment: Sync {
 
     /// What this point cannot be below (or above, for rates) on any machine, and why.
     fn bound(&self, _point: &Point, _known: &Known) -> Option<Bound> {
+        None
+    }
+
+    /// The block that this point belongs to: points of one name share a costly preparation ([`Site::shared`]) and are
+    /// measured one after the other in one fresh process, in an order drawn from the seed. `None` for a point alone.
+    fn block(&self, _point: &Point) -> Option<String> {
+        None
+    }
+
+    /// The parameter that names one of several readings of the same trial, where there is one. Points that differ in it
+    /// alone are figures of one trial: the work is prepared and observed once ([`Workload::figures`]).
+    fn figure(&self) -> Option<&'static Parameter> {
         None
     }
 

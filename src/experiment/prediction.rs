@@ -3,6 +3,7 @@
 use super::{Found, Parameter, Point};
 use crate::machine::Machine;
 use crate::quantity::Cycles;
+use crate::statistics::fit_line;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -138,12 +139,13 @@ pub struct Known<'run> {
     /// Whether the run's second host is this machine under another name.
     pub virtual_peer: bool,
     found: BTreeMap<(String, Point), Found>,
+    lines: BTreeMap<(String, Point, String), (Found, Found)>,
 }
 
 impl<'run> Known<'run> {
     /// Nothing but the machine.
     pub fn new(machine: &'run Machine, core_hz: Option<f64>) -> Self {
-        Known { machine, core_hz, virtual_peer: false, found: BTreeMap::new() }
+        Known { machine, core_hz, virtual_peer: false, found: BTreeMap::new(), lines: BTreeMap::new() }
     }
 
     /// Learns what was found at a point.
@@ -173,6 +175,25 @@ impl<'run> Known<'run> {
             name == experiment && point.without(parameter.name) == group.without(parameter.name)
         });
         mine.map(|((_, point), found)| (point.number(parameter), *found)).collect()
+    }
+
+    /// Learns the line along a parameter: what one more of it costs, and what is left at none.
+    pub fn learn_line(&mut self, experiment: &str, group: &Point, along: &str, line: (Found, Found)) {
+        self.lines.insert((experiment.to_owned(), group.without(along), along.to_owned()), line);
+    }
+
+    /// The slope and the intercept of the line along a parameter, in the points' unit per one of the parameter. Where no line
+    /// was learnt it is that of least squares through what was found, without intervals: the points alone do not tell how
+    /// far their trials moved together. `None` with fewer than three points.
+    pub fn line(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Option<(Found, Found)> {
+        let key = (experiment.to_owned(), group.without(parameter.name), parameter.name.to_owned());
+        self.lines.get(&key).copied().or_else(|| {
+            let found = self.found_along(experiment, group, parameter);
+            let points: Vec<(f64, f64)> = found.iter().map(|(x, y)| (*x as f64, y.value)).collect();
+            let line = fit_line(&points).filter(|_| points.len() >= 3)?;
+            let bare = |value| Found::bare(value, found[0].1.dimension);
+            Some((bare(line.slope), bare(line.intercept)))
+        })
     }
 
     /// The run's own finding, or else a published figure.

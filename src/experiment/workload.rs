@@ -2,7 +2,9 @@
 
 use super::PeerAddress;
 use super::RemoteFile;
+use super::Shared;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// Why work could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +76,18 @@ pub trait Stopwatch: Sync {
 
     /// Reads the clock as often as it can for so many nanoseconds and tells what came between.
     fn spin(&self, duration_ns: f64) -> Spin;
+
+    /// Reads how much of the core's width this thread gets.
+    fn core(&self) -> CoreWidth;
+}
+
+/// How much of its core's width a thread got.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CoreWidth {
+    /// What one of a stream of independent additions took, nanoseconds.
+    pub addition_ns: f64,
+    /// The stream's time over that of a chain of dependent additions: free of the core's frequency.
+    pub quotient: f64,
 }
 
 /// What a loop that does nothing but read the clock has seen.
@@ -109,7 +123,12 @@ pub enum Work<'site> {
     /// The numbers are the result themselves, in the point's unit, such as a clock's resolution. Called until the
     /// trial's time is over; `None` is a call that observed nothing.
     Recorded(Box<dyn FnMut() -> Result<Option<f64>, Failure> + 'site>),
+    /// As [`Work::Recorded`], of several figures of one trial: each number comes with the figure that it is of.
+    Figures(Box<dyn FnMut() -> Result<Vec<FigureValue>, Failure> + 'site>),
 }
+
+/// A number with the name of the figure that it is of: the value of the parameter that [`super::Experiment::figure`] names.
+pub type FigureValue = (&'static str, f64);
 
 /// Witness: system calls that a tracer saw in a forked copy of the work.
 pub const TRACED_CALLS: &str = "system_calls_traced";
@@ -131,6 +150,8 @@ pub struct Workload<'site> {
     pub per_iteration: u64,
     /// Time in every iteration that is not asked for, nanoseconds; subtracted exactly.
     pub beyond_ns: f64,
+    /// Whether the trial is disturbed where others have its CPU meanwhile; not where that is what is asked.
+    pub needs_its_cpu: bool,
     /// Whether the system calls of some untimed iterations are counted by tracing a forked copy.
     pub traced: bool,
     /// Counts that only the work knows, ever growing: read before the first observation and after the last.
@@ -146,6 +167,7 @@ impl<'site> Workload<'site> {
             each,
             per_iteration: 1,
             beyond_ns: 0.0,
+            needs_its_cpu: true,
             traced: false,
             witness: None,
             stated: vec![],
@@ -172,6 +194,11 @@ impl<'site> Workload<'site> {
         Workload::new(Work::Recorded(Box::new(observe)), true)
     }
 
+    /// Numbers that are the results themselves, of several figures at once: what one call has observed of each.
+    pub fn figures(observe: impl FnMut() -> Result<Vec<FigureValue>, Failure> + 'site) -> Self {
+        Workload::new(Work::Figures(Box::new(observe)), true)
+    }
+
     /// Subtracts the cost of this work, of the same shape without the operation.
     #[must_use]
     pub fn against(mut self, same_without: impl Operation + 'site) -> Self {
@@ -192,6 +219,13 @@ impl<'site> Workload<'site> {
     #[must_use]
     pub fn beyond(mut self, nanoseconds: f64) -> Self {
         self.beyond_ns = nanoseconds;
+        self
+    }
+
+    /// What others take of the CPU is what is asked, and disturbs nothing.
+    #[must_use]
+    pub fn about_its_cpu(mut self) -> Self {
+        self.needs_its_cpu = false;
         self
     }
 
@@ -240,4 +274,6 @@ pub struct Site<'run> {
     pub remote: Option<Result<RemoteFile, String>>,
     /// The other host; `None` where the run has none.
     pub peer: Option<PeerAddress>,
+    /// What the points of a block share.
+    pub shared: Rc<Shared>,
 }

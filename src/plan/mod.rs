@@ -1,17 +1,39 @@
 //! Which trials, in which order, within which budget; which points are skipped, and why.
 
+mod chance;
+mod choice;
+mod costs;
+mod jobs;
+mod layout;
+mod pilot;
 mod placement;
-mod schedule;
+mod planner;
+mod progress;
+mod recorded;
 mod selection;
+mod settlement;
+mod simulation;
+mod step;
 
+pub use chance::trial_seed;
+pub use jobs::{Importance, Job, blocks, jobs};
 pub use placement::{Cpus, choose};
-pub use schedule::{Pace, Progress, Schedule, trial_seed};
+pub use planner::Planner;
+pub use progress::Progress;
+pub use recorded::Recorded;
 pub use selection::{UnknownExperiment, select};
+pub use settlement::{Price, Settlement};
+pub use simulation::{Simulated, Spent, forecast, simulate};
+pub use step::{PlannerSettings, SHORTEST, Step, Visit};
 
 use crate::experiment::{Asked, Effort, Experiment, Point, Requirement};
 use crate::machine::Machine;
 use crate::record::PlannedPoint;
+use crate::statistics::MINIMUM_TRIALS;
 use std::time::Duration;
+
+/// Trials that a point gets where costs allow, and the least it gets where it is not left out.
+pub const TRIALS: (usize, usize) = (choice::GOAL, MINIMUM_TRIALS);
 
 /// Every point of the selected experiments, in the order of the report; those that are not measured with the reason.
 pub fn points(

@@ -34,6 +34,8 @@ pub enum Line {
     Prediction(PredictionLine),
     /// One visit of one point.
     Trial(Box<Trial>),
+    /// What was settled once the pilot round had told what trials cost; the last such line holds.
+    Settled(Settled),
     /// The run was taken up again by `--resume`; later lines are under these settings.
     Resumed(Resumed),
     /// The run ended in an orderly way.
@@ -120,7 +122,7 @@ pub struct Settings {
     pub effort: Effort,
     /// The time that the run may take, seconds.
     pub budget_s: f64,
-    /// The wished relative half-width of the intervals.
+    /// The target relative half-width of the intervals.
     pub precision: f64,
     /// The seed that all randomness of the run comes from.
     pub seed: u64,
@@ -190,8 +192,13 @@ pub struct Trial {
     pub seed: u64,
     /// Seconds from the start of the run to the start of the trial.
     pub began_s: f64,
-    /// Seconds the trial took, from starting its process to reaping it.
+    /// Seconds the trial took, with what it did for all trials of its process ([`BlockVisit::shared_s`]); figures of one trial
+    /// share them evenly.
     pub took_s: f64,
+    /// The process that it was measured in, and with which others; absent in files of earlier programs, which had a process
+    /// for every trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<BlockVisit>,
     /// What became of it.
     pub outcome: TrialOutcome,
 }
@@ -209,6 +216,19 @@ impl Trial {
     pub fn observed(&self) -> bool {
         self.sample().is_some_and(|sample| !sample.observations.is_empty())
     }
+}
+
+/// The process that a trial was measured in. Trials of one process share its memory layout and what was prepared for all
+/// of them; independent are those of different processes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct BlockVisit {
+    /// The number of the process in the run, from 1.
+    pub process: u32,
+    /// The place of the trial among those of the process, from 1; figures of one trial have one place.
+    pub place: u32,
+    /// Seconds of `took_s` that are no trial's own: starting the process, and preparing what its trials share.
+    pub shared_s: f64,
 }
 
 /// What became of a trial.
@@ -236,6 +256,46 @@ pub enum TrialOutcome {
         /// The limit, seconds.
         after_s: f64,
     },
+}
+
+/// Which points get the trials that an interval needs, within the budget, as settled when costs were known; written again
+/// whenever other points are left out than before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Settled {
+    /// Seconds from the start of the run, or of the part that was added to it, until it was settled.
+    pub at_s: f64,
+    /// The time that the run, or the added part, may take, seconds.
+    pub budget_s: f64,
+    /// Points that get their trials.
+    pub points: u64,
+    /// Trials that are still to be made for that, of all of them together.
+    pub trials: u64,
+    /// The least number of trials that one of them gets.
+    pub least_trials: u64,
+    /// The most that one of them is promised; the time that is left may bring more.
+    pub most_trials: u64,
+    /// How long each of these trials observes, nanoseconds.
+    pub trial_ns: u64,
+    /// When they are expected to be done, seconds from the same start.
+    pub end_s: f64,
+    /// Points that do not fit into the budget, and are skipped unless they have their interval already.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+    /// A budget that is expected to be enough for a new run with all points, seconds.
+    pub enough_budget_s: f64,
+}
+
+/// A point that does not fit into the budget.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LeftOut {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// The setting of its parameters.
+    pub point: Point,
+    /// What the trials that it lacks would take, seconds, with its share of what its block prepares.
+    pub cost_s: f64,
 }
 
 /// A run taken up again.
@@ -274,7 +334,7 @@ pub struct Closing {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// Every interval is as narrow as wished.
+    /// No further trial was expected to bring an interval to its target.
     Precision,
     /// The time was up.
     Budget,

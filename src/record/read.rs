@@ -1,6 +1,6 @@
 //! Reading a run file back, also one that a kill has torn.
 
-use super::{Closing, Header, Line, PredictionLine, Resumed, SCHEMA_VERSION, Trial};
+use super::{Closing, Header, Line, PredictionLine, Resumed, SCHEMA_VERSION, Settled, Trial};
 use crate::sampling::Sample;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,8 @@ pub struct Run {
     pub predictions: Vec<PredictionLine>,
     /// Every finished trial, in the order in which they were visited.
     pub trials: Vec<Trial>,
+    /// Which points get their trials, as settled last; absent before the end of the pilot round.
+    pub settled: Option<Settled>,
     /// When the run was taken up again.
     pub resumed: Vec<Resumed>,
     /// The last orderly end; absent after a crash.
@@ -60,6 +62,7 @@ impl Run {
             header,
             predictions: vec![],
             trials: vec![],
+            settled: None,
             resumed: vec![],
             closing: None,
             whole_bytes: 0,
@@ -100,6 +103,7 @@ impl Run {
             }
             Line::Prediction(prediction) => self.predictions.push(prediction),
             Line::Trial(trial) => self.trials.push(*trial),
+            Line::Settled(settled) => self.settled = Some(settled),
             Line::Resumed(resumed) => {
                 self.resumed.push(resumed);
                 self.closing = None;

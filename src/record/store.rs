@@ -1,5 +1,8 @@
 //! Where run files are kept: plain files in the user's data folder, which can be copied, mailed and compared.
 
+use super::{Header, Line};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 /// The ending of run files.
@@ -23,6 +26,24 @@ pub fn latest(folder: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).ok()?;
     let paths = entries.flatten().map(|entry| entry.path());
     paths.filter(|path| path.extension().is_some_and(|ending| ending == EXTENSION)).max()
+}
+
+/// The newest run file of the folder whose header is wanted; of each, no more than the header is read.
+pub fn newest(folder: &Path, wanted: impl Fn(&Header) -> bool) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(folder).ok()?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == EXTENSION));
+    paths.sort();
+    paths.into_iter().rev().find(|path| header(path).is_some_and(|header| wanted(&header)))
+}
+
+fn header(path: &Path) -> Option<Header> {
+    let mut line = String::new();
+    BufReader::new(File::open(path).ok()?).read_line(&mut line).ok()?;
+    match serde_json::from_str(&line).ok()? {
+        Line::Header(header) => Some(*header),
+        _ => None,
+    }
 }
 
 /// The path of a new replication of a report; see [`new_path`].

@@ -6,17 +6,17 @@ use super::{Method, Report};
 use crate::experiment::Requirement;
 use crate::plan::trial_seed;
 use crate::record::Journal;
-use crate::run::{Campaign, Watcher, now, tool};
+use crate::run::{Testbed, Watcher, now, tool};
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::time::Instant;
 
-/// Measures a report's methods where a campaign would measure, and writes a new file. What was found until somebody stopped
+/// Measures a report's methods where a run would measure, and writes a new file. What was found until somebody stopped
 /// it is valid.
 pub fn measure(
     report: &Report,
     quick: bool,
-    campaign: &Campaign,
+    testbed: &Testbed,
     (path, run): (&Path, &Path),
     watcher: &mut dyn Watcher,
 ) -> Result<Replication> {
@@ -35,7 +35,7 @@ pub fn measure(
     let (began, methods) = (Instant::now(), report.methods());
     for (index, method) in methods.iter().enumerate() {
         watcher.preparing(&format!("method {} of {}: {}", index + 1, methods.len(), method.name));
-        let Some(line) = measured(report, method, quick, campaign, watcher)? else { return Ok(replication) };
+        let Some(line) = measured(report, method, quick, testbed, watcher)? else { return Ok(replication) };
         journal.append_line(&Line::Method(line.clone())).context(NO_ROOM)?;
         replication.methods.push(line);
     }
@@ -52,14 +52,14 @@ fn measured(
     report: &Report,
     method: &Method,
     quick: bool,
-    campaign: &Campaign,
+    testbed: &Testbed,
     watcher: &mut dyn Watcher,
 ) -> Result<Option<MethodLine>> {
     let began = Instant::now();
-    let outcome = if let Some(reason) = lacking(method, campaign) {
+    let outcome = if let Some(reason) = lacking(method, testbed) {
         Outcome::Skipped { reason }
     } else {
-        let request = request(report, method, quick, campaign);
+        let request = request(report, method, quick, testbed);
         let visit = visit(method, &request, &mut |doing| watcher.preparing(doing));
         match visit.context("a measuring process could not be started")? {
             Visit::Ended(outcome) => outcome,
@@ -71,20 +71,20 @@ fn measured(
 }
 
 /// What the machine or the command line lacks for a method.
-fn lacking(method: &Method, campaign: &Campaign) -> Option<String> {
-    let has_peer = campaign.has_peer();
+fn lacking(method: &Method, testbed: &Testbed) -> Option<String> {
+    let has_peer = testbed.has_peer();
     let mut missing = method.needs.iter().filter(|need| !(has_peer && **need == Requirement::Peer));
-    missing.find_map(|need| need.lacking(campaign.machine()))
+    missing.find_map(|need| need.lacking(testbed.machine()))
 }
 
-fn request(report: &Report, method: &Method, quick: bool, campaign: &Campaign) -> Request {
+fn request(report: &Report, method: &Method, quick: bool, testbed: &Testbed) -> Request {
     let name = format!("{}/{}", report.id, method.name);
-    let seed = trial_seed(campaign.seed(), &name, &crate::experiment::Point::new(), 1);
-    let cpus = campaign.cpus().at(method.placement);
+    let seed = trial_seed(testbed.seed(), &name, &crate::experiment::Point::new(), 1);
+    let cpus = testbed.cpus().at(method.placement);
     Request {
         report: report.id.to_owned(),
         method: method.name.to_owned(),
         quick,
-        setting: campaign.setting(seed, method.placement, cpus, method.needs),
+        setting: testbed.setting(seed, method.placement, cpus, method.needs, testbed.first_pace()),
     }
 }

@@ -4,6 +4,7 @@
 use super::record::{Outcome, Replication};
 use super::{Fathom, Replica, Report, Row, Summary, Theirs};
 use crate::experiment::{Dimension, Found, Known, Point};
+use crate::quantity::{Kind, Unit};
 use crate::references::{self, Figure};
 use crate::results::{Results, TrendResult};
 use crate::statistics::{self, Estimate, Interval, Ratio};
@@ -20,10 +21,53 @@ pub struct Compared {
     pub replicated: Result<Summary, String>,
     /// Here by Fathom's method, or why not.
     pub fathom: Result<Found, String>,
-    /// By their method over by Fathom's, with its 95 % interval where both have one.
-    pub ratio: Option<Ratio>,
+    /// By their method over by Fathom's, with its 95 % interval where both have one; or why there is none.
+    pub ratio: Result<Ratio, NoRatio>,
     /// What was seen beside their method.
     pub seen: Vec<String>,
+}
+
+/// One of the two figures that are set against each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// By their method.
+    Theirs,
+    /// By Fathom's.
+    Ours,
+}
+
+/// Why two figures have no ratio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoRatio {
+    /// One of them is missing; it says itself why.
+    Missing,
+    /// This one is a difference of times that cannot be told from nothing here: an outcome, and no fault.
+    BelowResolution(Side),
+    /// Their method surely finds less than nothing here: it subtracts more than the operation adds, and misleads.
+    BelowNothing,
+    /// This one cannot be: a rate or a size of nothing, or a time so far below nothing that no subtraction of like work
+    /// leads there.
+    Impossible(Side),
+}
+
+impl NoRatio {
+    /// The reason in words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            NoRatio::Missing => "one of the two has no figure",
+            NoRatio::BelowResolution(Side::Theirs) => {
+                "below resolution: what their method finds cannot be told from nothing here"
+            }
+            NoRatio::BelowResolution(Side::Ours) => {
+                "below resolution: what Fathom finds cannot be told from nothing here"
+            }
+            NoRatio::BelowNothing => {
+                "below nothing: their method subtracts more here than the operation adds"
+            }
+            NoRatio::Impossible(Side::Theirs) => "what their method finds cannot be: it is not above nothing",
+            NoRatio::Impossible(Side::Ours) => "what Fathom finds cannot be: it is not above nothing",
+        }
+    }
 }
 
 /// Whether a method of theirs misleads here.
@@ -35,6 +79,12 @@ pub enum Verdict {
     Below,
     /// The two cannot be told apart.
     NotTold,
+    /// One of them is a difference that cannot be told from nothing.
+    BelowResolution,
+    /// It gives less than nothing.
+    BelowNothing,
+    /// One of them cannot be, and something is broken.
+    Impossible,
     /// One of them has no value, or no interval that tells.
     Open,
 }
@@ -46,6 +96,9 @@ impl Verdict {
             Verdict::Above => "above",
             Verdict::Below => "below",
             Verdict::NotTold => "not_told_apart",
+            Verdict::BelowResolution => "below_resolution",
+            Verdict::BelowNothing => "below_nothing",
+            Verdict::Impossible => "impossible",
             Verdict::Open => "open",
         }
     }
@@ -54,7 +107,14 @@ impl Verdict {
 impl Compared {
     /// What the interval of the ratio says.
     pub fn verdict(&self) -> Verdict {
-        match self.ratio.as_ref().and_then(|ratio| ratio.interval) {
+        let interval = match &self.ratio {
+            Ok(ratio) => ratio.interval,
+            Err(NoRatio::Missing) => return Verdict::Open,
+            Err(NoRatio::BelowResolution(_)) => return Verdict::BelowResolution,
+            Err(NoRatio::BelowNothing) => return Verdict::BelowNothing,
+            Err(NoRatio::Impossible(_)) => return Verdict::Impossible,
+        };
+        match interval {
             None => Verdict::Open,
             Some(interval) if interval.low > 1.0 => Verdict::Above,
             Some(interval) if interval.high < 1.0 => Verdict::Below,
@@ -72,8 +132,12 @@ pub fn compared(report: &'static Report, replication: &Replication, results: &Re
 fn compare(row: &'static Row, replication: &Replication, results: &Results, known: &Known) -> Compared {
     let replicated = replicated(row, replication);
     let fathom = ours(row, results, known);
-    let ratio =
-        replicated.as_ref().ok().zip(fathom.as_ref().ok()).and_then(|(theirs, ours)| ratio(theirs, ours));
+    let ratio = match (&replicated, &fathom) {
+        (Ok(theirs), Ok(ours)) => {
+            ratio(&estimate(theirs.value, theirs.interval), &estimate(ours.value, ours.ends()), row.unit)
+        }
+        _ => Err(NoRatio::Missing),
+    };
     let theirs = match row.theirs {
         Theirs::Printed(id) => references::figure(id),
         Theirs::NotPrinted(_) => None,
@@ -148,12 +212,98 @@ fn without_a_value(results: &Results, experiment: &str, point: &Point) -> String
     reason.unwrap_or_else(|| "this machine does not have such a point".to_owned())
 }
 
-fn ratio(theirs: &Summary, ours: &Found) -> Option<Ratio> {
-    statistics::ratio(&estimate(theirs.value, theirs.interval), &estimate(ours.value, ours.ends()))
+/// The ratio of two figures. Of what is not known to be above nothing there is none.
+fn ratio(theirs: &Estimate, ours: &Estimate, unit: Unit) -> Result<Ratio, NoRatio> {
+    above_nothing(theirs, unit, Side::Theirs).map_err(|why| match why {
+        NoRatio::Impossible(_) if misleads(theirs, ours, unit) => NoRatio::BelowNothing,
+        why => why,
+    })?;
+    above_nothing(ours, unit, Side::Ours)?;
+    statistics::ratio(theirs, ours).ok_or(NoRatio::Impossible(Side::Theirs))
+}
+
+/// Only times are ever differences, which chance can bring to nothing and below. Trials that agree on nothing to the last
+/// digit are no chance.
+fn above_nothing(figure: &Estimate, unit: Unit, side: Side) -> Result<(), NoRatio> {
+    match (figure.interval, unit.kind()) {
+        (None, _) if figure.value > 0.0 => Ok(()),
+        (None, Kind::Cost) => Err(NoRatio::BelowResolution(side)),
+        (Some(ends), _) if ends.low > 0.0 => Ok(()),
+        // One interval in twenty misses its truth; none misses it by more than its own width.
+        (Some(ends), Kind::Cost) if ends.high + (ends.high - ends.low) > 0.0 => {
+            Err(NoRatio::BelowResolution(side))
+        }
+        (Some(_), Kind::Rate | Kind::Size) if figure.value > 0.0 => Ok(()),
+        _ => Err(NoRatio::Impossible(side)),
+    }
+}
+
+/// Whether a time of theirs that is surely below nothing may come from what their method subtracts. A difference that is
+/// taken the wrong way round would lie about as far below nothing as Fathom finds it above; where Fathom finds nothing
+/// either, any distance may be.
+fn misleads(theirs: &Estimate, ours: &Estimate, unit: Unit) -> bool {
+    let is_below = theirs.interval.is_some_and(|ends| ends.high < 0.0);
+    unit.kind() == Kind::Cost && is_below && (!ours.resolved() || -theirs.value < ours.value / 2.0)
 }
 
 /// A figure as the statistics know it.
 fn estimate(value: f64, interval: Option<(f64, f64)>) -> Estimate {
     let interval = interval.map(|(low, high)| Interval { low, high });
     Estimate { value, interval, level: 0.95, min: None, max: None, trials: 0, observations: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(value: f64, interval: Option<(f64, f64)>) -> Estimate {
+        estimate(value, interval)
+    }
+
+    #[test]
+    fn a_difference_that_is_lost_is_an_outcome_and_says_whose_it_is() {
+        let sound = found(10.0, Some((9.0, 11.0)));
+        let time = |theirs, ours| ratio(theirs, ours, Unit::Nanoseconds);
+        assert!(time(&sound, &sound).is_ok_and(|ratio| ratio.interval.is_some()));
+        let lost: [Estimate; 4] = [
+            found(-0.3, Some((-1.0, 0.4))),
+            found(0.3, Some((-0.4, 1.0))),
+            found(-0.022, Some((-0.054, -0.002))),
+            found(-0.3, None),
+        ];
+        for lost in &lost {
+            assert_eq!(time(lost, &sound), Err(NoRatio::BelowResolution(Side::Theirs)), "{lost:?}");
+            assert_eq!(time(&sound, lost), Err(NoRatio::BelowResolution(Side::Ours)), "{lost:?}");
+        }
+    }
+
+    #[test]
+    fn a_method_that_subtracts_too_much_misleads_and_is_not_broken() {
+        let (below, sound) = (found(-0.3, Some((-0.35, -0.25))), found(1.4, Some((1.3, 1.5))));
+        assert_eq!(ratio(&below, &sound, Unit::Nanoseconds), Err(NoRatio::BelowNothing));
+        assert_eq!(ratio(&sound, &below, Unit::Nanoseconds), Err(NoRatio::Impossible(Side::Ours)));
+        assert_eq!(
+            ratio(&below, &sound, Unit::BytesPerSecond),
+            Err(NoRatio::Impossible(Side::Theirs)),
+            "no rate is a difference"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_is_no_matter_of_resolution() {
+        let sound = found(10.0, Some((9.0, 11.0)));
+        let below = found(-9.0, Some((-10.0, -8.0)));
+        let nothing = found(0.0, Some((0.0, 0.0)));
+        for wrong in [&below, &nothing] {
+            let told = ratio(wrong, &sound, Unit::Nanoseconds);
+            assert_eq!(told, Err(NoRatio::Impossible(Side::Theirs)), "{wrong:?}");
+        }
+        for unit in [Unit::BytesPerSecond, Unit::Bytes] {
+            assert_eq!(ratio(&sound, &found(0.0, None), unit), Err(NoRatio::Impossible(Side::Ours)));
+            assert!(
+                ratio(&sound, &found(3.0, Some((-1.0, 7.0))), unit)
+                    .is_ok_and(|ratio| ratio.interval.is_none())
+            );
+        }
+    }
 }

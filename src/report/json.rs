@@ -4,8 +4,10 @@
 //! Numbers are not rounded. An absent number is `null`: it is never 0, never left out, and NaN cannot occur.
 
 mod accuracy;
+mod core_state;
 
 use self::accuracy::AccuracyReport;
+use self::core_state::{CoreReport, CoreSharedReport};
 use super::beside::{self, Published};
 use super::finding;
 use crate::experiment::{Bound, Check, Figure, Finding, Part, Point, Prediction, Term};
@@ -45,6 +47,7 @@ struct Report<'run> {
 #[derive(Serialize)]
 struct Conditions<'run> {
     core_hz: Option<f64>,
+    core_shared: Option<CoreSharedReport>,
     warnings: Vec<Warning>,
     resumed: &'run [Resumed],
     closing: Option<&'run Closing>,
@@ -67,14 +70,17 @@ struct PointReport<'run> {
     quantiles: Vec<Quantile>,
     trials: usize,
     trials_attempted: usize,
+    trials_left_out: usize,
     observations: usize,
     below: Option<f64>,
     bound: Option<&'run Bound>,
     unusable: Option<Unusable>,
     baseline: Option<Baseline>,
+    core: Option<CoreReport>,
     each: bool,
     modes: &'run [Mode],
     outliers: Option<Outliers>,
+    negative: usize,
     predicted: Option<Predicted<'run>>,
     unpredicted: Option<&'run str>,
     factor: Option<f64>,
@@ -207,6 +213,7 @@ fn report<'run>(results: &'run Results) -> Report<'run> {
         peer: run.header.peer.as_deref(),
         conditions: Conditions {
             core_hz: results.core_hz,
+            core_shared: results.core_shared.as_ref().map(core_state::core_shared),
             warnings: run.header.machine.warnings(),
             resumed: &run.resumed,
             closing: run.closing.as_ref(),
@@ -278,14 +285,17 @@ fn point(result: &PointResult) -> PointReport<'_> {
         quantiles: quantiles(result, usable),
         trials: result.trials.0,
         trials_attempted: result.trials.1,
+        trials_left_out: result.left_out,
         observations: seen.map_or(0, |estimate| estimate.observations),
         below,
         bound,
         unusable: seen.filter(|_| usable.is_none()).map(unusable),
         baseline: result.baseline.as_ref().map(baseline),
+        core: result.core.as_ref().map(core_state::core),
         each: result.each,
         modes: &result.modes,
         outliers: result.outliers,
+        negative: result.negative,
         predicted: result.prediction.as_ref().map(predicted),
         unpredicted: result.unpredicted.as_deref(),
         factor: result.factor(),

@@ -1,6 +1,7 @@
 //! The live table: what is known so far, a progress bar and the time left, on standard error.
 
-use super::{quantities, words};
+use super::{planned, quantities, words};
+use crate::plan::Settlement;
 use crate::run::{Tick, Watcher};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
@@ -64,12 +65,32 @@ impl Watcher for Live {
         }
     }
 
+    fn settled(&mut self, settlement: &Settlement) {
+        let said = planned::settled(settlement, &time_of_day(settlement.end.saturating_sub(settlement.at)));
+        match self.screen.clone() {
+            Some(screen) => drop(screen.println(said)),
+            None => eprintln!("{said}"),
+        }
+    }
+
     fn preparing(&mut self, doing: &str) {
         match self.screen.clone() {
             Some(screen) => bar_below(&mut self.bar, &screen).set_message(doing.to_owned()),
             None => write_line(&mut self.last_preparing, doing),
         }
     }
+}
+
+/// The time of day so long from now, where this process is: `10:42`.
+fn time_of_day(from_now: Duration) -> String {
+    // SAFETY: both calls fill what they are given, plain integers (and a pointer to a static text that is not used).
+    let there = unsafe {
+        let seconds = libc::time(std::ptr::null_mut()) + from_now.as_secs() as libc::time_t;
+        let mut there: libc::tm = std::mem::zeroed();
+        libc::localtime_r(&raw const seconds, &raw mut there);
+        there
+    };
+    format!("{:02}:{:02}", there.tm_hour, there.tm_min)
 }
 
 /// Writes a line unless one of its kind was written lately.
@@ -89,11 +110,11 @@ fn bar_below<'live>(bar: &'live mut Option<ProgressBar>, screen: &MultiProgress)
     })
 }
 
-/// How much of the time is over, or of the wish fulfilled, whichever is more.
+/// How much of the time is over, or of the target reached, whichever is more.
 fn share(tick: &Tick) -> f64 {
     let time = tick.elapsed.as_secs_f64() / tick.budget.as_secs_f64().max(1e-3);
-    let wish = tick.precise as f64 / tick.points.max(1) as f64;
-    time.max(wish * wish).min(1.0)
+    let reached = tick.precise as f64 / tick.points.max(1) as f64;
+    time.max(reached * reached).min(1.0)
 }
 
 fn status(tick: &Tick) -> String {

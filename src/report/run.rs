@@ -1,5 +1,6 @@
 //! What is to be said of a run as a whole: the machine in a line, the clock, precision, and what disturbed it.
 
+use super::occupancy;
 use super::quantities;
 use super::words::{self, plural};
 use crate::experiment::Point;
@@ -51,7 +52,8 @@ pub(super) fn ending(results: &Results) -> String {
             .to_owned();
     };
     let why = match closing.ended {
-        Ending::Precision => "every interval was as narrow as wished",
+        Ending::Precision if Precision::of(results).is_complete() => "every value was within its target",
+        Ending::Precision => "no further trial was expected to bring another value within the target",
         Ending::Budget => "its time was up",
         Ending::Interrupted => "it was interrupted; what was found until then is valid",
     };
@@ -85,15 +87,19 @@ pub(super) fn clock(clock: &Qualification) -> String {
     )
 }
 
-/// How precise the run has become.
+/// How precise the run has become. Widths are halves of 95 % intervals as shares of their values.
 pub(super) struct Precision<'run> {
-    /// The wished relative half-width.
-    pub wished: f64,
+    /// The width that was asked for.
+    pub target: f64,
     /// Points whose interval is as narrow.
     pub reached: usize,
     /// Points with a value.
     pub values: usize,
-    /// Points with a wider interval, the widest first.
+    /// The median of the widths; `None` where no value has an interval.
+    pub median: Option<f64>,
+    /// The widest, and whose it is.
+    pub widest: Option<(&'run PointResult, f64)>,
+    /// Points with a wider interval than the target, the widest first.
     pub missed: Vec<(&'run PointResult, f64)>,
     /// Points with a value and without an interval.
     pub without: usize,
@@ -102,29 +108,54 @@ pub(super) struct Precision<'run> {
 impl<'run> Precision<'run> {
     /// Of a run.
     pub fn of(results: &'run Results) -> Self {
-        let wished = results.run.header.settings.precision;
-        let values = || results.points.iter().filter(|point| point.outcome == Outcome::Value);
-        let widths = values().filter_map(|point| Some((point, half_width(point)?)));
-        let (reached, mut missed): (Vec<_>, Vec<_>) = widths.partition(|(_, width)| *width <= wished);
-        missed.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-        let without = values().count() - reached.len() - missed.len();
-        Precision { wished, reached: reached.len(), values: values().count(), missed, without }
+        let target = results.run.header.settings.precision;
+        let is_value = |point: &&PointResult| point.outcome == Outcome::Value;
+        let values = results.points.iter().filter(is_value).count();
+        // A share of nothing has its interval, and no relative width.
+        let has_none =
+            |point: &&PointResult| point.estimate.as_ref().is_none_or(|estimate| estimate.interval.is_none());
+        let without = results.points.iter().filter(is_value).filter(has_none).count();
+        let mut widths = widths(results);
+        widths.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        let all: Vec<f64> = widths.iter().map(|(_, width)| *width).collect();
+        let (median, widest) = (statistics::median(&all), widths.first().copied());
+        let reached = all.iter().filter(|width| **width <= target).count();
+        widths.retain(|(_, width)| *width > target);
+        Precision { target, reached, values, median, widest, missed: widths, without }
     }
 
-    /// In sentences.
+    /// Whether every value has an interval that is as narrow as the target.
+    pub fn is_complete(&self) -> bool {
+        self.missed.is_empty() && self.without == 0
+    }
+
+    /// What was reached and what was missed, in a sentence.
     pub fn sentence(&self) -> String {
-        let wished = quantities::plus_minus(self.wished);
-        let mut said =
-            vec![format!("{} of {} reached the wished {wished}", self.reached, plural(self.values, "value"))];
-        if let Some((_, widest)) = self.missed.first() {
-            let widest = quantities::plus_minus(*widest);
-            said.push(format!("{} missed it, the widest at {widest}", self.missed.len()));
+        let target = quantities::plus_minus(self.target);
+        let share = match self.values {
+            0 => String::new(),
+            values => format!(" ({})", quantities::percent(self.reached as f64 / values as f64)),
+        };
+        let values = plural(self.values, "value");
+        let mut said = vec![format!("{} of {values}{share} are within the target of {target}", self.reached)];
+        if !self.missed.is_empty() {
+            said.push(format!("{} missed it", self.missed.len()));
+        }
+        if let (Some(median), Some((_, widest))) = (self.median, self.widest) {
+            let (median, widest) = (quantities::plus_minus(median), quantities::plus_minus(widest));
+            said.push(format!("the median is {median}, the widest {widest}"));
         }
         if self.without > 0 {
             said.push(format!("{} without an interval (fewer than six trials)", self.without));
         }
         said.join("; ") + "."
     }
+}
+
+/// The values that have an interval, with its width.
+fn widths<'run>(results: &'run Results) -> Vec<(&'run PointResult, f64)> {
+    let values = results.points.iter().filter(|point| point.outcome == Outcome::Value);
+    values.filter_map(|point| Some((point, half_width(point)?))).collect()
 }
 
 /// Half the interval of a point as a share of its value.
@@ -153,9 +184,21 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
     tell(sum(|seen| seen.migrations), &|n| {
         format!("Observations that ended on another CPU than they began: {n}.")
     });
+    let times: usize = results.points.iter().map(|point| point.negative).sum();
+    tell(times as u64, &|n| {
+        format!(
+            "Observations of a time that came out below zero: {n}. What is subtracted from a reading, the clock's own cost or \
+             other work, was larger at that moment; they stay in the medians and are no best ones."
+        )
+    });
+    let left_out: usize = results.points.iter().map(|point| point.left_out).sum();
+    tell(left_out as u64, &|n| {
+        format!("Trials left out because their own evidence does not hold: {n} of {}.", trials + left_out)
+    });
     tell(sum(|seen| seen.involuntary_switches), &|n| {
         format!("The scheduler took the CPU away {n} times, where that is not the operation itself.")
     });
+    said.extend(occupancy::sentences(results));
     said.extend(lost(results));
     said.extend(frequencies(results));
     said.extend(whole_run(results));
@@ -175,7 +218,7 @@ fn lost(results: &Results) -> Option<String> {
     })
 }
 
-fn frequencies(results: &Results) -> Option<String> {
+pub(super) fn frequencies(results: &Results) -> Option<String> {
     let seen = || results.points.iter().filter_map(|point| point.disturbance.core_hz);
     let low = seen().map(|(low, _)| low).reduce(f64::min)?;
     let high = seen().map(|(_, high)| high).reduce(f64::max)?;

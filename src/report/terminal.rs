@@ -29,7 +29,7 @@ const MEDIUM: usize = 84;
 /// A line under the head and nothing else: a table of figures needs no cage.
 const LINES: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// Of intervals wider than wished so many are named.
+/// Of intervals wider than their target so many are named.
 const MOST_MISSED: usize = 5;
 
 /// The summary of a run. `files` names what was written where: `("run file", path)`.
@@ -221,7 +221,7 @@ fn trends(results: &Results, style: Style) -> String {
     if results.trends.is_empty() {
         return String::new();
     }
-    let mut text = style.title("Trends (least squares, 95 % intervals)") + "\n";
+    let mut text = style.title("Trends (least squares, 95 % intervals over rounds)") + "\n";
     for trend in &results.trends {
         let name = format!("{} {}", trend.experiment, run::trend_label(&trend.experiment, &trend.group));
         text += &style.wrapped("  ", &format!("{}: {}", name.trim_end(), run::trend(trend)));
@@ -282,7 +282,7 @@ fn precision(results: &Results, style: Style) -> String {
     text
 }
 
-fn places(files: &[(&str, &Path)], style: Style) -> String {
+pub(super) fn places(files: &[(&str, &Path)], style: Style) -> String {
     let width = files.iter().map(|(what, _)| what.len() + 1).max().unwrap_or(0);
     let line = |(what, place): &(&str, &Path)| {
         format!("{:width$} {}\n", format!("{what}:"), clean(&place.display().to_string()))

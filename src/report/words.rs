@@ -118,6 +118,7 @@ pub(super) fn outcome(outcome: &Outcome) -> &'static str {
         Outcome::Skipped { .. } => "skipped",
         Outcome::Failed { .. } => "failed",
         Outcome::TimedOut { .. } => "timed out",
+        Outcome::Disturbed { .. } => "disturbed",
         Outcome::Implausible { .. } => "implausible",
     }
 }

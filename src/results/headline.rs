@@ -1,9 +1,12 @@
 //! The headline of a point: its median over trials with its interval, with the baseline subtracted where there is one.
 
+use super::core_state::CoreState;
+use super::sound::Sound;
+use super::visits::{Visit, Visits};
 use crate::quantity::{Kind, Unit};
 use crate::record::{Run, Trial};
 use crate::sampling::{Observations, Sample};
-use crate::statistics::{self, Estimate, MINIMUM_TRIALS};
+use crate::statistics::{self, Estimate, Levels, MINIMUM_TRIALS};
 
 /// The headline of a point, and what it was made from.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,36 +17,29 @@ pub struct Headline {
     pub baseline: Option<Estimate>,
     /// What the clock can tell apart of one operation, in the point's unit; 0 for numbers that no clock made.
     pub resolution: f64,
+    /// Which observations it is of; `None` where the state of the core is not known.
+    pub core: Option<CoreState>,
 }
 
 impl Headline {
-    /// The headline of a point's trials; `None` where nothing was observed.
-    pub fn of(run: &Run, unit: Unit, trials: &[&Trial]) -> Option<Self> {
-        let measured: Vec<&Sample> = trials
-            .iter()
-            .filter_map(|trial| trial.sample())
-            .filter(|sample| !sample.observations.is_empty())
-            .collect();
-        let (operations, baselines) = (operations(run, unit, &measured), baselines(run, &measured));
-        let resolution_ns = resolution_ns(run, &measured);
-        if baselines.iter().all(Vec::is_empty) {
-            let estimate = statistics::estimate(&operations)?;
-            let resolution = match unit.kind() {
-                // A rate is one over a time, and so is its step.
-                Kind::Rate => estimate.value.powi(2) * resolution_ns / 1e9,
-                Kind::Cost | Kind::Size => resolution_ns,
-            };
-            // No clock has made a size.
-            let estimate = match unit.kind() {
-                Kind::Size => estimate,
-                Kind::Cost | Kind::Rate => within_the_clock(estimate, resolution / 2.0, run),
-            };
-            return Some(Headline { estimate, baseline: None, resolution });
-        }
-        let resolution = resolution_ns;
-        // Two medians are subtracted, each of which the clock rounds.
-        let estimate = within_the_clock(statistics::difference(&operations, &baselines)?, resolution, run);
-        Some(Headline { estimate, baseline: statistics::estimate(&baselines), resolution })
+    /// The headline of a point's trials whose own evidence holds, with the run's levels of a core alone and shared where these are known; `None`
+    /// where nothing was observed.
+    pub fn of(run: &Run, unit: Unit, trials: &[&Trial], levels: Option<&Levels>) -> Option<Self> {
+        let sound = Sound::of(trials).trials;
+        Headline::from(run, unit, &sound, &Visits::of(run, unit, &sound, levels))
+    }
+
+    /// The headline of what was chosen of a point's trials.
+    pub fn from(run: &Run, unit: Unit, trials: &[&Trial], visits: &Visits) -> Option<Self> {
+        let samples: Vec<&Sample> = trials.iter().filter_map(|trial| trial.sample()).collect();
+        let (estimate, resolution) = estimate(run, unit, &samples, &visits.chosen)?;
+        let baselines = baselines(&visits.chosen);
+        Some(Headline {
+            estimate,
+            baseline: statistics::estimate(&baselines),
+            resolution,
+            core: visits.state,
+        })
     }
 
     /// The relative half-width of the interval; `None` where there is none.
@@ -60,11 +56,37 @@ impl Headline {
     }
 }
 
+/// The median of some visits with its interval, less that of the baseline where there is one, and what the clock can tell apart.
+pub fn estimate(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit]) -> Option<(Estimate, f64)> {
+    let operations: Vec<&[f64]> = visits.iter().map(|visit| visit.operation.as_slice()).collect();
+    let baselines = baselines(visits);
+    let resolution_ns = resolution_ns(run, samples);
+    if !baselines.is_empty() {
+        // Two medians are subtracted, each of which the clock rounds.
+        let difference = statistics::difference(&operations, &baselines)?;
+        return Some((within_the_clock(difference, resolution_ns, run), resolution_ns));
+    }
+    let estimate = statistics::estimate(&operations)?;
+    let resolution = match unit.kind() {
+        // A rate is one over a time, and so is its step.
+        Kind::Rate => estimate.value.powi(2) * resolution_ns / 1e9,
+        Kind::Cost | Kind::Size => resolution_ns,
+    };
+    // No clock has made a size.
+    let estimate = match unit.kind() {
+        Kind::Size => estimate,
+        Kind::Cost | Kind::Rate => within_the_clock(estimate, resolution / 2.0, run),
+    };
+    Some((estimate, resolution))
+}
+
 /// The clock's resolution divided by the operations of an observation (median over trials), nanoseconds.
 fn resolution_ns(run: &Run, measured: &[&Sample]) -> f64 {
     let operations = measured.iter().filter_map(|sample| match &sample.observations {
-        Observations::Ticks { operations, .. } => Some(*operations as f64),
-        Observations::Values { .. } => None,
+        Observations::Ticks { operations, operation, .. } if !operation.is_empty() => {
+            Some(*operations as f64)
+        }
+        _ => None,
     });
     let operations: Vec<f64> = operations.collect();
     statistics::median(&operations).map_or(0.0, |usual| run.header.clock.resolution_ns() / usual)
@@ -81,13 +103,8 @@ fn within_the_clock(mut estimate: Estimate, half_step: f64, run: &Run) -> Estima
     estimate
 }
 
-/// The observations of each trial per operation, in the point's unit, with no baseline subtracted.
-pub fn operations(run: &Run, unit: Unit, measured: &[&Sample]) -> Vec<Vec<f64>> {
-    let hz = run.header.clock.ticks_per_second;
-    measured.iter().map(|sample| sample.observations.operation(unit, hz)).collect()
-}
-
-fn baselines(run: &Run, measured: &[&Sample]) -> Vec<Vec<f64>> {
-    let hz = run.header.clock.ticks_per_second;
-    measured.iter().map(|sample| sample.observations.baseline(hz)).collect()
+/// What the baseline took in each visit; nothing at all where there is none.
+fn baselines(visits: &[Visit]) -> Vec<&[f64]> {
+    let of_each = || visits.iter().map(|visit| visit.baseline.as_slice());
+    if of_each().all(<[f64]>::is_empty) { vec![] } else { of_each().collect() }
 }

@@ -2,19 +2,27 @@
 //! reports only show what stands here.
 
 mod accuracy;
+mod core_state;
 mod headline;
+mod kept_off;
+mod left_out;
 mod missed;
 mod nearness;
 mod point;
 mod processor_time;
 mod shape;
+mod sound;
 mod trend;
 pub mod virtual_peer;
+mod visits;
 
 pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
+pub use core_state::{CoreLevels, CoreShared, CoreState, PointCore};
 pub use headline::Headline;
+pub use left_out::{budget, rounded};
 pub use point::{Disturbance, Outcome, PointResult, trials_of};
 pub use processor_time::ProcessorTime;
+pub use sound::sound_trials;
 pub use trend::TrendResult;
 
 use crate::experiment::{Experiment, Finding, Found, Known, Point};
@@ -38,12 +46,15 @@ pub struct Results<'run> {
     pub accuracy: Accuracy,
     /// The observed core frequency, median over trials, hertz.
     pub core_hz: Option<f64>,
+    /// How much of the time the core was shared, and how that was found; `None` where the run file does not tell.
+    pub core_shared: Option<CoreShared>,
 }
 
 impl<'run> Results<'run> {
     /// Computes everything; the same run file gives the same results.
     pub fn of(run: &'run Run) -> Self {
-        let mut points = point::results(run);
+        let levels = CoreLevels::of(run);
+        let mut points = point::results(run, levels.as_ref());
         let core_hz = core_hz(run);
         let known = supported(run, &points, core_hz);
         let all = everything(run, &points, core_hz);
@@ -55,13 +66,14 @@ impl<'run> Results<'run> {
                 (!said.is_empty()).then(|| (name.to_owned(), said))
             })
             .collect();
-        let mut trends = trend::trends(&points);
+        let mut trends = trend::trends(&points, |_| true);
         if virtual_peer::has_one(run) {
             virtual_peer::name(&mut points, &mut trends, &mut findings);
         }
         let accuracy = Accuracy::of(&points);
         let overall = nearness::finding(&points).into_iter().collect();
-        Results { run, points, trends, findings, overall, accuracy, core_hz }
+        let core_shared = levels.and_then(|levels| CoreShared::of(run, &levels));
+        Results { run, points, trends, findings, overall, accuracy, core_hz, core_shared }
     }
 
     /// What was found, as experiments know it: by their own names of points.
@@ -73,6 +85,9 @@ impl<'run> Results<'run> {
                 let found = Found::of(estimate, point.unit);
                 known.learn(&point.experiment, &virtual_peer::unnamed(&point.point), found);
             }
+        }
+        for trend in &self.trends {
+            trend.teach(&mut known, &virtual_peer::unnamed(&trend.group));
         }
         known
     }
@@ -140,6 +155,9 @@ fn supported<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>)
         if let (Outcome::Value, Some(estimate)) = (&point.outcome, &point.estimate) {
             known.learn(&point.experiment, &point.point, Found::of(estimate, point.unit));
         }
+    }
+    for trend in trend::trends(points, PointResult::evidence_holds) {
+        trend.teach(&mut known, &trend.group);
     }
     known
 }

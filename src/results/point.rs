@@ -1,14 +1,18 @@
 //! The result of one point: its outcome, its estimate, its evidence.
 
-use super::headline::{self, Headline};
+use super::core_state::PointCore;
+use super::headline::Headline;
+use super::left_out;
 use super::processor_time::ProcessorTime;
 use super::shape;
+use super::sound::Sound;
+use super::visits::Visits;
 use crate::experiment::{Bound, Check, Observed, Point, Prediction};
 use crate::experiments;
 use crate::quantity::{Kind, Unit};
 use crate::record::{PlannedPoint, PredictionLine, Run, Trial, TrialOutcome};
 use crate::sampling::{Observations, Sample};
-use crate::statistics::{self, Estimate, Mode, Outliers};
+use crate::statistics::{self, Estimate, Levels, Mode, Outliers};
 use std::collections::BTreeMap;
 
 /// What became of a point. Nothing is clamped, nothing is silently dropped, no zero stands for "not measured".
@@ -36,6 +40,11 @@ pub enum Outcome {
         /// The limit, seconds.
         after_s: f64,
     },
+    /// It was measured, and something else kept its trials from what they measure.
+    Disturbed {
+        /// By what.
+        by: String,
+    },
     /// It was measured and cannot be what its name says.
     Implausible {
         /// The bound that it breaks.
@@ -52,6 +61,7 @@ impl Outcome {
             Outcome::Skipped { .. } => "skipped",
             Outcome::Failed { .. } => "failed",
             Outcome::TimedOut { .. } => "timed_out",
+            Outcome::Disturbed { .. } => "disturbed",
             Outcome::Implausible { .. } => "implausible",
         }
     }
@@ -63,6 +73,7 @@ impl Outcome {
             Outcome::BelowResolution { .. } => Some("cannot be told from zero in this run".to_owned()),
             Outcome::Skipped { reason } | Outcome::Failed { reason } => Some(reason.clone()),
             Outcome::TimedOut { after_s } => Some(format!("did not end within {after_s} s")),
+            Outcome::Disturbed { by } => Some(by.clone()),
             Outcome::Implausible { bound } => Some(format!("breaks a bound: {}", bound.because)),
         }
     }
@@ -107,14 +118,21 @@ pub struct PointResult {
     pub estimate: Option<Estimate>,
     /// The baseline's own median, where one was subtracted.
     pub baseline: Option<Estimate>,
-    /// The observations of each trial, per operation; with a baseline, before its subtraction.
+    /// What the core did meanwhile; `None` where that is not known.
+    pub core: Option<PointCore>,
+    /// The observations that the estimate is of, trial by trial, per operation; with a baseline, before its subtraction.
     pub samples: Vec<Vec<f64>>,
+    /// The median of each of these trials with the round it belongs to; with a baseline, less that one's.
+    pub by_round: Vec<(u32, f64)>,
     /// Whether every operation was an observation of its own.
     pub each: bool,
     /// Percentiles that the sample can support, as (level, value); only where each operation was observed.
     pub percentiles: Vec<(f64, f64)>,
     /// More than one where the observations gather around several values.
     pub modes: Vec<Mode>,
+    /// Observations of a duration that came out below zero, because what is subtracted from a reading was larger at that
+    /// moment: counted, never removed.
+    pub negative: usize,
     /// Observations outside Tukey's fences: counted, never removed.
     pub outliers: Option<Outliers>,
     /// What was expected, and why.
@@ -123,8 +141,10 @@ pub struct PointResult {
     pub unpredicted: Option<String>,
     /// What shows that the operation was the one named.
     pub evidence: Vec<Check>,
-    /// Trials that observed something, and all trials.
+    /// Trials that the figure rests on, and all trials.
     pub trials: (usize, usize),
+    /// Trials that observed something and are left out, because their own evidence does not hold.
+    pub left_out: usize,
     /// What disturbed them.
     pub disturbance: Disturbance,
     /// Where the time of an operation went; `None` where the counters cannot tell.
@@ -140,14 +160,23 @@ impl PointResult {
     }
 
     /// The best observation: the smallest cost, the highest rate; `None` of a difference, where it would reward a fluke of
-    /// the baseline, and of sizes, of which none is better.
+    /// the baseline, of sizes, of which none is better, and where the smallest time is none: then it is a fluke of what was
+    /// subtracted from the reading.
     pub fn best(&self) -> Option<f64> {
         let estimate = self.estimate.as_ref().filter(|_| self.outcome == Outcome::Value)?;
         match self.unit.kind() {
-            Kind::Cost => estimate.min,
+            Kind::Cost => estimate.min.filter(|least| *least > 0.0 || self.unit != Unit::Nanoseconds),
             Kind::Rate => estimate.max,
             Kind::Size => None,
         }
+    }
+
+    /// How good the result is, more being better: its rate, or its cost below zero; `None` where it is no value that its
+    /// evidence supports.
+    pub fn merit(&self) -> Option<f64> {
+        let value =
+            self.estimate.as_ref().filter(|_| self.outcome == Outcome::Value && self.evidence_holds())?.value;
+        Some(if self.unit.kind() == Kind::Rate { value } else { -value })
     }
 
     /// Whether all evidence holds.
@@ -163,7 +192,7 @@ pub fn trials_of<'run>(run: &'run Run, planned: &PlannedPoint) -> Vec<&'run Tria
 }
 
 /// The result of every point of the plan, in its order.
-pub fn results(run: &Run) -> Vec<PointResult> {
+pub fn results(run: &Run, levels: Option<&Levels>) -> Vec<PointResult> {
     let mut trials: BTreeMap<(&str, &Point), Vec<&Trial>> = BTreeMap::new();
     for trial in &run.trials {
         trials.entry((&trial.experiment, &trial.point)).or_default().push(trial);
@@ -173,27 +202,34 @@ pub fn results(run: &Run) -> Vec<PointResult> {
     let said: BTreeMap<(&str, &Point), &PredictionLine> = said.collect();
     let result = |planned: &PlannedPoint| {
         let key = (planned.experiment.as_str(), &planned.point);
-        judge(run, planned, trials.get(&key).map_or(&[], Vec::as_slice), said.get(&key).copied())
+        let trials = trials.get(&key).map_or(&[][..], Vec::as_slice);
+        judge((run, levels), planned, trials, said.get(&key).copied())
     };
     run.header.plan.iter().map(result).collect()
 }
 
 /// Judges the trials of one point.
 fn judge(
-    run: &Run,
+    (run, levels): (&Run, Option<&Levels>),
     planned: &PlannedPoint,
     trials: &[&Trial],
     expected: Option<&PredictionLine>,
 ) -> PointResult {
-    let measured: Vec<&Sample> = trials.iter().filter_map(|trial| trial.sample()).collect();
-    let headline = Headline::of(run, planned.unit, trials);
-    let samples: Vec<Vec<f64>> = headline::operations(run, planned.unit, &measured);
+    let Sound { trials: sound, left_out, disturbed, remark } = Sound::of(trials);
+    let measured: Vec<&Sample> = sound.iter().filter_map(|trial| trial.sample()).collect();
+    let visits = Visits::of(run, planned.unit, &sound, levels);
+    // Fewer trials than an interval needs are no result, whatever they have seen; they stay in the run file.
+    let unaffordable = left_out::reason(run, planned, trials);
+    let headline = Headline::from(run, planned.unit, &sound, &visits).filter(|_| unaffordable.is_none());
+    let samples: Vec<Vec<f64>> = visits.chosen.iter().map(|visit| visit.operation.clone()).collect();
     let all: Vec<f64> = samples.iter().flatten().copied().collect();
     let each = measured.iter().any(|sample| is_each(&sample.observations));
     let bound = expected.and_then(|expected| expected.bound.clone());
-    let outcome = match &headline {
-        Some(headline) => measured_outcome(headline, bound, planned.unit.kind()),
-        None => unmeasured_outcome(planned, trials),
+    let outcome = match (&headline, unaffordable) {
+        (_, Some(reason)) => Outcome::Skipped { reason },
+        (Some(_), None) if let Some(check) = disturbed => Outcome::Disturbed { by: check.seen },
+        (Some(headline), None) => measured_outcome(headline, bound, planned.unit.kind()),
+        (None, None) => unmeasured_outcome(planned, trials),
     };
     PointResult {
         experiment: planned.experiment.clone(),
@@ -203,17 +239,29 @@ fn judge(
         outcome,
         estimate: headline.as_ref().map(|headline| headline.estimate.clone()),
         baseline: headline.and_then(|headline| headline.baseline),
+        core: levels.and_then(|levels| PointCore::of(run, planned.unit, &visits, &measured, levels)),
+        by_round: visits.by_round(),
         each,
         percentiles: if each { statistics::supported_percentiles(&all) } else { vec![] },
         modes: shape::distinct_modes(&all),
+        negative: negative(planned.unit, &all),
         outliers: statistics::outliers(&all),
         prediction: expected.and_then(|expected| expected.prediction.clone()),
         unpredicted: expected.and_then(|expected| expected.unpredicted.clone()),
-        evidence: evidence(planned, &measured),
+        evidence: evidence(planned, &measured, remark),
         trials: (measured.len(), trials.len()),
+        left_out,
         disturbance: disturbance(&measured),
         processor_time: ProcessorTime::of(run, &measured),
         samples,
+    }
+}
+
+/// Times are never below zero; what else has a sign has it by right.
+fn negative(unit: Unit, observations: &[f64]) -> usize {
+    match unit {
+        Unit::Nanoseconds => observations.iter().filter(|time| **time < 0.0).count(),
+        Unit::BytesPerSecond | Unit::Bytes | Unit::PartsPerMillion => 0,
     }
 }
 
@@ -267,12 +315,19 @@ fn unmeasured_outcome(planned: &PlannedPoint, trials: &[&Trial]) -> Outcome {
     }
 }
 
-fn evidence(planned: &PlannedPoint, measured: &[&Sample]) -> Vec<Check> {
+/// The claims, judged over all of the samples, with what is to be said of those that fail by themselves. One that fails over
+/// all of them says enough.
+fn evidence(planned: &PlannedPoint, measured: &[&Sample], remark: Option<Check>) -> Vec<Check> {
     if measured.is_empty() {
         return vec![];
     }
     match experiments::find(&planned.experiment) {
-        Some(experiment) => experiment.evidence(&planned.point, &observed(measured)),
+        Some(experiment) => {
+            let mut checks = experiment.evidence(&planned.point, &observed(measured));
+            let said = checks.iter().any(|check| !check.holds);
+            checks.extend(remark.filter(|remark| remark.holds || !said));
+            checks
+        }
         None => {
             vec![Check::missing("this program does not know the experiment and cannot judge its evidence")]
         }
@@ -280,7 +335,7 @@ fn evidence(planned: &PlannedPoint, measured: &[&Sample]) -> Vec<Check> {
 }
 
 /// The sums over trials of what was counted.
-fn observed(measured: &[&Sample]) -> Observed {
+pub(super) fn observed(measured: &[&Sample]) -> Observed {
     let mut seen = Observed { trials: measured.len() as u64, ..Observed::default() };
     for sample in measured {
         seen.stated.extend(sample.stated.clone());

@@ -1,10 +1,11 @@
 //! Straight lines through a sweep: what one more argument, page or iteration costs.
 
 use super::{Outcome, PointResult};
-use crate::experiment::{Point, Trend, Value};
+use crate::experiment::{Dimension, Found, Known, Point, Trend, Value};
 use crate::experiments;
 use crate::quantity::Unit;
 use crate::statistics::{self, Interval, Line};
+use std::collections::BTreeMap;
 
 /// A line fitted through the points of a sweep.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +24,7 @@ pub struct TrendResult {
     pub unit: Unit,
     /// The points (parameter, median).
     pub points: Vec<(f64, f64)>,
-    /// Least squares with intervals, in `unit` per one of the parameter.
+    /// The line with intervals over the rounds in which the points were visited, in `unit` per one of the parameter.
     pub line: Line,
 }
 
@@ -38,16 +39,25 @@ impl TrendResult {
         let ends = self.line.slope_interval?;
         Some(Interval { low: ends.low * self.step, high: ends.high * self.step })
     }
+
+    /// Tells experiments of the line, by their own name of its group.
+    pub fn teach(&self, known: &mut Known, group: &Point) {
+        let found = |value, interval| Found { value, interval, dimension: Dimension::Of(self.unit) };
+        let slope = found(self.line.slope, self.line.slope_interval);
+        let intercept = found(self.line.intercept, self.line.intercept_interval);
+        known.learn_line(&self.experiment, group, &self.along, (slope, intercept));
+    }
 }
 
-/// Every fit that the experiments ask for and that has at least three points.
-pub fn trends(points: &[PointResult]) -> Vec<TrendResult> {
-    super::names(points).into_iter().flat_map(|name| of_experiment(name, points)).collect()
+/// Every fit that the experiments ask for and that has at least three points which count.
+pub fn trends(points: &[PointResult], counts: fn(&PointResult) -> bool) -> Vec<TrendResult> {
+    super::names(points).into_iter().flat_map(|name| of_experiment(name, points, counts)).collect()
 }
 
-fn of_experiment(name: &str, points: &[PointResult]) -> Vec<TrendResult> {
+fn of_experiment(name: &str, points: &[PointResult], counts: fn(&PointResult) -> bool) -> Vec<TrendResult> {
     let Some(experiment) = experiments::find(name) else { return vec![] };
-    let mine: Vec<&PointResult> = points.iter().filter(|point| point.experiment == name).collect();
+    let mine = points.iter().filter(|point| point.experiment == name && counts(point));
+    let mine: Vec<&PointResult> = mine.collect();
     let mut found = vec![];
     for trend in experiment.about().trends {
         for group in groups(&mine, trend.along) {
@@ -70,10 +80,13 @@ fn groups(points: &[&PointResult], along: &str) -> Vec<Point> {
 }
 
 fn fit(trend: &Trend, group: &Point, points: &[&PointResult]) -> Option<TrendResult> {
-    let members = points.iter().filter(|point| point.point.without(trend.along) == *group);
-    let measured: Vec<(f64, f64)> = members.clone().filter_map(|point| place(point, trend.along)).collect();
-    let first = members.clone().next()?;
-    let line = statistics::fit_line(&measured).filter(|_| measured.len() >= 3)?;
+    let members = points.iter().copied().filter(|point| point.point.without(trend.along) == *group);
+    let members: Vec<(&PointResult, (f64, f64))> =
+        members.filter_map(|point| Some((point, place(point, trend.along)?))).collect();
+    let (first, _) = members.first()?;
+    let measured: Vec<(f64, f64)> = members.iter().map(|(_, place)| *place).collect();
+    let rounds = rounds(&members.iter().map(|(point, _)| *point).collect::<Vec<_>>());
+    let line = statistics::line_over_rounds(&measured, &rounds).filter(|_| measured.len() >= 3)?;
     Some(TrendResult {
         experiment: first.experiment.clone(),
         group: group.clone(),
@@ -91,4 +104,15 @@ fn place(point: &PointResult, along: &str) -> Option<(f64, f64)> {
         (Outcome::Value, Value::Number(x), Some(estimate)) => Some((*x as f64, estimate.value)),
         _ => None,
     }
+}
+
+/// What each round has found at each of some points.
+fn rounds(points: &[&PointResult]) -> Vec<Vec<Option<f64>>> {
+    let mut rounds: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();
+    for (place, point) in points.iter().enumerate() {
+        for (round, found) in &point.by_round {
+            rounds.entry(*round).or_insert_with(|| vec![None; points.len()])[place] = Some(*found);
+        }
+    }
+    rounds.into_values().collect()
 }

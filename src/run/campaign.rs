@@ -2,22 +2,24 @@
 
 use super::header::{now, tool};
 use super::interrupt::interrupted;
-use super::leftovers;
 use super::peering::{Peering, same_peer};
-use super::remote_file::RemoteFixture;
-use crate::experiment::{Experiment, Found, Known, Placement, Requirement};
+use super::testbed::{Pace, Testbed};
+use crate::experiment::{Experiment, Found, Known};
 use crate::experiments;
 use crate::machine::Machine;
-use crate::plan::{Cpus, Pace, Progress, Schedule, trial_seed};
+use crate::plan::{self, Planner, PlannerSettings, Progress, Settlement, Step};
 use crate::record::{
-    Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial, TrialOutcome,
+    Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial,
 };
-use crate::results::{self, Headline};
-use crate::sampling::child::{self, End};
-use crate::sampling::{Answer, Request, Setting, Snapshot};
-use anyhow::{Context, Result, bail};
-use std::path::{Path, PathBuf};
+use crate::results::{self, CoreLevels, Headline};
+use crate::sampling::{Conditions, Patience, Snapshot};
+use anyhow::{Result, bail};
+use std::path::Path;
 use std::time::{Duration, Instant};
+
+/// How long a trial of short work may wait for its core to be alone, nanoseconds: as long as hosts let a guest run at a time
+/// (some ten milliseconds), and no longer than two further trials would take, of which nobody knows whether they meet one.
+const PATIENCE_NS: u64 = 20_000_000;
 
 /// What somebody who watches a run is told after each trial.
 pub struct Tick<'run> {
@@ -42,26 +44,29 @@ pub trait Watcher {
     /// Called after every trial, between two measurements.
     fn trial(&mut self, tick: &Tick);
 
+    /// Called when it is settled which points get their trials, and until when.
+    fn settled(&mut self, settlement: &Settlement);
+
     /// Called while a trial prepares something that takes long, with what that is; nothing is measured meanwhile.
     fn preparing(&mut self, doing: &str);
 }
 
 /// A run on its way.
 pub struct Campaign {
-    run: Run,
-    journal: Journal,
-    active: Vec<PlannedPoint>,
+    pub(super) run: Run,
+    pub(super) journal: Journal,
+    pub(super) active: Vec<PlannedPoint>,
     progress: Vec<Progress>,
     headlines: Vec<Option<Headline>>,
     began: Instant,
     earlier: Duration,
     budget: Duration,
-    trial: Duration,
-    cpu_stat: Option<String>,
-    peering: Option<Peering>,
-    /// Removes what trials have left for one another when the run is over.
-    _shared: leftovers::Shared,
-    remote: Option<RemoteFixture>,
+    pub(super) pace: Pace,
+    /// What trials have read of the core so far.
+    core: CoreLevels,
+    pub(super) testbed: Testbed,
+    /// Processes that were started, also before the run was taken up again.
+    pub(super) processes: u32,
 }
 
 impl Campaign {
@@ -96,17 +101,20 @@ impl Campaign {
     }
 
     fn new(run: Run, journal: Journal, budget: Duration, peering: Option<Peering>) -> Result<Self> {
-        let settings = &run.header.settings;
-        let folder = PathBuf::from(&settings.folder);
-        leftovers::sweep(&folder);
         let active: Vec<PlannedPoint> =
             run.header.plan.iter().filter(|point| point.skip.is_none()).cloned().collect();
         let earlier = run.trials.iter().map(|trial| trial.began_s + trial.took_s).fold(0.0, f64::max);
+        let testbed = Testbed::new(&run.header, &active, peering);
         let mut campaign = Campaign {
-            trial: Duration::from_nanos(settings.trial_ns),
-            cpu_stat: run.header.machine.cpu_stat_path(),
-            _shared: leftovers::Shared::of_this_run(&folder),
-            remote: remote(&run.header.machine, &active),
+            pace: testbed.first_pace(),
+            core: CoreLevels::default(),
+            testbed,
+            processes: run
+                .trials
+                .iter()
+                .filter_map(|trial| Some(trial.block.as_ref()?.process))
+                .max()
+                .unwrap_or(0),
             progress: vec![Progress::default(); active.len()],
             headlines: vec![None; active.len()],
             began: Instant::now(),
@@ -115,48 +123,72 @@ impl Campaign {
             run,
             journal,
             budget,
-            peering,
         };
-        for index in 0..campaign.active.len() {
-            campaign.catch_up(index);
-        }
+        campaign.run.trials.iter().for_each(|trial| campaign.core.add(&campaign.run.header, trial));
+        (0..campaign.active.len()).for_each(|index| campaign.catch_up(index));
         Ok(campaign)
     }
 
-    /// The machine that is measured.
-    pub fn machine(&self) -> &Machine {
-        &self.run.header.machine
+    /// Where the run measures.
+    pub fn testbed(&self) -> &Testbed {
+        &self.testbed
     }
 
-    /// Measures until everything is as precise as wished, the time is up, or somebody stops it.
+    /// Measures until everything is as precise as was asked for, the time is up, or somebody stops it.
     pub fn measure(&mut self, watcher: &mut dyn Watcher) -> Result<()> {
-        let settings = &self.run.header.settings;
-        let schedule = Schedule::new(settings.seed, settings.precision);
-        let before = Snapshot::take(self.cpu_stat.as_deref());
-        let mut round = self.whole_rounds();
+        let before = Snapshot::take(self.testbed.cpu_stat());
+        let mut planner = self.planner();
         let ending = loop {
-            round += 1;
-            let due = schedule.round(round, &self.progress);
-            if due.is_empty() {
-                break Ending::Precision;
-            }
-            let began = Instant::now();
-            if let Some(ending) = self.visit_all(&due, round, watcher)? {
-                break ending;
-            }
-            if round == 1 && !self.run.header.settings.trial_fixed {
-                self.trial = Pace::new(self.budget).later(self.trial, began.elapsed(), self.active.len());
+            match planner.next(self.began.elapsed(), &self.progress) {
+                Step::Settle(settlement) => self.settle(&settlement, watcher)?,
+                Step::Visit(visit) => {
+                    if interrupted() || !self.visit(&visit, &mut planner, watcher)? {
+                        break Ending::Interrupted;
+                    }
+                }
+                Step::Done(ending) => break ending,
             }
         };
-        let conditions = Snapshot::take(self.cpu_stat.as_deref()).since(&before);
-        let took_s = (self.earlier + self.began.elapsed()).as_secs_f64();
+        let conditions = Snapshot::take(self.testbed.cpu_stat()).since(&before);
+        self.close(ending, conditions)
+    }
+
+    /// A planner that knows what this run has cost and found before it was taken up again.
+    fn planner(&self) -> Planner {
+        let settings = &self.run.header.settings;
+        let experiments: Vec<_> = experiments::all().collect();
+        let jobs = plan::jobs(&experiments, self.testbed.machine(), &self.active);
+        let mut planner = Planner::new(
+            PlannerSettings {
+                seed: settings.seed,
+                budget: self.budget,
+                precision: settings.precision,
+                observe: settings.trial_fixed.then_some(Duration::from_nanos(settings.trial_ns)),
+                rounds: self.run.trials.iter().map(|trial| trial.round).max().unwrap_or(0),
+            },
+            &jobs,
+        );
+        planner.remember_run(&self.run, &self.active, &jobs);
+        planner
+    }
+
+    /// Writes down which points get their trials, and what the others would cost.
+    fn settle(&mut self, settlement: &Settlement, watcher: &mut dyn Watcher) -> Result<()> {
+        let settled = settlement.record(&self.active);
+        self.journal.append(&Line::Settled(settled.clone()))?;
+        self.run.settled = Some(settled);
+        watcher.settled(settlement);
+        Ok(())
+    }
+
+    fn close(&mut self, ended: Ending, conditions: Conditions) -> Result<()> {
         let closing = Closing {
             at: now(),
-            took_s,
+            took_s: (self.earlier + self.began.elapsed()).as_secs_f64(),
             rounds: self.whole_rounds(),
-            ended: ending,
+            ended,
             conditions,
-            peer_lost: self.peering.as_ref().and_then(Peering::lost).map(str::to_owned),
+            peer_lost: self.testbed.peer_lost().map(str::to_owned),
         };
         self.journal.append(&Line::Closing(closing.clone()))?;
         self.journal.sync()?;
@@ -169,36 +201,24 @@ impl Campaign {
         self.run
     }
 
-    fn visit_all(&mut self, due: &[usize], round: u32, watcher: &mut dyn Watcher) -> Result<Option<Ending>> {
-        let mut visited = false;
-        for index in due {
-            // Round one is finished even when it takes longer than asked: a table without holes comes first. Later what
-            // no longer fits is passed over, and something cheaper may still fit.
-            if round > 1 && self.began.elapsed() + self.cost(*index) > self.budget {
-                continue;
-            }
-            if interrupted() || !self.visit(*index, round, watcher)? {
-                return Ok(Some(Ending::Interrupted));
-            }
-            visited = true;
-            self.tell(*index, round, watcher);
-        }
-        Ok((!visited).then_some(Ending::Budget))
+    /// Seconds from the start of the run to a moment of this session.
+    pub(super) fn seconds_to(&self, moment: Instant) -> f64 {
+        (self.earlier + moment.duration_since(self.began)).as_secs_f64()
     }
 
-    /// Rounds that every point was visited in; points that only break are not counted, for they are given up.
+    /// Trials that every point has which was not left out; points that only break are not counted, for they are given up.
     fn whole_rounds(&self) -> u32 {
-        let sound = self.progress.iter().filter(|point| point.barren < point.trials || point.trials == 0);
-        sound.map(|point| point.trials).min().unwrap_or(0) as u32
+        let left_out = |planned: &PlannedPoint| {
+            let settled = self.run.settled.iter().flat_map(|settled| &settled.left_out);
+            settled.into_iter().any(|out| out.experiment == planned.experiment && out.point == planned.point)
+        };
+        let sound = self.progress.iter().zip(&self.active).filter(|(progress, planned)| {
+            (progress.barren < progress.trials || progress.trials == 0) && !left_out(planned)
+        });
+        sound.map(|(progress, _)| progress.trials).min().unwrap_or(0) as u32
     }
 
-    /// What a further trial of a point is expected to take.
-    fn cost(&self, index: usize) -> Duration {
-        let progress = &self.progress[index];
-        Duration::from_secs_f64(progress.seconds / progress.trials.max(1) as f64)
-    }
-
-    fn tell(&self, index: usize, round: u32, watcher: &mut dyn Watcher) {
+    pub(super) fn tell(&self, index: usize, round: u32, watcher: &mut dyn Watcher) {
         let precision = self.run.header.settings.precision;
         let precise = |point: &&Progress| point.half_width.is_some_and(|half_width| half_width <= precision);
         let mut shown = self.active[index].clone();
@@ -216,117 +236,9 @@ impl Campaign {
         });
     }
 
-    /// One trial: predicted if it is the point's first, run, written down. False where it was interrupted.
-    fn visit(&mut self, index: usize, round: u32, watcher: &mut dyn Watcher) -> Result<bool> {
-        let planned = self.active[index].clone();
-        let experiment = experiments::find(&planned.experiment)
-            .with_context(|| format!("this program does not know {}", planned.experiment))?;
-        self.predict(experiment, &planned)?;
-        let request = self.request(experiment, &planned, round);
-        let began = Instant::now();
-        let limit = experiment.time_limit(&planned.point) + self.trial;
-        let Some(outcome) = self.outcome_of(&request, limit, watcher)? else { return Ok(false) };
-        let trial = Trial {
-            experiment: planned.experiment,
-            point: planned.point,
-            round,
-            seed: request.setting.seed,
-            began_s: (self.earlier + began.duration_since(self.began)).as_secs_f64(),
-            took_s: began.elapsed().as_secs_f64(),
-            outcome,
-        };
-        self.journal.append(&Line::Trial(Box::new(trial.clone())))?;
-        self.run.trials.push(trial);
-        self.catch_up(index);
-        Ok(true)
-    }
-
-    /// Runs a trial; what became of it, or `None` where it was interrupted. Without its peer it is not even begun.
-    fn outcome_of(
-        &mut self,
-        request: &Request,
-        limit: Duration,
-        watcher: &mut dyn Watcher,
-    ) -> Result<Option<TrialOutcome>> {
-        let remote = request.setting.peer.is_some();
-        if let Some(reason) = self.lost_peer(false).filter(|_| remote) {
-            return Ok(Some(TrialOutcome::Failed { reason }));
-        }
-        let end =
-            child::run("trial", request, request.setting.seed, limit, &mut |doing| watcher.preparing(doing))
-                .context("a measuring process could not be started")?;
-        let outcome = outcome(end, limit);
-        if remote && !matches!(outcome, None | Some(TrialOutcome::Measured { .. })) {
-            // If it was the peer, that is the reason, and the next trial need not find out.
-            if let Some(reason) = self.lost_peer(true) {
-                return Ok(Some(TrialOutcome::Failed { reason }));
-            }
-        }
-        Ok(outcome)
-    }
-
-    /// Why the run has lost its peer; `None` while it has it, or never had one.
-    fn lost_peer(&mut self, at_once: bool) -> Option<String> {
-        let peering = self.peering.as_mut()?;
-        peering.look(at_once);
-        peering.lost().map(|reason| format!("the peer was lost: {reason}"))
-    }
-
-    fn request(&self, experiment: &dyn Experiment, planned: &PlannedPoint, round: u32) -> Request {
-        let settings = &self.run.header.settings;
-        let seed = trial_seed(settings.seed, &planned.experiment, &planned.point, round);
-        let needs = experiment.requires(&planned.point);
-        let cpus = self.cpus().of(experiment, &planned.point);
-        let setting = self.setting(seed, planned.point.placement(), cpus, &needs);
-        Request { experiment: planned.experiment.clone(), point: planned.point.clone(), setting }
-    }
-
-    /// The seed of the run.
-    pub fn seed(&self) -> u64 {
-        self.run.header.settings.seed
-    }
-
-    /// Whether the run has a second host.
-    pub fn has_peer(&self) -> bool {
-        self.peering.is_some()
-    }
-
-    /// The CPUs of the run.
-    pub fn cpus(&self) -> Cpus {
-        let settings = &self.run.header.settings;
-        Cpus { home: settings.home, partner: settings.partner }
-    }
-
-    /// Where a process of this run measures: with the run's clock and folder, and with what it needs of peer and remote file.
-    pub fn setting(
-        &self,
-        seed: u64,
-        placement: Placement,
-        (home, partner): (Option<usize>, Option<usize>),
-        needs: &[Requirement],
-    ) -> Setting {
-        let header = &self.run.header;
-        let needs = |what: Requirement| needs.contains(&what);
-        let peering = self.peering.as_ref().filter(|_| needs(Requirement::Peer));
-        let remote = self.remote.as_ref().filter(|_| needs(Requirement::Remote));
-        Setting {
-            seed,
-            clock: header.clock.kind,
-            ticks_per_second: header.clock.ticks_per_second,
-            duration_ns: self.trial.as_nanos() as u64,
-            spread: placement == Placement::Spread,
-            home,
-            partner,
-            cpu_stat: self.cpu_stat.clone(),
-            folder: PathBuf::from(&header.settings.folder),
-            remote: remote.map(RemoteFixture::file),
-            peer: peering.map(|peering| peering.address().clone()),
-            parent: std::process::id(),
-        }
-    }
-
     /// Says what is expected of a point, once, before its first trial, from the machine and earlier results alone.
-    fn predict(&mut self, experiment: &dyn Experiment, planned: &PlannedPoint) -> Result<()> {
+    pub(super) fn predict(&mut self, experiment: &dyn Experiment, index: usize) -> Result<()> {
+        let planned = self.active[index].clone();
         let said =
             |line: &PredictionLine| line.experiment == planned.experiment && line.point == planned.point;
         if self.run.predictions.iter().any(said) {
@@ -359,44 +271,35 @@ impl Campaign {
         known
     }
 
+    /// Keeps a trial that was written down, and learns from it.
+    pub(super) fn keep(&mut self, index: usize, trial: Trial) {
+        self.core.add(&self.run.header, &trial);
+        self.run.trials.push(trial);
+        self.catch_up(index);
+    }
+
+    /// How long the trials of a visit observe, and how long short work may wait for its core to be alone.
+    pub(super) fn pace_of(&self, observe: Duration) -> Pace {
+        let alone_up_to = self.core.levels().and_then(|levels| levels.alone_up_to());
+        Pace { observe, core: alone_up_to.map(|alone_up_to| Patience { alone_up_to, most_ns: PATIENCE_NS }) }
+    }
+
     /// Brings what is known of a point up to its last trial.
-    fn catch_up(&mut self, index: usize) {
+    pub(super) fn catch_up(&mut self, index: usize) {
         let planned = &self.active[index];
         let trials = results::trials_of(&self.run, planned);
-        let headline = Headline::of(&self.run, planned.unit, &trials);
+        let headline = Headline::of(&self.run, planned.unit, &trials, self.core.levels().as_ref());
         let precision = self.run.header.settings.precision;
         self.progress[index] = Progress {
             trials: trials.len(),
+            // Trials that will not count need others in their place.
+            observed: results::sound_trials(&trials),
             barren: trials.iter().rev().take_while(|trial| !trial.observed()).count(),
             half_width: headline.as_ref().and_then(Headline::half_width),
             exhausted: headline.as_ref().is_some_and(|headline| headline.is_lost(precision)),
-            seconds: trials.iter().map(|trial| trial.took_s).sum(),
         };
         self.headlines[index] = headline;
     }
-}
-
-fn needs_remote(experiment: &dyn Experiment, planned: &PlannedPoint) -> bool {
-    experiment.requires(&planned.point).contains(&Requirement::Remote)
-}
-
-/// What is read over a network, found or made where a point wants it.
-fn remote(machine: &Machine, active: &[PlannedPoint]) -> Option<RemoteFixture> {
-    let wants = |planned: &PlannedPoint| {
-        experiments::find(&planned.experiment).is_some_and(|experiment| needs_remote(experiment, planned))
-    };
-    machine.storage.remote.as_ref().filter(|_| active.iter().any(wants)).map(RemoteFixture::new)
-}
-
-/// What became of a trial, from how its process ended; `None` where it was interrupted.
-fn outcome(end: End<Answer>, limit: Duration) -> Option<TrialOutcome> {
-    Some(match end {
-        End::Answered(Answer::Measured(sample)) => TrialOutcome::Measured { sample },
-        End::Answered(Answer::Unsupported(reason)) => TrialOutcome::Skipped { reason },
-        End::Answered(Answer::Broke(reason)) | End::Died(reason) => TrialOutcome::Failed { reason },
-        End::TimedOut => TrialOutcome::TimedOut { after_s: limit.as_secs_f64() },
-        End::Interrupted => return None,
-    })
 }
 
 /// A run goes on only where it began: same processor, same kernel.

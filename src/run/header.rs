@@ -2,7 +2,7 @@
 
 use crate::experiment::{Asked, Effort, Experiment, Point};
 use crate::machine::{Machine, Remote, RemoteAddress, Root};
-use crate::plan::{self, Pace};
+use crate::plan;
 use crate::record::{Header, Peer, PlannedPoint, SCHEMA_VERSION, Settings, Tool};
 use crate::sampling::{ClockKind, Qualification, observe_core};
 use anyhow::{Context, Result, anyhow};
@@ -19,7 +19,7 @@ pub struct Options {
     pub effort: Effort,
     /// The time that the run may take.
     pub budget: Option<Duration>,
-    /// The wished relative half-width of the intervals.
+    /// The target relative half-width of the intervals.
     pub precision: Option<f64>,
     /// The seed of all randomness.
     pub seed: Option<u64>,
@@ -57,9 +57,8 @@ impl Options {
         let mut machine = described(&self.folder, self.remote.as_ref())?;
         let cpus = plan::choose(&machine, self.cpu).map_err(|reason| anyhow!(reason))?;
         let points = self.planned(&selected, &machine, peer.is_some());
-        let active = points.iter().filter(|point| point.skip.is_none()).count();
         let budget = self.budget.unwrap_or_else(|| plan::default_budget(&selected, self.effort));
-        let trial = self.trial.unwrap_or_else(|| Pace::new(budget).first(active));
+        let trial = self.trial.unwrap_or(plan::SHORTEST);
         let settings = Settings {
             selection: self.selection.clone(),
             effort: self.effort,

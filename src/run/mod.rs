@@ -7,9 +7,12 @@ mod leftovers;
 mod lock;
 mod peering;
 mod remote_file;
+mod testbed;
+mod visiting;
 
 pub use campaign::{Campaign, Tick, Watcher};
 pub use header::{Options, described, now, tool};
 pub use interrupt::catch_signals;
 pub use lock::MeasuringLock;
 pub use peering::{Peering, Reach};
+pub use testbed::{Pace, Testbed};

@@ -1,4 +1,5 @@
-//! A trial's process, seen from the run: start it small and clean, bring its answer home, time it out, reap it.
+//! A measuring process, seen from the run: start it small and clean, ask it, bring its answers home, time it out, reap
+//! it.
 
 use super::preparing;
 use serde::Serialize;
@@ -16,23 +17,117 @@ pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// The most that an environment is padded with, bytes: a page, so that the stack starts anywhere in one.
 const MOST_PADDING: u64 = 4096;
 
-/// How a trial ended.
+/// How a question to a measuring process ended.
 #[derive(Debug)]
 pub enum End<A> {
     /// It answered.
     Answered(A),
     /// It died without an answer.
     Died(String),
-    /// It took too long and was killed.
+    /// It took too long.
     TimedOut,
-    /// The run was interrupted, and the trial killed.
+    /// The run was interrupted.
     Interrupted,
 }
 
-/// Runs work in a fresh process: this binary executed again, to do a hidden `command`, with a small clean environment of
-/// random size, in a process group of its own that ends with it. It reads its request and writes its answer as JSON.
-///
-/// The listener is told what takes it long before it observes anything.
+/// A fresh process that measures: this binary executed again, to do a hidden `command`, with a small clean environment of
+/// random size, in a process group of its own that ends with it. It is asked and answers in JSON, a line each.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    /// What it has told and nobody has read yet.
+    told: Vec<u8>,
+}
+
+impl Process {
+    /// Starts it; nothing is asked yet.
+    pub fn start(command: &str, seed: u64) -> std::io::Result<Self> {
+        Ok(Process { child: start(command, seed)?, told: vec![] })
+    }
+
+    /// Tells it something that it does not answer.
+    pub fn tell(&mut self, said: &impl Serialize) -> std::io::Result<()> {
+        let mut line = serde_json::to_vec(said)?;
+        line.push(b'\n');
+        if let Some(stdin) = &mut self.child.stdin {
+            // A child that died already does not read; its silence is reported when it is asked.
+            let _ = stdin.write_all(&line);
+        }
+        Ok(())
+    }
+
+    /// Asks it something, and waits for the answer until the limit. The listener is told what takes it long before it
+    /// observes anything. After any end but an answer it can be asked nothing more.
+    pub fn ask<A: DeserializeOwned>(
+        &mut self,
+        question: &impl Serialize,
+        limit: Duration,
+        listener: &mut dyn FnMut(&str),
+    ) -> std::io::Result<End<A>> {
+        self.tell(question)?;
+        match self.answer(Instant::now() + limit, listener)? {
+            Heard::Line(line) => Ok(answered(&line)),
+            Heard::Nothing if INTERRUPTED.load(Ordering::Relaxed) => Ok(End::Interrupted),
+            Heard::Nothing => Ok(End::TimedOut),
+            Heard::End => {
+                let status = self.child.wait()?;
+                let complaint = complaint(&mut self.child);
+                Ok(End::Died(format!("the measuring process died: {status}{complaint}")))
+            }
+        }
+    }
+
+    /// The next line that is an answer.
+    fn answer(&mut self, deadline: Instant, listener: &mut dyn FnMut(&str)) -> std::io::Result<Heard> {
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            if let Some(line) = preparing::hear(&mut self.told, listener) {
+                return Ok(Heard::Line(line));
+            }
+            let Some(stdout) = &mut self.child.stdout else { return Ok(Heard::End) };
+            if !readable(stdout.as_raw_fd(), deadline) {
+                return Ok(Heard::Nothing);
+            }
+            match stdout.read(&mut buffer)? {
+                0 => return Ok(Heard::End),
+                some => self.told.extend_from_slice(&buffer[..some]),
+            }
+        }
+    }
+}
+
+impl Drop for Process {
+    /// Ends the process, and with it the partners that it may have left.
+    fn drop(&mut self) {
+        // Without a further question it ends by itself and cleans up what its visits share; it is given time for that.
+        drop(self.child.stdin.take());
+        let deadline = Instant::now() + CLEANING_UP;
+        if let Some(stdout) = &mut self.child.stdout {
+            let mut rest = [0; 4096];
+            while readable(stdout.as_raw_fd(), deadline) && stdout.read(&mut rest).is_ok_and(|some| some > 0)
+            {
+            }
+        }
+        // SAFETY: the group is that of our child; a group without members takes no signal.
+        unsafe { libc::kill(-(self.child.id() as libc::pid_t), libc::SIGKILL) };
+        let _ = self.child.wait();
+    }
+}
+
+/// How long a process may take to end by itself after its last answer.
+const CLEANING_UP: Duration = Duration::from_secs(10);
+
+/// What came before the deadline.
+enum Heard {
+    /// An answer.
+    Line(Vec<u8>),
+    /// The end: the process is no more.
+    End,
+    /// Nothing.
+    Nothing,
+}
+
+/// Asks one thing of a fresh process.
 pub fn run<A: DeserializeOwned>(
     command: &str,
     request: &impl Serialize,
@@ -40,19 +135,7 @@ pub fn run<A: DeserializeOwned>(
     limit: Duration,
     listener: &mut dyn FnMut(&str),
 ) -> std::io::Result<End<A>> {
-    let request = serde_json::to_vec(request)?;
-    let mut child = start(command, seed)?;
-    let group = child.id() as libc::pid_t;
-    let end = converse(&mut child, &request, limit, listener);
-    // SAFETY: the group is that of our child, which is not reaped yet; partners that it may have left die here.
-    unsafe { libc::kill(-group, libc::SIGKILL) };
-    let status = child.wait()?;
-    match end? {
-        Some(answer) if !answer.is_empty() => Ok(answered(&answer)),
-        Some(_) => Ok(End::Died(format!("the measuring process died: {status}{}", complaint(&mut child)))),
-        None if INTERRUPTED.load(Ordering::Relaxed) => Ok(End::Interrupted),
-        None => Ok(End::TimedOut),
-    }
+    Process::start(command, seed)?.ask(request, limit, listener)
 }
 
 fn start(command: &str, seed: u64) -> std::io::Result<Child> {
@@ -67,35 +150,6 @@ fn start(command: &str, seed: u64) -> std::io::Result<Child> {
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()
-}
-
-/// Sends the request and reads the answer to its end; `None` where time or patience ran out first.
-fn converse(
-    child: &mut Child,
-    request: &[u8],
-    limit: Duration,
-    listener: &mut dyn FnMut(&str),
-) -> std::io::Result<Option<Vec<u8>>> {
-    if let Some(mut stdin) = child.stdin.take() {
-        // A child that died already does not read; its silence is reported below.
-        let _ = stdin.write_all(request);
-    }
-    let mut answer = vec![];
-    let Some(mut stdout) = child.stdout.take() else { return Ok(Some(answer)) };
-    let deadline = Instant::now() + limit;
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        if !readable(stdout.as_raw_fd(), deadline) {
-            return Ok(None);
-        }
-        match stdout.read(&mut buffer)? {
-            0 => return Ok(Some(answer)),
-            some => {
-                answer.extend_from_slice(&buffer[..some]);
-                preparing::hear(&mut answer, listener);
-            }
-        }
-    }
 }
 
 /// Waits until there is something to read; false when the deadline passes or the run is interrupted.
@@ -117,7 +171,7 @@ fn readable(descriptor: libc::c_int, deadline: Instant) -> bool {
 fn answered<A: DeserializeOwned>(text: &[u8]) -> End<A> {
     match serde_json::from_slice(text) {
         Ok(answer) => End::Answered(answer),
-        Err(error) => End::Died(format!("the measuring process gave a torn answer: {error}")),
+        Err(error) => End::Died(format!("the measuring process gave an answer that cannot be read: {error}")),
     }
 }
 

@@ -57,8 +57,8 @@ fn nanoseconds(time: libc::timeval) -> i64 {
     time.tv_sec * 1_000_000_000 + time.tv_usec * 1000
 }
 
-/// The kernel's accounting of this process or of its reaped children.
-fn rusage(whose: libc::c_int) -> libc::rusage {
+/// The kernel's accounting of this process, of its reaped children or of the calling thread.
+pub(super) fn rusage(whose: libc::c_int) -> libc::rusage {
     // SAFETY: an rusage is plain integers, and zero is a valid value of each.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: `usage` is valid for writing.

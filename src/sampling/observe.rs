@@ -1,8 +1,9 @@
 //! The sampler: calibrate, warm up, observe, stop. It knows a clock and no experiment.
 
 use super::clock::{Clock, Reading, overhead};
+use super::occupancy::{self, CoreReadings, Patience};
 use super::stopwatch::SharedStopwatch;
-use crate::experiment::{Failure, Operation, Work, Workload};
+use crate::experiment::{Failure, FigureValue, Operation, Work, Workload};
 use crate::quantity::{Kind, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -19,6 +20,10 @@ const WARM_UP_SHARE: f64 = 0.1;
 /// Observations after which a trial ends early: more of one process teach less than another process.
 const MOST_BATCHES: usize = 200;
 const MOST_SINGLES: usize = 600;
+
+/// Readings in a row that must find the core alone before short work begins: the time of a few batches. What runs on the other
+/// hardware thread pauses for microseconds at a time, and is not gone.
+const CALM: u32 = 128;
 
 impl Default for Observations {
     fn default() -> Self {
@@ -114,6 +119,10 @@ pub struct Found {
     pub migrations: u64,
     /// What the work itself counted during the observations.
     pub witnessed: BTreeMap<String, f64>,
+    /// Of a trial with several figures the numbers of each, by its name, in the points' units.
+    pub figures: BTreeMap<String, Vec<f64>>,
+    /// Whether the core worked for others as well, around every observation.
+    pub core: CoreReadings,
 }
 
 /// A sampler: a clock, and how long it may observe.
@@ -126,6 +135,8 @@ pub struct Sampler<'trial, C: Clock> {
     pub duration_ns: u64,
     /// Where operations end that end elsewhere.
     pub stopwatch: &'trial SharedStopwatch,
+    /// How long short work waits for its core to be alone; `None` where it does not.
+    pub core: Option<Patience>,
 }
 
 impl<C: Clock> Sampler<'_, C> {
@@ -144,12 +155,17 @@ impl<C: Clock> Sampler<'_, C> {
         };
         let (mut found, begun) = match &mut workload.work {
             Work::Recorded(observe) => self.record(observe, begin),
+            Work::Figures(observe) => self.record_figures(observe, begin),
             Work::Marked(operation) => self.marked(operation.as_mut(), beyond_ns, begin),
             Work::Timed { operation, baseline } => {
                 let batch = self.batch(operation.as_mut(), each)?;
                 let most = if each { MOST_SINGLES } else { MOST_BATCHES };
+                let patience = self.core.filter(|_| !each);
+                let waited_ns = patience.map_or(0, |patience| self.wait(patience));
                 let begun = self.warmed(begin);
-                let timed = self.timed(operation.as_mut(), baseline.as_deref_mut(), batch, most)?;
+                let until = Until { most, patience, duration: self.ticks(self.duration_ns as f64) };
+                let mut timed = self.timed(operation.as_mut(), baseline.as_deref_mut(), batch, &until)?;
+                timed.core.waited_ns = waited_ns;
                 Ok((self.found(timed, batch, per_iteration, beyond_ns, each), begun))
             }
         }?;
@@ -200,35 +216,52 @@ impl<C: Clock> Sampler<'_, C> {
         }
     }
 
+    /// Waits until the core is alone, as long as patience lasts; how long it was, nanoseconds.
+    fn wait(&self, patience: Patience) -> u64 {
+        let (began, most) = (self.clock.stop(), self.ticks(patience.most_ns as f64));
+        let mut calm = 0;
+        loop {
+            let alone = occupancy::quotient(occupancy::read(self.clock)) <= patience.alone_up_to;
+            calm = if alone { calm + 1 } else { 0 };
+            let waited = self.clock.stop().since(began).0;
+            if calm >= CALM || waited >= most {
+                return (waited as f64 / self.ticks_per_second * 1e9) as u64;
+            }
+        }
+    }
+
     fn timed(
         &self,
         operation: &mut (dyn Operation + '_),
         mut baseline: Option<&mut (dyn Operation + '_)>,
         batch: u64,
-        most: usize,
+        until: &Until,
     ) -> Result<Timed, Failure> {
-        let mut timed = Timed::with_capacity(most);
+        let mut timed = Timed::with_capacity(2 * until.most);
         if let Some(baseline) = baseline.as_deref_mut() {
             baseline.run(batch)?;
         }
+        timed.core.take(self.clock);
         let began = self.clock.stop();
-        let mut cpu = began.cpu;
-        while timed.operation.len() < most {
+        let (mut cpu, mut alone) = (began.cpu, 0);
+        loop {
             let (elapsed, mut now) = self.time(operation, batch)?;
             timed.operation.push(elapsed);
             timed.migrations += u64::from(now.cpu != cpu);
             cpu = now.cpu;
+            let quotient = timed.core.take(self.clock);
+            alone += usize::from(until.is_alone(quotient));
             if let Some(baseline) = baseline.as_deref_mut() {
                 let elapsed;
                 (elapsed, now) = self.time(baseline, batch)?;
                 timed.baseline.push(elapsed);
                 cpu = now.cpu;
+                timed.core.take(self.clock);
             }
-            if now.since(began).0 >= self.ticks(self.duration_ns as f64) {
-                break;
+            if until.is_over(timed.operation.len(), alone, now.since(began).0, self.ticks_per_second) {
+                return Ok(timed);
             }
         }
-        Ok(timed)
     }
 
     fn found(&self, timed: Timed, batch: u64, per_iteration: u64, beyond_ns: f64, each: bool) -> Found {
@@ -237,6 +270,8 @@ impl<C: Clock> Sampler<'_, C> {
             baseline_iterations: timed.baseline.len() as u64 * batch,
             migrations: timed.migrations,
             witnessed: BTreeMap::new(),
+            figures: BTreeMap::new(),
+            core: timed.core,
             observations: Observations::Ticks {
                 operations: batch * per_iteration,
                 each,
@@ -258,6 +293,7 @@ impl<C: Clock> Sampler<'_, C> {
         operation.run(1)?;
         let begun = self.warmed(begin);
         let mut timed = Timed::with_capacity(MOST_SINGLES);
+        timed.core.take(self.clock);
         let began = self.clock.stop();
         while timed.operation.len() < MOST_SINGLES {
             self.stopwatch.clear();
@@ -268,6 +304,7 @@ impl<C: Clock> Sampler<'_, C> {
                 .ticks()
                 .ok_or_else(|| Failure::Broke("the operation never reached its end".into()))?;
             timed.operation.push(stamp.wrapping_sub(start.ticks) as i64);
+            timed.core.take(self.clock);
             if self.clock.stop().since(began).0 >= self.ticks(self.duration_ns as f64) {
                 break;
             }
@@ -281,19 +318,82 @@ impl<C: Clock> Sampler<'_, C> {
         observe: &mut (dyn FnMut() -> Result<Option<f64>, Failure> + '_),
         begin: impl FnOnce() -> T,
     ) -> Result<(Found, T), Failure> {
-        observe()?;
-        let begun = self.warmed(begin);
         let mut values = Vec::with_capacity(MOST_SINGLES);
+        let observe = &mut |keep: bool| {
+            let value = observe()?;
+            values.extend(value.filter(|_| keep));
+            Ok(values.len())
+        };
+        let (core, begun) = self.repeated(observe, begin)?;
+        let operations = values.len() as u64;
+        let observations = Observations::Values { values };
+        Ok((Found { observations, operations, core, ..Found::default() }, begun))
+    }
+
+    /// Numbers of several figures that the work yields at once.
+    fn record_figures<T>(
+        &self,
+        observe: &mut (dyn FnMut() -> Result<Vec<FigureValue>, Failure> + '_),
+        begin: impl FnOnce() -> T,
+    ) -> Result<(Found, T), Failure> {
+        let mut figures = BTreeMap::<String, Vec<f64>>::new();
+        let mut calls = 0;
+        let observe = &mut |keep: bool| {
+            for (figure, value) in observe()? {
+                let values =
+                    figures.entry(figure.to_owned()).or_insert_with(|| Vec::with_capacity(MOST_SINGLES));
+                values.extend(keep.then_some(value));
+            }
+            calls += usize::from(keep);
+            Ok(calls)
+        };
+        let (core, begun) = self.repeated(observe, begin)?;
+        Ok((Found { figures, operations: calls as u64, core, ..Found::default() }, begun))
+    }
+
+    /// Calls `observe` until the time is over or it has enough; the first call, which warms up, is not kept.
+    fn repeated<T>(
+        &self,
+        observe: &mut dyn FnMut(bool) -> Result<usize, Failure>,
+        begin: impl FnOnce() -> T,
+    ) -> Result<(CoreReadings, T), Failure> {
+        observe(false)?;
+        let begun = self.warmed(begin);
+        let mut core = CoreReadings::with_capacity(2);
+        core.take(self.clock);
         let began = self.clock.stop();
-        while values.len() < MOST_SINGLES {
-            values.extend(observe()?);
+        while observe(true)? < MOST_SINGLES {
             if self.clock.stop().since(began).0 >= self.ticks(self.duration_ns as f64) {
                 break;
             }
         }
-        let operations = values.len() as u64;
-        let observations = Observations::Values { values };
-        Ok((Found { observations, operations, ..Found::default() }, begun))
+        core.take(self.clock);
+        Ok((core, begun))
+    }
+}
+
+/// How long a trial of timed work goes on.
+struct Until {
+    /// Observations that suffice.
+    most: usize,
+    /// The time it is meant to take, ticks.
+    duration: i64,
+    /// How much longer it may take to meet a core that is alone.
+    patience: Option<Patience>,
+}
+
+impl Until {
+    fn is_alone(&self, quotient: f64) -> bool {
+        self.patience.is_none_or(|patience| quotient <= patience.alone_up_to)
+    }
+
+    /// Whether it has observed for long enough, or often enough, and at least half of that on a core that was alone; or
+    /// whether patience is at its end.
+    fn is_over(&self, observations: usize, alone: usize, elapsed: i64, ticks_per_second: f64) -> bool {
+        let enough = elapsed >= self.duration || observations >= self.most;
+        let longest = self.patience.map_or(0.0, |patience| patience.most_ns as f64 / 1e9 * ticks_per_second);
+        let patient = elapsed < self.duration.saturating_add(longest as i64) && observations < 2 * self.most;
+        enough && (2 * alone >= observations.min(self.most) || !patient)
     }
 }
 
@@ -302,11 +402,17 @@ struct Timed {
     operation: Vec<i64>,
     baseline: Vec<i64>,
     migrations: u64,
+    core: CoreReadings,
 }
 
 impl Timed {
     /// Reserved beforehand: nothing is allocated between observations.
     fn with_capacity(most: usize) -> Self {
-        Timed { operation: Vec::with_capacity(most), baseline: Vec::with_capacity(most), migrations: 0 }
+        Timed {
+            operation: Vec::with_capacity(most),
+            baseline: Vec::with_capacity(most),
+            migrations: 0,
+            core: CoreReadings::with_capacity(2 * most + 1),
+        }
     }
 }

@@ -13,12 +13,16 @@ pub fn say(doing: &str) {
     let _ = out.write_all(MARK).and_then(|()| writeln!(out, "{doing}"));
 }
 
-/// Takes off what is said, line by line, from the front of what has come so far; the answer is left.
-pub(super) fn hear(come: &mut Vec<u8>, listener: &mut dyn FnMut(&str)) {
-    while come.starts_with(MARK) {
-        let Some(end) = come.iter().position(|byte| *byte == b'\n') else { return };
-        let line: Vec<u8> = come.drain(..=end).collect();
-        listener(String::from_utf8_lossy(&line[MARK.len()..end]).as_ref());
+/// Takes whole lines off the front of what a process has told: passes on what is said of preparations, and returns the
+/// first line that is an answer.
+pub(super) fn hear(told: &mut Vec<u8>, listener: &mut dyn FnMut(&str)) -> Option<Vec<u8>> {
+    loop {
+        let end = told.iter().position(|byte| *byte == b'\n')?;
+        let line: Vec<u8> = told.drain(..=end).take(end).collect();
+        match line.strip_prefix(MARK) {
+            Some(doing) => listener(String::from_utf8_lossy(doing).as_ref()),
+            None => return Some(line),
+        }
     }
 }
 
@@ -27,16 +31,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_and_the_answer_are_told_apart_wherever_they_are_torn() {
-        let text = b"preparing: one of two\npreparing: two of two\n{\"broke\":\"preparing: no\"}\n";
+    fn what_is_said_and_the_answers_are_told_apart_wherever_they_are_torn() {
+        let text = b"preparing: one\n{\"broke\":\"preparing: no\"}\npreparing: two\n{}\n{\"torn";
         for torn in 0..text.len() {
-            let (mut come, mut said) = (vec![], vec![]);
+            let (mut told, mut said, mut answers) = (vec![], vec![], vec![]);
             for part in [&text[..torn], &text[torn..]] {
-                come.extend_from_slice(part);
-                hear(&mut come, &mut |doing| said.push(doing.to_owned()));
+                told.extend_from_slice(part);
+                while let Some(answer) = hear(&mut told, &mut |doing| said.push(doing.to_owned())) {
+                    answers.push(answer);
+                }
             }
-            assert_eq!(said, ["one of two", "two of two"], "torn at {torn}");
-            assert_eq!(come, b"{\"broke\":\"preparing: no\"}\n");
+            assert_eq!(said, ["one", "two"], "torn at {torn}");
+            assert_eq!(answers, [b"{\"broke\":\"preparing: no\"}".to_vec(), b"{}".to_vec()]);
+            assert_eq!(told, b"{\"torn", "what has no end is no answer");
         }
     }
 }

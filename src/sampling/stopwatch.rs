@@ -2,9 +2,9 @@
 //! process, and a loop that does nothing but read it.
 
 use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, overhead};
-use super::gaps;
 use super::shared_memory::shared_memory;
-use crate::experiment::{Spin, Stopwatch};
+use super::{gaps, occupancy};
+use crate::experiment::{CoreWidth, Spin, Stopwatch};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A clock with a finishing line in memory that forked children share.
@@ -62,5 +62,14 @@ impl Stopwatch for SharedStopwatch {
             ClockKind::Counter => self.spin_on(&Counter, duration_ns),
             ClockKind::MonotonicRaw => self.spin_on(&MonotonicRaw, duration_ns),
         }
+    }
+
+    fn core(&self) -> CoreWidth {
+        let reading = match self.kind {
+            ClockKind::Counter => occupancy::read(&Counter),
+            ClockKind::MonotonicRaw => occupancy::read(&MonotonicRaw),
+        };
+        let stream_ns = f64::from(reading[0]) / self.ticks_per_second * 1e9;
+        CoreWidth { addition_ns: stream_ns / occupancy::ADDITIONS, quotient: occupancy::quotient(reading) }
     }
 }

@@ -1,34 +1,58 @@
-//! One trial, inside its own fresh process: from a request on standard input to a sample on standard output.
+//! Trials, inside their own fresh process: from a request on standard input to answers on standard output.
 
-use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, overhead};
+use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, kernel_clock, overhead};
 use super::conditions::{Conditions, Snapshot};
 use super::counters::Counting;
-use super::observe::{Observations, Sampler};
+use super::observe::{Found, Observations, Sampler};
+use super::occupancy::{self, CoreReadings, Patience};
+use super::on_cpu::OnCpu;
 use super::stopwatch::SharedStopwatch;
 use super::{affinity, frequency, gaps, partner, tracer};
-use crate::experiment::{Counters, Experiment, Failure, PeerAddress, Point, RemoteFile, Site};
+use crate::experiment::{
+    Counters, Experiment, Failure, PeerAddress, Placement, Point, RemoteFile, Shared, Site,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Instant;
 
 /// How long a loop spins before the observations to look for gaps, nanoseconds.
 const SPIN_NS: f64 = 300_000.0;
 
-/// Everything that a trial's process needs to know.
+/// What a measuring process is told first: visits to points of this experiment follow, and are answered one by one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// Name of the experiment.
     pub experiment: String,
-    /// The point to visit.
-    pub point: Point,
     /// Where and how.
     pub setting: Setting,
+}
+
+/// One trial of a point, or of several that are figures of one trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Visit {
+    /// The points: one, or those that differ only in which figure they are.
+    pub points: Vec<Point>,
+    /// Seeds this trial's own randomness.
+    pub seed: u64,
+}
+
+/// What became of a visit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Visited {
+    /// Seconds it took to prepare, observe and clean up.
+    pub took_s: f64,
+    /// Seconds of them in which it prepared what all visits of the process share.
+    pub shared_s: f64,
+    /// What each of its points has found.
+    pub answers: Vec<Answer>,
 }
 
 /// Where a process measures, and with which clock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
-    /// Seeds the trial's own randomness.
+    /// Seeds the randomness of the process.
     pub seed: u64,
     /// The clock to read.
     pub clock: ClockKind,
@@ -36,6 +60,10 @@ pub struct Setting {
     pub ticks_per_second: f64,
     /// How long to observe, nanoseconds.
     pub duration_ns: u64,
+    /// Up to which quotient of stream over chain the core counts as alone, and how long short work may wait for that;
+    /// `None` while no such level is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core: Option<Patience>,
     /// Whether each thread is pinned to a CPU of its own, and the process to none.
     pub spread: bool,
     /// The CPU to be pinned to.
@@ -76,6 +104,12 @@ pub struct Sample {
     pub stated: BTreeMap<String, f64>,
     /// What disturbed it.
     pub conditions: Conditions,
+    /// How long the measuring thread had its CPU; absent where that is what is asked, and in files of earlier programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_cpu: Option<OnCpu>,
+    /// Whether the core worked for others as well; absent where it was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core: Option<CoreReadings>,
     /// The CPU the work was pinned to; absent where it was free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<usize>,
@@ -96,23 +130,60 @@ pub enum Answer {
     Broke(String),
 }
 
-/// Visits a point in this process: pins, shifts the stack, prepares, observes, cleans up.
-pub fn visit(experiment: &dyn Experiment, request: &Request) -> Answer {
-    let setting = &request.setting;
-    let visited = at_site(setting, |site, stopwatch| match setting.clock {
-        ClockKind::Counter => observe(experiment, request, (site, stopwatch), &Counter),
-        ClockKind::MonotonicRaw => observe(experiment, request, (site, stopwatch), &MonotonicRaw),
-    });
-    match visited {
-        Ok(sample) => Answer::Measured(Box::new(sample)),
-        Err(Failure::Unsupported(reason)) => Answer::Unsupported(reason),
-        Err(Failure::Broke(reason)) => Answer::Broke(reason),
+/// The process of a block of points, or of a single one: visits them one after the other and keeps what they share
+/// ([`Site::shared`]) until the last has ended.
+pub struct Block<'request> {
+    experiment: &'request dyn Experiment,
+    setting: &'request Setting,
+    /// Where this process may run.
+    everywhere: Vec<usize>,
+    shared: Rc<Shared>,
+}
+
+impl<'request> Block<'request> {
+    /// A process that has visited nothing yet.
+    pub fn new(experiment: &'request dyn Experiment, setting: &'request Setting) -> Self {
+        Block { experiment, setting, everywhere: affinity::current(), shared: shared() }
+    }
+
+    /// Visits the points of one trial: pins, shifts the stack, prepares, observes, cleans up.
+    pub fn visit(&self, visit: &Visit) -> Visited {
+        // The work of the visit before may have pinned this thread.
+        affinity::set(&self.everywhere);
+        let (began, shared_ns) = (Instant::now(), self.shared.took_ns());
+        let setting = Setting { seed: visit.seed, ..self.setting.clone() };
+        let found = sharing(&setting, &self.shared, |site, stopwatch| match setting.clock {
+            ClockKind::Counter => observe(self.experiment, visit, &setting, (site, stopwatch), &Counter),
+            ClockKind::MonotonicRaw => {
+                observe(self.experiment, visit, &setting, (site, stopwatch), &MonotonicRaw)
+            }
+        });
+        let answers = match found {
+            Ok(samples) => samples.into_iter().map(|sample| Answer::Measured(Box::new(sample))).collect(),
+            Err(Failure::Unsupported(reason)) => vec![Answer::Unsupported(reason); visit.points.len()],
+            Err(Failure::Broke(reason)) => vec![Answer::Broke(reason); visit.points.len()],
+        };
+        let shared_s = (self.shared.took_ns() - shared_ns) as f64 / 1e9;
+        Visited { took_s: began.elapsed().as_secs_f64(), shared_s, answers }
     }
 }
 
 /// Does work where a setting says: pins this process, shifts its stack, and has a stopwatch at hand.
 pub fn at_site<T>(
     setting: &Setting,
+    work: impl FnOnce(&Site, &SharedStopwatch) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    sharing(setting, &shared(), work)
+}
+
+fn shared() -> Rc<Shared> {
+    Rc::new(Shared::new(|| kernel_clock(libc::CLOCK_MONOTONIC_RAW)))
+}
+
+/// The same, with what the points of a block share.
+fn sharing<T>(
+    setting: &Setting,
+    shared: &Rc<Shared>,
     work: impl FnOnce(&Site, &SharedStopwatch) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     partner::die_with(setting.parent)?;
@@ -131,6 +202,7 @@ pub fn at_site<T>(
         folder: setting.folder.clone(),
         remote: setting.remote.clone(),
         peer: setting.peer.clone(),
+        shared: Rc::clone(shared),
     };
     shifted(setting.seed as usize % 64, || work(&site, &stopwatch))
 }
@@ -145,36 +217,74 @@ fn shifted<T>(frames: usize, work: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Prepares the work of a visit, observes it, and hands each of its points what was found of it.
 fn observe<C: Clock>(
     experiment: &dyn Experiment,
-    request: &Request,
+    visit: &Visit,
+    setting: &Setting,
     (site, stopwatch): (&Site, &SharedStopwatch),
     clock: &C,
-) -> Result<Sample, Failure> {
-    let (setting, hz) = (&request.setting, site.ticks_per_second);
-    let mut workload = experiment.prepare(&request.point, site)?;
+) -> Result<Vec<Sample>, Failure> {
+    let hz = site.ticks_per_second;
+    // The first readings of a process wait for their own instructions.
+    let arrived = (0..4).map(|_| occupancy::read(clock)).last();
+    let mut workload = experiment.prepare(&visit.points[0], site)?;
     let spin = gaps::spin(clock, hz, overhead(clock), SPIN_NS);
     let core_hz_before = frequency::observe(clock, hz);
-    let sampler = Sampler { clock, ticks_per_second: hz, duration_ns: site.duration_ns, stopwatch };
-    let begin = || (Snapshot::take(setting.cpu_stat.as_deref()), Counting::begin());
-    let (found, (before, counting)) = sampler.observe(&mut workload, begin)?;
+    let core = visit.points.iter().all(is_on_one_cpu).then_some(setting.core).flatten();
+    let sampler = Sampler { clock, ticks_per_second: hz, duration_ns: site.duration_ns, stopwatch, core };
+    let begin = || (Snapshot::take(setting.cpu_stat.as_deref()), Counting::begin(), OnCpu::begin());
+    let (mut found, (before, counting, on_cpu)) = sampler.observe(&mut workload, begin)?;
+    let on_cpu = on_cpu.end();
     let counters = counting.end();
     let mut conditions = Snapshot::take(setting.cpu_stat.as_deref()).since(&before);
     conditions.core_hz_before = core_hz_before;
     conditions.core_hz_after = frequency::observe(clock, hz);
     conditions.migrations = found.migrations;
     conditions.spun(&spin);
-    let mut witnessed = found.witnessed;
+    let mut witnessed = std::mem::take(&mut found.witnessed);
     witnessed.extend(tracer::witness(&mut workload));
-    Ok(Sample {
-        observations: found.observations,
+    found.core.arrived = arrived;
+    let sample = Sample {
+        observations: Observations::default(),
         operations: found.operations,
         baseline_iterations: found.baseline_iterations,
         counters,
         witnessed,
         stated: workload.stated.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
         conditions,
+        on_cpu: workload.needs_its_cpu.then_some(on_cpu),
+        core: Some(std::mem::take(&mut found.core)),
         home: site.home,
         partner: site.partner,
-    })
+    };
+    of_points(experiment, &visit.points, sample, found)
+}
+
+/// Whether all of a point's work runs on one CPU.
+fn is_on_one_cpu(point: &Point) -> bool {
+    point.placement() == Placement::OneCpu
+}
+
+/// The sample of each point of a visit: the same trial, of which each has its own figure.
+fn of_points(
+    experiment: &dyn Experiment,
+    points: &[Point],
+    sample: Sample,
+    mut found: Found,
+) -> Result<Vec<Sample>, Failure> {
+    if points.len() == 1 && found.figures.is_empty() {
+        return Ok(vec![Sample { observations: found.observations, ..sample }]);
+    }
+    let figure = experiment.figure().ok_or_else(|| {
+        Failure::Broke(
+            "several points of one trial, and no parameter that tells its figures apart".to_owned(),
+        )
+    })?;
+    let mut of = |point: &Point| {
+        let values = found.figures.remove(point.name(figure)).unwrap_or_default();
+        let operations = values.len() as u64;
+        Sample { observations: Observations::Values { values }, operations, ..sample.clone() }
+    };
+    Ok(points.iter().map(&mut of).collect())
 }

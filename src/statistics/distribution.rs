@@ -113,6 +113,16 @@ fn ln_gamma(x: f64) -> f64 {
         - product.ln()
 }
 
+/// How many of the least values of a count come with a probability of at most `tail` together; `chances` are those of 0, 1,
+/// 2 and so on.
+pub(super) fn within_tail(chances: &[f64], tail: f64) -> usize {
+    let cumulated = chances.iter().scan(0.0, |sum, chance| {
+        *sum += chance;
+        Some(*sum)
+    });
+    cumulated.take_while(|&sum| sum <= tail).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

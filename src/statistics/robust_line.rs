@@ -1,6 +1,6 @@
 //! The robust partner of least squares: the median of the slopes between all pairs of points.
 
-use super::distribution::normal_quantile;
+use super::distribution::{normal_quantile, within_tail};
 use super::estimate::Interval;
 use super::quantile::{LEVEL, median, sorted};
 use serde::{Deserialize, Serialize};
@@ -77,11 +77,7 @@ fn exact_rank(n: usize, tail: f64) -> usize {
         }
         chances = next;
     }
-    let cumulated = chances.iter().scan(0.0, |sum, chance| {
-        *sum += chance;
-        Some(*sum)
-    });
-    cumulated.take_while(|&sum| sum <= tail).count()
+    within_tail(&chances, tail)
 }
 
 #[cfg(test)]

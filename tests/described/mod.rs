@@ -58,6 +58,7 @@ pub fn trial(planned: PlannedPoint, round: u32) -> Trial {
         round,
         seed: u64::from(round),
         began_s: f64::from(round),
+        block: None,
         took_s: 0.02,
         outcome: TrialOutcome::Failed { reason: "nothing yet".to_owned() },
     }

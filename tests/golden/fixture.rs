@@ -172,6 +172,7 @@ impl Maker {
             seed: 1000 + u64::from(round),
             began_s: f64::from(round),
             took_s: 0.01,
+            block: None,
             outcome,
         })));
     }

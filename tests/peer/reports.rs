@@ -4,7 +4,7 @@ use super::described;
 use fathom::experiment::{PEER, Parameter, Point, Scale};
 use fathom::record::{Peer, PeerKind, PlannedPoint, Run, Trial, TrialOutcome};
 use fathom::report::terminal::Style;
-use fathom::report::{html, json, latex, markdown, terminal};
+use fathom::report::{html, json, latex, markdown, screen, terminal};
 use fathom::results::Results;
 use fathom::sampling::{Observations, Sample};
 
@@ -34,9 +34,10 @@ fn run(kind: PeerKind) -> Run {
     run
 }
 
-fn forms(run: &Run) -> [(&'static str, String); 5] {
+fn forms(run: &Run) -> [(&'static str, String); 6] {
     let results = Results::of(run);
     [
+        ("screen", screen::page(&results, &[], Style { width: 120, colour: false })),
         ("terminal", terminal::summary(&results, &[], Style { width: 120, colour: false })),
         ("page", html::render(&results)),
         ("Markdown", markdown::render(&results)),

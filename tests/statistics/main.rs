@@ -6,6 +6,7 @@
 //! `cargo test --release --test statistics -- --nocapture`.
 
 mod differences;
+mod levels;
 mod lines;
 mod medians;
 mod modes;

@@ -1,18 +1,14 @@
 //! What does it cost to hand a cache line from one core to another?
 
+use super::pairs::{self, FROM, TO};
 use crate::experiment::{
-    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
-    Requirement, Scale, Site, Workload,
+    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Point, Prediction, Requirement,
+    Site, Workload,
 };
 use crate::machine::Machine;
 use crate::sampling::partner;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// The CPU that begins.
-const FROM: Parameter = Parameter { name: "from", meaning: "the CPU that begins", scale: Scale::Count };
-/// The CPU that answers.
-const TO: Parameter = Parameter { name: "to", meaning: "the CPU that answers", scale: Scale::Count };
 
 /// What is timed.
 pub struct CoreToCore;
@@ -30,27 +26,17 @@ static ABOUT: About = About {
     trends: &[],
 };
 
-/// More CPUs than this make too many pairs for anything but a thorough run.
-const STANDARD_CPUS: usize = 16;
-
 impl Experiment for CoreToCore {
     fn about(&self) -> &'static About {
         &ABOUT
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
-        let cpus = machine.allowed_cpus();
-        let pairs = cpus
-            .iter()
-            .enumerate()
-            .flat_map(|(index, from)| cpus[index + 1..].iter().map(|to| point(*from as u64, *to as u64)));
-        let found: Vec<Point> = pairs.collect();
-        // One CPU makes no pair: the point stays in the plan, and is skipped with its reason.
-        if found.is_empty() { vec![point(0, 1)] } else { found }
+        pairs::sweep(machine)
     }
 
     fn cpus(&self, point: &Point) -> Option<(usize, usize)> {
-        Some((point.number(&FROM) as usize, point.number(&TO) as usize))
+        Some(pairs::of(point))
     }
 
     fn requires(&self, _: &Point) -> Vec<Requirement> {
@@ -58,16 +44,11 @@ impl Experiment for CoreToCore {
     }
 
     fn effort(&self, point: &Point) -> Effort {
-        match (point.number(&FROM), point.number(&TO) as usize) {
-            (0, to) if to < STANDARD_CPUS => Effort::Quick,
-            (_, to) if to < STANDARD_CPUS => Effort::Standard,
-            (0, _) => Effort::Standard,
-            _ => Effort::Thorough,
-        }
+        pairs::effort(point)
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        let (from, to) = (point.number(&FROM) as usize, point.number(&TO) as usize);
+        let (from, to) = pairs::of(point);
         let siblings = known.machine.smt_siblings(from).contains(&to);
         let basis = if siblings {
             Basis::published(10.0, "threads of one core share its first-level cache: some tens of cycles")
@@ -129,10 +110,6 @@ impl Experiment for CoreToCore {
             ),
         ]
     }
-}
-
-fn point(from: u64, to: u64) -> Point {
-    Point::at(crate::experiment::Placement::AcrossCpus).with(&FROM, from).with(&TO, to)
 }
 
 /// One number in a line of its own; two lines wide, for processors that fetch lines in pairs.

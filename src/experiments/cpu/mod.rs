@@ -11,10 +11,12 @@ mod counter_forms;
 mod loop_overhead;
 mod noise;
 pub mod null_write;
+mod pairs;
 mod procedure_call;
 mod process_creation;
 mod program;
 mod ring;
+mod shared_core;
 mod signal;
 mod synchronisation;
 mod system_call;
@@ -36,6 +38,7 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &procedure_call::ProcedureCall,
     &system_call::SystemCall,
     &noise::Noise,
+    &shared_core::SharedCore,
     &core_to_core::CoreToCore,
     &context_switch::ContextSwitch,
     &synchronisation::Synchronisation,

@@ -6,7 +6,8 @@ use crate::experiment::{
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
-use std::collections::VecDeque;
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// The CPU that is watched.
 const CPU: Parameter = Parameter { name: "cpu", meaning: "the CPU that spins", scale: Scale::Count };
@@ -27,7 +28,7 @@ static ABOUT: About = About {
     method: "A loop pinned to a CPU reads the clock as often as it can. Two readings that stand further apart than ten \
              times the cost of a reading (and 150 ns) enclose a gap: an interrupt, the scheduler, another process, or \
              the hypervisor. The share of time lost, the longest gap of each 8 ms (two timer ticks at 250 Hz) and the \
-             lengths of all gaps are recorded; interrupts and the time that the hypervisor took stand beside them.",
+             lengths of all gaps are recorded, of one and the same loop; interrupts and the time that the hypervisor took stand beside them.",
     caveats: "On a virtual machine a gap may be the host's. What happens within ten readings is not seen.",
     version: 1,
     parameters: &[CPU, ASPECT],
@@ -38,6 +39,9 @@ const LOST: &str = "lost";
 const LONGEST: &str = "longest";
 const GAP: &str = "gap";
 const WINDOW_NS: f64 = 8e6;
+
+/// Witness: how often the loop ran.
+const LOOPS: &str = "loops";
 
 /// CPUs that a quick run watches: a sample of a large machine.
 const QUICK_CPUS: usize = 4;
@@ -90,29 +94,30 @@ impl Experiment for Noise {
         })
     }
 
-    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&ASPECT)
+    }
+
+    fn prepare<'site>(&self, _: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let watch = site.stopwatch;
-        Ok(match point.name(&ASPECT) {
-            LOST => Workload::recorded(move || {
-                let spin = watch.spin(WINDOW_NS);
-                Ok(Some(spin.lost_ns() / spin.lasted_ns * 1e6))
-            }),
-            LONGEST => Workload::recorded(move || Ok(Some(watch.spin(WINDOW_NS).longest_ns))),
-            _ => {
-                let mut gaps = VecDeque::new();
-                Workload::recorded(move || {
-                    if gaps.is_empty() {
-                        gaps.extend(watch.spin(WINDOW_NS).gaps_ns);
-                    }
-                    Ok(gaps.pop_front())
-                })
-            }
-        })
+        let loops = Rc::new(Cell::new(0.0));
+        let counted = Rc::clone(&loops);
+        let act = move || {
+            let spin = watch.spin(WINDOW_NS);
+            loops.set(loops.get() + 1.0);
+            let share = spin.lost_ns() / spin.lasted_ns * 1e6;
+            let whole = [(LOST, share), (LONGEST, spin.longest_ns)];
+            Ok(whole.into_iter().chain(spin.gaps_ns.into_iter().map(|gap| (GAP, gap))).collect())
+        };
+        Ok(Workload::figures(act).about_its_cpu().witnessed(move || vec![(LOOPS, counted.get())]))
     }
 
     fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
-        let claim = "the loop never slept: voluntary switches per observation";
-        vec![Check::within(claim, seen.per_operation(seen.counters.voluntary_switches), 0.0, 0.5)]
+        let claim = "the loop never slept: voluntary switches each time that it ran";
+        let Some(loops) = seen.witness(LOOPS).filter(|loops| *loops > 0.0) else {
+            return vec![Check::missing(claim)];
+        };
+        vec![Check::within(claim, seen.counters.voluntary_switches as f64 / loops, 0.0, 0.5)]
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {

@@ -3,12 +3,10 @@
 #[cfg(target_arch = "x86_64")]
 use super::call_kernel;
 use crate::experiment::{
-    About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Site, Trend, Workload, ensure, said,
+    About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
+    Prediction, Question, Requirement, Scale, Site, Trend, Workload, ensure, said,
 };
 use crate::machine::Machine;
-use crate::quantity::Unit;
-use crate::statistics::fit_line;
 
 /// How the call is made.
 const FORM: Parameter =
@@ -189,11 +187,7 @@ fn point(form: &str, arguments: u64) -> Point {
 
 /// What one more argument costs: the slope of the line through the calls of a form.
 fn one_more(form: &str, known: &Known) -> Option<Finding> {
-    let calls = known.along(ABOUT.name, &point(form, 0), &ARGUMENTS);
-    let calls: Vec<(f64, f64)> = calls.into_iter().map(|(arguments, ns)| (arguments as f64, ns)).collect();
-    let line = fit_line(&calls).filter(|_| calls.len() >= 3)?;
-    let time = |value, interval| Found { value, interval, dimension: Dimension::Of(Unit::Nanoseconds) };
-    let slope = time(line.slope, line.slope_interval);
+    let (slope, call) = known.line(ABOUT.name, &point(form, 0), &ARGUMENTS)?;
     let form = if form == "spilled" { "as unoptimised code passes it" } else { "as the ABI passes it" };
     let judged = match slope.interval {
         Some(interval) if interval.contains(0.0) => ", which cannot be told from nothing",
@@ -208,7 +202,7 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
             slope.named(&format!("one more argument, {form}")),
             judged,
             "; the call itself ",
-            time(line.intercept, line.intercept_interval).named(&format!("call without arguments, {form}")),
+            call.named(&format!("call without arguments, {form}")),
             "."
         ],
     ))

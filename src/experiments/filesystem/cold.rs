@@ -14,6 +14,7 @@ pub const READ: &str = "bytes_read";
 
 /// A sequential observation is the mean over so many bytes, or over the whole file where it is smaller: many times what
 /// the kernel reads ahead. One block would show either a wait for the device or a copy from the cache, and never both.
+/// Without read-ahead every block waits, and is an observation of its own.
 const STRETCH: u64 = 32 << 20;
 
 /// Random blocks of one pass; then the file is evicted again.
@@ -34,8 +35,8 @@ struct Passes<'site> {
     past: (f64, f64),
 }
 
-/// Observations of blocks that come from the device through the page cache: single ones in random order, the mean of a
-/// stretch in sequence. Eviction, before each pass, is verified and not timed.
+/// Observations of blocks that come from the device through the page cache: single ones in random order and without
+/// read-ahead, the mean of a stretch in sequence. Eviction, before each pass, is verified and not timed.
 pub fn reading<'site>(
     reader: Reader,
     (bytes, block): (u64, u64),
@@ -70,7 +71,8 @@ impl Passes<'_> {
         if self.next >= self.offsets.len() {
             self.begin()?;
         }
-        let blocks = if self.sequential { (STRETCH / self.block).max(1) as usize } else { 1 };
+        let in_stretches = self.sequential && self.reader.reads_ahead();
+        let blocks = if in_stretches { (STRETCH / self.block).max(1) as usize } else { 1 };
         let end = self.offsets.len().min(self.next + blocks);
         let began = self.site.stopwatch.now_ns();
         for offset in &self.offsets[self.next..end] {

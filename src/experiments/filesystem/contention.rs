@@ -4,14 +4,14 @@ use super::blocks::Order;
 use super::fleet::{Fleet, Member, Progress};
 use super::read;
 use crate::experiment::{
-    About, Asked, At, Basis, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known,
-    MainFigure, Observed, Parameter, Placement, Point, Prediction, Question, Scale, Site, Statement, Trend,
-    Workload, said,
+    About, Asked, At, Basis, Bound, Check, Dimension, Effort, Experiment, Failure, FigureValue, Finding,
+    Found, Known, MainFigure, Observed, Parameter, Placement, Point, Prediction, Question, Scale, Site,
+    Statement, Trend, Workload, said,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
 use crate::quantity::Unit;
-use crate::statistics::{Interval, Line, Segments, fit_line, two_segments};
+use crate::statistics::{Segments, two_segments};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -44,7 +44,7 @@ static ABOUT: About = About {
              until all are ready, and go on until they are stopped; what is counted lies between two moments at which all of \
              them run. Each tells when it completed how many blocks; its time for a block is the time between two \
              completions over the blocks between them, and the mean over processes is the observation. The rate of \
-             all together is the sum of their rates. Fairness is told as the share by which the slowest process's \
+             all together is the sum of their rates, over the same time. Fairness is told as the share by which the slowest process's \
              rate lies below the mean one.\n\nThe slope along the number of processes is fitted by least squares \
              with its interval; two lines that meet are fitted as well, and preferred where the data prefer them.",
     caveats: "The files are small, and lie close together on a disk that turns: far apart, seeks would be longer. In `all \
@@ -168,25 +168,24 @@ impl Experiment for Contention {
         Some(Bound { limit, because })
     }
 
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&FIGURE)
+    }
+
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let members: Vec<Member> =
             (0..point.number(&PROCESSES)).map(|number| member(point, number)).collect();
         let timed: Vec<usize> = (0..members.len()).filter(|number| is_timed(point, *number)).collect();
         let fleet = Rc::new(RefCell::new(Fleet::start(&members, site)?));
         let (watched, mut asked) = (Rc::clone(&fleet), false);
-        let figure = match point.name(&FIGURE) {
-            TOGETHER => together,
-            UNFAIRNESS => unfairness,
-            _ => each,
-        };
         let observe = move || {
             // The untimed first observation lets all get under way.
             let whole = std::mem::replace(&mut asked, true);
             let seen = fleet.borrow_mut().watch(if whole { 1.0 } else { 0.2 }, site)?;
             let mine: Vec<Progress> = timed.iter().map(|number| seen[*number]).collect();
-            Ok(figure(&mine))
+            Ok(figures(&mine))
         };
-        Ok(Workload::recorded(observe).witnessed(move || watched.borrow().account()))
+        Ok(Workload::figures(observe).witnessed(move || watched.borrow().account()))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
@@ -243,6 +242,12 @@ fn is_timed(point: &Point, number: usize) -> bool {
         RANDOM_AMONG => !number.is_multiple_of(2),
         _ => true,
     }
+}
+
+/// What can be told of processes that were watched together.
+fn figures(seen: &[Progress]) -> Vec<FigureValue> {
+    let told = [(EACH, each(seen)), (TOGETHER, together(seen)), (UNFAIRNESS, unfairness(seen))];
+    told.into_iter().filter_map(|(figure, value)| Some((figure, value?))).collect()
 }
 
 /// Nanoseconds for a block, mean over the processes.
@@ -324,23 +329,24 @@ fn alone(point: &Point, known: &Known) -> (&'static str, Basis) {
 /// How a block's time grows with the processes: one line, or two that meet; and how that compares with a device that serves
 /// one process after the other, where each further one adds what one alone takes.
 fn growth(pattern: &str, known: &Known) -> Option<Finding> {
-    let found = known.along(ABOUT.name, &point(pattern, EACH, USUAL_FILE, 1), &PROCESSES);
+    let group = point(pattern, EACH, USUAL_FILE, 1);
+    let found = known.along(ABOUT.name, &group, &PROCESSES);
     let curve: Vec<(f64, f64)> = found.into_iter().map(|(processes, ns)| (processes as f64, ns)).collect();
     let (told, slope) = match two_segments(&curve) {
         Some(two) => two_lines(pattern, &two),
-        None => one_line(pattern, &fit_line(&curve).filter(|_| curve.len() >= 3)?),
+        None => one_line(pattern, known.line(ABOUT.name, &group, &PROCESSES)?),
     };
     let serial = serial(pattern, slope, known).unwrap_or_default();
     Some(Finding::of(Question::Contention, said![capital(pattern), ": a block costs ", told, ".", serial]))
 }
 
-fn time(value: f64, interval: Option<Interval>) -> Found {
-    Found { value, interval, dimension: Dimension::Of(Unit::Nanoseconds) }
+fn time(value: f64) -> Found {
+    Found::bare(value, Dimension::Of(Unit::Nanoseconds))
 }
 
 /// Of two lines the slopes have no intervals: where they meet was searched for.
 fn two_lines(pattern: &str, two: &Segments) -> (Statement, Found) {
-    let (before, after) = (time(two.slope_before, None), time(two.slope_after, None));
+    let (before, after) = (time(two.slope_before), time(two.slope_after));
     let knee = Found::bare(two.break_at, Dimension::Count);
     let told = said![
         before.named(&format!("{pattern}, each further process, first")),
@@ -353,9 +359,7 @@ fn two_lines(pattern: &str, two: &Segments) -> (Statement, Found) {
     (told, after)
 }
 
-fn one_line(pattern: &str, line: &Line) -> (Statement, Found) {
-    let slope = time(line.slope, line.slope_interval);
-    let besides = time(line.intercept, line.intercept_interval);
+fn one_line(pattern: &str, (slope, besides): (Found, Found)) -> (Statement, Found) {
     let told = said![
         slope.named(&format!("{pattern}, each further process")),
         " for every further process, and ",

@@ -9,7 +9,7 @@ pub use predicted::{PAGES_AT_ONCE, waiting};
 use super::blocks::{Order, Walk};
 use super::cold;
 use super::reader::{ReadAhead, Reader, Way};
-use super::uring::{self, Counted};
+use super::uring::{self, INTERVAL, LATENCY};
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure, Observed,
     Parameter, Point, Prediction, Scale, Site, Workload,
@@ -17,6 +17,7 @@ use crate::experiment::{
 use crate::experiments::test_file::{Room, TestFile, accounts, cached, direct, evict, served, warm};
 use crate::machine::Machine;
 use std::fs::File;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// Which layer serves.
@@ -64,16 +65,19 @@ static ABOUT: About = About {
              the page cache holds nothing of the file.\n\n`cold` reads through the cache after the file was evicted \
              (POSIX_FADV_DONTNEED, with nothing left to be written), which is verified before every pass \
              (cachestat or mincore); no block is read twice in a pass. In random order each block is an observation; in \
-             sequence the mean over 32 MiB or the whole file is, since single blocks show either a wait or a copy. \
+             sequence the mean over 32 MiB or the whole file is, since single blocks show either a wait or a copy; \
+             without read-ahead each block waits, and is an observation. \
              `warm` reads what was read before: all of the file is in the cache before and after, and the device sends \
              nothing. Sequential and random order are compared in the same state of the cache and with the same block.\n\n`read` moves the file's position by itself, `pread` is told it, `lseek + read` \
              sets it each time; `mmap` loads one word of every cache line. Without read-ahead \
              (POSIX_FADV_RANDOM, MADV_RANDOM) the kernel reads what it is asked for. `io_uring` keeps several direct \
-             reads in flight: the time of each, or the time between two completions, which is the rate of the device.",
+             reads in flight, new ones submitted together when nothing more has completed: the time of each from there \
+             on, and the time between two completions, which is the rate of the device, are figures of the same requests. \
+             Warm points of one file are measured in one process, which warms it once.",
     caveats: "Below a virtual disk the host may have a cache of its own, which nothing here can see or evict: `cold` is cold \
               in this machine. Blocks that follow one another in the file need not do so on the device. A mapped warm \
               file costs no copy: what is compared with `read` is the use of the bytes where they lie.",
-    version: 1,
+    version: 2,
     parameters: &[STATE, ORDER, WAY, BLOCK, FILE, READ_AHEAD, DEPTH, COUNTED],
     trends: &[],
 };
@@ -89,8 +93,6 @@ const SEEK: &str = "lseek + read";
 const MMAP: &str = "mmap";
 const IO_URING: &str = "io_uring";
 const OFF: &str = "off";
-const LATENCY: &str = "each request";
-const INTERVAL: &str = "between completions";
 
 /// The block of every file system that is common, and of the reports.
 const USUAL_BLOCK: u64 = 4096;
@@ -159,6 +161,15 @@ impl Experiment for Read {
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         predicted::bound(point, known)
+    }
+
+    /// Warming a file takes longer than reading some blocks of it, and reading it does not change it.
+    fn block(&self, point: &Point) -> Option<String> {
+        (point.name(&STATE) == WARM).then(|| format!("{WARM}, {} bytes", point.number(&FILE)))
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&COUNTED)
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -248,7 +259,7 @@ fn past_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<'s
     let descriptor = direct(&test, point.number(&BLOCK))?.file;
     let (mut reader, mut walk) = (reader(descriptor, &test, point)?, walk(&test, point, site));
     let read = move |n| (0..n).try_for_each(|_| reader.read(walk.step()));
-    Ok(watched(Workload::each(read), test))
+    Ok(watched(Workload::each(read), Rc::new(test)))
 }
 
 fn in_flight<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -256,10 +267,9 @@ fn in_flight<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>,
     evict(&test.file)?;
     let block = point.number(&BLOCK);
     let descriptor = direct(&test, block)?.file;
-    let counted = if point.name(&COUNTED) == LATENCY { Counted::Latency } else { Counted::Interval };
     let (walk, depth) = (walk(&test, point, site), point.number(&DEPTH));
-    let work = uring::reading(descriptor, test.content, (walk, block), (depth, counted), site)?;
-    Ok(watched(work, test))
+    let work = uring::reading(descriptor, test.content, (walk, block), depth, site)?;
+    Ok(watched(work, Rc::new(test)))
 }
 
 fn through_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -271,8 +281,15 @@ fn through_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload
     Ok(work.stating(ACCOUNTED, f64::from(u8::from(accounts(&test.file)))))
 }
 
-fn out_of_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+fn warmed(point: &Point, site: &Site) -> Result<TestFile, Failure> {
     let test = file(point, site)?;
+    warm(&test)?;
+    Ok(test)
+}
+
+fn out_of_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    let test = site.shared.get_or_make(|| warmed(point, site))?;
+    // Under pressure the kernel may have dropped some of it since.
     warm(&test)?;
     let (mut reader, mut walk) = (reader(opened(&test)?, &test, point)?, walk(&test, point, site));
     if point.name(&WAY) == MMAP {
@@ -285,22 +302,30 @@ fn out_of_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<
 }
 
 /// Adds what shows which layer served.
-fn watched(work: Workload<'_>, test: TestFile) -> Workload<'_> {
+fn watched(mut work: Workload<'_>, test: Rc<TestFile>) -> Workload<'_> {
     let accounted = f64::from(u8::from(accounts(&test.file)));
+    let mut of_the_work = work.witness.take();
     let mut asked = false;
     // What the cache holds counts as it is in the end: before the first observation it is told as nothing.
     let layers = move || {
         let ended = f64::from(u8::from(std::mem::replace(&mut asked, true)));
         let held = cached(&test.file).unwrap_or_default().bytes as f64;
         let missing = (test.bytes as f64 - held).max(0.0);
-        vec![(SERVED, served().unwrap_or(0.0)), (RESIDENT, held * ended), (MISSING, missing * ended)]
+        let mut seen = of_the_work.as_mut().map(|counts| counts()).unwrap_or_default();
+        seen.extend([
+            (SERVED, served().unwrap_or(0.0)),
+            (RESIDENT, held * ended),
+            (MISSING, missing * ended),
+        ]);
+        seen
     };
     work.witnessed(layers).stating(ACCOUNTED, accounted)
 }
 
 fn direct_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
-    let (block, rounds) = (point.number(&BLOCK) as f64, points::blocks_of_an_observation(point));
-    let read = block * rounds * seen.operations as f64;
+    // Requests in flight are more than are told as observations: they are counted where they complete.
+    let observed = point.number(&BLOCK) as f64 * seen.operations as f64;
+    let read = seen.witness(uring::READ).unwrap_or(observed);
     let mut checks = vec![bypassed(seen)];
     if seen.witness(ACCOUNTED) != Some(0.0) {
         // Pages of this program itself may come from the same account: a little more is no doubt, less is.

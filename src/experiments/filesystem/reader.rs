@@ -60,6 +60,11 @@ impl Reader {
         Ok(reader)
     }
 
+    /// Whether the kernel may read more than it is asked for.
+    pub fn reads_ahead(&self) -> bool {
+        self.read_ahead != ReadAhead::Off
+    }
+
     /// The file that is read.
     pub fn file(&self) -> &File {
         &self.file

@@ -1,20 +1,21 @@
 //! Reading with several requests in flight (`io_uring`): the device is kept busy by one thread.
 
 use super::blocks::Walk;
-use crate::experiment::{Failure, Site, Workload, ensure};
+use crate::experiment::{Failure, FigureValue, Site, Workload, ensure};
 use crate::experiments::test_file::{Aligned, Content};
 use io_uring::{IoUring, opcode, types};
+use std::cell::Cell;
 use std::fs::File;
 use std::os::fd::AsRawFd;
+use std::rc::Rc;
 
-/// What an observation is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counted {
-    /// The time of one block, from handing in the request to seeing its completion.
-    Latency,
-    /// The time between two completions: the whole time over the blocks read in it.
-    Interval,
-}
+/// Figure: the time of one block, from submitting the request to seeing its completion.
+pub const LATENCY: &str = "each request";
+/// Figure: the time between two completions, which is the whole time over the blocks read in it.
+pub const INTERVAL: &str = "between completions";
+
+/// Witness: bytes that were read.
+pub const READ: &str = "bytes_read";
 
 /// Blocks of an observation of the interval, per request in flight: many, so that its ends do not matter.
 const ROUNDS: u64 = 16;
@@ -28,9 +29,11 @@ struct Queue {
     slots: Vec<Slot>,
     /// Requests handed in whose completion was not taken yet.
     flying: usize,
-    /// Whether each request is submitted at once, alone, or with the next wait: a latency begins where it is submitted.
-    at_once: bool,
+    /// The slots whose requests wait to be submitted, all together with the next wait.
+    filled: Vec<usize>,
     block: usize,
+    /// Bytes read so far.
+    read: Rc<Cell<f64>>,
 }
 
 struct Slot {
@@ -39,17 +42,12 @@ struct Slot {
     began: f64,
 }
 
-/// How many blocks an observation of the interval covers.
-pub fn blocks_of_an_interval(depth: u64) -> u64 {
-    ROUNDS * depth
-}
-
-/// Reads with `depth` requests in flight, refilled as each completes.
+/// Reads with `depth` requests in flight, refilled as they complete. Both figures are of the same requests.
 pub fn reading<'site>(
     file: File,
     content: Content,
     (walk, block): (Walk, u64),
-    (depth, counted): (u64, Counted),
+    depth: u64,
     site: &'site Site,
 ) -> Result<Workload<'site>, Failure> {
     let ring = IoUring::new(depth.next_power_of_two() as u32).map_err(|error| refused(&error))?;
@@ -62,19 +60,16 @@ pub fn reading<'site>(
         walk,
         slots,
         flying: 0,
-        at_once: counted == Counted::Latency,
+        filled: Vec::with_capacity(depth as usize),
         block: block as usize,
+        read: Rc::default(),
     };
+    let read = Rc::clone(&queue.read);
     for slot in 0..depth as usize {
-        queue.hand_in(slot, site)?;
+        queue.hand_in(slot)?;
     }
-    queue.ring.submit().map_err(|error| refused(&error))?;
-    Ok(match counted {
-        Counted::Latency => Workload::recorded(move || queue.next(site).map(Some)),
-        Counted::Interval => {
-            Workload::recorded(move || queue.interval(blocks_of_an_interval(depth), site).map(Some))
-        }
-    })
+    let work = Workload::figures(move || queue.observe(depth, site));
+    Ok(work.witnessed(move || vec![(READ, read.get())]))
 }
 
 fn refused(error: &std::io::Error) -> Failure {
@@ -89,10 +84,9 @@ fn refused(error: &std::io::Error) -> Failure {
 
 impl Queue {
     /// Puts a request for the next block into a free slot.
-    fn hand_in(&mut self, number: usize, site: &Site) -> Result<(), Failure> {
+    fn hand_in(&mut self, number: usize) -> Result<(), Failure> {
         let slot = &mut self.slots[number];
         slot.offset = self.walk.step();
-        slot.began = site.stopwatch.now_ns();
         let request =
             opcode::Read::new(types::Fd(self.file.as_raw_fd()), slot.buffer.start(), self.block as u32)
                 .offset(slot.offset)
@@ -102,10 +96,18 @@ impl Queue {
         unsafe { self.ring.submission().push(&request) }
             .map_err(|_| Failure::Broke("the submission queue is full".to_owned()))?;
         self.flying += 1;
-        if self.at_once {
-            self.ring.submit().map_err(|error| refused(&error))?;
-        }
+        self.filled.push(number);
         Ok(())
+    }
+
+    /// Submits what waits to be, and waits for a completion. A request's time begins here: the kernel did not know of it
+    /// before.
+    fn submit_and_wait(&mut self, site: &Site) -> Result<(), Failure> {
+        let now = site.stopwatch.now_ns();
+        for number in self.filled.drain(..) {
+            self.slots[number].began = now;
+        }
+        self.ring.submit_and_wait(1).map(drop).map_err(|error| refused(&error))
     }
 
     /// Waits for a completion, checks it, hands the next request in; how long it took, nanoseconds.
@@ -115,14 +117,15 @@ impl Queue {
             let completed = self.ring.completion().next();
             match completed {
                 Some(done) => break done,
-                None => self.ring.submit_and_wait(1).map_err(|error| refused(&error))?,
-            };
+                None => self.submit_and_wait(site)?,
+            }
         };
         self.flying -= 1;
         let number = done.user_data() as usize;
         let took = site.stopwatch.now_ns() - self.slots[number].began;
         self.check(number, done.result())?;
-        self.hand_in(number, site)?;
+        self.read.set(self.read.get() + self.block as f64);
+        self.hand_in(number)?;
         Ok(took)
     }
 
@@ -138,12 +141,17 @@ impl Queue {
         )
     }
 
-    fn interval(&mut self, blocks: u64, site: &Site) -> Result<f64, Failure> {
-        let began = site.stopwatch.now_ns();
-        for _ in 0..blocks {
-            self.next(site)?;
+    /// One interval, and the times of some of its requests: every one would fill the run file. The distance between two that
+    /// are kept is one more than the depth, so that they are not always of the same slot.
+    fn observe(&mut self, depth: u64, site: &Site) -> Result<Vec<FigureValue>, Failure> {
+        let (began, blocks) = (site.stopwatch.now_ns(), ROUNDS * depth);
+        let mut values = vec![];
+        for number in 0..blocks {
+            let took = self.next(site)?;
+            values.extend(number.is_multiple_of(depth + 1).then_some((LATENCY, took)));
         }
-        Ok((site.stopwatch.now_ns() - began) / blocks as f64)
+        values.push((INTERVAL, (site.stopwatch.now_ns() - began) / blocks as f64));
+        Ok(values)
     }
 }
 

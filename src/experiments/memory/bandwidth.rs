@@ -2,6 +2,7 @@
 
 use super::backing::Backing;
 use super::stream::arrays::{Arrays, MOST_PIECE_BYTES};
+use super::stream::filled::Filled;
 use super::stream::findings;
 use super::stream::kernel::{KERNELS, Kernel, Maker, PER_LINE};
 use super::stream::prediction;
@@ -11,7 +12,7 @@ use crate::experiment::{
     Parameter, Point, Prediction, Requirement, Scale, Site, Source, Workload,
 };
 use crate::machine::Machine;
-use crate::quantity::Unit;
+use crate::quantity::{Unit, declared};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -32,17 +33,20 @@ static ABOUT: About = About {
     name: "memory/bandwidth",
     question: "How many bytes a second does one core move, by which means, and from how far?",
     operation: "one byte that the program loads or stores; a copied byte counts twice, as in STREAM",
-    method: "Each kernel passes over its arrays from the first byte to the last, in pieces of 2 MiB of each array at \
-             most, and over again. The arrays fill half of each cache, or four times the last one. They stand in huge \
-             pages where these can be had, with data that are not zero, and every line of them is in memory before the \
-             first observation.\n\nOn x86-64 the kernels are our own assembly: a plain loop of words, 8 words unrolled, \
+    method: "Each kernel passes over its arrays from the first byte to the last, and over again: our own loops in \
+             pieces of 2 MiB of each array at most; `rep stos`, `rep movs`, memset and memcpy, which choose by the size that \
+             one call is given how lines are moved, over whole arrays at once. The arrays fill half of each cache, or four \
+             times the last one. They stand in huge pages where these can be had, with data that are not zero, and every line of \
+             them is in memory before the first observation. All kernels of a size go through the same memory, one after the \
+             other in one process, in an order drawn for every trial; each puts back what it has overwritten.\n\nOn x86-64 the kernels are our own assembly: a plain loop of words, 8 words unrolled, \
              vectors of 16 (SSE), 32 (AVX2) and 64 bytes (AVX-512) that move 512 bytes each time round the loop, with \
              and without software prefetch a KiB ahead, with stores around the caches (non-temporal, a fence at the end \
-             of each piece), and the repeated string instructions. Beside them stand the loops that the compiler makes \
+             of each piece; of a copy also both halves of a piece at once), and the repeated string instructions. Beside them stand the loops that the compiler makes \
              (for the architecture's baseline, of 16-byte vectors; a copy it replaces with memcpy), and memset and \
              memcpy of the C library. Each trial disassembles the kernel that it runs.\n\nWhat is read is added up, and \
              the sum compared with that of the known content; of `rep lods`, which keeps the last word only, that word \
-             is compared. What was written is looked at, word by word, after the observations.\n\nThe figure counts the \
+             is compared. What was written last is looked at, word by word, after the observations (of a whole array in one call, \
+             2 MiB at a place drawn for the trial).\n\nThe figure counts the \
              bytes that the program moves. The bus must move more, because a cache holds whole lines: a line is read \
              before it is written (read-for-ownership), so that a write moves 2 bytes for each of the program's, copy \
              and scale 1.5, triad 1.33. A non-temporal store moves none but its own. One word of each line moves 8 bytes \
@@ -50,10 +54,13 @@ static ABOUT: About = About {
     caveats: "`one word per line` is naive if its lines are taken for the bytes moved, as reports 001 and 002 did: here \
               it counts 8 of 64 bytes, and its bus moves eight times its figure. `rep lods` and `word loop` are bound by \
               their instructions. Non-temporal stores go to memory whatever the size of the arrays. Of arrays four times the last \
-              cache up to a quarter can be in it, and a share of the theoretical bandwidth be as much too high. What is written is not zero: some processors write lines \
+              cache up to a quarter can be in it, and a share of the theoretical bandwidth be as much too high. The last cache \
+              is taken as large as it is declared, and arrays are a GiB at most: on a virtual machine a part of it that is not known \
+              is other guests', so that the arrays may be many times what this one has (see where memory/load_latency finds \
+              the cache to end). What is written is not zero: some processors write lines \
               of zeros in a shorter way (a Zen 4 was seen to fill memory with zeros three times as fast as with any other \
               value), which says nothing of how data are moved.",
-    version: 1,
+    version: 2,
     parameters: &[KIND, METHOD, SIZE],
     trends: &[],
 };
@@ -78,7 +85,14 @@ pub fn executable(kernel: &Kernel) -> Result<(), Failure> {
 }
 
 /// Methods of which a quick run shows what they do in memory; the wide vectors it takes through all sizes.
-const QUICK_IN_MEMORY: [&str; 5] = ["8 words unrolled", "avx2 non-temporal", "memset", "memcpy", "rep movs"];
+const QUICK_IN_MEMORY: [&str; 6] = [
+    "8 words unrolled",
+    "avx2 non-temporal",
+    "avx2 non-temporal, two halves",
+    "memset",
+    "memcpy",
+    "rep movs",
+];
 
 /// Methods that a default run takes through the caches: those that differ there. The others move as many bytes from a
 /// cache as their instructions allow, or go to memory whatever the size.
@@ -94,15 +108,19 @@ impl Experiment for Bandwidth {
             &[
                 MainFigure::of(
                     "read, main memory, one core",
-                    &[("kind", At::Name("read")), ("size", At::Most)],
+                    &[("kind", At::Name("read")), ("size", At::Most), ("method", At::Best)],
                 ),
                 MainFigure::of(
                     "write, main memory, one core",
-                    &[("kind", At::Name("write")), ("size", At::Most)],
+                    &[("kind", At::Name("write")), ("size", At::Most), ("method", At::Best)],
                 ),
                 MainFigure::of(
                     "copy, main memory, one core",
-                    &[("kind", At::Name("copy")), ("size", At::Most)],
+                    &[("kind", At::Name("copy")), ("size", At::Most), ("method", At::Best)],
+                ),
+                MainFigure::of(
+                    "triad, main memory, one core",
+                    &[("kind", At::Name("triad")), ("size", At::Most), ("method", At::Best)],
                 ),
             ]
         }
@@ -142,6 +160,11 @@ impl Experiment for Bandwidth {
         Unit::BytesPerSecond
     }
 
+    /// All kernels go through the same memory.
+    fn block(&self, point: &Point) -> Option<String> {
+        Some(declared::size(point.number(&SIZE)))
+    }
+
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let kernel = kernel_of(point)?;
         let size = point.number(&SIZE);
@@ -156,8 +179,10 @@ impl Experiment for Bandwidth {
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let kernel = kernel_of(point).map_err(Failure::Unsupported)?;
         executable(kernel)?;
-        let arrays = Arrays::new(kernel, point.number(&SIZE), site.seed)?;
-        let (bytes, backing) = (arrays.bytes_per_pass(), arrays.backing);
+        let size = point.number(&SIZE);
+        let filled = site.shared.get_or_make(|| Filled::new(size, site.seed))?;
+        let arrays = Arrays::new(kernel, &filled, size)?;
+        let (bytes, backing) = (arrays.bytes_per_pass(), filled.backing);
         let arrays = Rc::new(RefCell::new(arrays));
         let counted = Rc::clone(&arrays);
         let pass = move |n| {
@@ -174,7 +199,10 @@ impl Experiment for Bandwidth {
                 (WRONG, counts.wrong as f64),
             ]
         };
-        let workload = Workload::batched(pass).per_iteration(bytes).witnessed(look);
+        // A pass over a large array in one call may take as long as a trial: it is an observation by itself.
+        let is_long = bytes > MOST_PIECE_BYTES as u64 * kernel.kind.arrays();
+        let workload = if is_long { Workload::each(pass) } else { Workload::batched(pass) };
+        let workload = workload.per_iteration(bytes).witnessed(look);
         Ok(backing.stated(stating_traffic(workload, kernel)))
     }
 

@@ -1,16 +1,19 @@
 //! What does a load take, by the size of what is loaded from?
 
 use super::backing::Backing;
+use super::chase::arena::Arena;
 use super::chase::cycle::{self, Cycle};
 use super::chase::hierarchy::{self, measured_cpu};
 use super::chase::random_order::RandomOrder;
-use super::chase::{found_levels, scattered, sizes, walk};
-use super::pages::{Mapping, PAGES, Pages};
+use super::chase::{found_levels, last_cache, scattered, sizes, walk};
+use super::pages::{PAGES, Pages};
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, Landmark, MainFigure,
     Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
 };
 use crate::machine::Machine;
+use crate::quantity::declared;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// The bytes that loads go to.
@@ -120,6 +123,14 @@ impl Experiment for LoadLatency {
         }
     }
 
+    /// Sizes that are laid in the same memory, one after the other: those of up to four octaves, so that no small size waits
+    /// for memory that only a much larger one needs.
+    fn block(&self, point: &Point) -> Option<String> {
+        let up_to = (20..).step_by(4).map(|power| 1_u64 << power);
+        let up_to = up_to.take(10).find(|most| point.number(&SIZE) <= *most)?;
+        Some(format!("{} pages, up to {}", Pages::of(point).name(), declared::size(up_to)))
+    }
+
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let size = point.number(&SIZE) as f64;
         Ok(match (point.name(&ORDER), Pages::of(point)) {
@@ -144,15 +155,15 @@ impl Experiment for LoadLatency {
         let bytes = point.number(&SIZE) as usize;
         let stride = point.number(&STRIDE);
         match point.name(&ORDER) {
-            CYCLE => Ok(walk::one(random_cycle(bytes, Pages::of(point), site)?, bytes, false)),
-            FIXED => Ok(walk::one(strided(bytes, stride, site, |_| 0)?, bytes, false)),
+            CYCLE => Ok(walk::one(Rc::new(random_cycle(bytes, Pages::of(point), site)?), bytes, false)),
+            FIXED => Ok(walk::one(Rc::new(strided(bytes, stride, site, |_| 0)?), bytes, false)),
             ELEMENTS => scattered_elements(bytes, site),
             order => {
                 let line = sizes::line_bytes(site.home) as u64;
                 let lines = (stride / line).max(1);
                 let chance = RandomOrder::new(u64::MAX, site.seed);
                 let within = move |element| chance.at(element) % lines * line;
-                Ok(walk::one(strided(bytes, stride, site, within)?, bytes, order == WITHIN_ROLLED))
+                Ok(walk::one(Rc::new(strided(bytes, stride, site, within)?), bytes, order == WITHIN_ROLLED))
             }
         }
     }
@@ -175,7 +186,9 @@ impl Experiment for LoadLatency {
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let curve = |pages| found_levels::curve(known, ABOUT.name, &cycle_point(pages, 0), &SIZE);
         let levels = |pages: Pages| found_levels::of_caches(known, pages.name(), &curve(pages));
-        Pages::ALL.into_iter().filter_map(levels).chain(translation_share(known)).collect()
+        let huge = known.found_along(ABOUT.name, &cycle_point(Pages::Huge, 0), &SIZE);
+        let last = last_cache::short_of_declared(known, &huge);
+        Pages::ALL.into_iter().filter_map(levels).chain(last).chain(translation_share(known)).collect()
     }
 
     fn time_limit(&self, point: &Point) -> Duration {
@@ -234,7 +247,8 @@ pub fn random_cycle(
     let lines = (bytes / line) as u64;
     let order = RandomOrder::new(lines, site.seed);
     let offset = site.buffer_offset / line * line;
-    Cycle::build(bytes, offset, pages, lines, move |element| order.at(element) as usize * line)
+    let arena = Arena::of_block(site, bytes + offset, pages)?;
+    Cycle::build(arena, offset, lines, move |element| order.at(element) as usize * line)
 }
 
 /// One element in every stride, from the first to the last, `within` of each.
@@ -246,12 +260,14 @@ fn strided(
 ) -> Result<Cycle<impl cycle::Places + 'static>, Failure> {
     let elements = bytes as u64 / stride;
     let place = move |element: u64| (element * stride + within(element)) as usize;
-    Cycle::build(bytes, site.buffer_offset, Pages::Base, elements, place)
+    let arena = Arena::of_block(site, bytes + site.buffer_offset, Pages::Base)?;
+    Cycle::build(arena, site.buffer_offset, elements, place)
 }
 
 fn scattered_elements<'site>(bytes: usize, site: &Site) -> Result<Workload<'site>, Failure> {
-    let (mapping, backing) = Mapping::resident(bytes, Pages::Base)?;
-    Ok(backing.stated(scattered::workload(mapping, bytes, site.seed)))
+    let arena = Arena::of_block(site, bytes, Pages::Base)?;
+    let backing = arena.backing;
+    Ok(backing.stated(scattered::workload(arena, bytes, site.seed)))
 }
 
 fn predict_cycle(known: &Known, pages: Pages, size: u64) -> Prediction {
@@ -328,7 +344,7 @@ fn translation_share(known: &Known) -> Option<Finding> {
     Some(Finding::of(
         Question::Caches,
         said![
-            format!("Over {}, a load takes ", crate::quantity::declared::size(size)),
+            format!("Over {}, a load takes ", declared::size(size)),
             base.named("load, base pages"),
             " with base pages and ",
             huge.named("load, huge pages"),

@@ -8,20 +8,18 @@ use super::load_latency::{self, SIZE};
 use super::memory_parallelism;
 use super::pages::Pages;
 use super::parallel_bandwidth;
-use super::stream::fleet::{Fleet, Task};
+use super::stream::drawn::{self, DRAWN, LATENCY};
+use super::stream::fleet::{Fleet, Streaming, Task};
 use super::stream::kernel::{KERNELS, Kernel, Kind};
 use super::stream::prediction;
 use super::stream::working_set;
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Statement, Stopwatch, Work,
-    Workload, said,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Statement, Workload, said,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::sampling::affinity;
-use std::cell::Cell;
-use std::rc::Rc;
 
 /// What the other threads do.
 const LOAD: Parameter =
@@ -43,8 +41,6 @@ const RESULT: Parameter = Parameter {
 };
 
 const NOTHING: &str = "nothing";
-const LATENCY: &str = "latency";
-const DRAWN: &str = "drawn";
 
 /// What is timed.
 pub struct LoadedLatency;
@@ -57,12 +53,13 @@ static ABOUT: About = About {
              memory/load_latency does. Every other CPU that this process may use runs a thread that reads or writes \
              arrays of its own with the widest vectors, 4 KiB at a time, and rests after each 4 KiB for some turns of an \
              empty loop: with no rest they draw all that they can. All of them run before the first observation and \
-             after the last.\n\nEach setting is visited twice: once the loads are timed, once the bytes that the others \
-             moved are counted while the same loads go on, so that latency can be drawn against bandwidth. The trials \
-             that time loads count the others' bytes as well, as evidence.",
+             after the last. Every thread is pinned to a CPU of its own, the chase too, and each says on which it found \
+             itself.\n\nAn observation is a window of 4096 loads. Its time, divided by the loads, is what one of them takes; \
+             the bytes that the others moved meanwhile, divided by the same time, are what they draw: both \
+             coordinates of the curve come from the same windows.",
     caveats: "On few cores the others cannot saturate memory, and the curve ends before its knee. What the others draw is \
               counted in bytes of the program; writes move twice that on the bus.",
-    version: 1,
+    version: 2,
     parameters: &[LOAD, PAUSE, OTHERS, SIZE, RESULT],
     trends: &[],
 };
@@ -72,12 +69,6 @@ const READERS_PAUSE: [u64; 4] = [4096, 1024, 256, 0];
 const WRITERS_PAUSE: [u64; 2] = [1024, 0];
 /// What another thread moves before it rests and counts.
 const PIECE_BYTES: u64 = 4096;
-
-/// Witnessed: bytes that the others have moved, and nanoseconds since some moment.
-const MOVED: &str = "bytes_moved_by_others";
-const PASSED: &str = "nanoseconds_meanwhile";
-/// Witnessed: threads that moved bytes, window by window.
-const DRAWING: &str = "threads_drawing";
 
 impl Experiment for LoadedLatency {
     fn about(&self) -> &'static About {
@@ -121,6 +112,15 @@ impl Experiment for LoadedLatency {
 
     fn unit(&self, point: &Point) -> Unit {
         if point.name(&RESULT) == DRAWN { Unit::BytesPerSecond } else { Unit::Nanoseconds }
+    }
+
+    /// All loads meet the same chase, and the same threads with their arrays.
+    fn block(&self, _: &Point) -> Option<String> {
+        Some("all loads".to_owned())
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&RESULT)
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
@@ -170,26 +170,16 @@ impl Experiment for LoadedLatency {
         let cpus = parallel_bandwidth::cpus(site, point.number(&OTHERS) as usize + 1)?;
         affinity::pin(cpus[0])?;
         let bytes = point.number(&SIZE) as usize;
-        let walk = walk::one(load_latency::random_cycle(bytes, Pages::Huge, site)?, bytes, false);
+        let cycle = site.shared.get_or_make(|| load_latency::random_cycle(bytes, Pages::Huge, site))?;
         let others = start(point, &cpus[1..], site)?;
-        if point.name(&RESULT) == LATENCY {
-            return Ok(meanwhile(walk, others, site.stopwatch));
-        }
-        counting(walk, others.ok_or_else(|| Failure::Broke("nothing is drawn".to_owned()))?, site.stopwatch)
+        drawn::windows(walk::one(cycle, bytes, false), others, site.stopwatch)
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         let mut checks = Backing::evidence(true, seen);
         checks.push(cycle::whole(seen));
         checks.extend(cycle::unpredictable(seen));
-        if point.name(&RESULT) == LATENCY {
-            checks.extend(walk::evidence(seen, walk::UNROLLED_MOST));
-            checks.push(drawn_evidence(point.name(&LOAD) != NOTHING, seen));
-        } else {
-            let (claim, others) =
-                ("other threads that moved bytes, in the average window", point.number(&OTHERS));
-            checks.push(Check::witnessed(claim, seen, DRAWING, 0.95 * others as f64, others as f64));
-        }
+        checks.extend(drawn::evidence(point.number(&OTHERS), seen));
         checks
     }
 
@@ -253,7 +243,7 @@ fn busy_share(point: &Point, known: &Known) -> f64 {
 }
 
 /// The other threads at work; `None` where there are none.
-fn start(point: &Point, cpus: &[usize], site: &Site) -> Result<Option<Fleet>, Failure> {
+fn start(point: &Point, cpus: &[usize], site: &Site) -> Result<Option<Streaming>, Failure> {
     if cpus.is_empty() {
         return Ok(None);
     }
@@ -264,79 +254,7 @@ fn start(point: &Point, cpus: &[usize], site: &Site) -> Result<Option<Fleet>, Fa
         of_kind.filter(|kernel| !kernel.is_non_temporal()).max_by_key(|kernel| prediction::width(kernel));
     let kernel = widest.ok_or_else(|| Failure::Broke(format!("there is no load called {load}")))?;
     let bytes = working_set::SMALLEST.max(point.number(&SIZE)) / cpus.len() as u64;
-    let task = Task { kernel, bytes, piece_bytes: PIECE_BYTES as usize, pause: point.number(&PAUSE) };
-    Fleet::start(cpus, task, site.seed).map(Some)
-}
-
-/// The walk, with what the others move meanwhile counted.
-fn meanwhile<'site>(
-    mut walk: Workload<'site>,
-    others: Option<Fleet>,
-    stopwatch: &'site dyn Stopwatch,
-) -> Workload<'site> {
-    let mut of_walk = walk.witness.take();
-    walk.witnessed(move || {
-        let mut counts = of_walk.as_mut().map(|count| count()).unwrap_or_default();
-        // Of threads that have failed no bytes are told, and the evidence does not hold.
-        let moved = others.as_ref().and_then(|others| others.bytes().ok()).unwrap_or_default();
-        counts.push((MOVED, moved.iter().sum::<u64>() as f64));
-        counts.push((PASSED, stopwatch.now_ns()));
-        counts
-    })
-}
-
-/// Iterations of the walk, of 64 loads each, in one window: half a millisecond to one.
-const WINDOW_ITERATIONS: u64 = 64;
-
-/// What the others move while the walk goes on, bytes per second.
-fn counting<'site>(
-    walk: Workload<'site>,
-    others: Fleet,
-    stopwatch: &'site dyn Stopwatch,
-) -> Result<Workload<'site>, Failure> {
-    let Work::Timed { operation: mut walking, .. } = walk.work else {
-        return Err(Failure::Broke("a walk that is not timed".to_owned()));
-    };
-    let drawing = Rc::new(Cell::new(0.0));
-    let counted_drawing = Rc::clone(&drawing);
-    let window = move || {
-        let (before, began) = (others.bytes()?, stopwatch.now_ns());
-        walking.run(WINDOW_ITERATIONS)?;
-        let (after, ended) = (others.bytes()?, stopwatch.now_ns());
-        let moved = || after.iter().zip(&before).map(|(after, before)| after - before);
-        drawing.set(drawing.get() + moved().filter(|bytes| *bytes > 0).count() as f64);
-        Ok(Some(moved().sum::<u64>() as f64 / (ended - began) * 1e9))
-    };
-    let mut counted = Workload::recorded(window).witnessed(move || vec![(DRAWING, counted_drawing.get())]);
-    counted.stated = walk.stated;
-    Ok(counted)
-}
-
-fn drawn_evidence(loaded: bool, seen: &Observed) -> Check {
-    let claim = "GB/s that the others moved during these observations";
-    match (seen.witness(MOVED), seen.witness(PASSED)) {
-        (Some(bytes), Some(ns)) if ns > 0.0 => {
-            let (low, high) = if loaded { (0.01, 1e4) } else { (0.0, 0.0) };
-            Check::within(claim, bytes / ns, low, high)
-        }
-        _ => Check::missing(claim),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_the_others_draw_must_be_what_the_point_says() {
-        let drawn = |loaded: bool, bytes: f64| {
-            let mut seen = Observed::default();
-            seen.witnessed.extend([(MOVED.to_owned(), bytes), (PASSED.to_owned(), 1e6)]);
-            drawn_evidence(loaded, &seen).holds
-        };
-        assert!(drawn(true, 1e7) && drawn(false, 0.0));
-        assert!(!drawn(true, 0.0), "threads that stood still are no load");
-        assert!(!drawn(false, 1e7), "somebody drew where nobody should");
-        assert!(!drawn_evidence(true, &Observed::default()).holds, "not counted");
-    }
+    let fleet = site.shared.get_or_make(|| Fleet::new(cpus, bytes, site.seed))?;
+    let task = Task { kernel, piece_bytes: PIECE_BYTES as usize, pause: point.number(&PAUSE) };
+    fleet.stream(task).map(Some)
 }

@@ -11,6 +11,7 @@ use crate::experiment::{
     Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
 };
 use crate::machine::Machine;
+use crate::quantity::declared;
 
 /// Chases at once.
 const CHASES: Parameter = Parameter {
@@ -69,6 +70,11 @@ impl Experiment for MemoryParallelism {
         if [1, 16].contains(&point.number(&CHASES)) { Effort::Quick } else { Effort::Standard }
     }
 
+    /// All go through the same cycle.
+    fn block(&self, point: &Point) -> Option<String> {
+        Some(declared::size(point.number(&SIZE)))
+    }
+
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let size = point.number(&SIZE);
         let modelled = hierarchy::answered(Prediction::new(), known, size as f64).total();
@@ -91,7 +97,7 @@ impl Experiment for MemoryParallelism {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let bytes = point.number(&SIZE) as usize;
-        let cycle = load_latency::random_cycle(bytes, Pages::Huge, site)?;
+        let cycle = site.shared.get_or_make(|| load_latency::random_cycle(bytes, Pages::Huge, site))?;
         match point.number(&CHASES) {
             1 => Ok(walk::many::<1, _>(cycle, bytes)),
             2 => Ok(walk::many::<2, _>(cycle, bytes)),

@@ -1,8 +1,8 @@
 //! How many bytes a second do several cores move together?
 
 use super::bandwidth::{self, KIND, METHOD};
-use super::stream::fleet::{self, Fleet, Task};
-use super::stream::kernel::{KERNELS, Kernel, Kind};
+use super::stream::fleet::{self, Fleet, Streaming, Task};
+use super::stream::kernel::{Kernel, Kind};
 use super::stream::prediction;
 use super::stream::working_set::{self, SIZE};
 use crate::experiment::{
@@ -29,17 +29,18 @@ static ABOUT: About = About {
     question: "How many bytes a second do several cores move together?",
     operation: "one byte that any of the threads loads or stores; a copied byte counts twice, as in STREAM",
     method: "Each thread is pinned to a CPU of its own, one of every core before the second threads of cores, and fills \
-             arrays of its own, so that on a NUMA machine they are near it. When all are ready they start together and \
-             stream in pieces of 64 KiB until the trial ends; after each piece a thread writes into a line of its own \
+             arrays of its own, so that on a NUMA machine they are near it. They stream in pieces of 64 KiB, and all of \
+             them do before the first observation and after the last; after each piece a thread writes into a line of its own \
              how many bytes it has moved. The measuring thread sleeps for 1 ms and looks at all counters and at the clock \
              before and after: the rate is what all moved in the time between. Threads that moved nothing in a window \
              are counted; it is evidence that there was hardly any.\n\nAll arrays together are four times the \
              last-level caches of the CPUs in use (at most 2 GiB). The kernels are those of memory/bandwidth with the \
-             widest vectors: for reading, for writing with and without read-for-ownership (2 bytes and 1 byte on the bus \
-             for each written), and for copying around the caches (1).",
+             widest vectors: for reading, and for writing, copying and triads with and without read-for-ownership (2, 1.5 \
+             and 1.33 bytes on the bus for each that is moved, or 1). The same threads do one after the other, on the same \
+             arrays.",
     caveats: "The measuring thread wakes on one of the busy CPUs for some microseconds in each window. With a CPU quota \
               below the number of threads the quota is measured.",
-    version: 1,
+    version: 2,
     parameters: &[KIND, METHOD, SIZE, THREADS],
     trends: &[],
 };
@@ -64,8 +65,22 @@ impl Experiment for ParallelBandwidth {
     fn main_figures(&self) -> &'static [MainFigure] {
         const {
             &[
-                MainFigure::of("read, all cores", &[("kind", At::Name("read")), ("threads", At::Most)]),
-                MainFigure::of("write, all cores", &[("kind", At::Name("write")), ("threads", At::Most)]),
+                MainFigure::of(
+                    "read, all cores",
+                    &[("kind", At::Name("read")), ("threads", At::Most), ("method", At::Best)],
+                ),
+                MainFigure::of(
+                    "write, all cores",
+                    &[("kind", At::Name("write")), ("threads", At::Most), ("method", At::Best)],
+                ),
+                MainFigure::of(
+                    "copy, all cores",
+                    &[("kind", At::Name("copy")), ("threads", At::Most), ("method", At::Best)],
+                ),
+                MainFigure::of(
+                    "triad, all cores",
+                    &[("kind", At::Name("triad")), ("threads", At::Most), ("method", At::Best)],
+                ),
             ]
         }
     }
@@ -91,6 +106,11 @@ impl Experiment for ParallelBandwidth {
 
     fn unit(&self, _: &Point) -> Unit {
         Unit::BytesPerSecond
+    }
+
+    /// The same threads do all that is done with so many, each with its own arrays.
+    fn block(&self, point: &Point) -> Option<String> {
+        Some(format!("{} threads", point.number(&THREADS)))
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
@@ -121,13 +141,13 @@ impl Experiment for ParallelBandwidth {
         bandwidth::executable(kernel)?;
         let threads = point.number(&THREADS);
         let bytes = point.number(&SIZE) / threads;
-        let task = Task { kernel, bytes, piece_bytes: PIECE_BYTES, pause: 0 };
         let cpus = cpus(site, threads as usize)?;
-        let fleet = Fleet::start(&cpus, task, site.seed)?;
-        let stated = fleet.stated(Workload::recorded(|| Ok(None))).stated;
+        let fleet = site.shared.get_or_make(|| Fleet::new(&cpus, bytes, site.seed))?;
+        let streaming = fleet.stream(Task { kernel, piece_bytes: PIECE_BYTES, pause: 0 })?;
+        let stated = streaming.stated(Workload::recorded(|| Ok(None))).stated;
         let windows = Rc::new(Windows::default());
         let counted = Rc::clone(&windows);
-        let mut workload = Workload::recorded(move || windows.next(&fleet, site.stopwatch));
+        let mut workload = Workload::recorded(move || windows.next(&streaming, site.stopwatch));
         workload.stated = stated;
         Ok(workload.witnessed(move || vec![(RUNNING, counted.running.get()), (LEAST, counted.least.get())]))
     }
@@ -151,7 +171,7 @@ impl Experiment for ParallelBandwidth {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        kernels(known.machine).into_iter().filter_map(|kernel| said(kernel, known)).collect()
+        Kind::ALL.into_iter().filter_map(|kind| said(best(kind, known)?, known)).collect()
     }
 }
 
@@ -164,10 +184,10 @@ struct Windows {
 
 impl Windows {
     /// What all threads move in the next window, bytes per second.
-    fn next(&self, fleet: &Fleet, stopwatch: &dyn Stopwatch) -> Result<Option<f64>, Failure> {
-        let (before, began) = (fleet.bytes()?, stopwatch.now_ns());
+    fn next(&self, streaming: &Streaming, stopwatch: &dyn Stopwatch) -> Result<Option<f64>, Failure> {
+        let (before, began) = (streaming.bytes()?, stopwatch.now_ns());
         std::thread::sleep(WINDOW);
-        let (after, ended) = (fleet.bytes()?, stopwatch.now_ns());
+        let (after, ended) = (streaming.bytes()?, stopwatch.now_ns());
         let moved: Vec<u64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
         let sum = moved.iter().sum::<u64>() as f64;
         let slowest = moved.iter().copied().min().unwrap_or_default() as f64;
@@ -207,15 +227,15 @@ fn all_bytes(threads: u64, machine: &Machine) -> u64 {
 fn kernels(machine: &Machine) -> Vec<&'static Kernel> {
     let read = prediction::reference(machine);
     let around = format!("{} non-temporal", read.method);
-    let offered = |kind, methods: [&str; 3]| {
-        let of_kind = |method: &&str| KERNELS.iter().find(|one| one.kind == kind && one.method == *method);
-        methods.iter().find_map(of_kind)
+    let in_halves = format!("{around}, two halves");
+    let of_kind = |(kind, otherwise): (Kind, &str)| {
+        let offered = |method: &str| Kernel::find(kind.name(), method);
+        let usual = [read.method, &around].map(|method| offered(method).or_else(|| offered(otherwise)));
+        usual.into_iter().chain([offered(&in_halves)])
     };
-    let write = offered(Kind::Write, [read.method, "memset", ""]);
-    let write_around = offered(Kind::Write, [&around, "memset", ""]);
-    let copy = offered(Kind::Copy, [&around, "memcpy", ""]);
+    let written = [(Kind::Write, "memset"), (Kind::Copy, "memcpy"), (Kind::Triad, "compiled loop")];
     let mut found = vec![read];
-    for kernel in [write, write_around, copy].into_iter().flatten() {
+    for kernel in written.into_iter().flat_map(of_kind).flatten() {
         if !found.iter().any(|known| std::ptr::eq(*known, kernel)) {
             found.push(kernel);
         }
@@ -223,20 +243,22 @@ fn kernels(machine: &Machine) -> Vec<&'static Kernel> {
     found
 }
 
-/// The CPUs of the threads, in the order in which they are taken.
+/// CPUs in the order in which threads are spread over them.
+struct Spread(Vec<usize>);
+
+/// The CPUs of the threads, in the order in which they are taken. Asked for once in a trial's process: a thread that a
+/// point has pinned may use no other.
 pub fn cpus(site: &Site, threads: usize) -> Result<Vec<usize>, Failure> {
-    let allowed = affinity::current();
-    let home = site.home.or(allowed.first().copied());
-    let home = home.ok_or_else(|| Failure::Broke("no CPU that this process may use is known".to_owned()))?;
-    let mut order = machine::spread(&Root::default(), home, &allowed);
-    if order.len() < threads {
-        return Err(Failure::Unsupported(format!(
-            "needs {threads} CPUs; this process may use {}",
-            order.len()
-        )));
-    }
-    order.truncate(threads);
-    Ok(order)
+    let order = site.shared.get_or_make(|| {
+        let allowed = affinity::current();
+        let home = site.home.or(allowed.first().copied());
+        let home =
+            home.ok_or_else(|| Failure::Broke("no CPU that this process may use is known".to_owned()))?;
+        Ok(Spread(machine::spread(&Root::default(), home, &allowed)))
+    })?;
+    let taken = order.0.get(..threads).map(<[usize]>::to_vec);
+    let offered = order.0.len();
+    taken.ok_or_else(|| Failure::Unsupported(format!("needs {threads} CPUs; this process may use {offered}")))
 }
 
 /// What one thread moves, from memory/bandwidth at its memory size, or what that would be predicted to be.
@@ -253,6 +275,16 @@ pub fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
     };
     let term = &predicted.terms[0];
     Basis::published(predicted.total(), &format!("{:.1} × {:.3e}: {}", term.times, term.each, term.what))
+}
+
+/// The kernel of a kind by which all threads together move the most.
+fn best(kind: Kind, known: &Known) -> Option<&'static Kernel> {
+    let all = known.machine.allowed_cpus().len() as u64;
+    let measured =
+        kernels(known.machine).into_iter().filter(|kernel| kernel.kind == kind).filter_map(|kernel| {
+            Some((kernel, known.found(ABOUT.name, &point(kernel, all, known.machine))?.value))
+        });
+    measured.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(kernel, _)| kernel)
 }
 
 fn said(kernel: &Kernel, known: &Known) -> Option<Finding> {
@@ -299,7 +331,7 @@ mod tests {
     #[test]
     fn threads_that_did_not_run_all_the_time_are_found_out() {
         let machine = Machine::describe(std::path::Path::new("/"));
-        let point = point(&KERNELS[0], 2, &machine);
+        let point = point(kernels(&machine)[0], 2, &machine);
         let holds = |running: f64, least: f64, cpus: f64| {
             let mut seen = Observed { operations: 10, ..Observed::default() };
             seen.witnessed.extend([(RUNNING.to_owned(), running), (LEAST.to_owned(), least)]);

@@ -1,6 +1,7 @@
 //! How many pages can a core read from before it has to look their addresses up?
 
 use super::backing::Backing;
+use super::chase::arena::Arena;
 use super::chase::cycle::{self, Cycle, Places};
 use super::chase::found_levels::{self, Along, Limit};
 use super::chase::hierarchy;
@@ -13,6 +14,7 @@ use crate::experiment::{
 };
 use crate::machine::Machine;
 use crate::statistics::CurvePoint;
+use std::rc::Rc;
 
 /// Lines that are visited, on as many pages or few.
 const LINES: Parameter = Parameter {
@@ -81,6 +83,11 @@ impl Experiment for TlbReach {
     fn effort(&self, point: &Point) -> Effort {
         let lines = point.number(&LINES);
         if sizes::fineness(lines) == 1 && lines <= QUICK_MOST { Effort::Quick } else { Effort::Standard }
+    }
+
+    /// All numbers of lines are laid in the same memory, one after the other.
+    fn block(&self, point: &Point) -> Option<String> {
+        Some(point.name(&LAYOUT).to_owned())
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
@@ -160,7 +167,8 @@ fn built<'site, P: Places + 'site>(
 ) -> Result<Workload<'site>, Failure> {
     // Lines on a page each begin where the page does; packed ones anywhere in a page.
     let offset = if bytes as u64 / lines < Pages::Base.bytes() as u64 { site.buffer_offset } else { 0 };
-    Ok(walk::one(Cycle::build(bytes, offset, Pages::Base, lines, place)?, bytes, false))
+    let arena = Arena::of_block(site, bytes + offset, Pages::Base)?;
+    Ok(walk::one(Rc::new(Cycle::build(arena, offset, lines, place)?), bytes, false))
 }
 
 /// What translation adds to a load from the first-level cache, by the number of pages.

@@ -27,7 +27,7 @@ pub fn workload<'site>(
 ) -> Result<Workload<'site>, Failure> {
     let stream = StreamOptions { chunk, buffers: Some(chunk) };
     let service = if sends {
-        Service::Sink { stream, acknowledged: Some(chunk) }
+        Service::Sink { stream, acknowledged: Some(chunk), reads_after_ns: 0 }
     } else {
         Service::Source { stream, enough: Enough { ns: 0, bytes: 0 }, acknowledged: true }
     };

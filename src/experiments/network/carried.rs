@@ -1,6 +1,7 @@
 //! What the rates of streams say together: ways compared, the network's share, and what is the limit.
 
 use super::bandwidth::{ASPECT, CHUNK, PIPE, RECEIVER, SENDER, TCP, UNIX, best, usual};
+use super::directions;
 use super::expected::adapter;
 use super::other_side::{LOOPBACK, PEER, WITHIN};
 use crate::experiment::{Dimension, Finding, Found, Known, Question, Statement, said};
@@ -10,10 +11,8 @@ const NAME: &str = "network/bandwidth";
 
 /// What the figures say together.
 pub fn findings(known: &Known) -> Vec<Finding> {
-    [ways_compared(known), collapse(known), network_share(known), the_limit(known)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let mine = [ways_compared(known), collapse(known), network_share(known), the_limit(known)];
+    mine.into_iter().flatten().chain(directions::findings(known)).collect()
 }
 
 fn ways_compared(known: &Known) -> Option<Finding> {

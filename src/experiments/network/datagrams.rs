@@ -163,7 +163,7 @@ fn broke(attempt: &str, error: &Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Spin;
+    use crate::experiment::{CoreWidth, Spin};
     use std::collections::VecDeque;
 
     struct Always;
@@ -177,6 +177,10 @@ mod tests {
 
         fn spin(&self, _: f64) -> Spin {
             Spin::default()
+        }
+
+        fn core(&self) -> CoreWidth {
+            CoreWidth { addition_ns: 0.1, quotient: 1.0 }
         }
     }
 

@@ -85,7 +85,7 @@ fn broke(error: &std::io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Spin;
+    use crate::experiment::{CoreWidth, Spin};
     use std::cell::Cell;
     use std::io::ErrorKind;
 
@@ -105,6 +105,10 @@ mod tests {
 
         fn spin(&self, _: f64) -> Spin {
             Spin::default()
+        }
+
+        fn core(&self) -> CoreWidth {
+            CoreWidth { addition_ns: 0.1, quotient: 1.0 }
         }
     }
 

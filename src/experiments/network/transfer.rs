@@ -39,6 +39,8 @@ pub struct Order {
     pub buffers: Option<u32>,
     /// How long.
     pub enough: Enough,
+    /// How long the receiver of a TCP stream does not read at first: see `bandwidth`'s method.
+    pub reads_after: Duration,
 }
 
 impl Order {
@@ -114,7 +116,8 @@ fn connections(order: &Order, other: &OtherSide) -> Result<Vec<TcpStream>, Failu
 
 /// This side sends over TCP; the other times what arrives.
 pub fn send(order: &Order, site: &Site) -> Result<Transfer, Failure> {
-    let service = Service::Sink { stream: order.options(), acknowledged: None };
+    let reads_after_ns = order.reads_after.as_nanos() as u64;
+    let service = Service::Sink { stream: order.options(), acknowledged: None, reads_after_ns };
     let other = OtherSide::start(&service, &order.path, site)?;
     let streams = connections(order, &other)?;
     let before = used_ns();
@@ -190,6 +193,7 @@ pub fn receive(order: &Order, site: &Site) -> Result<Transfer, Failure> {
     let streams = connections(order, &other)?;
     let read = beside_each_other(&streams, |mut stream| {
         let mut buffer = vec![1; order.chunk as usize];
+        std::thread::sleep(order.reads_after);
         drain(&mut stream, &mut buffer, arrived).map_err(|error| broke("receiving", &error))
     })?;
     let receiver_ns = used_ns() - before;

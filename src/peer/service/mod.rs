@@ -23,6 +23,7 @@ pub use stream::StreamOptions;
 use crate::experiment::Failure;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 /// What is asked of the other end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +42,9 @@ pub enum Service {
         stream: StreamOptions,
         /// One byte goes back after every so many bytes; none where it is `None`.
         acknowledged: Option<u32>,
+        /// How long a connection is not read after it was made, nanoseconds: time for the sender to fill its buffers.
+        #[serde(default)]
+        reads_after_ns: u64,
     },
     /// Writes streams.
     Source {
@@ -103,7 +107,9 @@ pub fn serve(service: &Service, place: &Place) -> Result<Running, Failure> {
     match service {
         Service::Echo { transport: Transport::Tcp, bytes } => echo::tcp(*bytes as usize, place),
         Service::Echo { transport: Transport::Udp, bytes } => echo::udp(*bytes as usize, place),
-        Service::Sink { stream, acknowledged } => sink::begin(*stream, *acknowledged, place),
+        Service::Sink { stream, acknowledged, reads_after_ns } => {
+            sink::begin(*stream, *acknowledged, Duration::from_nanos(*reads_after_ns), place)
+        }
         Service::Source { stream, enough, acknowledged } => {
             source::begin(*stream, *enough, *acknowledged, place)
         }
@@ -128,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_sink_counts_every_byte_of_every_stream_and_ends_them_when_they_are_read() {
-        let (running, at) = begun(&Service::Sink { stream: STREAM, acknowledged: None });
+        let (running, at) = begun(&Service::Sink { stream: STREAM, acknowledged: None, reads_after_ns: 0 });
         for bytes in [100_000, 23] {
             let mut stream = TcpStream::connect(at).unwrap();
             stream.write_all(&vec![7; bytes]).unwrap();
@@ -142,8 +148,28 @@ mod tests {
     }
 
     #[test]
+    fn a_sink_reads_when_it_was_told_to_and_nobody_lets_it_wait_for_long() {
+        let late = |wait: Duration| Service::Sink {
+            stream: STREAM,
+            acknowledged: None,
+            reads_after_ns: wait.as_nanos() as u64,
+        };
+        let (running, at) = begun(&late(Duration::from_millis(30)));
+        let mut stream = TcpStream::connect(at).unwrap();
+        stream.write_all(&[1; 5000]).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+        let report = running.stop();
+        assert_eq!(report.received_bytes, 5000);
+        assert!(report.arrivals[0].at_ns >= 30_000_000, "{report:?}");
+        let refused = serve(&late(Duration::from_secs(2)), &Place::loopback(None));
+        assert!(matches!(refused, Err(Failure::Unsupported(_))));
+    }
+
+    #[test]
     fn a_sink_that_acknowledges_answers_whole_messages_only() {
-        let (running, at) = begun(&Service::Sink { stream: STREAM, acknowledged: Some(2500) });
+        let (running, at) =
+            begun(&Service::Sink { stream: STREAM, acknowledged: Some(2500), reads_after_ns: 0 });
         let mut stream = TcpStream::connect(at).unwrap();
         for _ in 0..3 {
             stream.write_all(&[7; 2500]).unwrap();
@@ -200,7 +226,7 @@ mod tests {
                 stream.shutdown(Shutdown::Write).unwrap();
                 assert_eq!(stream.read(&mut [0]).unwrap(), 0);
             } else {
-                socket2::SockRef::from(&stream).set_linger(Some(std::time::Duration::ZERO)).unwrap();
+                socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
             }
         }
         let report = running.stop();
@@ -210,7 +236,8 @@ mod tests {
     #[test]
     fn a_chunk_that_would_fill_the_memory_is_refused() {
         let stream = StreamOptions { chunk: u32::MAX, buffers: None };
-        let refused = serve(&Service::Sink { stream, acknowledged: None }, &Place::loopback(None));
+        let refused =
+            serve(&Service::Sink { stream, acknowledged: None, reads_after_ns: 0 }, &Place::loopback(None));
         assert!(matches!(refused, Err(Failure::Unsupported(_))));
     }
 }

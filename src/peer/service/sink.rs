@@ -8,12 +8,28 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-/// Begins one. With `acknowledged`, one byte goes back after every so many bytes.
-pub fn begin(options: StreamOptions, acknowledged: Option<u32>, place: &Place) -> Result<Running, Failure> {
-    accept_all(options, place, move |mut stream, tally| match acknowledged {
-        Some(bytes) => acknowledge(&mut stream, options, bytes as usize, tally),
-        None => swallow(&mut stream, options.chunk as usize, tally),
+/// A sink that let its clients wait for longer could not be ended meanwhile.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
+/// Begins one. With `acknowledged`, one byte goes back after every so many bytes. No connection is read before
+/// `reads_after` has passed.
+pub fn begin(
+    options: StreamOptions,
+    acknowledged: Option<u32>,
+    reads_after: Duration,
+    place: &Place,
+) -> Result<Running, Failure> {
+    if reads_after > LONGEST_WAIT {
+        return Err(Failure::Unsupported(format!("connections are read within {LONGEST_WAIT:?}")));
+    }
+    accept_all(options, place, move |mut stream, tally| {
+        if let Some(bytes) = acknowledged {
+            return acknowledge(&mut stream, options, bytes as usize, tally);
+        }
+        std::thread::sleep(reads_after);
+        swallow(&mut stream, options.chunk as usize, tally)
     })
 }
 

@@ -1,4 +1,4 @@
-//! What disturbed the run, what does not hold, and what is less precise than was wished.
+//! What disturbed the run, what does not hold, and what is less precise than its target.
 
 use super::place_of;
 use crate::report::paper::{Block, Column, Key, Row, Section, Sign, Table, Text};
@@ -6,7 +6,7 @@ use crate::report::run::{self, Precision};
 use crate::report::{quantities, words};
 use crate::results::Results;
 
-/// Of the intervals that are wider than wished so many are named.
+/// Of the intervals that are wider than their target so many are named.
 const MOST_MISSED: usize = 20;
 
 /// The section.
@@ -47,7 +47,7 @@ fn listed(lead: &str, items: impl Iterator<Item = Text>) -> Vec<Block> {
     if items.is_empty() { vec![] } else { vec![Block::Paragraph(lead.into()), Block::List(items)] }
 }
 
-/// The widest of the intervals that are wider than wished.
+/// The widest of the intervals that are wider than their target.
 fn missed(found: &Results) -> Option<Block> {
     let precision = Precision::of(found);
     let rows: Vec<Row> = precision
@@ -64,9 +64,9 @@ fn missed(found: &Results) -> Option<Block> {
         .collect();
     let caption = match precision.missed.len() {
         all if all > MOST_MISSED => {
-            format!("The {MOST_MISSED} widest of {all} intervals that are wider than wished.")
+            format!("The {MOST_MISSED} widest of {all} intervals that are wider than their target.")
         }
-        _ => "Intervals that are wider than wished.".to_owned(),
+        _ => "Intervals that are wider than their target.".to_owned(),
     };
     let table = Table::new(Key::of("precision-missed"), caption).columns([
         Column::words("operation"),

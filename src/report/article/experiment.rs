@@ -106,7 +106,8 @@ fn analysis(found: &Results, name: &str) -> Vec<Block> {
         blocks.push(Block::List(missed));
     }
     if !trends.is_empty() {
-        blocks.push(Block::Paragraph("Least squares through the medians, with 95 % intervals:".into()));
+        blocks
+            .push(Block::Paragraph("Least squares in every round, with 95 % intervals over rounds:".into()));
         blocks.push(Block::List(trends));
     }
     blocks

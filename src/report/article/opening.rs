@@ -39,8 +39,7 @@ fn keys(found: &Results) -> Vec<(String, Text)> {
         evidence(points),
         (
             format!("{} of {}", precision.reached, precision.values),
-            format!("values as precise as wished, {} or better", quantities::plus_minus(precision.wished))
-                .into(),
+            format!("values within the target of {}", quantities::plus_minus(precision.target)).into(),
         ),
     ];
     keys.extend(predictions(found));

@@ -2,6 +2,7 @@
 
 use crate::experiment::{AXIS_PLACEMENT, Prediction, Scale};
 use crate::quantity::Unit;
+use crate::report::occupancy;
 use crate::report::paper::{Column, Key, Row, Table, Text};
 use crate::report::quantities::{self, Measure};
 use crate::report::summary;
@@ -136,7 +137,7 @@ fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentil
     let usable = point.estimate.as_ref().filter(|_| point.outcome == Outcome::Value);
     let interval = usable.and_then(|found| interval(point.unit, shared, found));
     let mut cells: Vec<Text> = names.iter().map(|name| of_parameter(name).into()).collect();
-    cells.push(gathered(point, Text::strong(median(point, shared))));
+    cells.push(remarked(point, of_core(point, Text::strong(median(point, shared)))));
     cells.push(interval.unwrap_or(summary::ABSENT.to_owned()).into());
     cells.push(text(point.prediction.as_ref().map(Prediction::total)).into());
     cells.push(point.factor().map_or(summary::ABSENT.to_owned(), quantities::factor).into());
@@ -177,6 +178,31 @@ fn plain(point: &PointResult, shared: Option<Measure>, value: f64) -> String {
     match shared {
         Some(measure) => measure.number(value, None),
         None => quantities::value(point.unit, value),
+    }
+}
+
+/// What a median is to be read with: trials left out of it, observations that no time can be, and several modes.
+fn remarked(point: &PointResult, median: Text) -> Text {
+    let mut median = gathered(point, median);
+    if point.left_out > 0 {
+        let left_out = words::plural(point.left_out, "trial");
+        median = median.noted(format!("Without {left_out} whose own evidence does not hold."));
+    }
+    if point.negative > 0 {
+        let (negative, all) = (point.negative, point.samples.iter().map(Vec::len).sum::<usize>());
+        median = median.noted(format!(
+            "{negative} of {all} observations came out below zero: what is subtracted from a reading was larger at that \
+             moment. They stay in the median, and there is no best one."
+        ));
+    }
+    median
+}
+
+/// Whether the core was its own, where that was seen.
+fn of_core(point: &PointResult, median: Text) -> Text {
+    match occupancy::note(point) {
+        Some(note) => median.noted(note),
+        None => median,
     }
 }
 

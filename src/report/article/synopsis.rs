@@ -1,8 +1,7 @@
 //! The run on one page: the main figures of every experiment, rounded, those in doubt marked.
 
 use super::{place_of, title};
-use crate::experiment::{Experiment, MainFigure, PEER, Point, VIRTUAL_PEER, Value};
-use crate::experiments;
+use crate::report::main_figures::{self, Main, Source};
 use crate::report::paper::{Block, Column, Document, Group, Key, Row, Section, Table, Text};
 use crate::report::run::{self, Precision};
 use crate::report::{quantities, summary, words};
@@ -78,40 +77,12 @@ fn families<'a>(found: &'a Results) -> Vec<(&'a str, Vec<&'a str>)> {
 
 /// A row for each main figure that there is; one that says why, where there is none.
 fn rows(found: &Results, name: &str, shown: &dyn Fn(&str) -> Text) -> Vec<Row> {
-    let figures = experiments::find(name).map(Experiment::main_figures).unwrap_or_default();
-    let landmarks =
-        experiments::find(name).map(|known| known.landmarks(&found.run.header.machine)).unwrap_or_default();
-    let measured: Vec<&PointResult> =
-        found.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();
-    let row = |figure: &MainFigure| {
-        if figure.slope {
-            let groups = found.trends.iter().filter(|trend| trend.experiment == name);
-            let group = figure.choose(groups.clone().map(|trend| &trend.group), &landmarks)?;
-            return Some(sloping(
-                shown(name),
-                figure.words,
-                groups.clone().find(|trend| trend.group == *group)?,
-            ));
-        }
-        let point = figure.choose(measured.iter().map(|point| &point.point), &landmarks)?;
-        let point = measured.iter().find(|found| found.point == *point)?;
-        Some(of_point(shown(name), &said(figure.words, &point.point), point))
+    let row = |main: Main| match main.source {
+        Source::Point(point) => of_point(shown(name), &main.words, point),
+        Source::Slope(trend) => sloping(shown(name), &main.words, trend),
     };
-    let rows: Vec<Row> = figures.iter().filter_map(row).collect();
-    match (rows.is_empty(), measured.first()) {
-        (false, _) => rows,
-        (true, Some(point)) => {
-            vec![of_point(shown(name), &words::short_label(name, &point.point), point)]
-        }
-        (true, None) => vec![without(found, name, shown(name))],
-    }
-}
-
-/// A virtual peer is never shown as a real one.
-fn said(words: &str, point: &Point) -> String {
-    let is_virtual =
-        point.parameters().any(|(_, value)| matches!(value, Value::Name(name) if name == VIRTUAL_PEER));
-    if is_virtual { words.replace(PEER, VIRTUAL_PEER) } else { words.to_owned() }
+    let rows: Vec<Row> = main_figures::of(found, name).into_iter().map(row).collect();
+    if rows.is_empty() { vec![without(found, name, shown(name))] } else { rows }
 }
 
 fn of_point(name: Text, words: &str, point: &PointResult) -> Row {

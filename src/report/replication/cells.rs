@@ -1,7 +1,7 @@
 //! The cells of a replication's table: a figure with its unit, or a dash with the reason in a note.
 
 use crate::references::{Figure, Value};
-use crate::replicate::table::Compared;
+use crate::replicate::table::{Compared, NoRatio};
 use crate::replicate::{Row, Summary, Theirs};
 use crate::report::paper::Text;
 use crate::report::quantities::{self, Measure};
@@ -92,7 +92,12 @@ pub(super) fn found(compared: &Compared) -> Text {
 
 /// Their method over Fathom's.
 pub(super) fn ratio(compared: &Compared) -> Text {
-    let Some(ratio) = &compared.ratio else { return Text::plain(ABSENT) };
+    let ratio = match &compared.ratio {
+        Ok(ratio) => ratio,
+        // The cell that is missing has its reason already.
+        Err(NoRatio::Missing) => return Text::plain(ABSENT),
+        Err(why) => return absent(why.reason()),
+    };
     let range = ratio.interval.map(|interval| {
         format!(
             " [{}–{}]",

@@ -4,7 +4,7 @@
 use crate::quantity::Unit;
 use crate::references::{Doubt, Figure, Value};
 use crate::replicate::record::{Header, Outcome, Replication};
-use crate::replicate::table::Compared;
+use crate::replicate::table::{Compared, NoRatio};
 use crate::replicate::{Replica, Report, Theirs};
 use crate::statistics::Ratio;
 use serde::Serialize;
@@ -37,6 +37,8 @@ struct Row<'a> {
     trials: Option<usize>,
     fathom: Cell<'a>,
     ratio: Option<&'a Ratio>,
+    /// Why there is no ratio of two figures; absent where there is one, or a figure is missing.
+    no_ratio: Option<&'static str>,
     verdict: &'a str,
     misleads: &'a str,
     seen: &'a [String],
@@ -109,7 +111,13 @@ fn row(compared: &Compared) -> Row<'_> {
         deviation: summary.and_then(|found| found.deviation),
         trials: summary.map(|found| found.trials),
         fathom: value(&compared.fathom, |found| (found.value, found.ends())),
-        ratio: compared.ratio.as_ref(),
+        ratio: compared.ratio.as_ref().ok(),
+        no_ratio: compared
+            .ratio
+            .as_ref()
+            .err()
+            .filter(|why| **why != NoRatio::Missing)
+            .map(|why| why.reason()),
         verdict: compared.verdict().name(),
         misleads: row.misleads,
         seen: &compared.seen,

@@ -12,7 +12,7 @@ use super::text::Style;
 use super::words::plural;
 use crate::references;
 use crate::replicate::record::Replication;
-use crate::replicate::table::{Compared, Verdict};
+use crate::replicate::table::{Compared, NoRatio, Verdict};
 use crate::replicate::{REPORTS, Report};
 use crate::results::Results;
 
@@ -98,6 +98,9 @@ fn misleading(rows: &[Compared]) -> Section {
     Section::new(Key::of("misleading"), "Where the methods mislead")
         .under("More or less than Fathom finds", listed(differing))
         .under("Not told apart here", listed(of(Verdict::NotTold).collect()))
+        .under("Less than nothing", listed(of(Verdict::BelowNothing).collect()))
+        .under("Below resolution here", listed(of(Verdict::BelowResolution).collect()))
+        .under("Cannot be: something is broken", listed(of(Verdict::Impossible).collect()))
         .under("Not compared here", listed(of(Verdict::Open).collect()))
 }
 
@@ -107,19 +110,19 @@ fn listed(items: Vec<Text>) -> Vec<Block> {
 
 /// What is to be said of one method of theirs.
 fn sentence(compared: &Compared) -> Text {
-    let by_how_much = match (&compared.ratio, compared.verdict()) {
-        (Some(_), _) => ratio(compared).and(" times what Fathom finds. "),
-        (None, _) => Text::plain(missing(compared)),
+    let by_how_much = match &compared.ratio {
+        Ok(_) => ratio(compared).and(" times what Fathom finds. "),
+        Err(why) => Text::plain(missing(compared, *why)),
     };
     Text::strong(compared.row.operation).and(": ").and(by_how_much).and(Text::prose(compared.row.misleads))
 }
 
 /// Why there is no ratio.
-fn missing(compared: &Compared) -> String {
+fn missing(compared: &Compared, why: NoRatio) -> String {
     let reason = match (&compared.replicated, &compared.fathom) {
         (Err(reason), _) => format!("their method: {reason}"),
         (_, Err(reason)) => format!("Fathom's: {reason}"),
-        _ => "no ratio can be formed of what was found".to_owned(),
+        _ => why.reason().to_owned(),
     };
     format!("{}. ", reason.trim_end_matches('.'))
 }

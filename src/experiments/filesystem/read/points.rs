@@ -102,11 +102,3 @@ pub fn effort(point: &Point) -> Effort {
         _ => Effort::Standard,
     }
 }
-
-/// Blocks that one observation covers and counts as one operation.
-pub fn blocks_of_an_observation(point: &Point) -> f64 {
-    match (point.name(&COUNTED), point.number(&DEPTH)) {
-        (INTERVAL, depth) => super::uring::blocks_of_an_interval(depth) as f64,
-        _ => 1.0,
-    }
-}

@@ -1,10 +1,11 @@
 //! One cycle of pointers through an array: built, and proved to be one.
 
+use super::arena::Arena;
 use crate::experiment::{Check, Failure, Observed, Workload};
-use crate::experiments::memory::backing::Backing;
-use crate::experiments::memory::pages::{Mapping, Pages};
+use crate::experiments::memory::pages::Pages;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
+use std::rc::Rc;
 
 /// Stated: elements that the cycle should have, and those that it was found to have.
 const ELEMENTS: &str = "elements_of_the_set";
@@ -38,8 +39,7 @@ impl<F: Fn(u64) -> usize> Places for F {
 /// Pointers in an array, each to the next element, the last to the first.
 pub struct Cycle<P> {
     // Holds the memory that the pointers are in.
-    _mapping: Mapping,
-    backing: Backing,
+    arena: Rc<Arena>,
     base: NonNull<u8>,
     elements: u64,
     visited: u64,
@@ -47,20 +47,12 @@ pub struct Cycle<P> {
 }
 
 impl<P: Places> Cycle<P> {
-    /// Links `elements` elements within `bytes` of memory on pages of this kind, beginning `offset` bytes into the first
-    /// page, and proves the cycle. Verifying visits all elements in the order of the chase, so that caches and TLBs hold
+    /// Links `elements` elements within this memory, beginning `offset` bytes into its first page, and proves the cycle. Verifying visits all elements in the order of the chase, so that caches and TLBs hold
     /// what they hold in the midst of one: the cycle's last elements, not those that were written last.
-    pub fn build(
-        bytes: usize,
-        offset: usize,
-        pages: Pages,
-        elements: u64,
-        places: P,
-    ) -> Result<Self, Failure> {
-        let (mapping, backing) = Mapping::resident(bytes + offset, pages)?;
-        // SAFETY: the mapping is longer than `offset`.
-        let base = unsafe { mapping.start().add(offset) };
-        let mut cycle = Cycle { _mapping: mapping, backing, base, elements, visited: 0, places };
+    pub fn build(arena: Rc<Arena>, offset: usize, elements: u64, places: P) -> Result<Self, Failure> {
+        // SAFETY: the memory is longer than `offset`.
+        let base = unsafe { arena.start().add(offset) };
+        let mut cycle = Cycle { arena, base, elements, visited: 0, places };
         cycle.link();
         cycle.visited = cycle.verified()?;
         Ok(cycle)
@@ -144,7 +136,7 @@ impl<P: Places> Cycle<P> {
     /// Writes down what was built, for the evidence.
     pub fn stated<'site>(&self, bytes: usize, workload: Workload<'site>) -> Workload<'site> {
         let order = Predictability::of(&self.offsets(), bytes);
-        let workload = self.backing.stated(workload);
+        let workload = self.arena.backing.stated(workload);
         let workload = workload.stating(ELEMENTS, self.elements as f64).stating(VISITED, self.visited as f64);
         workload
             .stating(COMMONEST, order.commonest)
@@ -217,7 +209,8 @@ mod tests {
     }
 
     fn build<P: Places>(elements: u64, places: P) -> Result<Cycle<P>, Failure> {
-        Cycle::build(elements as usize * LINE, 0, Pages::Base, elements, places)
+        let arena = Rc::new(Arena::new(elements as usize * LINE, Pages::Base)?);
+        Cycle::build(arena, 0, elements, places)
     }
 
     fn seen<P: Places>(cycle: &Cycle<P>) -> Observed {
@@ -258,6 +251,15 @@ mod tests {
             let order = Predictability::of(&offsets, bytes as usize);
             assert!(order.commonest <= order.commonest_by_chance, "{bytes}: {}", order.commonest);
             assert!(order.same_page <= order.same_page_by_chance, "{bytes}: {}", order.same_page);
+        }
+    }
+
+    #[test]
+    fn a_cycle_laid_where_a_longer_one_was_is_whole() {
+        let arena = Rc::new(Arena::new(1000 * LINE, Pages::Base).unwrap());
+        for (elements, offset) in [(900, 0), (100, LINE), (999, LINE), (16, 0)] {
+            let cycle = Cycle::build(Rc::clone(&arena), offset, elements, random(elements, 3)).unwrap();
+            assert_eq!(cycle.followed(2 * elements), Some(elements));
         }
     }
 

@@ -1,17 +1,18 @@
 //! Loads of random elements that do not wait for each other, as report 002 made them.
 
+use super::arena::Arena;
 use crate::experiment::Workload;
-use crate::experiments::memory::pages::Mapping;
+use std::rc::Rc;
 
 /// Loads in one iteration: as many as the report made in all.
 const LOADS: u64 = 1000;
 
 /// Loads of random elements of eight bytes, their indices computed beside them.
-pub fn workload<'site>(mapping: Mapping, bytes: usize, seed: u64) -> Workload<'site> {
+pub fn workload<'site>(arena: Rc<Arena>, bytes: usize, seed: u64) -> Workload<'site> {
     let mut next = seed;
     let load = move |n: u64| {
         let loads = n * LOADS;
-        std::hint::black_box(sum(&mapping, (bytes / 8) as u64, next, loads));
+        std::hint::black_box(sum(&arena, (bytes / 8) as u64, next, loads));
         next = next.wrapping_add(loads);
         Ok(())
     };
@@ -20,12 +21,12 @@ pub fn workload<'site>(mapping: Mapping, bytes: usize, seed: u64) -> Workload<'s
 
 /// The sum of so many elements, the `first`-th of a random sequence and those after it.
 #[inline(never)]
-fn sum(mapping: &Mapping, elements: u64, first: u64, loads: u64) -> u64 {
-    let array = mapping.start().cast::<u64>();
+fn sum(arena: &Arena, elements: u64, first: u64, loads: u64) -> u64 {
+    let array = arena.start().cast::<u64>();
     let mut sum = 0_u64;
     for number in first..first.saturating_add(loads) {
         let index = below(elements, scrambled(number));
-        // SAFETY: the mapping holds so many elements, and all of it was written.
+        // SAFETY: the memory holds so many elements, and all of it was written.
         sum = sum.wrapping_add(unsafe { array.add(index).read_volatile() });
     }
     sum

@@ -7,10 +7,10 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 /// Witness: loads, if the chase stands where so many lead from where it began.
-const LOADS: &str = "loads_shown_by_where_they_lead";
+pub const LOADS: &str = "loads_shown_by_where_they_lead";
 
 /// One chase of dependent loads; an iteration is [`UNROLLED`] of them.
-pub fn one<'site, P: Places + 'site>(cycle: Cycle<P>, bytes: usize, rolled: bool) -> Workload<'site> {
+pub fn one<'site, P: Places + 'site>(cycle: Rc<Cycle<P>>, bytes: usize, rolled: bool) -> Workload<'site> {
     let at = Cell::new([cycle.element(0)]);
     let turn = move |[at]: Standing<1>, turns: u64| {
         // SAFETY: every element of the cycle holds a pointer to the next.
@@ -20,7 +20,7 @@ pub fn one<'site, P: Places + 'site>(cycle: Cycle<P>, bytes: usize, rolled: bool
 }
 
 /// `K` chases from places spread evenly over the cycle; an iteration is [`UNROLLED`] loads of each.
-pub fn many<'site, const K: usize, P: Places + 'site>(cycle: Cycle<P>, bytes: usize) -> Workload<'site> {
+pub fn many<'site, const K: usize, P: Places + 'site>(cycle: Rc<Cycle<P>>, bytes: usize) -> Workload<'site> {
     let apart = cycle.elements() / K as u64;
     let at: Cell<Standing<K>> = Cell::new(std::array::from_fn(|index| cycle.element(index as u64 * apart)));
     // SAFETY: every element of the cycle holds a pointer to the next.
@@ -31,7 +31,7 @@ pub fn many<'site, const K: usize, P: Places + 'site>(cycle: Cycle<P>, bytes: us
 type Standing<const K: usize> = [std::ptr::NonNull<u8>; K];
 
 fn walking<'site, const K: usize, P: Places + 'site>(
-    cycle: Cycle<P>,
+    cycle: Rc<Cycle<P>>,
     bytes: usize,
     at: Cell<Standing<K>>,
     per_iteration: u64,
@@ -50,7 +50,7 @@ fn walking<'site, const K: usize, P: Places + 'site>(
 }
 
 struct Walk<P, const K: usize> {
-    cycle: Cycle<P>,
+    cycle: Rc<Cycle<P>>,
     at: Cell<Standing<K>>,
     /// Loads of each chase.
     loads: Cell<u64>,
@@ -104,15 +104,17 @@ pub fn no_faults(seen: &Observed) -> Check {
 
 #[cfg(test)]
 mod tests {
+    use super::super::arena::Arena;
     use super::super::random_order::RandomOrder;
     use super::*;
     use crate::experiment::Work;
     use crate::experiments::memory::pages::Pages;
 
-    fn cycle(elements: u64) -> Cycle<impl Places> {
+    fn cycle(elements: u64) -> Rc<Cycle<impl Places>> {
         let order = RandomOrder::new(elements, 3);
         let place = move |element| order.at(element) as usize * 64;
-        Cycle::build(elements as usize * 64, 0, Pages::Base, elements, place).unwrap()
+        let arena = Rc::new(Arena::new(elements as usize * 64, Pages::Base).unwrap());
+        Rc::new(Cycle::build(arena, 0, elements, place).unwrap())
     }
 
     fn run(mut workload: Workload, turns: u64) -> f64 {

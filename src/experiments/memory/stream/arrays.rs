@@ -1,38 +1,38 @@
 //! The arrays that a kernel streams through, with known contents: what is read is added up and compared, and what was
 //! written is looked at again (R-MEM-18: so that neither can be left out).
 
+use super::filled::Filled;
 use super::kernel::{Kernel, Kind, PER_LINE};
 use crate::experiment::{Failure, ensure};
-use crate::experiments::memory::backing::Backing;
-use crate::experiments::memory::pages::{Mapping, Pages};
+use std::ops::Range;
+use std::rc::Rc;
 
-/// The most of one array that one call of a kernel passes over. Larger arrays are passed over in pieces, so that a trial
-/// need not be long enough for a whole pass; a line is touched again only after all others.
+/// The most of one array that one call of our own kernels passes over. Larger arrays are passed over in pieces, so that a
+/// trial need not be long enough for a whole pass; a line is touched again only after all others. It is also the most that
+/// is looked at of what one call wrote.
 pub const MOST_PIECE_BYTES: usize = 2 << 20;
 
-/// What scale and triad multiply with: exact in doubles, as are all products and sums of the small whole numbers in the
-/// arrays.
+/// What scale and triad multiply with.
 const FACTOR: f64 = 3.0;
 
-/// What stands in the array to be written before anything is written to it, and after it was looked at.
+/// What is written over what was looked at.
 const SCRIBBLE: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 
-/// The arrays of one kernel and how far it has come.
+/// The arrays of one kernel, one behind the other in memory that others use after it, and how far it has come.
 #[derive(Debug)]
 pub struct Arrays {
     kernel: &'static Kernel,
-    /// Holds the arrays one behind the other: the one written, then those read.
-    _mapping: Mapping,
-    /// What really stands behind them.
-    pub backing: Backing,
-    first: *mut u64,
-    array_words: usize,
+    /// Holds the array written, then those read.
+    filled: Rc<Filled>,
+    /// Where the array written and the arrays read begin, words. What a kernel does not use is the last that it does.
+    places: [usize; 3],
     piece_words: usize,
-    /// The word that the arrays' contents begin with.
-    base: u64,
-    /// What a pass over each piece returns.
-    returns: Vec<u64>,
+    pieces: usize,
+    /// The piece that comes next, and what a pass over it must return.
     piece: usize,
+    returns: u64,
+    /// The pieces that were passed over, from the first.
+    passed: usize,
     /// The piece last written, and the word written to it.
     written: Option<(usize, u64)>,
     mark: u8,
@@ -59,37 +59,39 @@ fn array_bytes(total: u64, piece: usize, kind: Kind) -> usize {
 }
 
 impl Arrays {
-    /// Arrays of `total` bytes together (a little less where they do not divide evenly), filled, in huge pages where
-    /// these can be had: a walk through them waits for no translation.
-    pub fn new(kernel: &'static Kernel, total: u64, seed: u64) -> Result<Self, Failure> {
-        Arrays::in_pieces(kernel, total, MOST_PIECE_BYTES, seed)
+    /// Arrays of `total` bytes of this memory together (a little less where they do not divide evenly). Who chooses by the
+    /// size how lines are moved gets whole arrays.
+    pub fn new(kernel: &'static Kernel, filled: &Rc<Filled>, total: u64) -> Result<Self, Failure> {
+        let piece = if kernel.chooses_by_size() { usize::MAX } else { MOST_PIECE_BYTES };
+        Arrays::in_pieces(kernel, filled, total, piece)
     }
 
     /// The same, passed over in pieces of so many bytes of each array at most: a multiple of a page.
-    pub fn in_pieces(kernel: &'static Kernel, total: u64, piece: usize, seed: u64) -> Result<Self, Failure> {
+    pub fn in_pieces(
+        kernel: &'static Kernel,
+        filled: &Rc<Filled>,
+        total: u64,
+        piece: usize,
+    ) -> Result<Self, Failure> {
         let bytes = array_bytes(total, piece, kernel.kind);
-        let all = bytes * kernel.kind.arrays() as usize;
-        let (mapping, backing) = match Mapping::resident(all, Pages::Huge) {
-            Err(Failure::Unsupported(_)) => Mapping::resident(all, Pages::Base),
-            outcome => outcome,
-        }?;
-        let piece_words = bytes.min(piece) / 8;
+        let (words, count) = (bytes / 8, kernel.kind.arrays() as usize);
+        ensure(words * count <= filled.words(), "arrays that the memory has no room for")?;
+        filled.lend()?;
+        let place = |array: u64| words * count.saturating_sub(1).min(array as usize);
         let mut arrays = Arrays {
             kernel,
-            first: mapping.start().as_ptr().cast(),
-            _mapping: mapping,
-            backing,
-            array_words: bytes / 8,
-            piece_words,
-            base: seed,
-            returns: vec![],
+            filled: Rc::clone(filled),
+            places: [0, place(kernel.kind.stored()), place(2)],
+            piece_words: bytes.min(piece) / 8,
+            pieces: bytes / bytes.min(piece),
             piece: 0,
+            returns: 0,
+            passed: 0,
             written: None,
             mark: 0,
             counts: Counts::default(),
         };
-        arrays.fill();
-        arrays.returns = (0..arrays.pieces()).map(|piece| arrays.returned(piece)).collect();
+        arrays.returns = arrays.returned();
         Ok(arrays)
     }
 
@@ -104,46 +106,46 @@ impl Arrays {
     pub fn pass(&mut self) -> Result<(), Failure> {
         let at = self.piece * self.piece_words;
         let value = self.value();
-        let (to, from, other) = self.places();
-        // SAFETY: the piece lies inside arrays of our own, which do not overlap; `runs_here` was asked for the kernel.
+        let [to, from, other] = self.places;
+        let first = self.filled.first();
+        // Whatever becomes of the pass, it may have written there.
+        self.passed = self.passed.max(self.piece + 1);
+        // SAFETY: the piece lies inside arrays lent to us, which do not overlap; `runs_here` was asked for the kernel.
         let returned = unsafe {
-            (self.kernel.run)(to.add(at), from.add(at), other.add(at), self.piece_words * 8, value)
+            let array = |begin: usize| first.add(begin + at);
+            (self.kernel.run)(array(to), array(from), array(other), self.piece_words * 8, value)
         };
-        ensure(
-            returned == self.returns[self.piece],
-            "what a kernel read does not add up to what the array holds",
-        )?;
+        ensure(returned == self.returns, "what a kernel read does not add up to what the array holds")?;
         self.written = Some((self.piece, value));
-        self.piece = (self.piece + 1) % self.pieces();
         self.counts.bytes += self.bytes_per_pass();
+        // Of arrays that are one piece nothing changes: in the nearest cache a pass takes less than a hundred nanoseconds.
+        if self.pieces > 1 {
+            self.piece = (self.piece + 1) % self.pieces;
+            self.returns = self.returned();
+        }
         Ok(())
     }
 
-    /// Looks at every word of the piece last written and scribbles over it, so that the next look finds what was written
-    /// since.
+    /// Looks at every word of the piece last written (of a large one, at a stretch of it) and scribbles over it, so that
+    /// the next look finds what was written since.
     pub fn look(&mut self) {
         if let (1, Some((piece, value))) = (self.kernel.kind.stored(), self.written) {
-            let (to, step) = (self.places().0, self.kernel.used_of_line());
-            let step = if step == 64 { 1 } else { 8 };
-            for word in (piece * self.piece_words..(piece + 1) * self.piece_words).step_by(step) {
-                // SAFETY: inside the array that is written.
-                let found = unsafe { std::mem::replace(&mut *to.add(word), SCRIBBLE) };
+            let step = if self.kernel.used_of_line() == 64 { 1 } else { 8 };
+            for word in self.stretch(piece).step_by(step) {
+                // SAFETY: inside the array that is written, the first of the memory lent to us.
+                let found = unsafe { std::mem::replace(&mut *self.filled.first().add(word), SCRIBBLE) };
                 self.counts.looked_at += 1;
                 self.counts.wrong += u64::from(found != self.expected(word, value));
             }
         }
     }
 
-    fn pieces(&self) -> usize {
-        self.array_words / self.piece_words
-    }
-
-    /// The array written and the arrays read. What a kernel does not use points to the first.
-    fn places(&self) -> (*mut u64, *const u64, *const u64) {
-        let last = self.kernel.kind.arrays() - 1;
-        // SAFETY: the mapping holds as many arrays as the kind has.
-        let array = |index: u64| unsafe { self.first.add(index.min(last) as usize * self.array_words) };
-        (self.first, array(self.kernel.kind.stored()), array(2))
+    /// The words of a piece that are looked at: of a large piece a stretch that the trial's seed has drawn.
+    fn stretch(&self, piece: usize) -> Range<usize> {
+        let words = self.piece_words.min(MOST_PIECE_BYTES / 8);
+        let drawn = self.filled.begin as usize % (self.piece_words / words);
+        let begin = piece * self.piece_words + drawn * words;
+        begin..begin + words
     }
 
     /// The word that the next pass writes or multiplies with. Its bytes are alike, because `memset` sets bytes; and each
@@ -158,49 +160,35 @@ impl Arrays {
         }
     }
 
-    /// What stands at a place of the first array that is read; of the second, of triads, twice that.
-    fn content(&self, word: usize) -> u64 {
-        match self.kernel.kind {
-            Kind::Scale | Kind::Triad => ((word % 1024 + 1) as f64).to_bits(),
-            Kind::Read | Kind::Write | Kind::Copy => self.base.wrapping_add(word as u64),
-        }
-    }
-
     /// What must stand at a place of the array written.
     fn expected(&self, word: usize, value: u64) -> u64 {
-        let content = self.content(word);
+        let [_, from, other] = self.places.map(|begin| self.filled.content(begin + word));
         match self.kernel.kind {
-            Kind::Read | Kind::Copy => content,
+            Kind::Read | Kind::Copy => from,
             Kind::Write => value,
-            Kind::Scale => (FACTOR * f64::from_bits(content)).to_bits(),
-            Kind::Triad => (f64::from_bits(content) * (1.0 + 2.0 * FACTOR)).to_bits(),
+            Kind::Scale => (FACTOR * f64::from_bits(from)).to_bits(),
+            Kind::Triad => (f64::from_bits(from) + FACTOR * f64::from_bits(other)).to_bits(),
         }
     }
 
-    fn fill(&mut self) {
-        let (to, from, other) = self.places();
-        for word in 0..self.array_words {
-            let content = self.content(word);
-            // SAFETY: inside arrays of our own. What is written last stands where arrays are the same.
-            unsafe {
-                to.add(word).write(SCRIBBLE);
-                other.cast_mut().add(word).write((2.0 * f64::from_bits(content)).to_bits());
-                from.cast_mut().add(word).write(content);
-            }
+    /// What a pass over the piece that comes next must return: the sum of the words that it reads, of `rep lods` the last
+    /// one, else 0.
+    fn returned(&self) -> u64 {
+        let begin = self.places[1] + self.piece * self.piece_words;
+        let read = begin..begin + self.piece_words;
+        match (self.kernel.kind, self.kernel.method) {
+            (Kind::Read, "rep lods") => self.filled.content(read.end - 1),
+            (Kind::Read, PER_LINE) => self.filled.sum(&read, 8),
+            (Kind::Read, _) => self.filled.sum(&read, 1),
+            _ => 0,
         }
     }
+}
 
-    /// What a pass over a piece must return: the sum of the words that it reads, of `rep lods` the last one, else 0.
-    fn returned(&self, piece: usize) -> u64 {
-        if self.kernel.kind != Kind::Read {
-            return 0;
-        }
-        let mut words = (piece * self.piece_words..(piece + 1) * self.piece_words).map(|at| self.content(at));
-        match self.kernel.method {
-            "rep lods" => words.next_back().unwrap_or_default(),
-            PER_LINE => words.step_by(8).fold(0, u64::wrapping_add),
-            _ => words.fold(0, u64::wrapping_add),
-        }
+impl Drop for Arrays {
+    fn drop(&mut self) {
+        let overwritten = if self.kernel.kind.stored() > 0 { self.passed * self.piece_words } else { 0 };
+        self.filled.take_back(0..overwritten);
     }
 }
 
@@ -215,19 +203,34 @@ mod tests {
 
     #[test]
     fn every_kernel_does_what_its_name_says_to_every_word() {
+        let filled = Rc::new(Filled::new(5 << 20, 7).unwrap());
         for kernel in runnable() {
             // Five MiB make several pieces of some kinds, one of others; 16 KiB are one page an array of some.
             for total in [16 << 10, 5 << 20] {
-                let mut arrays = Arrays::new(kernel, total, 7).unwrap();
-                for _ in 0..=arrays.pieces() {
+                let mut arrays = Arrays::new(kernel, &filled, total).unwrap();
+                for _ in 0..=arrays.pieces {
                     arrays.pass().unwrap_or_else(|error| panic!("{kernel:?}: {error}"));
                     arrays.look();
                 }
                 let counts = arrays.counts;
                 assert_eq!(counts.wrong, 0, "{kernel:?}");
                 assert_eq!(counts.looked_at > 0, kernel.kind != Kind::Read, "{kernel:?}");
-                assert_eq!(counts.bytes, (arrays.pieces() as u64 + 1) * arrays.bytes_per_pass());
+                assert_eq!(counts.bytes, (arrays.pieces as u64 + 1) * arrays.bytes_per_pass());
+                drop(arrays);
+                assert_eq!(filled.changed(), 0, "{kernel:?}: what it overwrote is put back for the next");
             }
+        }
+    }
+
+    #[test]
+    fn who_chooses_by_the_size_is_handed_whole_arrays() {
+        let filled = Rc::new(Filled::new(12 << 20, 7).unwrap());
+        for kernel in runnable() {
+            let arrays = Arrays::new(kernel, &filled, 12 << 20).unwrap();
+            let is_whole =
+                kernel.method.starts_with("mem") || ["rep stos", "rep movs"].contains(&kernel.method);
+            assert_eq!(arrays.pieces == 1, is_whole, "{kernel:?}");
+            assert_eq!(arrays.stretch(0).len() * 8, MOST_PIECE_BYTES, "{kernel:?}");
         }
     }
 
@@ -245,12 +248,14 @@ mod tests {
             unsafe { (kernel.run)(to, from, other, bytes / 2, value) }
         }
         let lazy: &'static Kernel = Box::leak(Box::new(Kernel { run: half, ..*kernel_of(Kind::Write) }));
-        let mut arrays = Arrays::new(lazy, 64 << 10, 7).unwrap();
+        let filled = Rc::new(Filled::new(64 << 10, 7).unwrap());
+        let mut arrays = Arrays::new(lazy, &filled, 64 << 10).unwrap();
         arrays.pass().unwrap();
         arrays.look();
         assert_eq!((arrays.counts.looked_at, arrays.counts.wrong), (8192, 4096));
         let idle: &'static Kernel = Box::leak(Box::new(Kernel { run: half, ..*kernel_of(Kind::Read) }));
-        assert!(Arrays::new(idle, 64 << 10, 7).unwrap().pass().is_err(), "a sum that is none");
+        drop(arrays);
+        assert!(Arrays::new(idle, &filled, 64 << 10).unwrap().pass().is_err(), "a sum that is none");
     }
 
     fn kernel_of(kind: Kind) -> &'static Kernel {

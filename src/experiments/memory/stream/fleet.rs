@@ -1,17 +1,20 @@
 //! Threads that stream at once, each on a CPU of its own through arrays of its own, and count the bytes that they move.
 //!
-//! They start together when all have filled their arrays, and go on until they are dropped: whoever looks at the counters
-//! finds all of them at work (lmbench and multichase time so, too).
+//! They are made once, with their arrays filled, and do one task after the other: all stream before anybody looks at their
+//! counters, and go on until the task is dropped (lmbench and multichase time so, too). Between two tasks they sleep.
 
 use super::arrays::Arrays;
+use super::filled::Filled;
 use super::kernel::Kernel;
 use crate::experiment::{Failure, Workload, ensure};
 use crate::experiments::memory::backing::Backing;
 use crate::sampling::{affinity, partner};
 use core::arch::asm;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
 /// What each of the threads does.
@@ -19,8 +22,6 @@ use std::time::Duration;
 pub struct Task {
     /// How it streams.
     pub kernel: &'static Kernel,
-    /// Bytes of its arrays together.
-    pub bytes: u64,
     /// The most that it passes over before it counts.
     pub piece_bytes: usize,
     /// Turns of an empty loop after each piece: a thread that pauses draws less.
@@ -31,39 +32,57 @@ pub struct Task {
 #[repr(align(128))]
 #[derive(Debug, Default)]
 struct Told {
+    /// Moved so far, in all tasks.
     bytes: AtomicU64,
     /// 0 until the arrays are filled, then the CPU that the thread runs on, plus one.
     cpu: AtomicU64,
+    /// Whether it has a task.
+    busy: AtomicBool,
     failed: AtomicBool,
     huge_thousandths: AtomicU64,
 }
 
-/// Threads at work.
+/// Threads with their arrays. They end when it is dropped.
 #[derive(Debug)]
 pub struct Fleet {
     told: Vec<Arc<Told>>,
-    start: Arc<AtomicBool>,
-    stop: Arc<AtomicBool>,
+    orders: Vec<Sender<Task>>,
+    streaming: Arc<AtomicBool>,
 }
 
 impl Fleet {
-    /// Starts a thread on each of these CPUs, and returns when all of them move bytes.
-    pub fn start(cpus: &[usize], task: Task, seed: u64) -> Result<Self, Failure> {
-        let told: Vec<Arc<Told>> = cpus.iter().map(|_| Arc::default()).collect();
-        let fleet = Fleet { told, start: Arc::default(), stop: Arc::default() };
-        for (cpu, told) in cpus.iter().zip(&fleet.told) {
-            let (told, start, stop) = (Arc::clone(told), Arc::clone(&fleet.start), Arc::clone(&fleet.stop));
-            let cpu = *cpu;
+    /// A thread on each of these CPUs, with filled memory of `bytes` of its own.
+    pub fn new(cpus: &[usize], bytes: u64, seed: u64) -> Result<Self, Failure> {
+        let mut fleet = Fleet { told: vec![], orders: vec![], streaming: Arc::default() };
+        for cpu in cpus.iter().copied() {
+            let (told, streaming) = (Arc::<Told>::default(), Arc::clone(&fleet.streaming));
+            let (order, orders) = mpsc::channel();
+            fleet.told.push(Arc::clone(&told));
+            fleet.orders.push(order);
             partner::thread(None, move || {
-                let ended = affinity::pin(cpu).and_then(|()| stream(task, seed, &told, &start, &stop));
+                let ended = affinity::pin(cpu).and_then(|()| serve(bytes, seed, &told, &orders, &streaming));
                 told.failed.store(ended.is_err(), Ordering::Release);
                 ended
             })?;
         }
         fleet.until(|told| told.cpu.load(Ordering::Acquire) > 0)?;
-        fleet.start.store(true, Ordering::Release);
-        fleet.until(|told| told.bytes.load(Ordering::Acquire) > 0)?;
         Ok(fleet)
+    }
+
+    /// Sets all threads to work, and returns when all of them move bytes. They rest when what is returned is dropped.
+    pub fn stream(self: &Rc<Self>, task: Task) -> Result<Streaming, Failure> {
+        let before = self.bytes()?;
+        self.streaming.store(true, Ordering::Release);
+        // From here on, whatever fails: dropping it has the threads rest.
+        let streaming = Streaming { fleet: Rc::clone(self) };
+        for (told, order) in self.told.iter().zip(&self.orders) {
+            told.busy.store(true, Ordering::Release);
+            ensure(order.send(task).is_ok(), "a thread that was to stream has ended")?;
+        }
+        while self.bytes()?.iter().zip(&before).any(|(now, before)| now <= before) {
+            std::thread::sleep(Duration::from_micros(50));
+        }
+        Ok(streaming)
     }
 
     /// Waits until all threads have come so far; a thread that fails ends the waiting, a hang the trial's time limit.
@@ -83,18 +102,34 @@ impl Fleet {
         )
     }
 
-    /// What each thread has moved so far, bytes; an error where one of them has ended.
-    pub fn bytes(&self) -> Result<Vec<u64>, Failure> {
+    fn bytes(&self) -> Result<Vec<u64>, Failure> {
         self.well()?;
         Ok(self.told.iter().map(|told| told.bytes.load(Ordering::Relaxed)).collect())
+    }
+}
+
+/// Threads at work, until it is dropped.
+#[derive(Debug)]
+pub struct Streaming {
+    fleet: Rc<Fleet>,
+}
+
+impl Streaming {
+    /// What each thread has moved so far, bytes, ever growing; an error where one of them has ended.
+    pub fn bytes(&self) -> Result<Vec<u64>, Failure> {
+        self.fleet.bytes()
+    }
+
+    /// The CPUs that the threads found themselves on when they began.
+    pub fn cpus(&self) -> BTreeSet<u64> {
+        self.fleet.told.iter().map(|told| told.cpu.load(Ordering::Acquire) - 1).collect()
     }
 
     /// Writes down on how many CPUs the threads run, and the least share of their memory in huge pages.
     pub fn stated<'site>(&self, workload: Workload<'site>) -> Workload<'site> {
-        let cpus: BTreeSet<u64> = self.told.iter().map(|told| told.cpu.load(Ordering::Acquire)).collect();
-        let huge = self.told.iter().map(|told| told.huge_thousandths.load(Ordering::Acquire)).min();
+        let huge = self.fleet.told.iter().map(|told| told.huge_thousandths.load(Ordering::Acquire)).min();
         workload
-            .stating(STREAMING_CPUS, cpus.len() as f64)
+            .stating(STREAMING_CPUS, self.cpus().len() as f64)
             .stating(LEAST_HUGE, huge.unwrap_or_default() as f64 / 1e3)
     }
 }
@@ -104,27 +139,47 @@ pub const STREAMING_CPUS: &str = "cpus_that_stream";
 /// Stated: the least share of a thread's arrays in huge pages.
 const LEAST_HUGE: &str = "least_share_in_huge_pages";
 
-impl Drop for Fleet {
+impl Drop for Streaming {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Release);
-        // Those that still wait for the start.
-        self.start.store(true, Ordering::Release);
+        self.fleet.streaming.store(false, Ordering::Release);
+        // A thread that has failed rests, too.
+        let _ = self.fleet.until(|told| !told.busy.load(Ordering::Acquire));
     }
 }
 
-/// The work of one thread.
-fn stream(task: Task, seed: u64, told: &Told, start: &AtomicBool, stop: &AtomicBool) -> Result<(), Failure> {
-    let mut arrays = Arrays::in_pieces(task.kernel, task.bytes, task.piece_bytes, seed)?;
-    told.huge_thousandths.store(thousandths(&arrays.backing), Ordering::Release);
+/// The life of one thread.
+fn serve(
+    bytes: u64,
+    seed: u64,
+    told: &Told,
+    orders: &Receiver<Task>,
+    streaming: &AtomicBool,
+) -> Result<(), Failure> {
+    let filled = Rc::new(Filled::new(bytes, seed)?);
+    told.huge_thousandths.store(thousandths(&filled.backing), Ordering::Release);
+    tell_cpu(told);
+    while let Ok(task) = orders.recv() {
+        tell_cpu(told);
+        let mut arrays = Arrays::in_pieces(task.kernel, &filled, bytes, task.piece_bytes)?;
+        stream(task, &mut arrays, told, streaming)?;
+        drop(arrays);
+        told.busy.store(false, Ordering::Release);
+    }
+    Ok(())
+}
+
+fn tell_cpu(told: &Told) {
     // SAFETY: asks for a number.
     let cpu = unsafe { libc::sched_getcpu() };
     told.cpu.store(cpu as u64 + 1, Ordering::Release);
-    while !start.load(Ordering::Acquire) {
-        std::thread::yield_now();
-    }
-    while !stop.load(Ordering::Relaxed) {
+}
+
+/// One task.
+fn stream(task: Task, arrays: &mut Arrays, told: &Told, streaming: &AtomicBool) -> Result<(), Failure> {
+    let before = told.bytes.load(Ordering::Relaxed);
+    while streaming.load(Ordering::Relaxed) {
         arrays.pass()?;
-        told.bytes.store(arrays.counts.bytes, Ordering::Relaxed);
+        told.bytes.store(before + arrays.counts.bytes, Ordering::Relaxed);
         rest(task.pause);
     }
     Ok(())
@@ -141,4 +196,39 @@ fn rest(mut turns: u64) {
 
 fn thousandths(backing: &Backing) -> u64 {
     (backing.huge_share() * 1e3) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kernel::Kernel;
+    use super::*;
+
+    fn task(kind: &str) -> Task {
+        let kernel = Kernel::find(kind, "8 words unrolled").unwrap();
+        Task { kernel, piece_bytes: 16 << 10, pause: 0 }
+    }
+
+    #[test]
+    fn threads_do_one_task_after_the_other_on_the_same_arrays_and_rest_between() {
+        let cpus = affinity::current();
+        let fleet = Rc::new(Fleet::new(&cpus[..cpus.len().min(2)], 64 << 10, 7).unwrap());
+        for kind in ["write", "read", "copy", "read"] {
+            // What was overwritten is restored, or reading would fail.
+            let streaming = fleet.stream(task(kind)).unwrap();
+            let (first, begun) = (streaming.bytes().unwrap(), streaming.cpus());
+            assert_eq!(begun.len(), cpus.len().min(2));
+            while streaming.bytes().unwrap().iter().zip(&first).any(|(now, first)| now <= first) {
+                std::thread::yield_now();
+            }
+            drop(streaming);
+            let rested = fleet.bytes().unwrap();
+            std::thread::sleep(Duration::from_millis(2));
+            assert_eq!(fleet.bytes().unwrap(), rested, "nothing moves between two tasks");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_cannot_be_pinned_fails_the_fleet() {
+        assert!(Fleet::new(&[usize::MAX], 4096, 7).is_err());
+    }
 }

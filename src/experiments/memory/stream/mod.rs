@@ -1,6 +1,8 @@
 //! Streaming through arrays: the kernels, what they move, and what they are expected to move.
 
 pub mod arrays;
+pub mod drawn;
+pub mod filled;
 pub mod findings;
 pub mod fleet;
 pub mod kernel;

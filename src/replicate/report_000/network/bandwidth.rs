@@ -51,7 +51,7 @@ fn both_ways(stage: &Stage, path: &str) -> Result<Series, Failure> {
     let stream = StreamOptions { chunk: CHUNK, buffers: Some(CHUNK) };
     let enough = Enough { ns: 0, bytes: 0 };
     let source = Service::Source { stream, enough, acknowledged: true };
-    let sink = Service::Sink { stream, acknowledged: Some(CHUNK) };
+    let sink = Service::Sink { stream, acknowledged: Some(CHUNK), reads_after_ns: 0 };
     let mut chunk = vec![1; CHUNK as usize];
     let (reads, granted) = rates(stage, (&source, path), |socket| {
         socket.write_all(&[1]).and_then(|()| socket.read_exact(&mut chunk))

@@ -145,7 +145,8 @@ fn remote(stage: &Stage) -> Result<Series, Failure> {
 /// Sends one buffer to the peer: how it arrived there.
 fn sent(size: usize, stage: &Stage) -> Result<Vec<Arrival>, Failure> {
     let stream = StreamOptions { chunk: size as u32, buffers: None };
-    let other = OtherSide::start(&Service::Sink { stream, acknowledged: None }, PEER, stage.site)?;
+    let other =
+        OtherSide::start(&Service::Sink { stream, acknowledged: None, reads_after_ns: 0 }, PEER, stage.site)?;
     let connected = TcpStream::connect_timeout(&other.address, PATIENCE);
     let mut stream = connected.map_err(|error| broke("connect", &error))?;
     stream.set_read_timeout(Some(PATIENCE)).map_err(|error| broke("SO_RCVTIMEO", &error))?;

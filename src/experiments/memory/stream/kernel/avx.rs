@@ -83,6 +83,52 @@ macro_rules! copy {
     };
 }
 
+/// Both halves of the arrays at once, around the caches: memory has twice as many pages open, and is the quicker for it.
+macro_rules! copy_halves {
+    ($name:ident, $r:literal, $s:literal, $registers:literal) => {
+        stream!(
+            $name,
+            512,
+            ["mov r9, rcx", "shr r9, 1", "lea r10, [rdi + r9]", "add r9, rsi"],
+            [
+                concat!(
+                    ".irp k, ",
+                    $registers,
+                    "\nvmovapd ",
+                    $r,
+                    "\\k, [rsi + \\k*",
+                    $s,
+                    "]\n",
+                    "vmovntpd [rdi + \\k*",
+                    $s,
+                    "], ",
+                    $r,
+                    "\\k\n.endr"
+                ),
+                concat!(
+                    ".irp k, ",
+                    $registers,
+                    "\nvmovapd ",
+                    $r,
+                    "\\k, [r9 + \\k*",
+                    $s,
+                    "]\n",
+                    "vmovntpd [r10 + \\k*",
+                    $s,
+                    "], ",
+                    $r,
+                    "\\k\n.endr"
+                ),
+                "add rsi, 256",
+                "add r9, 256",
+                "add rdi, 256",
+                "add r10, 256"
+            ],
+            ["sfence", "vzeroupper", "xor eax, eax"]
+        );
+    };
+}
+
 macro_rules! scale {
     ($name:ident, $r:literal, $s:literal, $blocks:literal, $store:literal, [$($fence:literal),*]) => {
         stream!(
@@ -125,9 +171,10 @@ macro_rules! triad {
     };
 }
 
-/// The kernels of one vector width, in a module of its own: `$r` is what its registers are called, `$s` their bytes.
+/// The kernels of one vector width, in a module of its own: `$r` is what its registers are called, `$s` their bytes, and
+/// `$registers` of them hold 256.
 macro_rules! width {
-    ($name:ident, $r:literal, $s:literal, $blocks:literal, [$($halve:literal),*]) => {
+    ($name:ident, $r:literal, $s:literal, $blocks:literal, $registers:literal, [$($halve:literal),*]) => {
         pub mod $name {
             use super::super::word::stream;
             use core::arch::naked_asm;
@@ -140,6 +187,7 @@ macro_rules! width {
             copy!(copy, $r, $s, $blocks, "vmovapd", [], []);
             copy!(copy_prefetching, $r, $s, $blocks, "vmovapd", [], [prefetch!()]);
             copy!(copy_non_temporal, $r, $s, $blocks, "vmovntpd", ["sfence"], []);
+            copy_halves!(copy_halves_non_temporal, $r, $s, $registers);
             scale!(scale, $r, $s, $blocks, "vmovapd", []);
             scale!(scale_non_temporal, $r, $s, $blocks, "vmovntpd", ["sfence"]);
             triad!(triad, $r, $s, $blocks, "vmovapd", []);
@@ -147,5 +195,5 @@ macro_rules! width {
         }
     };
 }
-width!(avx2, "ymm", 32, "0, 256", []);
-width!(avx512, "zmm", 64, "0", ["vextracti64x4 ymm1, zmm0, 1", "vpaddq ymm0, ymm0, ymm1"]);
+width!(avx2, "ymm", 32, "0, 256", "0, 1, 2, 3, 4, 5, 6, 7", []);
+width!(avx512, "zmm", 64, "0", "0, 1, 2, 3", ["vextracti64x4 ymm1, zmm0, 1", "vpaddq ymm0, ymm0, ymm1"]);

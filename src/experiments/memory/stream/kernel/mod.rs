@@ -130,6 +130,11 @@ impl Kernel {
         self.ownership == Ownership::Avoided
     }
 
+    /// Whether microcode or the library choose how lines are moved, which they do by the size that one call is given.
+    pub fn chooses_by_size(&self) -> bool {
+        self.ownership == Ownership::Unknown
+    }
+
     /// Bytes that must cross the bus for each byte that the program moves, where no cache holds any: the least and the
     /// most, which differ where we do not know what processor or library do. A line written is read for ownership
     /// (R-MEM-19, R-FIX-35).

@@ -72,9 +72,15 @@ pub static KERNELS: &[Kernel] = &[
     row(Kind::Copy, "avx2 non-temporal", Assembly(32), avx2::copy_non_temporal)
         .needing("avx2")
         .around_caches(),
+    row(Kind::Copy, "avx2 non-temporal, two halves", Assembly(32), avx2::copy_halves_non_temporal)
+        .needing("avx2")
+        .around_caches(),
     row(Kind::Copy, "avx512", Assembly(64), avx512::copy).needing("avx512f"),
     row(Kind::Copy, "avx512 prefetching", Assembly(64), avx512::copy_prefetching).needing("avx512f"),
     row(Kind::Copy, "avx512 non-temporal", Assembly(64), avx512::copy_non_temporal)
+        .needing("avx512f")
+        .around_caches(),
+    row(Kind::Copy, "avx512 non-temporal, two halves", Assembly(64), avx512::copy_halves_non_temporal)
         .needing("avx512f")
         .around_caches(),
     row(Kind::Copy, "rep movs", Assembly(8), string::transfer).by_microcode(),

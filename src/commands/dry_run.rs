@@ -1,0 +1,78 @@
+//! `run --dry-run`: the plan, and what is expected of it, without measuring.
+
+use super::print;
+use crate::cli;
+use crate::experiment::{Asked, Experiment};
+use crate::machine::Machine;
+use crate::plan::{self, Planner, PlannerSettings, Progress, Recorded};
+use crate::record::{Header, PlannedPoint, Run, store};
+use crate::report::planned::{Forecast, Planned, text};
+use crate::report::terminal::Style;
+use crate::run;
+use anyhow::Result;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Prints what `run` would do with the same words.
+pub fn plan(asked: &cli::Run, style: Style) -> Result<()> {
+    let selected = plan::select(&asked.experiments)?;
+    let folder = asked.dir.clone().unwrap_or_else(std::env::temp_dir);
+    let machine = run::described(&folder, asked.remote.as_ref())?;
+    let wishes = Asked { peer: asked.peer.peer.is_some(), processes: asked.processes.clone() };
+    let points = plan::points(&selected, &machine, asked.effort(), &wishes);
+    let settings = PlannerSettings {
+        seed: asked.seed.unwrap_or_default(),
+        budget: asked.budget.unwrap_or_else(|| plan::default_budget(&selected, asked.effort())),
+        precision: asked.precision.unwrap_or_else(|| plan::default_precision(asked.effort())),
+        observe: asked.trial,
+        rounds: 0,
+    };
+    let planned = Planned {
+        points: &points,
+        blocks: &plan::blocks(&selected, &points),
+        budget: settings.budget,
+        pilot: settings.pilot(),
+        trials: plan::TRIALS,
+        forecast: forecast(&selected, &machine, &points, settings),
+    };
+    print(&text(&planned, style))
+}
+
+/// From the newest stored run of this machine with any of these experiments; `None` where there is none.
+fn forecast(
+    selected: &[&'static dyn Experiment],
+    machine: &Machine,
+    points: &[PlannedPoint],
+    settings: PlannerSettings,
+) -> Option<Forecast> {
+    let measured: Vec<PlannedPoint> = points.iter().filter(|point| point.skip.is_none()).cloned().collect();
+    let alike = |header: &Header| same_machine(&header.machine, machine) && has_any(header, &measured);
+    let path = store::newest(&store::folder(), alike)?;
+    let run = Run::read(&path).ok()?;
+    let jobs = plan::jobs(selected, machine, &measured);
+    let mut recorded = Recorded::of(&run, &measured, &jobs);
+    let mut planner = Planner::new(settings, &jobs);
+    let mut progress = vec![Progress::default(); measured.len()];
+    let settlement = plan::forecast(&mut planner, &mut recorded, &mut progress)?;
+    let mut left_out = BTreeMap::<String, (usize, Duration)>::new();
+    for price in &settlement.left_out {
+        let sum = left_out.entry(measured[price.point].experiment.clone()).or_default();
+        *sum = (sum.0 + 1, sum.1 + price.cost);
+    }
+    let known = (recorded.known, measured.len());
+    Some(Forecast { from: path.display().to_string(), known, settlement, left_out })
+}
+
+fn same_machine(one: &Machine, other: &Machine) -> bool {
+    one.processor.model_name.value() == other.processor.model_name.value()
+        && one.allowed_cpus() == other.allowed_cpus()
+}
+
+fn has_any(header: &Header, measured: &[PlannedPoint]) -> bool {
+    let mine = |planned: &&PlannedPoint| planned.skip.is_none();
+    header
+        .plan
+        .iter()
+        .filter(mine)
+        .any(|there| measured.iter().any(|here| here.experiment == there.experiment))
+}

@@ -1,0 +1,57 @@
+//! What the points of a block share: made by the first of them that asks, dropped after the last.
+
+use super::Failure;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// Equipment of a trial's process, one of each type.
+pub struct Shared {
+    kept: RefCell<Vec<Rc<dyn Any>>>,
+    now_ns: fn() -> u64,
+    took_ns: Cell<u64>,
+}
+
+impl Shared {
+    /// Nothing yet; what making it takes is told by this clock, in nanoseconds.
+    pub fn new(now_ns: fn() -> u64) -> Self {
+        Shared { kept: RefCell::default(), now_ns, took_ns: Cell::new(0) }
+    }
+
+    /// The equipment of this type; `make` prepares it for the first point that asks. What the points of a block want of it
+    /// must be the same for all of them, or be part of the block's name.
+    pub fn get_or_make<T: 'static>(
+        &self,
+        make: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<Rc<T>, Failure> {
+        let known = self.kept.borrow().iter().find_map(|kept| Rc::clone(kept).downcast::<T>().ok());
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let began = (self.now_ns)();
+        let made = Rc::new(make()?);
+        self.took_ns.set(self.took_ns.get() + (self.now_ns)().saturating_sub(began));
+        self.kept.borrow_mut().push(Rc::clone(&made) as Rc<dyn Any>);
+        Ok(made)
+    }
+
+    /// How long all that was made so far took, nanoseconds: what a block costs beside its points.
+    pub fn took_ns(&self) -> u64 {
+        self.took_ns.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equipment_is_made_once_a_type_and_a_failure_keeps_nothing() {
+        let shared = Shared::new(|| 0);
+        assert!(shared.get_or_make::<u32>(|| Err(Failure::Broke("not yet".into()))).is_err());
+        let one = shared.get_or_make(|| Ok(7_u32)).unwrap();
+        let again = shared.get_or_make(|| Ok(8_u32)).unwrap();
+        let other = shared.get_or_make(|| Ok("seven")).unwrap();
+        assert_eq!((*one, *again, *other), (7, 7, "seven"));
+    }
+}

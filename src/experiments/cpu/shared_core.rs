@@ -1,0 +1,316 @@
+//! Which CPUs share a core, and how often?
+
+use super::pairs::{self, FROM, TO};
+use crate::experiment::{
+    About, Basis, Bound, Check, Effort, Experiment, Failure, FigureValue, Finding, Found, Known, Observed,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Site, Stopwatch, Workload, said,
+};
+use crate::machine::Machine;
+use crate::quantity::Unit;
+use crate::sampling::{affinity, occupancy, partner};
+use crate::statistics;
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Which reading of a trial.
+const FIGURE: Parameter = Parameter {
+    name: "figure",
+    meaning: "what an addition takes while the other CPU is idle, and while it works; the share of the time in which its \
+              load slows them",
+    scale: Scale::Name,
+};
+
+/// What is measured.
+pub struct SharedCore;
+
+static ABOUT: About = About {
+    name: "cpu/shared_core",
+    question: "Which CPUs share a core, and how often?",
+    operation: "one of a stream of independent additions, as many at a time as the core's width takes",
+    method: "A thread on the first CPU times a stream of independent additions beside a chain of dependent ones, 64 times \
+             over, while the other CPU is idle (its thread sleeps), and then while a thread on it fills its core with such a \
+             stream as well; and so on in turn. The stream fills the core's width; the chain needs one unit in every \
+             cycle and tells the frequency. If the two CPUs are threads of one core, the stream gets about half of the \
+             width while the other works. The load is said to slow it where the median of the quotient of stream over chain is \
+             greater by a quarter.\n\nWhat a guest is told of its cores may not be what it runs on, and the host may move \
+             its CPUs: so the figure is a share of time. What slows the stream while the other CPU is idle is a neighbour that \
+             this machine does not see.",
+    caveats: "A load that is slowed by less than a quarter is not found. While neither CPU runs on a core of its own, as where a \
+              host gives its guests less than it promised, nothing is told apart.",
+    version: 1,
+    parameters: &[FROM, TO, FIGURE],
+    trends: &[],
+};
+
+const IDLE: &str = "other idle";
+const WORKING: &str = "other working";
+const SLOWED: &str = "slowed";
+
+/// Readings of one half of a window: some 50 µs.
+const READINGS: usize = 64;
+/// Windows of one observation of the share.
+const WINDOWS: usize = 8;
+/// The quotient's growth from which a load is said to slow the stream: a core's width shared by two shows at least that on
+/// processors with two threads a core (their gain from the second thread is below 1.6), and one that is alone varies less.
+const SLOWED_FROM: f64 = 1.25;
+
+/// Witnessed: streams that the other side ran while it was to work, and while it was to be idle.
+const WORKED: &str = "streams_of_the_other_while_working";
+const RESTED: &str = "streams_of_the_other_while_idle";
+/// Stated: whether the other side found itself on its CPU.
+const ELSEWHERE: &str = "other_on_its_cpu";
+
+impl Experiment for SharedCore {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        let figures = |pair: Point| [IDLE, WORKING, SLOWED].map(|figure| pair.clone().named(&FIGURE, figure));
+        pairs::sweep(machine).into_iter().flat_map(figures).collect()
+    }
+
+    fn cpus(&self, point: &Point) -> Option<(usize, usize)> {
+        Some(pairs::of(point))
+    }
+
+    fn requires(&self, _: &Point) -> Vec<Requirement> {
+        vec![Requirement::Cpus(2)]
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        pairs::effort(point)
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&FIGURE)
+    }
+
+    fn unit(&self, point: &Point) -> Unit {
+        if point.name(&FIGURE) == SLOWED { Unit::PartsPerMillion } else { Unit::Nanoseconds }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let (from, to) = pairs::of(point);
+        let siblings = known.machine.smt_siblings(from).contains(&to);
+        if point.name(&FIGURE) == SLOWED {
+            let share = if siblings {
+                Basis::fact(1e6, "the kernel declares the two CPUs to be threads of one core")
+            } else {
+                Basis::published(
+                    1e4,
+                    "declared to be of different cores; one window in a hundred is disturbed (assumed)",
+                )
+            };
+            return Ok(Prediction::new().hardware(
+                "the share of time in which they share a core",
+                1.0,
+                share,
+            ));
+        }
+        let shared = if siblings && point.name(&FIGURE) == WORKING { 2.0 } else { 1.0 };
+        let what =
+            "a cycle for four additions (Fog, Instruction tables), the width halved by a second thread";
+        Ok(Prediction::new().hardware(what, shared / 4.0, known.cycle()))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let because = "no core adds more than twelve times in a cycle".to_owned();
+        (point.name(&FIGURE) != SLOWED).then(|| Bound { limit: known.shortest_cycle() / 12.0, because })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let other = Arc::new(Other::default());
+        let theirs = Arc::clone(&other);
+        let cpu = point.number(&TO) as usize;
+        partner::thread(Some(cpu), move || {
+            theirs.work(cpu);
+            Ok(())
+        })?;
+        let (worked, rested) = (Rc::new(Cell::new(0.0)), Rc::new(Cell::new(0.0)));
+        let told = (Rc::clone(&worked), Rc::clone(&rested), Arc::clone(&other));
+        let observe = move || {
+            let windows: Vec<Window> = (0..WINDOWS)
+                .map(|_| Window::observe(&other, site.stopwatch, (&worked, &rested)))
+                .collect::<Result<_, _>>()?;
+            Ok(numbers(&windows))
+        };
+        Ok(Workload::figures(observe).witnessed(move || {
+            let on_its_cpu = f64::from(u8::from(told.2.on_its_cpu.load(Ordering::Relaxed)));
+            vec![(WORKED, told.0.get()), (RESTED, told.1.get()), (ELSEWHERE, told.0.get() * on_its_cpu)]
+        }))
+    }
+
+    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+        let count = |claim: &str, name, low, high| match seen.witness(name) {
+            Some(count) => Check::within(claim, count, low, high),
+            None => Check::missing(claim),
+        };
+        let worked = seen.witness(WORKED).unwrap_or(0.0);
+        vec![
+            count("streams that the other CPU ran while it was to work", WORKED, 1.0, f64::INFINITY),
+            count("streams that it ran while it was to be idle", RESTED, 0.0, 0.0),
+            count(
+                "of its streams those on the CPU that it was to run on",
+                ELSEWHERE,
+                worked.max(1.0),
+                worked,
+            ),
+        ]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        pairs::sweep(known.machine).iter().filter_map(|pair| told(pair, known)).collect()
+    }
+}
+
+/// One window: the median readings of both halves.
+struct Window {
+    idle_ns: f64,
+    working_ns: f64,
+    /// How many times the quotient of the first half that of the second is.
+    growth: f64,
+}
+
+impl Window {
+    fn observe(
+        other: &Other,
+        stopwatch: &dyn Stopwatch,
+        (worked, rested): (&Cell<f64>, &Cell<f64>),
+    ) -> Result<Self, Failure> {
+        let before = other.streams();
+        let idle = readings(stopwatch);
+        rested.set(rested.get() + (other.streams() - before) as f64);
+        other.begin()?;
+        let begun = other.streams();
+        let working = readings(stopwatch);
+        worked.set(worked.get() + (other.streams() - begun) as f64);
+        other.end()?;
+        Ok(Window { idle_ns: idle.0, working_ns: working.0, growth: working.1 / idle.1 })
+    }
+}
+
+/// The median time of an addition, and the median quotient.
+fn readings(stopwatch: &dyn Stopwatch) -> (f64, f64) {
+    let (mut times, mut quotients) = ([0.0; READINGS], [0.0; READINGS]);
+    for (time, quotient) in times.iter_mut().zip(&mut quotients) {
+        let width = stopwatch.core();
+        (*time, *quotient) = (width.addition_ns, width.quotient);
+    }
+    (statistics::median(&times).unwrap_or(f64::NAN), statistics::median(&quotients).unwrap_or(f64::NAN))
+}
+
+/// What the windows of one observation tell: both times of each, and the share in which the load slowed the stream.
+fn numbers(windows: &[Window]) -> Vec<FigureValue> {
+    let slowed = windows.iter().filter(|window| window.growth >= SLOWED_FROM).count();
+    let times = windows.iter().flat_map(|window| [(IDLE, window.idle_ns), (WORKING, window.working_ns)]);
+    times.chain([(SLOWED, slowed as f64 / windows.len() as f64 * 1e6)]).collect()
+}
+
+/// The other side: fills its core when it is told to, and sleeps otherwise.
+#[derive(Default)]
+struct Other {
+    wanted: AtomicBool,
+    at_work: AtomicBool,
+    on_its_cpu: AtomicBool,
+    streams: AtomicU64,
+}
+
+impl Other {
+    /// Serves for as long as the process lives. It looks for work every 100 µs: a CPU that wakes for a microsecond in so many
+    /// is idle.
+    fn work(&self, cpu: usize) {
+        self.on_its_cpu.store(affinity::current() == [cpu], Ordering::Relaxed);
+        loop {
+            while self.wanted.load(Ordering::Acquire) {
+                self.at_work.store(true, Ordering::Release);
+                occupancy::fill();
+                self.streams.fetch_add(1, Ordering::Relaxed);
+            }
+            self.at_work.store(false, Ordering::Release);
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+
+    fn streams(&self) -> u64 {
+        self.streams.load(Ordering::Relaxed)
+    }
+
+    /// Has it work, and waits until it does.
+    fn begin(&self) -> Result<(), Failure> {
+        self.wanted.store(true, Ordering::Release);
+        self.wait_for(true)
+    }
+
+    /// Has it stop, and waits until it has.
+    fn end(&self) -> Result<(), Failure> {
+        self.wanted.store(false, Ordering::Release);
+        self.wait_for(false)
+    }
+
+    fn wait_for(&self, at_work: bool) -> Result<(), Failure> {
+        const PAUSE: Duration = Duration::from_micros(20);
+        const MOST: Duration = Duration::from_secs(2);
+        for _ in 0..MOST.as_micros() / PAUSE.as_micros() {
+            if self.at_work.load(Ordering::Acquire) == at_work {
+                return Ok(());
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Err(Failure::Broke("the thread on the other CPU does not get to run".to_owned()))
+    }
+}
+
+/// What is found of a pair, beside what is declared.
+fn told(pair: &Point, known: &Known) -> Option<Finding> {
+    let found = |figure| known.found(ABOUT.name, &pair.clone().named(&FIGURE, figure));
+    let (idle, working, slowed) = (found(IDLE)?, found(WORKING)?, found(SLOWED)?);
+    let (from, to) = pairs::of(pair);
+    let declared =
+        if known.machine.smt_siblings(from).contains(&to) { "one core" } else { "different cores" };
+    let figure = |found: Found, what: &str| found.named(&format!("CPU {to} on CPU {from}, {what}"));
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            format!(
+                "CPU {from} and CPU {to} are declared to be of {declared}. Load on the one slows a stream of additions on the other in "
+            ),
+            figure(slowed, "share of time slowed"),
+            " of the time; an addition takes ",
+            figure(idle, "other idle"),
+            " while the other is idle and ",
+            figure(working, "other working"),
+            " while it works."
+        ],
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_counts_windows_in_which_the_quotient_grew() {
+        let window = |growth| Window { idle_ns: 0.1, working_ns: 0.1 * growth, growth };
+        let told = numbers(&[window(1.0), window(1.6), window(1.2), window(2.0)]);
+        assert_eq!(told.last(), Some(&(SLOWED, 5e5)));
+        assert_eq!(told.len(), 9);
+    }
+
+    #[test]
+    fn a_load_that_rested_or_ran_elsewhere_is_found_out() {
+        let holds = |worked: f64, rested: f64, there: f64| {
+            let mut seen = Observed::default();
+            let counted = [(WORKED, worked), (RESTED, rested), (ELSEWHERE, there)];
+            seen.witnessed.extend(counted.map(|(name, count)| (name.to_owned(), count)));
+            SharedCore.evidence(&Point::new(), &seen).iter().all(|check| check.holds)
+        };
+        assert!(holds(100.0, 0.0, 100.0));
+        assert!(!holds(0.0, 0.0, 0.0), "it never worked");
+        assert!(!holds(100.0, 3.0, 100.0), "it worked when it was to rest");
+        assert!(!holds(100.0, 0.0, 0.0), "it ran elsewhere");
+    }
+}

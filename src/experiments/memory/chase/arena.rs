@@ -1,0 +1,49 @@
+//! Memory that cycles are laid in, one after the other: the points of a block map it once.
+
+use crate::experiment::{Failure, Site};
+use crate::experiments::memory::backing::Backing;
+use crate::experiments::memory::pages::{Mapping, Pages};
+use std::cell::RefCell;
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+/// Memory on pages of one kind.
+pub struct Arena {
+    mapping: Mapping,
+    pages: Pages,
+    /// What really stands behind it.
+    pub backing: Backing,
+}
+
+/// The arena of a block, so far.
+#[derive(Default)]
+struct Kept(RefCell<Option<Rc<Arena>>>);
+
+impl Arena {
+    /// At least `bytes` of memory on pages of this kind.
+    pub fn new(bytes: usize, pages: Pages) -> Result<Self, Failure> {
+        let (mapping, backing) = Mapping::resident(bytes, pages)?;
+        Ok(Arena { mapping, pages, backing })
+    }
+
+    /// That of the block, if it is large enough, or a larger one in its place: there is never more than the block's largest
+    /// point needs.
+    pub fn of_block(site: &Site, bytes: usize, pages: Pages) -> Result<Rc<Self>, Failure> {
+        let kept = site.shared.get_or_make(|| Ok(Kept::default()))?;
+        let mut kept = kept.0.borrow_mut();
+        let fits = |arena: &&Rc<Arena>| arena.pages == pages && arena.mapping.bytes() >= bytes;
+        if let Some(arena) = kept.as_ref().filter(fits) {
+            return Ok(Rc::clone(arena));
+        }
+        // The smaller one goes first: memory was asked for one point, not for two.
+        *kept = None;
+        let arena = Rc::new(Arena::new(bytes, pages)?);
+        *kept = Some(Rc::clone(&arena));
+        Ok(arena)
+    }
+
+    /// Its first byte.
+    pub fn start(&self) -> NonNull<u8> {
+        self.mapping.start()
+    }
+}

@@ -1,0 +1,139 @@
+//! Memory of which every word is known without looking at it: filled once, then read and overwritten by one kernel after
+//! the other, each of which puts back what it has overwritten.
+
+use crate::experiment::{Failure, ensure};
+use crate::experiments::memory::backing::Backing;
+use crate::experiments::memory::pages::{Mapping, Pages};
+use std::cell::Cell;
+use std::ops::Range;
+
+/// The first word of all: the double 1. Those after it are doubles below 2, whose products with 3 and whose sums with
+/// such products need fewer bits than a double has, and so are exact.
+const ONE: u64 = 1.0_f64.to_bits();
+/// From a word to the next: no two are the same, and the sum of any stretch is one of whole numbers in a row.
+const STEP: u64 = 1 << 8;
+/// Words begin at a number below this, so that all of them are below 2.
+const BEGIN_BELOW: u64 = 1 << 43;
+
+/// Memory filled with words that are known by their place, in huge pages where these can be had: a walk through them waits
+/// for no translation.
+#[derive(Debug)]
+pub struct Filled {
+    mapping: Mapping,
+    /// What really stands behind it.
+    pub backing: Backing,
+    /// The number of the first word, as the seed has drawn it.
+    pub begin: u64,
+    lent: Cell<bool>,
+}
+
+impl Filled {
+    /// At least `bytes` of it; the seed says where its numbers begin.
+    pub fn new(bytes: u64, seed: u64) -> Result<Self, Failure> {
+        let bytes = bytes as usize;
+        let (mapping, backing) = match Mapping::resident(bytes, Pages::Huge) {
+            Err(Failure::Unsupported(_)) => Mapping::resident(bytes, Pages::Base),
+            outcome => outcome,
+        }?;
+        let filled = Filled { mapping, backing, begin: seed % BEGIN_BELOW, lent: Cell::new(false) };
+        filled.restore(0..filled.words());
+        Ok(filled)
+    }
+
+    /// How many words there are.
+    pub fn words(&self) -> usize {
+        self.mapping.bytes() / 8
+    }
+
+    /// The address of the first word.
+    pub fn first(&self) -> *mut u64 {
+        self.mapping.start().as_ptr().cast()
+    }
+
+    /// What stands at a place where nobody has written.
+    pub fn content(&self, at: usize) -> u64 {
+        ONE + (self.begin + at as u64) * STEP
+    }
+
+    /// The sum of every `step`-th word of a stretch of a multiple of that, modulo 2^64.
+    pub fn sum(&self, stretch: &Range<usize>, step: usize) -> u64 {
+        let words = (stretch.len() / step) as u64;
+        let numbers = words.wrapping_mul(self.begin + stretch.start as u64);
+        let beyond = (words * words.saturating_sub(1) / 2).wrapping_mul(step as u64);
+        words.wrapping_mul(ONE).wrapping_add(numbers.wrapping_add(beyond).wrapping_mul(STEP))
+    }
+
+    /// Puts back what stood in a stretch.
+    pub fn restore(&self, stretch: Range<usize>) {
+        assert!(stretch.end <= self.words(), "a stretch beyond the memory");
+        for at in stretch {
+            // SAFETY: inside the mapping, as was asserted; whoever holds its address runs no kernel meanwhile.
+            unsafe { self.first().add(at).write(self.content(at)) };
+        }
+    }
+
+    /// Lends the memory to one kernel at a time.
+    pub fn lend(&self) -> Result<(), Failure> {
+        ensure(!self.lent.replace(true), "memory that another kernel still has")
+    }
+
+    /// Takes it back, with what was overwritten restored.
+    pub fn take_back(&self, overwritten: Range<usize>) {
+        self.restore(overwritten);
+        self.lent.set(false);
+    }
+
+    /// Words that are not what they were filled with.
+    #[cfg(test)]
+    pub fn changed(&self) -> usize {
+        // SAFETY: inside the mapping.
+        let is_changed = |at: &usize| unsafe { self.first().add(*at).read_volatile() } != self.content(*at);
+        (0..self.words()).filter(is_changed).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sum_of_a_stretch_is_known_without_adding_it_up() {
+        for seed in [0, 7, u64::MAX] {
+            let filled = Filled::new(64 << 10, seed).unwrap();
+            assert_eq!(filled.changed(), 0);
+            for (stretch, step) in [(0..8, 1), (8..4096, 1), (1000..1800, 8), (0..0, 1)] {
+                let added =
+                    stretch.clone().step_by(step).map(|at| filled.content(at)).fold(0, u64::wrapping_add);
+                assert_eq!(filled.sum(&stretch, step), added, "{stretch:?} by {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_word_is_a_double_from_1_to_2_whose_triad_is_exact() {
+        // The last words of the largest memory, from the latest begin.
+        let last = ONE + (BEGIN_BELOW + (1 << 30)) * STEP;
+        for bits in [ONE, ONE + STEP, last - STEP, last] {
+            let value = f64::from_bits(bits);
+            assert!((1.0..2.0).contains(&value));
+            let (product, sum) = (3.0 * value, 3.0 * value + value);
+            assert!((product - 2.0 * value - value).abs() < f64::MIN_POSITIVE, "{value}");
+            assert!((sum - product - value).abs() < f64::MIN_POSITIVE, "{value}");
+        }
+    }
+
+    #[test]
+    fn what_was_overwritten_is_put_back_and_nobody_has_it_twice() {
+        let filled = Filled::new(16 << 10, 3).unwrap();
+        filled.lend().unwrap();
+        assert!(filled.lend().is_err());
+        // SAFETY: inside the mapping.
+        (0..5).for_each(|at| unsafe { filled.first().add(at).write(0) });
+        assert_eq!(filled.changed(), 5);
+        filled.take_back(0..4);
+        assert_eq!(filled.changed(), 1, "what nobody named is not put back");
+        filled.lend().unwrap();
+        filled.take_back(0..5);
+        assert_eq!(filled.changed(), 0);
+    }
+}

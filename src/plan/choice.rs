@@ -1,0 +1,149 @@
+//! Which points get how many trials within a time: the important and cheap first.
+
+use super::costs::Prices;
+use super::jobs::Importance;
+use super::layout::Layout;
+use crate::statistics::MINIMUM_TRIALS;
+
+/// Trials that a point should have: two more than an interval needs at least, because the half-width falls by a
+/// fifth with them (Student's t over the root of the trials: 1.05 with six, 0.84 with eight), and a trial may break.
+pub(super) const GOAL: usize = 8;
+
+/// What was chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Choice {
+    /// Trials that each part is to have in the end; 0 where it is left out.
+    pub(super) goals: Vec<usize>,
+    /// How long each further trial observes, seconds.
+    pub(super) observe: f64,
+}
+
+/// What is chosen from.
+pub(super) struct Choosing<'plan> {
+    pub(super) layout: &'plan Layout,
+    pub(super) prices: &'plan Prices,
+    /// Trials that each part has; `None` where it is to get no more, whatever there is time for.
+    pub(super) done: &'plan [Option<usize>],
+}
+
+impl Choosing<'_> {
+    /// Chooses for so many seconds: shorter observation comes before fewer trials, and these before leaving points out.
+    pub(super) fn within(&self, seconds: f64, (shortest, longest): (f64, f64)) -> Choice {
+        let all: Vec<usize> = self.done.iter().map(|done| done.map_or(0, |done| done.max(GOAL))).collect();
+        let (least, most) = (self.seconds(&all, shortest), self.seconds(&all, longest));
+        if least <= seconds {
+            // The cost is a straight line in the time of observing.
+            let share = if most > seconds { (seconds - least) / (most - least) } else { 1.0 };
+            return Choice { goals: all, observe: shortest + share * (longest - shortest) };
+        }
+        let mut goals: Vec<usize> = self.done.iter().map(|done| finished(*done)).collect();
+        self.raise(&mut goals, MINIMUM_TRIALS, seconds, shortest);
+        self.raise(&mut goals, GOAL, seconds, shortest);
+        Choice { goals, observe: shortest }
+    }
+
+    /// What the trials still to be made cost, seconds: a block is prepared once a round for all its parts.
+    pub(super) fn seconds(&self, goals: &[usize], observe: f64) -> f64 {
+        let of_block = |block: usize| {
+            let parts = &self.layout.blocks[block];
+            let own = parts.iter().map(|part| self.own(*part, self.needed(*part, goals[*part]), observe));
+            self.rounds(block, goals) as f64 * self.prices.preparation[block] + own.sum::<f64>()
+        };
+        (0..self.layout.blocks.len()).map(of_block).sum()
+    }
+
+    /// Trials still to be made, a trial of each point counted by itself.
+    pub(super) fn trials(&self, goals: &[usize]) -> usize {
+        let of_part = |part: usize| self.needed(part, goals[part]) * self.layout.parts[part].points.len();
+        (0..goals.len()).map(of_part).sum()
+    }
+
+    /// Trials that a part still needs for a goal.
+    fn needed(&self, part: usize, goal: usize) -> usize {
+        self.done[part].map_or(0, |done| goal.saturating_sub(done))
+    }
+
+    fn own(&self, part: usize, trials: usize, observe: f64) -> f64 {
+        trials as f64 * self.prices.own[part].at(observe)
+    }
+
+    /// How often a block must still be visited.
+    fn rounds(&self, block: usize, goals: &[usize]) -> usize {
+        self.layout.blocks[block].iter().map(|part| self.needed(*part, goals[*part])).max().unwrap_or(0)
+    }
+
+    /// Raises goals as far as time allows, the important first and of these the cheap. From nothing to the least number of
+    /// trials; beyond it only what has that.
+    fn raise(&self, goals: &mut [usize], goal: usize, seconds: f64, observe: f64) {
+        let mut left = seconds - self.seconds(goals, observe);
+        for importance in Importance::ALL {
+            let blocks = self.candidates(goals, goal, importance, observe);
+            let price = |parts: &Vec<usize>| {
+                let (_, seconds) = self.raised(goals, parts, goal, f64::INFINITY, observe);
+                seconds / parts.len() as f64
+            };
+            let mut priced: Vec<(f64, Vec<usize>)> =
+                blocks.into_iter().map(|parts| (price(&parts), parts)).collect();
+            priced.sort_by(|one, other| one.0.total_cmp(&other.0));
+            for (_, parts) in priced {
+                let (raised, seconds) = self.raised(goals, &parts, goal, left, observe);
+                for part in raised {
+                    goals[part] = goal;
+                }
+                left -= seconds;
+            }
+        }
+    }
+
+    /// The parts of one importance whose goal may be raised, by blocks, in each the cheap first.
+    fn candidates(
+        &self,
+        goals: &[usize],
+        goal: usize,
+        importance: Importance,
+        observe: f64,
+    ) -> Vec<Vec<usize>> {
+        let wanted = |part: &usize| {
+            let reached = goals[*part];
+            let next = if goal > MINIMUM_TRIALS { reached >= MINIMUM_TRIALS } else { reached == 0 };
+            let mine = self.layout.parts[*part].importance == importance;
+            mine && next && reached < goal && self.done[*part].is_some()
+        };
+        let of_block = |parts: &Vec<usize>| {
+            let mut wanted: Vec<usize> = parts.iter().copied().filter(wanted).collect();
+            let price = |part: &usize| self.own(*part, self.needed(*part, goal), observe);
+            wanted.sort_by(|one, other| price(one).total_cmp(&price(other)));
+            wanted
+        };
+        self.layout.blocks.iter().map(of_block).filter(|parts| !parts.is_empty()).collect()
+    }
+
+    /// Which parts of a block can have their goal raised in the time left, and what that costs, seconds.
+    fn raised(
+        &self,
+        goals: &[usize],
+        parts: &[usize],
+        goal: usize,
+        left: f64,
+        observe: f64,
+    ) -> (Vec<usize>, f64) {
+        let block = self.layout.parts[parts[0]].block;
+        let (mut rounds, mut raised, mut spent) = (self.rounds(block, goals), vec![], 0.0);
+        for part in parts {
+            let needed = self.needed(*part, goal);
+            let own = self.own(*part, needed - self.needed(*part, goals[*part]), observe);
+            let preparing = needed.saturating_sub(rounds) as f64 * self.prices.preparation[block];
+            if spent + own + preparing <= left {
+                raised.push(*part);
+                rounds = rounds.max(needed);
+                spent += own + preparing;
+            }
+        }
+        (raised, spent)
+    }
+}
+
+/// What has its interval keeps it.
+fn finished(done: Option<usize>) -> usize {
+    done.filter(|done| *done >= MINIMUM_TRIALS).unwrap_or(0)
+}

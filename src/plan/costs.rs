@@ -1,0 +1,136 @@
+//! What visits have cost, and what those that were not made yet are believed to cost.
+
+use super::layout::Layout;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What a part of a visit takes: a fixed time, and one that grows with how long is observed. Seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Own {
+    fixed: f64,
+    /// Seconds for each second that trials are asked to observe: 1, or less for work that ends by itself.
+    observing: f64,
+}
+
+impl Own {
+    fn seen(took: f64, observe: f64) -> Self {
+        let observing = took.min(observe);
+        let share = if observe > 0.0 { observing / observe } else { 0.0 };
+        Own { fixed: took - observing, observing: share }
+    }
+
+    /// The latest counts half.
+    fn with(self, latest: Own) -> Self {
+        Own {
+            fixed: f64::midpoint(self.fixed, latest.fixed),
+            observing: f64::midpoint(self.observing, latest.observing),
+        }
+    }
+
+    /// What it takes when observing for so long, seconds.
+    pub(super) fn at(self, observe: f64) -> f64 {
+        self.fixed + self.observing * observe
+    }
+}
+
+/// What was seen: the latest visit counts half, so that a device that has become slower is believed soon.
+#[derive(Debug)]
+pub(super) struct Costs {
+    own: Vec<Option<Own>>,
+    preparation: Vec<Option<f64>>,
+}
+
+impl Costs {
+    pub(super) fn new(layout: &Layout) -> Self {
+        Costs { own: vec![None; layout.parts.len()], preparation: vec![None; layout.blocks.len()] }
+    }
+
+    pub(super) fn knows(&self, part: usize) -> bool {
+        self.own[part].is_some()
+    }
+
+    /// Learns from a visit that has observed for so long.
+    pub(super) fn saw_visit(
+        &mut self,
+        layout: &Layout,
+        block: usize,
+        preparation: Duration,
+        points: &[(usize, Duration)],
+        observe: Duration,
+    ) {
+        let prepared = preparation.as_secs_f64();
+        let before = self.preparation[block].unwrap_or(prepared);
+        self.preparation[block] = Some(f64::midpoint(before, prepared));
+        let mut of_part = BTreeMap::<usize, f64>::new();
+        for (point, took) in points {
+            *of_part.entry(layout.part_of[*point]).or_default() += took.as_secs_f64();
+        }
+        for (part, took) in of_part {
+            let seen = Own::seen(took, observe.as_secs_f64());
+            let before = self.own[part].unwrap_or(seen);
+            self.own[part] = Some(before.with(seen));
+        }
+    }
+
+    /// Brings what is believed of a block up to its last visit.
+    pub(super) fn update(&self, layout: &Layout, block: usize, prices: &mut Prices) {
+        prices.preparation[block] = self.preparation[block].unwrap_or(prices.preparation[block]);
+        for part in &layout.blocks[block] {
+            prices.own[*part] = self.own[*part].unwrap_or(prices.own[*part]);
+        }
+    }
+
+    /// What everything is believed to cost: what was not visited as its nearest neighbour in the experiment, or as the mean of
+    /// all where the experiment has none.
+    pub(super) fn prices(&self, layout: &Layout) -> Prices {
+        let experiment = |part: usize| layout.parts[part].experiment;
+        let own = filled(&self.own, experiment, |known| {
+            let mean =
+                |of: &dyn Fn(&Own) -> f64| known.iter().map(of).sum::<f64>() / known.len().max(1) as f64;
+            Own { fixed: mean(&|own| own.fixed), observing: mean(&|own| own.observing) }
+        });
+        let of_block =
+            |block: usize| layout.blocks[block].first().map_or(usize::MAX, |part| experiment(*part));
+        let preparation = filled(&self.preparation, of_block, |known| {
+            known.iter().sum::<f64>() / known.len().max(1) as f64
+        });
+        Prices { own, preparation }
+    }
+}
+
+/// What everything is believed to cost.
+#[derive(Debug)]
+pub(super) struct Prices {
+    /// Of each part.
+    pub(super) own: Vec<Own>,
+    /// Of each block: seconds that belong to none of its parts.
+    pub(super) preparation: Vec<f64>,
+}
+
+impl Prices {
+    /// One visit of a block for these parts, seconds.
+    pub(super) fn visit(&self, block: usize, parts: &[usize], observe: f64) -> f64 {
+        self.preparation[block] + parts.iter().map(|part| self.own[*part].at(observe)).sum::<f64>()
+    }
+}
+
+/// The known with the unknown taken from the nearest known of the same group before it, then behind it, then from all.
+fn filled<T: Copy>(
+    known: &[Option<T>],
+    group: impl Fn(usize) -> usize,
+    of_all: impl Fn(&[T]) -> T,
+) -> Vec<T> {
+    let mut found = known.to_vec();
+    for at in 1..found.len() {
+        if found[at].is_none() && group(at) == group(at - 1) {
+            found[at] = found[at - 1];
+        }
+    }
+    for at in (1..found.len()).rev() {
+        if found[at - 1].is_none() && group(at) == group(at - 1) {
+            found[at - 1] = found[at];
+        }
+    }
+    let all = of_all(&known.iter().flatten().copied().collect::<Vec<_>>());
+    found.into_iter().map(|own| own.unwrap_or(all)).collect()
+}

@@ -1,0 +1,154 @@
+//! What a plan is made of: points, the trials that they are figures of, and the blocks that share a preparation.
+
+use crate::experiment::{Experiment, Point};
+use crate::machine::Machine;
+use crate::record::PlannedPoint;
+use std::collections::BTreeMap;
+
+/// How much a page that has room for little would miss a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Importance {
+    /// A main figure of its experiment, or what its line is fitted through.
+    Main,
+    /// Other points that a line is fitted through.
+    Line,
+    /// Any other point.
+    Other,
+}
+
+impl Importance {
+    /// All of them, the greatest first.
+    pub(super) const ALL: [Importance; 3] = [Importance::Main, Importance::Line, Importance::Other];
+}
+
+/// What the planner knows of a point that is to be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Job {
+    /// The experiment, numbered in the order of the report.
+    pub experiment: usize,
+    /// The block that it is measured in: its place among [`blocks`].
+    pub block: usize,
+    /// The trial that it is a figure of: points of the same number are prepared and observed once, together.
+    pub trial: usize,
+    /// How much it would be missed.
+    pub importance: Importance,
+}
+
+/// The points that are measured in one fresh process, one block each, in the order of the report; a point alone is a block of
+/// one. Points that are skipped are in none. Numbers are places in `points`.
+pub fn blocks(experiments: &[&'static dyn Experiment], points: &[PlannedPoint]) -> Vec<Vec<usize>> {
+    let wanted = points.iter().enumerate().filter(|(_, planned)| planned.skip.is_none());
+    let keyed = wanted.filter_map(|(index, planned)| {
+        let experiment = of(experiments, planned)?;
+        let trial = trial(experiment, &planned.point);
+        // A process is pinned as a whole, so what runs elsewhere is another block whatever its name.
+        let pinned = (planned.point.placement().name(), experiment.cpus(&planned.point));
+        let block = experiment.block(&planned.point);
+        let alone = block.is_none().then_some(trial);
+        Some((index, (&planned.experiment, block, alone, pinned)))
+    });
+    grouped(keyed)
+}
+
+/// The jobs of points that are all to be measured, in their order.
+pub fn jobs(experiments: &[&'static dyn Experiment], machine: &Machine, points: &[PlannedPoint]) -> Vec<Job> {
+    let blocks = numbered(&blocks(experiments, points), points.len());
+    let experiment =
+        numbered(&grouped(points.iter().map(|point| &point.experiment).enumerate()), points.len());
+    let key = |planned: &PlannedPoint| {
+        let point = of(experiments, planned).map(|experiment| trial(experiment, &planned.point));
+        (planned.experiment.clone(), point)
+    };
+    let trials = numbered(&grouped(points.iter().map(key).enumerate()), points.len());
+    let importance = importance(experiments, machine, points);
+    (0..points.len())
+        .map(|index| Job {
+            experiment: experiment[index],
+            block: blocks[index],
+            trial: trials[index],
+            importance: importance[index],
+        })
+        .collect()
+}
+
+fn of(experiments: &[&'static dyn Experiment], planned: &PlannedPoint) -> Option<&'static dyn Experiment> {
+    experiments.iter().copied().find(|experiment| experiment.about().name == planned.experiment)
+}
+
+/// The point without what tells one figure of a trial from the others.
+fn trial(experiment: &dyn Experiment, point: &Point) -> Point {
+    experiment.figure().map_or_else(|| point.clone(), |figure| point.without(figure.name))
+}
+
+/// Groups of one key, in the order of their first members.
+fn grouped<K: Ord>(keyed: impl Iterator<Item = (usize, K)>) -> Vec<Vec<usize>> {
+    let (mut places, mut groups) = (BTreeMap::new(), Vec::<Vec<usize>>::new());
+    for (index, key) in keyed {
+        let place = *places.entry(key).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(vec![]);
+        }
+        groups[place].push(index);
+    }
+    groups
+}
+
+/// The number of each member's group.
+fn numbered(groups: &[Vec<usize>], members: usize) -> Vec<usize> {
+    let mut numbers = vec![0; members];
+    for (number, group) in groups.iter().enumerate() {
+        for member in group {
+            numbers[*member] = number;
+        }
+    }
+    numbers
+}
+
+fn importance(
+    experiments: &[&'static dyn Experiment],
+    machine: &Machine,
+    points: &[PlannedPoint],
+) -> Vec<Importance> {
+    let mut found = vec![Importance::Other; points.len()];
+    for experiment in experiments {
+        let name = experiment.about().name;
+        let mine: Vec<usize> = (0..points.len()).filter(|index| points[*index].experiment == name).collect();
+        let trends = experiment.about().trends;
+        for index in &mine {
+            if trends.iter().any(|trend| points[*index].point.get(trend.along).is_some()) {
+                found[*index] = Importance::Line;
+            }
+        }
+        for index in main_points(*experiment, machine, points, &mine) {
+            found[index] = Importance::Main;
+        }
+    }
+    found
+}
+
+/// The points of an experiment's main figures; its first, where none is named.
+fn main_points(
+    experiment: &dyn Experiment,
+    machine: &Machine,
+    points: &[PlannedPoint],
+    mine: &[usize],
+) -> Vec<usize> {
+    let landmarks = experiment.landmarks(machine);
+    let mut found = vec![];
+    for figure in experiment.main_figures() {
+        let Some(chosen) = figure.choose(mine.iter().map(|index| &points[*index].point), &landmarks) else {
+            continue;
+        };
+        let along = experiment.about().trends.iter().map(|trend| trend.along).filter(|_| figure.slope);
+        let on_line =
+            |point: &Point| along.clone().any(|along| point.without(along) == chosen.without(along));
+        found.extend(mine.iter().filter(|index| {
+            let point = &points[**index].point;
+            point == chosen || on_line(point)
+        }));
+    }
+    if found.is_empty() {
+        found.extend(mine.first());
+    }
+    found
+}

@@ -1,0 +1,51 @@
+//! How points lie in trials, and trials in blocks.
+
+use super::jobs::{Importance, Job};
+use std::collections::BTreeMap;
+
+/// A point, or the points that are figures of one and the same trial: what is visited or left out as a whole.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) experiment: usize,
+    pub(super) block: usize,
+    /// The greatest of its points.
+    pub(super) importance: Importance,
+    pub(super) points: Vec<usize>,
+}
+
+/// All parts, and where they are.
+#[derive(Debug)]
+pub(super) struct Layout {
+    /// In the order of the report.
+    pub(super) parts: Vec<Part>,
+    /// The parts of each block, in the order of the report.
+    pub(super) blocks: Vec<Vec<usize>>,
+    /// The part of each point.
+    pub(super) part_of: Vec<usize>,
+}
+
+impl Layout {
+    pub(super) fn of(jobs: &[Job]) -> Self {
+        let blocks = jobs.iter().map(|job| job.block + 1).max().unwrap_or(0);
+        let mut layout =
+            Layout { parts: vec![], blocks: vec![vec![]; blocks], part_of: Vec::with_capacity(jobs.len()) };
+        let mut places = BTreeMap::new();
+        for (point, job) in jobs.iter().enumerate() {
+            let part = *places.entry(job.trial).or_insert(layout.parts.len());
+            if part == layout.parts.len() {
+                layout.blocks[job.block].push(part);
+                let (experiment, block, importance) = (job.experiment, job.block, job.importance);
+                layout.parts.push(Part { experiment, block, importance, points: vec![] });
+            }
+            layout.parts[part].points.push(point);
+            layout.parts[part].importance = layout.parts[part].importance.min(job.importance);
+            layout.part_of.push(part);
+        }
+        layout
+    }
+
+    /// Every point of these parts, in their order.
+    pub(super) fn points(&self, parts: &[usize]) -> Vec<usize> {
+        parts.iter().flat_map(|part| self.parts[*part].points.iter().copied()).collect()
+    }
+}

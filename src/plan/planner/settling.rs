@@ -1,0 +1,88 @@
+//! What is settled: a choice within the time that is left, its forecast, and the price of what is left out.
+
+use super::{Now, PROMISED, Planner};
+use crate::plan::choice::Choosing;
+use crate::plan::settlement::{Price, Settlement, rounded_up};
+use crate::statistics::MINIMUM_TRIALS;
+use std::time::Duration;
+
+impl Planner {
+    /// The time that may be promised, seconds.
+    pub(super) fn promisable(&self, now: Now) -> f64 {
+        (self.budget() - now.elapsed) * PROMISED
+    }
+
+    /// Chooses for so many seconds, and sets how long trials observe.
+    pub(super) fn choose(&mut self, now: Now, seconds: f64, longest: f64) -> Vec<usize> {
+        let done = self.done(now);
+        let shortest = self.settings.pilot_observes().as_secs_f64();
+        let choice = self.choosing(&done).within(seconds, (shortest, longest));
+        self.observe = choice.observe;
+        choice.goals
+    }
+
+    pub(super) fn choosing<'plan>(&'plan self, done: &'plan [Option<usize>]) -> Choosing<'plan> {
+        Choosing { layout: &self.layout, prices: &self.prices, done }
+    }
+
+    pub(super) fn settlement(&self, now: Now) -> Settlement {
+        let done = self.done(now);
+        let choosing = self.choosing(&done);
+        let promised = |part: &usize| self.goals[*part] > 0 && done[*part].is_some();
+        let goals = || (0..self.goals.len()).filter(promised).map(|part| self.goals[part]);
+        let left = choosing.seconds(&self.goals, self.observe);
+        Settlement {
+            at: Duration::from_secs_f64(now.elapsed),
+            budget: self.settings.budget,
+            points: self.promised_points(&done),
+            trials: choosing.trials(&self.goals),
+            least_trials: goals().min().unwrap_or(0),
+            most_trials: goals().max().unwrap_or(0),
+            observe: Duration::from_secs_f64(self.observe),
+            end: Duration::from_secs_f64(now.elapsed + left),
+            left_out: self.left_out(&choosing),
+            enough: self.enough(),
+        }
+    }
+
+    /// What is left out, each point with its share of what all of its block that is left out would cost.
+    fn left_out(&self, choosing: &Choosing) -> Vec<Price> {
+        let observe = self.settings.pilot_observes().as_secs_f64();
+        let mut found = vec![];
+        for (block, parts) in self.layout.blocks.iter().enumerate() {
+            let out = |part: &usize| self.goals[*part] == 0 && choosing.done[*part].is_some();
+            let out: Vec<usize> = parts.iter().copied().filter(out).collect();
+            let alone = out.len() == parts.len();
+            let preparation =
+                if alone { choosing.prices.preparation[block] / out.len().max(1) as f64 } else { 0.0 };
+            for part in out {
+                let lacking = MINIMUM_TRIALS - choosing.done[part].unwrap_or(0).min(MINIMUM_TRIALS);
+                let visit = preparation + choosing.prices.own[part].at(observe);
+                let points = &self.layout.parts[part].points;
+                let cost = Duration::from_secs_f64(lacking as f64 * visit / points.len() as f64);
+                found.extend(points.iter().map(|point| Price { point: *point, cost }));
+            }
+        }
+        found
+    }
+
+    /// A budget that this planner would leave nothing out of: a pilot round, and in its share of the rest the other trials.
+    fn enough(&self) -> Duration {
+        let observe = self.settings.pilot_observes().as_secs_f64();
+        let visit = |(block, parts): (usize, &Vec<usize>)| self.prices.visit(block, parts, observe);
+        let round: f64 = self.layout.blocks.iter().enumerate().map(visit).sum();
+        let further = (MINIMUM_TRIALS - 1) as f64;
+        let least = round * (1.0 + further / PROMISED);
+        // Where costs have grown on the way, the same budget would not do again.
+        let left_out = self.goals.contains(&0);
+        let more = if left_out { self.budget() * 1.1 } else { self.budget() };
+        rounded_up(least.max(more))
+    }
+
+    pub(super) fn promised_points(&self, done: &[Option<usize>]) -> usize {
+        let promised = |(part, goal): (usize, &usize)| {
+            if *goal > 0 && done[part].is_some() { self.layout.parts[part].points.len() } else { 0 }
+        };
+        self.goals.iter().enumerate().map(promised).sum()
+    }
+}

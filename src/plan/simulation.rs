@@ -1,0 +1,94 @@
+//! What a run would do on a machine whose costs are known: the forecast of a run that has not begun, and the planner's test
+//! against machines that nobody has.
+
+use super::planner::Planner;
+use super::progress::Progress;
+use super::settlement::Settlement;
+use super::step::{Step, Visit};
+use crate::statistics::MINIMUM_TRIALS;
+use std::time::Duration;
+
+/// What one visit takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spent {
+    /// What belongs to none of its points.
+    pub preparation: Duration,
+    /// What each point takes by itself, in the order of the visit.
+    pub points: Vec<(usize, Duration)>,
+}
+
+impl Spent {
+    /// The visit as a whole.
+    pub fn total(&self) -> Duration {
+        self.preparation + self.points.iter().map(|(_, took)| *took).sum::<Duration>()
+    }
+
+    /// Without the points that had not begun when the visit had taken so long; the first is always measured.
+    fn cut(mut self, limit: Duration) -> Self {
+        let (mut taken, mut reached) = (self.preparation, 0);
+        while reached < self.points.len() && (reached == 0 || taken < limit) {
+            taken += self.points[reached].1;
+            reached += 1;
+        }
+        self.points.truncate(reached);
+        self
+    }
+}
+
+/// A machine that is not there.
+pub trait Simulated {
+    /// What a visit takes that begins so long after the run did.
+    fn spend(&mut self, visit: &Visit, elapsed: Duration) -> Spent;
+
+    /// The relative half-width of a point's interval after so many trials, six at least.
+    fn half_width(&self, point: usize, trials: usize) -> f64;
+}
+
+/// Follows a planner on a simulated machine until its end, or until `seen` has seen enough: it is shown every step before it is
+/// done, when, and how far the points are.
+pub fn simulate(
+    planner: &mut Planner,
+    machine: &mut dyn Simulated,
+    progress: &mut [Progress],
+    seen: &mut dyn FnMut(&Step, Duration, &[Progress]) -> bool,
+) {
+    let mut elapsed = Duration::ZERO;
+    loop {
+        let step = planner.next(elapsed, progress);
+        let enough = seen(&step, elapsed, progress);
+        match step {
+            Step::Visit(visit) if !enough => {
+                let spent = machine.spend(&visit, elapsed).cut(visit.limit);
+                elapsed += spent.total();
+                planner.visited(visit.block, spent.preparation, &spent.points);
+                for (point, _) in &spent.points {
+                    observe(&mut progress[*point], |trials| machine.half_width(*point, trials));
+                }
+            }
+            Step::Settle(_) if !enough => {}
+            _ => return,
+        }
+    }
+}
+
+fn observe(progress: &mut Progress, half_width: impl Fn(usize) -> f64) {
+    progress.trials += 1;
+    progress.observed += 1;
+    progress.half_width = (progress.observed >= MINIMUM_TRIALS).then(|| half_width(progress.observed));
+}
+
+/// What will be settled on a machine of these costs; `None` where the run is over before.
+pub fn forecast(
+    planner: &mut Planner,
+    machine: &mut dyn Simulated,
+    progress: &mut [Progress],
+) -> Option<Settlement> {
+    let mut found = None;
+    simulate(planner, machine, progress, &mut |step, _, _| {
+        if let Step::Settle(settlement) = step {
+            found = Some(settlement.clone());
+        }
+        found.is_some()
+    });
+    found
+}

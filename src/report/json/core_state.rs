@@ -1,0 +1,49 @@
+//! What the core did, for programs.
+
+use crate::results::{CoreShared, PointCore};
+use serde::Serialize;
+
+/// At one point.
+#[derive(Serialize)]
+pub(super) struct CoreReport {
+    state: &'static str,
+    shared_share: Option<f64>,
+    shared: Option<super::Baseline>,
+    observed_alone: usize,
+    observed_shared: usize,
+    observed_unclear: usize,
+}
+
+/// Over the run.
+#[derive(Serialize)]
+pub(super) struct CoreSharedReport {
+    share: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    trials: usize,
+    alone: f64,
+    shared: Option<f64>,
+}
+
+pub(super) fn core(found: &PointCore) -> CoreReport {
+    let [observed_alone, observed_shared, observed_unclear] = found.observations;
+    CoreReport {
+        state: found.state.name(),
+        shared_share: found.shared_share,
+        shared: found.shared.as_ref().map(super::baseline),
+        observed_alone,
+        observed_shared,
+        observed_unclear,
+    }
+}
+
+pub(super) fn core_shared(found: &CoreShared) -> CoreSharedReport {
+    CoreSharedReport {
+        share: found.share,
+        low: found.interval.map(|interval| interval.low),
+        high: found.interval.map(|interval| interval.high),
+        trials: found.trials,
+        alone: found.levels.alone,
+        shared: found.levels.shared,
+    }
+}

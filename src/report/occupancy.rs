@@ -1,0 +1,62 @@
+//! Was the core its own? In sentences.
+
+use super::quantities;
+use super::words::plural;
+use crate::results::{CoreShared, CoreState, Outcome, PointResult, Results};
+
+/// What is to be said of the run; nothing where its file does not tell.
+pub(super) fn sentences(results: &Results) -> Vec<String> {
+    results.core_shared.as_ref().map(of_time).into_iter().chain(of_figures(results)).collect()
+}
+
+fn of_time(found: &CoreShared) -> String {
+    let trials = plural(found.trials, "trial");
+    let Some(shared) = found.levels.shared else {
+        return format!(
+            "One state of the core was seen in {trials} on one CPU: it was its own all the time, or shared all the time, \
+             which cannot be told from within."
+        );
+    };
+    let ends = found
+        .interval
+        .map(|ends| format!(" ({} to {})", quantities::percent(ends.low), quantities::percent(ends.high)));
+    format!(
+        "Another hardware thread of the core worked in {}{} of the time, by what {trials} on one CPU found when they \
+         began: a stream of independent instructions then took {} times as long in the median, while a chain of dependent ones did not.",
+        quantities::percent(found.share),
+        ends.unwrap_or_default(),
+        quantities::significant(shared / found.levels.alone, 3)
+    )
+}
+
+fn of_figures(results: &Results) -> Option<String> {
+    let values = results.points.iter().filter(|point| point.outcome == Outcome::Value);
+    let states: Vec<CoreState> = values.filter_map(|point| Some(point.core.as_ref()?.state)).collect();
+    let count = |wanted: CoreState| states.iter().filter(|state| **state == wanted).count();
+    let (alone, mixed) = (count(CoreState::Alone), count(CoreState::Mixed));
+    (alone + mixed > 0).then(|| {
+        format!(
+            "Of {} of short work on one CPU {alone} are of the core alone, and {mixed} of all that was observed, of which too \
+             little had the core alone.",
+            plural(alone + mixed, "figure")
+        )
+    })
+}
+
+/// What is to be said beside the figure of a point: what a shared core makes of it, or that its core was not its own.
+pub(super) fn note(point: &PointResult) -> Option<String> {
+    let core = point.core.as_ref()?;
+    let share = core.shared_share.filter(|share| *share > 0.0).map(quantities::percent)?;
+    let shared = core.shared.as_ref().map(|shared| {
+        let interval = quantities::interval(point.unit, shared).map(|ends| format!(" ({ends})"));
+        format!(": {}{}", quantities::estimate(point.unit, shared), interval.unwrap_or_default())
+    });
+    let shared = shared.unwrap_or_default();
+    Some(match core.state {
+        CoreState::Alone => format!("Of the core alone. It was shared in {share} of the time{shared}."),
+        CoreState::Mixed => {
+            format!("Too little had the core alone: of all. It was shared in {share} of the time{shared}.")
+        }
+        CoreState::AtEnds => format!("The core was shared in {share} of the time, as far as was seen."),
+    })
+}

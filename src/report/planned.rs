@@ -1,0 +1,181 @@
+//! A plan before anything is measured, and what is settled of it once costs are known.
+
+use super::quantities;
+use super::text::Style;
+use super::words::plural;
+use crate::plan::Settlement;
+use crate::record::PlannedPoint;
+use crate::results;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What a run would do.
+pub struct Planned<'plan> {
+    /// Every point, also those that are skipped.
+    pub points: &'plan [PlannedPoint],
+    /// Places among the points, by blocks.
+    pub blocks: &'plan [Vec<usize>],
+    /// The time that the run may take.
+    pub budget: Duration,
+    /// Of it, what the pilot round may take.
+    pub pilot: Duration,
+    /// Trials that a point gets where costs allow, and the least it gets where it is not left out.
+    pub trials: (usize, usize),
+    /// What is expected, from what was learnt before.
+    pub forecast: Option<Forecast>,
+}
+
+/// What is expected of a run, from an earlier one.
+pub struct Forecast {
+    /// The file of that run.
+    pub from: String,
+    /// Points whose cost it knows, of those that are to be measured.
+    pub known: (usize, usize),
+    /// What will be settled.
+    pub settlement: Settlement,
+    /// Points that will be left out, by experiment, with what they cost.
+    pub left_out: BTreeMap<String, (usize, Duration)>,
+}
+
+/// The plan in words.
+pub fn text(planned: &Planned, style: Style) -> String {
+    [
+        opening(planned, style),
+        experiments(planned, style),
+        skipped(planned.points, style),
+        expected(planned, style),
+    ]
+    .concat()
+}
+
+fn opening(planned: &Planned, style: Style) -> String {
+    let (goal, least) = planned.trials;
+    style.wrapped(
+        "",
+        &format!(
+            "A run of {}, of which at most {} find out what trials cost. Then it is settled which points fit: {goal} trials \
+             each where costs allow, never fewer than {least}.",
+            minutes(planned.budget),
+            minutes(planned.pilot)
+        ),
+    )
+}
+
+fn experiments(planned: &Planned, style: Style) -> String {
+    let mut rows: Vec<(&str, usize, usize)> = vec![];
+    for block in planned.blocks {
+        let name = planned.points[block[0]].experiment.as_str();
+        match rows.iter_mut().find(|row| row.0 == name) {
+            Some(row) => (row.1, row.2) = (row.1 + block.len(), row.2 + 1),
+            None => rows.push((name, block.len(), 1)),
+        }
+    }
+    let width = rows.iter().map(|row| row.0.len()).max().unwrap_or(0);
+    let row = |(name, points, blocks): &(&str, usize, usize)| {
+        let name = style.title(&format!("{name:width$}"));
+        let processes = if *blocks == 1 { "process" } else { "processes" };
+        format!(
+            "  {name}  {:>13} in {} {processes} a round\n",
+            plural(*points, "point"),
+            quantities::count(*blocks)
+        )
+    };
+    "\n".to_owned() + &rows.iter().map(row).collect::<String>()
+}
+
+/// What is not measured, by experiment and reason.
+fn skipped(points: &[PlannedPoint], style: Style) -> String {
+    let mut reasons = BTreeMap::<(&str, &str), usize>::new();
+    for planned in points {
+        if let Some(reason) = &planned.skip {
+            *reasons.entry((&planned.experiment, reason)).or_default() += 1;
+        }
+    }
+    if reasons.is_empty() {
+        return String::new();
+    }
+    let line = |((experiment, reason), number): (&(&str, &str), &usize)| {
+        style.wrapped(&format!("  {experiment}: "), &format!("{}: {reason}", plural(*number, "point")))
+    };
+    format!("\n{}\n{}", style.title("Skipped"), reasons.iter().map(line).collect::<String>())
+}
+
+fn expected(planned: &Planned, style: Style) -> String {
+    let title = format!("\n{}\n", style.title("Forecast"));
+    let Some(forecast) = &planned.forecast else {
+        let none = "No run of this machine is stored that has these experiments: the pilot round will tell.";
+        return title + &style.wrapped("  ", none);
+    };
+    let (known, all) = forecast.known;
+    let lead = format!("From the costs of {known} of {} in {}:", plural(all, "point"), forecast.from);
+    let settlement = &forecast.settlement;
+    let said =
+        format!("{}, done after {}{}", promised(settlement), minutes(settlement.end), left_out(settlement));
+    let line = |(experiment, (points, cost)): (&String, &(usize, Duration))| {
+        format!("  {experiment}: {} left out, about {}\n", plural(*points, "point"), results::rounded(*cost))
+    };
+    let lines: String = forecast.left_out.iter().map(line).collect();
+    title + &style.wrapped("  ", &lead) + &style.wrapped("  ", &said) + &lines
+}
+
+/// What was settled, in a line; `clock` is the time of day when the promised trials are expected to be done.
+pub(super) fn settled(settlement: &Settlement, clock: &str) -> String {
+    let left = settlement.end.saturating_sub(settlement.at);
+    format!("{}, until about {clock} ({}){}", promised(settlement), minutes(left), left_out(settlement))
+}
+
+fn promised(settlement: &Settlement) -> String {
+    let (least, most) = (settlement.least_trials, settlement.most_trials);
+    let trials = if least == most { format!("{least}") } else { format!("{least} to {most}") };
+    format!("{}, {trials} trials each", plural(settlement.points, "point"))
+}
+
+fn left_out(settlement: &Settlement) -> String {
+    let number = settlement.left_out.len();
+    if number == 0 {
+        return String::new();
+    }
+    let (cost, budget) = (results::rounded(settlement.cost()), results::budget(settlement.enough));
+    let they = if number == 1 { "it costs" } else { "they cost" };
+    format!("; {} left out, {they} {cost}: --budget {budget}", plural(number, "point"))
+}
+
+/// A time in minutes and whole seconds.
+fn minutes(time: Duration) -> String {
+    let seconds = time.as_secs_f64().round() as u64;
+    match (seconds / 60, seconds % 60) {
+        (0, seconds) => format!("{seconds} s"),
+        (minutes, 0) => format!("{minutes} min"),
+        (minutes, seconds) => format!("{minutes} min {seconds} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Price;
+
+    #[test]
+    fn what_is_settled_is_said_in_a_line_with_the_price_of_what_is_left_out() {
+        let price = |point| Price { point, cost: Duration::from_secs_f64(3.4) };
+        let mut settlement = Settlement {
+            at: Duration::from_secs(20),
+            budget: Duration::from_secs(90),
+            points: 412,
+            trials: 2884,
+            least_trials: 8,
+            most_trials: 8,
+            observe: Duration::from_millis(4),
+            end: Duration::from_secs(100),
+            left_out: (0..12).map(price).collect(),
+            enough: Duration::from_mins(3),
+        };
+        let said = "412 points, 8 trials each, until about 10:42 (1 min 20 s); 12 points left out, they cost 40 s: \
+                    --budget 3m";
+        assert_eq!(settled(&settlement, "10:42"), said);
+        settlement.left_out.clear();
+        settlement.least_trials = 6;
+        let said = "412 points, 6 to 8 trials each, until about 10:42 (1 min 20 s)";
+        assert_eq!(settled(&settlement, "10:42"), said);
+    }
+}

@@ -1,0 +1,93 @@
+//! What stands out in a run: what broke, evidence that does not hold, and the predictions that missed furthest.
+
+use super::clipped;
+use crate::report::text::Style;
+use crate::report::words::{self, plural};
+use crate::report::{quantities, run};
+use crate::results::{Outcome, PointResult, Results, distance};
+
+/// Of one kind so many are named.
+const MOST: usize = 2;
+
+/// Predictions that missed by more than this factor are worth a line.
+const FAR: f64 = crate::results::FAIR;
+
+/// Lines with their title; nothing where nothing stands out.
+pub(super) fn text(results: &Results, style: Style) -> String {
+    let bad = failures(results).into_iter().chain(doubts(results)).map(|said| ("✗", said));
+    let careful = widest(results).into_iter().chain(misses(results)).map(|said| ("!", said));
+    let line = |(mark, said): (&str, String)| {
+        let painted = if mark == "✗" { style.bad(mark) } else { style.careful(mark) };
+        clipped(&format!("  {mark} "), &said, style).replacen(mark, &painted, 1)
+    };
+    let lines: String = bad.chain(careful).map(line).collect();
+    if lines.is_empty() { lines } else { style.title("What stands out") + "\n" + &lines }
+}
+
+/// Points that broke, in a line; and a peer that was lost is told with the ending.
+fn failures(results: &Results) -> Option<String> {
+    let first = results.points.iter().find(|point| point.outcome.is_failure())?;
+    let others = match results.failures() - 1 {
+        0 => String::new(),
+        more => format!(" {} more failed.", plural(more, "point")),
+    };
+    let (name, reason) = (named(first), words::reason(first));
+    Some(format!("{name} {}: {}.{others}", words::outcome(&first.outcome), reason.trim_end_matches('.')))
+}
+
+/// Evidence that does not hold: figures that may be of something else.
+fn doubts(results: &Results) -> Vec<String> {
+    let all = run::doubts(results);
+    let mut said: Vec<String> = all
+        .iter()
+        .take(MOST)
+        .map(|doubt| format!("evidence does not hold: {} {}", doubt.experiment, doubt.sentence()))
+        .collect();
+    if all.len() > MOST {
+        said.push(format!("and {} that do not hold.", plural(all.len() - MOST, "more claim")));
+    }
+    said
+}
+
+/// The widest interval, where it misses the target.
+fn widest(results: &Results) -> Option<String> {
+    let (point, width) = run::Precision::of(results).missed.first().copied()?;
+    let width = quantities::plus_minus(width);
+    Some(format!("the widest interval, {width}: {} {}", named(point), value(point)?))
+}
+
+/// The predictions that missed furthest, one an experiment; never of a figure that is itself in doubt.
+fn misses(results: &Results) -> Vec<String> {
+    let mut worst: Vec<(&PointResult, f64)> = vec![];
+    for name in results.experiments() {
+        let mine = results.of_experiment(name).filter(|point| is_sure(point));
+        let factors = mine.filter_map(|point| Some((point, point.factor()?)));
+        worst.extend(factors.max_by(|one, other| distance(one.1).total_cmp(&distance(other.1))));
+    }
+    worst.retain(|(_, factor)| distance(*factor) > FAR);
+    worst.sort_by(|one, other| distance(other.1).total_cmp(&distance(one.1)));
+    worst.iter().take(MOST + 1).filter_map(|(point, factor)| missed(point, *factor)).collect()
+}
+
+/// Whether the point's own interval, where it has one, leaves no doubt of how far it missed.
+fn is_sure(point: &PointResult) -> bool {
+    let narrow = run::half_width(point).is_some_and(|width| width < 1.0 / FAR);
+    point.outcome == Outcome::Value && point.evidence_holds() && narrow
+}
+
+fn missed(point: &PointResult, factor: f64) -> Option<String> {
+    let predicted = quantities::value(point.unit, point.prediction.as_ref()?.total());
+    let factor = quantities::factor(factor);
+    Some(format!("{factor} the prediction of {predicted}: {} {}", named(point), value(point)?))
+}
+
+fn value(point: &PointResult) -> Option<String> {
+    let found = point.estimate.as_ref()?;
+    let ends = quantities::interval(point.unit, found);
+    let ends = ends.map_or(" (no interval: fewer than six trials)".to_owned(), |ends| format!(" ({ends})"));
+    Some(quantities::estimate(point.unit, found) + &ends)
+}
+
+fn named(point: &PointResult) -> String {
+    format!("{} {}:", point.experiment, words::short_label(&point.experiment, &point.point))
+}

@@ -1,0 +1,116 @@
+//! How far to trust a run, and why: a line for each reason.
+
+use super::clipped;
+use crate::report::occupancy;
+use crate::report::quantities;
+use crate::report::run::{self, Precision};
+use crate::report::text::Style;
+use crate::report::words::plural;
+use crate::results::{Disturbance, FAIR, Outcome, Results};
+use crate::statistics;
+
+/// The lines with their title.
+pub(super) fn text(results: &Results, style: Style) -> String {
+    let lines = [
+        ("values", Some(values(results))),
+        ("intervals", Some(Precision::of(results).sentence())),
+        ("trials", trials(results)),
+        ("evidence", evidence(results)),
+        ("prediction", predictions(results)),
+        ("disturbed", Some(disturbed(results))),
+        ("core", core(results)),
+        ("warnings", warnings(results)),
+    ];
+    let room = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let line =
+        |(name, said): (&str, Option<String>)| Some(clipped(&format!("  {name:room$}  "), &said?, style));
+    style.title("How far to trust it") + "\n" + &lines.into_iter().filter_map(line).collect::<String>()
+}
+
+fn values(results: &Results) -> String {
+    let count =
+        |of: &dyn Fn(&Outcome) -> bool| results.points.iter().filter(|point| of(&point.outcome)).count();
+    format!(
+        "{} of {}; {} below resolution, {} skipped, {} failed.",
+        quantities::count(count(&|outcome| *outcome == Outcome::Value)),
+        plural(results.points.len(), "point"),
+        count(&|outcome| matches!(outcome, Outcome::BelowResolution { .. })),
+        count(&|outcome| matches!(outcome, Outcome::Skipped { .. })),
+        results.failures()
+    )
+}
+
+/// How many, and over how many a value is taken; `None` where nothing was measured.
+fn trials(results: &Results) -> Option<String> {
+    let each: Vec<usize> =
+        results.points.iter().map(|point| point.trials.0).filter(|trials| *trials > 0).collect();
+    let (least, most) = (each.iter().min()?, each.iter().max()?);
+    let median = statistics::median(&each.iter().map(|trials| *trials as f64).collect::<Vec<_>>())?;
+    let left_out: usize = results.points.iter().map(|point| point.left_out).sum();
+    let mut said = format!(
+        "{} in fresh processes, {} a point in the median ({least} to {most})",
+        quantities::count(each.iter().sum()),
+        quantities::plain(median)
+    );
+    if left_out > 0 {
+        said += &format!("; {left_out} more left out, whose own evidence does not hold");
+    }
+    Some(said + ".")
+}
+
+fn evidence(results: &Results) -> Option<String> {
+    let judged = || results.points.iter().filter(|point| !point.evidence.is_empty());
+    let holding = judged().filter(|point| point.evidence_holds()).count();
+    (judged().count() > 0).then(|| {
+        format!(
+            "holds at {holding} of {} that have any: the operation was the one named.",
+            plural(judged().count(), "point")
+        )
+    })
+}
+
+fn predictions(results: &Results) -> Option<String> {
+    let total = results.accuracy.total.as_ref()?;
+    Some(format!(
+        "{} of {} within a factor of {FAIR} of what was predicted before measuring.",
+        quantities::percent(total.fair.share),
+        plural(total.judged, "value")
+    ))
+}
+
+/// What others took: the hypervisor or a quota. What the scheduler took is often the operation itself.
+fn disturbed(results: &Results) -> String {
+    let sum = |of: fn(&Disturbance) -> u64| -> u64 {
+        results.points.iter().map(|point| of(&point.disturbance)).fold(0, u64::saturating_add)
+    };
+    let all: usize = results.points.iter().map(|point| point.trials.0).sum();
+    let counted = |what: &str, count: u64, of: &str| {
+        (count > 0).then(|| format!("{what} {}", plural(count as usize, of)))
+    };
+    let said: Vec<String> = [
+        counted("steal in", sum(|seen| seen.trials_with_steal as u64), "trial"),
+        counted("held back by a quota in", sum(|seen| seen.trials_throttled as u64), "trial"),
+        counted("moved to another CPU in", sum(|seen| seen.migrations), "observation"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if said.is_empty() {
+        return "not seen: no steal, no throttling, no move to another CPU.".to_owned();
+    }
+    format!("{}; {} in all.", said.join(", "), plural(all, "trial"))
+}
+
+/// The core that the work ran on: whether another hardware thread used it, and at which frequency it ran.
+fn core(results: &Results) -> Option<String> {
+    let said: Vec<String> =
+        occupancy::sentences(results).into_iter().chain(run::frequencies(results)).collect();
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// What is known beforehand to disturb a run, by name.
+fn warnings(results: &Results) -> Option<String> {
+    let warnings = results.run.header.machine.warnings();
+    let names: Vec<&str> = warnings.iter().map(|warning| warning.id.as_str()).collect();
+    (!names.is_empty()).then(|| format!("{} (`fathom machine` says what to do).", names.join(", ")))
+}

@@ -1,0 +1,192 @@
+//! Was the core its own? The levels of a run, and how much of the time another hardware thread of the core worked.
+
+use super::headline;
+use super::visits::Visits;
+use crate::experiment::Placement;
+use crate::quantity::Unit;
+use crate::record::{Header, Run, Trial};
+use crate::sampling::occupancy;
+use crate::sampling::{CoreReadings, Observations, Sample};
+use crate::statistics::{self, Estimate, Interval, LevelHistogram, Levels, Occupancy};
+
+/// Which observations an estimate is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CoreState {
+    /// Short work on one CPU: those that had the core alone.
+    Alone,
+    /// Short work on one CPU of which too few had the core alone: all there were.
+    Mixed,
+    /// Other work, which sleeps, runs on several CPUs or is timed one by one: all; what the core did was seen at their ends.
+    AtEnds,
+}
+
+impl CoreState {
+    /// The word in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            CoreState::Alone => "alone",
+            CoreState::Mixed => "mixed",
+            CoreState::AtEnds => "at_ends",
+        }
+    }
+}
+
+/// What the core did at one point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PointCore {
+    /// Which observations the point's estimate is of.
+    pub state: CoreState,
+    /// The share of the time observed in which the core was shared, mean over trials; `None` where nothing was clear.
+    pub shared_share: Option<f64>,
+    /// The same estimate of what was observed while the core was shared, of short work; `None` where that was too little.
+    pub shared: Option<Estimate>,
+    /// Observations of all trials made with the core alone, shared, and neither for certain.
+    pub observations: [usize; 3],
+}
+
+impl PointCore {
+    /// Of the trials of a point; `None` where nothing is known of the core.
+    pub fn of(run: &Run, unit: Unit, visits: &Visits, samples: &[&Sample], levels: &Levels) -> Option<Self> {
+        let state = visits.state?;
+        let shared = (state != CoreState::AtEnds).then(|| visits.shared()).filter(|found| !found.is_empty());
+        let shares: Vec<f64> = samples.iter().filter_map(|sample| shared_share(sample, levels)).collect();
+        Some(PointCore {
+            state,
+            shared_share: statistics::mean(&shares).map(|mean| mean.value),
+            shared: shared.and_then(|found| headline::estimate(run, unit, samples, &found)).map(|(of, _)| of),
+            observations: [Occupancy::Alone, Occupancy::Shared, Occupancy::Unclear]
+                .map(|state| visits.count(state)),
+        })
+    }
+}
+
+/// How much of the time the core of the run's own CPU was shared: the share of the trials that found it so when they began.
+/// What they observed later is no sample of the time, for they may have waited for the core to be alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CoreShared {
+    /// The levels that were found.
+    pub levels: Levels,
+    /// The share of the time in which it was shared, mean over trials, 0 to 1.
+    pub share: f64,
+    /// Its 95 % interval over trials.
+    pub interval: Option<Interval>,
+    /// Trials of work on this CPU alone.
+    pub trials: usize,
+}
+
+impl CoreShared {
+    /// Of a run; `None` where no trial on its CPU tells. Work on several CPUs is left out: it would be its own neighbour.
+    pub fn of(run: &Run, levels: &Levels) -> Option<Self> {
+        let mine = run.trials.iter().filter_map(|trial| on_its_cpu(&run.header, trial));
+        let shares: Vec<f64> = mine.filter_map(|sample| shared_on_arrival(sample, levels)).collect();
+        let mean = statistics::mean(&shares)?;
+        let within = |ends: Interval| Interval { low: ends.low.max(0.0), high: ends.high.min(1.0) };
+        Some(CoreShared {
+            levels: levels.clone(),
+            share: mean.value,
+            interval: mean.interval.map(within),
+            trials: shares.len(),
+        })
+    }
+}
+
+/// The levels of a run, from what its trials have read so far.
+#[derive(Debug, Clone, Default)]
+pub struct CoreLevels {
+    histogram: LevelHistogram,
+    /// By what share of itself a quotient can be off because the clock counts in steps: sum and count.
+    steps: (f64, f64),
+}
+
+impl CoreLevels {
+    /// The levels of a whole run.
+    pub fn of(run: &Run) -> Option<Levels> {
+        let mut found = CoreLevels::default();
+        run.trials.iter().for_each(|trial| found.add(&run.header, trial));
+        found.levels()
+    }
+
+    /// Adds what a trial has read. Only work on the run's own CPU counts: cores of another kind have other levels.
+    pub fn add(&mut self, header: &Header, trial: &Trial) {
+        let Some(core) = on_its_cpu(header, trial).and_then(|sample| sample.core.as_ref()) else { return };
+        self.histogram.add(&core.quotients().collect::<Vec<_>>());
+        let step = header.clock.resolution_ticks as f64;
+        let coarse = |(stream, chain): (&u32, &u32)| step / f64::from(*stream) + step / f64::from(*chain);
+        let steps = core.stream.iter().zip(&core.chain).map(coarse).filter(|step| step.is_finite());
+        self.steps = steps.fold(self.steps, |(sum, count), step| (sum + step, count + 1.0));
+    }
+
+    /// The levels, as far as so many readings tell.
+    pub fn levels(&self) -> Option<Levels> {
+        let (sum, count) = self.steps;
+        (count > 0.0).then(|| self.histogram.levels(sum / count)).flatten()
+    }
+}
+
+/// What a trial of work on the run's own CPU and no other has found.
+fn on_its_cpu<'run>(header: &Header, trial: &'run Trial) -> Option<&'run Sample> {
+    let alone = trial.point.placement() == Placement::OneCpu;
+    trial.sample().filter(|sample| alone && sample.home == Some(header.settings.home))
+}
+
+/// What the core did from each reading to the next, where it was read beside every observation: alone or shared where both
+/// readings say so.
+pub fn states(sample: &Sample, levels: &Levels) -> Option<Vec<Occupancy>> {
+    let core = sample.core.as_ref()?;
+    let timed = timed(&sample.observations)?.len();
+    (core.stream.len() == timed + 1 && core.chain.len() == timed + 1).then(|| between(core, levels))
+}
+
+/// A core that changes hands quickly may be alone at two readings and shared in between: it counts as alone where the
+/// readings before and behind these say so as well.
+fn between(core: &CoreReadings, levels: &Levels) -> Vec<Occupancy> {
+    let read: Vec<Occupancy> = core.quotients().map(|quotient| levels.state(quotient)).collect();
+    let around = |place: usize| &read[place.saturating_sub(1)..(place + 3).min(read.len())];
+    let state = |(place, pair): (usize, &[Occupancy])| match (pair[0], pair[1]) {
+        (Occupancy::Alone, Occupancy::Alone)
+            if around(place).iter().all(|state| *state == Occupancy::Alone) =>
+        {
+            Occupancy::Alone
+        }
+        (Occupancy::Shared, Occupancy::Shared) => Occupancy::Shared,
+        _ => Occupancy::Unclear,
+    };
+    read.windows(2).enumerate().map(state).collect()
+}
+
+/// The ticks of everything that was timed, in its order.
+fn timed(observations: &Observations) -> Option<Vec<i64>> {
+    match observations {
+        Observations::Ticks { operation, baseline, .. } if baseline.is_empty() => Some(operation.clone()),
+        Observations::Ticks { operation, baseline, .. } => {
+            Some(operation.iter().zip(baseline).flat_map(|(one, other)| [*one, *other]).collect())
+        }
+        Observations::Values { .. } => None,
+    }
+}
+
+/// Whether a trial found the core shared when it began, 1 or 0; of programs that did not look then, the share of its time.
+fn shared_on_arrival(sample: &Sample, levels: &Levels) -> Option<f64> {
+    let Some(arrived) = sample.core.as_ref()?.arrived else { return shared_share(sample, levels) };
+    match levels.state(occupancy::quotient(arrived)) {
+        Occupancy::Alone => Some(0.0),
+        Occupancy::Shared => Some(1.0),
+        Occupancy::Unclear => None,
+    }
+}
+
+/// The share of a trial's time in which the core was shared, of what is clear: of the ticks of its observations, or, where
+/// it was not read beside each of them, of the readings.
+fn shared_share(sample: &Sample, levels: &Levels) -> Option<f64> {
+    let seen: Vec<(Occupancy, f64)> = match (states(sample, levels), timed(&sample.observations)) {
+        (Some(states), Some(ticks)) => {
+            states.into_iter().zip(ticks.into_iter().map(|ticks| ticks.max(0) as f64)).collect()
+        }
+        _ => sample.core.as_ref()?.quotients().map(|quotient| (levels.state(quotient), 1.0)).collect(),
+    };
+    let time = |wanted: Occupancy| -> f64 {
+        seen.iter().filter(|(state, _)| *state == wanted).map(|(_, time)| time).sum()
+    };
+    let (alone, shared) = (time(Occupancy::Alone), time(Occupancy::Shared));
+    (alone + shared > 0.0).then(|| shared / (alone + shared))
+}

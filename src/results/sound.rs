@@ -1,0 +1,88 @@
+//! Which trials of a point its figure rests on: those whose own evidence holds.
+//!
+//! A point's evidence is judged over the sums of its trials, in which a single one that did something else than the
+//! operation named can hide, while its observations move the median. So each trial's evidence is judged by itself as
+//! well. A trial that fails alone among many sound ones is left out, and counted. Where most fail there is nothing to
+//! prefer: chance may have spared the others, so all are kept, and the point is marked.
+
+use super::kept_off::{self, kept_off};
+use super::point::observed;
+use crate::experiment::Check;
+use crate::experiments;
+use crate::record::Trial;
+use crate::statistics::MINIMUM_TRIALS;
+
+/// The trials that a point's figure rests on.
+pub(super) struct Sound<'run> {
+    /// Those, in the order in which they were visited.
+    pub trials: Vec<&'run Trial>,
+    /// How many more there are, left out because their own evidence does not hold.
+    pub left_out: usize,
+    /// What disturbed them, where so many were kept off their CPU that too few sound ones are left.
+    pub disturbed: Option<Check>,
+    /// What is to be said of trials whose own evidence does not hold: it holds where they could be left out.
+    pub remark: Option<Check>,
+}
+
+impl<'run> Sound<'run> {
+    /// Judges the trials of a point, each by itself.
+    pub fn of(trials: &[&'run Trial]) -> Self {
+        let judge = |trial: &&'run Trial| trial.sample().map(|_| (*trial, failing(trial)));
+        let judged: Vec<(&Trial, Option<Check>)> = trials.iter().filter_map(judge).collect();
+        let all = judged.len();
+        let first = judged.iter().find_map(|(_, failing)| failing.clone());
+        let sound: Vec<&Trial> =
+            judged.iter().filter(|(_, failing)| failing.is_none()).map(|(trial, _)| *trial).collect();
+        let remark = |holds| first.as_ref().map(|first| remark(sound.len(), all, first, holds));
+        if is_enough(&sound, all) {
+            return Sound {
+                left_out: all - sound.len(),
+                disturbed: None,
+                remark: remark(true),
+                trials: sound,
+            };
+        }
+        let remark = remark(false);
+        let off: Vec<&Check> = judged
+            .iter()
+            .filter_map(|(_, failing)| failing.as_ref())
+            .filter(|check| check.claim == kept_off::CLAIM)
+            .collect();
+        // Fewer than half of them leave the median where it is, though the mark stands.
+        let disturbed = off.first().filter(|_| 2 * off.len() >= all).map(|check| (*check).clone());
+        let trials = judged.into_iter().map(|(trial, _)| trial).collect();
+        Sound { trials, left_out: 0, disturbed, remark }
+    }
+}
+
+/// How many trials of a point have observed what they are called.
+pub fn sound_trials(trials: &[&Trial]) -> usize {
+    trials.iter().filter(|trial| trial.observed() && failing(trial).is_none()).count()
+}
+
+/// Whether an interval can be taken over the sound ones, and they are the rule.
+fn is_enough(sound: &[&Trial], all: usize) -> bool {
+    let observing = sound.iter().filter(|trial| trial.observed()).count();
+    observing >= MINIMUM_TRIALS && 2 * sound.len() > all
+}
+
+/// The first claim that does not hold in this trial alone; `None` where all do, or nothing can be judged.
+fn failing(trial: &Trial) -> Option<Check> {
+    let sample = trial.sample()?;
+    if let Some(check) = kept_off(sample) {
+        return Some(check);
+    }
+    let experiment = experiments::find(&trial.experiment)?;
+    let seen = observed(&[sample]);
+    experiment.evidence(&trial.point, &seen).into_iter().find(|check| !check.holds)
+}
+
+fn remark(sound: usize, all: usize, first: &Check, holds: bool) -> Check {
+    let fate = if holds { "the others are left out" } else { "all are kept" };
+    let (claim, seen) = (&first.claim, &first.seen);
+    Check {
+        claim: "the evidence of each trial by itself".to_owned(),
+        holds,
+        seen: format!("it holds in {sound} of {all}, {fate}; the first that fails, {claim}: {seen}"),
+    }
+}

@@ -1,0 +1,213 @@
+//! Visiting a block: its points are measured one after the other in one fresh process, and each trial is written down
+//! before the next begins. A process that dies takes the trial it was at with it; another one goes on behind that.
+
+use super::campaign::{Campaign, Watcher};
+use super::interrupt::interrupted;
+use crate::experiment::{Experiment, Requirement};
+use crate::experiments;
+use crate::plan::{self, Planner, trial_seed};
+use crate::record::{BlockVisit, Line, Trial, TrialOutcome};
+use crate::sampling::child::{End, Process};
+use crate::sampling::{Answer, Request, Visit, Visited};
+use anyhow::{Context, Result};
+use std::time::{Duration, Instant};
+
+/// A process that measures a block.
+struct Measuring {
+    process: Process,
+    /// Its number in the run, from 1.
+    number: u32,
+    /// Trials that it was asked for.
+    asked: u32,
+}
+
+/// One trial that is due: of a point, or of several that are its figures.
+struct Due<'a> {
+    experiment: &'a dyn Experiment,
+    points: Vec<usize>,
+    round: u32,
+    seed: u64,
+    limit: Duration,
+    needs_peer: bool,
+}
+
+/// What a trial cost, and where it was made.
+struct Spent {
+    began: Instant,
+    took: Duration,
+    /// Of that what was no trial's own.
+    shared: Duration,
+    /// The process and the trial's place in it.
+    place: Option<(u32, u32)>,
+}
+
+impl Campaign {
+    /// Visits points of one block, those of one trial together, and tells the planner what that took; false where it was
+    /// interrupted. What is not reached in the visit's time is left for another.
+    pub(super) fn visit(
+        &mut self,
+        visit: &plan::Visit,
+        planner: &mut Planner,
+        watcher: &mut dyn Watcher,
+    ) -> Result<bool> {
+        let name = self.active[visit.points[0]].experiment.clone();
+        let experiment =
+            experiments::find(&name).with_context(|| format!("this program does not know {name}"))?;
+        self.pace = self.pace_of(visit.observe);
+        let (began, mut measuring, mut own) = (Instant::now(), None, vec![]);
+        for points in self.trials(experiment, &visit.points) {
+            if !own.is_empty() && began.elapsed() >= visit.limit {
+                break;
+            }
+            points.iter().try_for_each(|index| self.predict(experiment, *index))?;
+            let due = self.due(experiment, points, visit.round);
+            let measured =
+                if interrupted() { None } else { self.measure_one(&due, &mut measuring, watcher)? };
+            let Some(took) = measured else { return Ok(false) };
+            let figures = due.points.len() as u32;
+            own.extend(due.points.iter().map(|index| (*index, took / figures)));
+            due.points.iter().for_each(|index| self.tell(*index, visit.round, watcher));
+        }
+        drop(measuring);
+        let of_points = own.iter().map(|(_, took)| *took).sum();
+        planner.visited(visit.block, began.elapsed().saturating_sub(of_points), &own);
+        Ok(true)
+    }
+
+    /// The points of a block by trial, in their order: those that are figures of one trial together.
+    fn trials(&self, experiment: &dyn Experiment, block: &[usize]) -> Vec<Vec<usize>> {
+        let Some(figure) = experiment.figure() else {
+            return block.iter().map(|index| vec![*index]).collect();
+        };
+        let mut trials: Vec<Vec<usize>> = vec![];
+        for index in block {
+            let bare = |index: usize| self.active[index].point.without(figure.name);
+            match trials.iter_mut().find(|trial| bare(trial[0]) == bare(*index)) {
+                Some(trial) => trial.push(*index),
+                None => trials.push(vec![*index]),
+            }
+        }
+        trials
+    }
+
+    fn due<'a>(&self, experiment: &'a dyn Experiment, points: Vec<usize>, round: u32) -> Due<'a> {
+        let point = &self.active[points[0]].point;
+        Due {
+            seed: trial_seed(self.testbed.seed(), experiment.about().name, point, round),
+            limit: experiment.time_limit(point) + self.pace.longest(),
+            needs_peer: experiment.requires(point).contains(&Requirement::Peer),
+            experiment,
+            points,
+            round,
+        }
+    }
+
+    /// One trial, measured and written down; the time that was its own, or `None` where it was interrupted.
+    fn measure_one(
+        &mut self,
+        due: &Due,
+        measuring: &mut Option<Measuring>,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Option<Duration>> {
+        let began = Instant::now();
+        let end = self.ask(due, measuring, watcher)?;
+        let took = began.elapsed();
+        let own = match &end {
+            End::Answered(visited) => Duration::from_secs_f64((visited.took_s - visited.shared_s).max(0.0)),
+            _ => took,
+        };
+        let place = measuring.as_ref().map(|measuring| (measuring.number, measuring.asked));
+        if !matches!(end, End::Answered(_)) {
+            *measuring = None;
+        }
+        let Some(outcomes) = outcomes(end, due) else { return Ok(None) };
+        self.write_down(due, &Spent { began, took, shared: took.saturating_sub(own), place }, outcomes)?;
+        Ok(Some(own))
+    }
+
+    /// Asks the process at work for a trial, or a fresh one. Without its peer a trial is not even begun.
+    fn ask(
+        &mut self,
+        due: &Due,
+        measuring: &mut Option<Measuring>,
+        watcher: &mut dyn Watcher,
+    ) -> Result<End<Visited>> {
+        if let Some(reason) = self.testbed.lost_peer(false).filter(|_| due.needs_peer) {
+            return Ok(End::Died(reason));
+        }
+        let measuring = match measuring {
+            Some(measuring) => measuring,
+            None => measuring.insert(self.start(due).context("a measuring process could not be started")?),
+        };
+        measuring.asked += 1;
+        let points = due.points.iter().map(|index| self.active[*index].point.clone()).collect();
+        let visit = Visit { points, seed: due.seed };
+        Ok(measuring.process.ask(&visit, due.limit, &mut |doing| watcher.preparing(doing))?)
+    }
+
+    fn start(&mut self, due: &Due) -> std::io::Result<Measuring> {
+        let point = &self.active[due.points[0]].point;
+        let needs = due.experiment.requires(point);
+        let cpus = self.testbed.cpus().of(due.experiment, point);
+        let setting = self.testbed.setting(due.seed, point.placement(), cpus, &needs, self.pace);
+        let mut process = Process::start("trial", due.seed)?;
+        process.tell(&Request { experiment: due.experiment.about().name.to_owned(), setting })?;
+        self.processes += 1;
+        Ok(Measuring { process, number: self.processes, asked: 0 })
+    }
+
+    /// Writes a trial down, a line for each of its points.
+    fn write_down(&mut self, due: &Due, spent: &Spent, outcomes: Vec<TrialOutcome>) -> Result<()> {
+        let figures = due.points.len() as f64;
+        let block = spent.place.map(|(process, place)| BlockVisit {
+            process,
+            place,
+            shared_s: spent.shared.as_secs_f64() / figures,
+        });
+        for (index, outcome) in due.points.iter().zip(outcomes) {
+            let trial = Trial {
+                experiment: self.active[*index].experiment.clone(),
+                point: self.active[*index].point.clone(),
+                round: due.round,
+                seed: due.seed,
+                began_s: self.seconds_to(spent.began),
+                took_s: spent.took.as_secs_f64() / figures,
+                block: block.clone(),
+                outcome: self.blaming_the_peer(due, outcome),
+            };
+            self.journal.append(&Line::Trial(Box::new(trial.clone())))?;
+            self.keep(*index, trial);
+        }
+        Ok(())
+    }
+
+    /// If a trial broke because its peer is gone, that is the reason, and the next one need not find out.
+    fn blaming_the_peer(&mut self, due: &Due, outcome: TrialOutcome) -> TrialOutcome {
+        if !due.needs_peer || matches!(outcome, TrialOutcome::Measured { .. }) {
+            return outcome;
+        }
+        self.testbed.lost_peer(true).map_or(outcome, |reason| TrialOutcome::Failed { reason })
+    }
+}
+
+/// What became of each point of a trial, from how it ended; `None` where it was interrupted.
+fn outcomes(end: End<Visited>, due: &Due) -> Option<Vec<TrialOutcome>> {
+    let all = |outcome| vec![outcome; due.points.len()];
+    Some(match end {
+        End::Answered(visited) if visited.answers.len() == due.points.len() => {
+            visited.answers.into_iter().map(outcome).collect()
+        }
+        End::Answered(_) => all(TrialOutcome::Failed { reason: "answers are missing".to_owned() }),
+        End::Died(reason) => all(TrialOutcome::Failed { reason }),
+        End::TimedOut => all(TrialOutcome::TimedOut { after_s: due.limit.as_secs_f64() }),
+        End::Interrupted => return None,
+    })
+}
+
+fn outcome(answer: Answer) -> TrialOutcome {
+    match answer {
+        Answer::Measured(sample) => TrialOutcome::Measured { sample },
+        Answer::Unsupported(reason) => TrialOutcome::Skipped { reason },
+        Answer::Broke(reason) => TrialOutcome::Failed { reason },
+    }
+}

@@ -1,0 +1,213 @@
+//! A machine whose costs are set by a test.
+
+use fathom::plan::{
+    Importance, Job, Planner, PlannerSettings, Progress, Settlement, Simulated, Spent, Step, Visit, simulate,
+};
+use std::time::Duration;
+
+/// What an experiment costs.
+#[derive(Debug, Clone, Copy)]
+pub struct Costs {
+    blocks: usize,
+    points: usize,
+    preparation: f64,
+    own: f64,
+}
+
+impl Costs {
+    /// Points alone, of so many seconds each besides observing.
+    pub fn alone(points: usize, own: f64) -> Self {
+        Costs { blocks: points, points: 1, preparation: 0.004, own }
+    }
+
+    /// Blocks of so many points each.
+    pub fn block(blocks: usize, points: usize, preparation: f64, own: f64) -> Self {
+        Costs { blocks, points, preparation, own }
+    }
+}
+
+/// The machine.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    pub jobs: Vec<Job>,
+    /// The relative half-width of every interval after six trials.
+    pub width: f64,
+    preparation: Vec<f64>,
+    own: Vec<f64>,
+    spread: f64,
+    state: u64,
+    slow: Option<Slow>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slow {
+    from: f64,
+    until: f64,
+    factor: f64,
+    experiment: usize,
+}
+
+impl Machine {
+    pub fn alone(points: usize, own: f64) -> Self {
+        Machine::of(vec![Costs::alone(points, own)])
+    }
+
+    /// One experiment after the other.
+    pub fn of(costs: Vec<Costs>) -> Self {
+        let (mut jobs, mut preparation, mut own) = (vec![], vec![], vec![]);
+        for (experiment, costs) in costs.into_iter().enumerate() {
+            for _ in 0..costs.blocks {
+                let block = preparation.len();
+                preparation.push(costs.preparation);
+                for _ in 0..costs.points {
+                    let trial = jobs.len();
+                    jobs.push(Job { experiment, block, trial, importance: Importance::Other });
+                    own.push(costs.own);
+                }
+            }
+        }
+        Machine { jobs, width: 0.05, preparation, own, spread: 0.0, state: 0, slow: None }
+    }
+
+    /// Every visit of an experiment costs so many times as much from then on.
+    pub fn slow_down(&mut self, from: f64, factor: f64, experiment: usize) {
+        self.slow = Some(Slow { from, until: f64::INFINITY, factor, experiment });
+    }
+
+    /// What was slow is so until then alone.
+    pub fn recover(&mut self, until: f64) {
+        self.slow = self.slow.map(|slow| Slow { until, ..slow });
+    }
+
+    /// Visits cost up to so much more or less of what they cost in the mean.
+    pub fn vary(&mut self, spread: f64, seed: u64) {
+        (self.spread, self.state) = (spread, seed);
+    }
+
+    pub fn make_important(&mut self, point: usize, own: f64) {
+        self.jobs[point].importance = Importance::Main;
+        self.own[point] = own;
+    }
+
+    pub fn alternate_importance(&mut self) {
+        for (point, job) in self.jobs.iter_mut().enumerate() {
+            job.importance = if point % 2 == 0 { Importance::Main } else { Importance::Other };
+        }
+    }
+
+    /// So many points each are figures of one trial.
+    pub fn join_figures(&mut self, figures: usize) {
+        for (point, job) in self.jobs.iter_mut().enumerate() {
+            job.trial = point / figures;
+            job.block = point / figures;
+        }
+    }
+
+    /// What the dearest visit of a single point takes.
+    pub fn dearest_visit(&self) -> Duration {
+        let slow = self.slow.map_or(1.0, |slow| slow.factor.max(1.0));
+        let visit = |(point, job): (usize, &Job)| self.preparation[job.block] + self.own[point];
+        let dearest = self.jobs.iter().enumerate().map(visit).fold(0.0, f64::max);
+        Duration::from_secs_f64(dearest * slow * (1.0 + self.spread))
+    }
+
+    fn factor(&mut self, experiment: usize, elapsed: Duration) -> f64 {
+        // A linear congruence is chance enough for costs.
+        self.state =
+            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let varied = 1.0 + self.spread * (2.0 * ((self.state >> 33) as f64 / (1_u64 << 31) as f64) - 1.0);
+        let at = elapsed.as_secs_f64();
+        let slow =
+            self.slow.filter(|slow| slow.experiment == experiment && (slow.from..slow.until).contains(&at));
+        varied * slow.map_or(1.0, |slow| slow.factor)
+    }
+}
+
+impl Simulated for Machine {
+    fn spend(&mut self, visit: &Visit, elapsed: Duration) -> Spent {
+        let experiment = self.jobs[visit.points[0]].experiment;
+        let preparation = self.preparation[visit.block] * self.factor(experiment, elapsed);
+        let point = |point: &usize| {
+            let own = self.own[*point] * self.factor(experiment, elapsed);
+            (*point, Duration::from_secs_f64(own) + visit.observe)
+        };
+        let points = visit.points.iter().map(point).collect();
+        Spent { preparation: Duration::from_secs_f64(preparation), points }
+    }
+
+    fn half_width(&self, _point: usize, trials: usize) -> f64 {
+        self.width * (6.0 / trials as f64).sqrt()
+    }
+}
+
+/// What became of a run.
+#[derive(Debug)]
+pub struct Course {
+    pub budget: Duration,
+    pub elapsed: Duration,
+    /// When as many trials were made as were first promised.
+    pub promised_end: Duration,
+    pub progress: Vec<Progress>,
+    pub settlements: Vec<Settlement>,
+    pub visits: Vec<Visit>,
+}
+
+pub fn settings(budget: f64) -> PlannerSettings {
+    let budget = Duration::from_secs_f64(budget);
+    PlannerSettings { seed: 7, budget, precision: 0.02, observe: None, rounds: 0 }
+}
+
+pub fn fresh(machine: &Machine) -> Vec<Progress> {
+    vec![Progress::default(); machine.jobs.len()]
+}
+
+/// A run from its beginning to its end.
+pub fn run(machine: &mut Machine, budget: f64) -> Course {
+    let planner = Planner::new(settings(budget), &machine.jobs);
+    follow(planner, machine, fresh(machine), budget)
+}
+
+/// A run that is taken up again with what it has found.
+pub fn after(first: &Course, machine: &mut Machine, budget: f64) -> Course {
+    let rounds = first.visits.last().map_or(0, |visit| visit.round);
+    let mut planner = Planner::new(PlannerSettings { rounds, ..settings(budget) }, &machine.jobs);
+    for visit in &first.visits {
+        let spent = machine.spend(visit, Duration::ZERO);
+        planner.remember(visit.block, spent.preparation, &spent.points, visit.observe);
+    }
+    follow(planner, machine, first.progress.clone(), budget)
+}
+
+fn follow(mut planner: Planner, machine: &mut Machine, mut progress: Vec<Progress>, budget: f64) -> Course {
+    let (mut settlements, mut visits) = (Vec::<Settlement>::new(), vec![]);
+    let (mut end, mut promised_end, mut left) = (Duration::ZERO, None, 0);
+    simulate(&mut planner, machine, &mut progress, &mut |step, elapsed, _| {
+        end = elapsed;
+        if !settlements.is_empty() && left <= 0 && promised_end.is_none() {
+            promised_end = Some(elapsed);
+        }
+        match step {
+            Step::Visit(visit) => {
+                left -= visit.points.len() as i64;
+                visits.push(visit.clone());
+            }
+            Step::Settle(settled) => {
+                if settlements.is_empty() {
+                    left = settled.trials as i64;
+                }
+                settlements.push(settled.clone());
+            }
+            Step::Done(_) => {}
+        }
+        // A planner that forgets its budget is not waited for.
+        elapsed.as_secs_f64() > 3.0 * budget
+    });
+    Course {
+        budget: Duration::from_secs_f64(budget),
+        elapsed: end,
+        promised_end: promised_end.unwrap_or(end),
+        progress,
+        settlements,
+        visits,
+    }
+}
