@@ -221,6 +221,26 @@ fn the_pilot_goes_in_the_order_of_the_report_and_later_rounds_are_drawn() {
 }
 
 #[test]
+fn what_is_costly_to_prepare_is_visited_one_after_the_other_in_an_order_that_is_drawn() {
+    let mut machine = Machine::of(vec![Costs::alone(40, 0.007), Costs::block(4, 10, 0.1, 0.01)]);
+    let course = run(&mut machine, 60.0);
+    let blocks = |round: u32| {
+        let visits = course.visits.iter().filter(move |visit| visit.round == round);
+        visits.map(|visit| visit.block).collect::<Vec<_>>()
+    };
+    let (mut orders, mut places) = (vec![], vec![]);
+    for round in 2..=7 {
+        let blocks = blocks(round);
+        let first = blocks.iter().position(|block| *block >= 40).unwrap();
+        assert!(blocks[first..first + 4].iter().all(|block| *block >= 40), "round {round}: {blocks:?}");
+        orders.push(blocks[first..first + 4].to_vec());
+        places.push(first);
+    }
+    let all_same = |one: &Vec<usize>| orders.iter().all(|order| order == one);
+    assert!(!all_same(&orders[0]) && places.iter().any(|place| *place != places[0]), "{orders:?} {places:?}");
+}
+
+#[test]
 fn the_pilot_does_not_eat_the_run() {
     let mut machine =
         Machine::of(vec![Costs::alone(100, 0.007), Costs::alone(100, 2.0), Costs::alone(50, 0.01)]);
