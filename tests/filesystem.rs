@@ -153,7 +153,7 @@ fn finds_the_cache_of_a_limit(mib: u64) {
         }
         let work = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let script = format!(
-            "echo $BASHPID > {}; exec \"$FATHOM\" run filesystem/cache_size --quick --budget 30s --alongside \
+            "echo $BASHPID > {}; exec \"$FATHOM\" run filesystem/cache_size --quick --budget 30s --precision 99% --alongside \
              --dir \"$WORK\" -o \"$RUN\" --format json",
             group.entrance()
         );
@@ -196,7 +196,7 @@ fn rate_of_a_throttled_device(old: &str, new: &str, limit: u64) -> Option<Vec<f6
     };
     let script = format!(
         "{LOOP_DEVICE} {set}; echo $BASHPID > {}; \"$FATHOM\" run filesystem/contention --quick --processes 8 --trial 1s \
-         --budget 80s --alongside --dir \"$MOUNT\" -o \"$RUN\" --format json",
+         --budget 80s --precision 99% --alongside --dir \"$MOUNT\" -o \"$RUN\" --format json",
         group.entrance()
     );
     let output = in_namespace(work.path(), &script);
@@ -227,7 +227,11 @@ fn waiting_reads(mount: &Path, run: &Path, cpu: usize) -> Result<Vec<f64>, Strin
     let _ = std::fs::remove_file(run);
     let mut command = Command::new(fathom());
     command.args(["run", "filesystem/read", "--quick", "--budget", "20s", "--trial", "30ms", "--alongside"]);
-    command.args(["--cpu", &cpu.to_string(), "--format", "json", "--dir"]).arg(mount).arg("-o").arg(run);
+    command
+        .args(["--precision", "99%", "--cpu", &cpu.to_string(), "--format", "json", "--dir"])
+        .arg(mount)
+        .arg("-o")
+        .arg(run);
     let points = points(&command.stdin(Stdio::null()).output().unwrap());
     let alone = |point: &&Value| {
         let has = |name: &str, values: &[Value]| values.contains(&point["parameters"][name]);

@@ -17,7 +17,7 @@ fn alone() -> MutexGuard<'static, ()> {
 fn measured(experiments: &[&str], budget: &str, folder: Option<&str>) -> Vec<Value> {
     let place = tempfile::tempdir().unwrap();
     let mut command = fathom();
-    command.args(["run", "--alongside", "--budget", budget, "--format", "json", "-o"]);
+    command.args(["run", "--alongside", "--budget", budget, "--precision", "99%", "--format", "json", "-o"]);
     command.arg(place.path().join("run.jsonl")).args(experiments);
     if let Some(folder) = folder {
         command.args(["--dir", folder]);

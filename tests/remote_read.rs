@@ -42,7 +42,17 @@ fn command(folder: &Path, remote: &str, more: &[&str]) -> Command {
     let path = std::env::var("PATH").unwrap_or_default();
     command.env("PATH", format!("{}:{path}:/usr/sbin:/sbin", folder.join("bin").display()));
     command.env("XDG_DATA_HOME", folder.join("data"));
-    command.args(["run", "remote_read", "--alongside", "--format", "json", "--remote", remote]);
+    command.args([
+        "run",
+        "remote_read",
+        "--alongside",
+        "--precision",
+        "99%",
+        "--format",
+        "json",
+        "--remote",
+        remote,
+    ]);
     command.arg("--dir").arg(folder).args(["--output"]).arg(folder.join("run.jsonl")).args(more);
     command
 }

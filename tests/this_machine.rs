@@ -26,7 +26,8 @@ fn measured_with(options: &[&str], experiments: &[&str], budget: &str) -> Vec<Va
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::cargo_bin("fathom").unwrap();
     command
-        .args(["run", "--alongside", "--budget", budget, "--format", "json", "-o"])
+        // As many trials as intervals need, and no more than the budget.
+        .args(["run", "--alongside", "--budget", budget, "--precision", "99%", "--format", "json", "-o"])
         .arg(folder.path().join("run.jsonl"));
     let output = command.args(options).args(experiments).assert().success().get_output().stdout.clone();
     serde_json::from_slice::<Value>(&output).unwrap()["points"].as_array().unwrap().clone()
