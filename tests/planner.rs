@@ -175,7 +175,7 @@ fn a_point_that_lacks_its_last_trial_when_time_is_up_is_left_out() {
 }
 
 #[test]
-fn time_left_goes_to_wide_intervals_and_the_cheap_are_visited_more_often() {
+fn time_left_goes_where_it_is_soonest_enough_and_the_cheap_are_visited_more_often() {
     let mut machine = Machine::of(vec![Costs::alone(50, 0.007), Costs::alone(50, 0.3)]);
     machine.width = 0.3;
     let course = check(&mut machine, 240.0);
@@ -183,6 +183,15 @@ fn time_left_goes_to_wide_intervals_and_the_cheap_are_visited_more_often() {
         course.progress[points].iter().map(|progress| progress.observed).sum()
     };
     assert!(trials(0..50) > 2 * trials(50..100));
+    // At the same price what is a little too wide comes before what is five times as wide.
+    let mut uneven = Machine::alone(100, 0.01);
+    uneven.width = 0.03;
+    uneven.make_wide(50..100, 5.0);
+    let precise = |course: &Course, points: std::ops::Range<usize>| {
+        course.progress[points].iter().filter(|progress| progress.half_width.unwrap() <= 0.02).count()
+    };
+    let course = check(&mut uneven, 90.0);
+    assert_eq!((precise(&course, 0..50), precise(&course, 50..100)), (50, 0));
     let mut precise = Machine::alone(50, 0.01);
     precise.width = 0.001;
     assert!(check(&mut precise, 60.0).elapsed < Duration::from_secs(30), "what is precise is left alone");

@@ -2,8 +2,8 @@
 //!
 //! The pilot round finds out what trials cost. Then it is settled which points get the trials that an interval needs, within
 //! the budget; the rest is left out at once, with its price, instead of leaving everything without. Rounds in a drawn order
-//! keep that promise, and are settled anew where costs have grown. What is left of the time goes where an interval is
-//! furthest from the precision wished, counting what a trial costs.
+//! keep that promise, and are settled anew where costs have grown. What is left of the time goes to the intervals that
+//! reach the precision wished the soonest, counting what a trial costs.
 
 mod settling;
 
@@ -34,7 +34,7 @@ const LOOK: f64 = 0.02;
 /// A preparation that takes longer fills memory, by the hundred megabytes.
 const COSTLY: Duration = Duration::from_millis(50);
 
-/// Of the points that miss the wished precision, each later round visits this share: the most profitable ones.
+/// Of the points that miss the wished precision, each later round visits this share: those that it brings there the soonest.
 const LATER_SHARE: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -201,13 +201,13 @@ impl Planner {
         Some(Step::Settle(self.settlement(now)))
     }
 
-    /// A visit where it is most profitable, or the end.
+    /// A visit of what is nearest to the precision wished, or the end.
     fn spent(&mut self, now: Now) -> Step {
         loop {
             if let Some(step) = self.queued(now) {
                 return step;
             }
-            let due = self.profitable(now);
+            let due = self.nearest(now);
             if due.is_empty() {
                 return Step::Done(Ending::Precision);
             }
@@ -218,8 +218,8 @@ impl Planner {
         }
     }
 
-    /// The parts that a later round visits. A block's preparation is shared by those that it is visited for.
-    fn profitable(&self, now: Now) -> Vec<usize> {
+    /// The parts that a later round visits: those that take the least time to where they should be. A block's preparation is shared by those that it is visited for.
+    fn nearest(&self, now: Now) -> Vec<usize> {
         let missing = |part: &usize| self.is_missing(*part, now);
         let mut due: Vec<(f64, usize)> = vec![];
         for (block, parts) in self.layout.blocks.iter().enumerate() {
@@ -227,17 +227,20 @@ impl Planner {
             let preparation = self.prices.preparation[block] / missing.len().max(1) as f64;
             due.extend(missing.iter().map(|part| {
                 let seconds = preparation + self.prices.own[*part].at(self.observe);
-                (self.profit(*part, seconds, now), *part)
+                (self.lacking(*part, now) * seconds, *part)
             }));
         }
-        due.sort_by(|one, other| other.0.total_cmp(&one.0));
+        due.sort_by(|one, other| one.0.total_cmp(&other.0));
         due.truncate(due.len().div_ceil(LATER_SHARE).max(8));
         due.into_iter().map(|(_, part)| part).collect()
     }
 
-    fn profit(&self, part: usize, seconds: f64, now: Now) -> f64 {
-        let of_point = |point: &usize| now.progress[*point].profit(self.settings.precision, seconds);
-        self.layout.parts[part].points.iter().map(of_point).fold(0.0, f64::max)
+    /// Trials that the first of a part's points to be there is expected to lack.
+    fn lacking(&self, part: usize, now: Now) -> f64 {
+        let precision = self.settings.precision;
+        let points = self.layout.parts[part].points.iter().map(|point| &now.progress[*point]);
+        let missing = points.filter(|progress| progress.is_missing(precision));
+        missing.map(|progress| progress.lacking(precision)).fold(f64::INFINITY, f64::min)
     }
 
     /// Draws the order of a round: of its blocks, and of the parts in each. What is costly to prepare goes one after the

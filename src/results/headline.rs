@@ -19,6 +19,8 @@ pub struct Headline {
     pub resolution: f64,
     /// Which observations it is of; `None` where the state of the core is not known.
     pub core: Option<CoreState>,
+    /// Trials of short work that hold enough of the core alone.
+    pub alone: usize,
 }
 
 impl Headline {
@@ -39,12 +41,18 @@ impl Headline {
             baseline: statistics::estimate(&baselines),
             resolution,
             core: visits.state,
+            alone: visits.alone,
         })
     }
 
     /// The relative half-width of the interval; `None` where there is none.
     pub fn half_width(&self) -> Option<f64> {
         statistics::relative_half_width(&self.estimate)
+    }
+
+    /// Trials that hold enough of the core alone, where the estimate is of whatever it did because they are too few.
+    pub fn alone_so_far(&self) -> Option<usize> {
+        (self.core == Some(CoreState::Mixed)).then_some(self.alone)
     }
 
     /// Whether a difference is so small against its baseline that no affordable number of trials will resolve it: its

@@ -70,6 +70,8 @@ pub struct Visits {
     pub chosen: Vec<Visit>,
     /// Which those are; `None` where the state of the core is not known.
     pub state: Option<CoreState>,
+    /// Trials of short work that hold enough of the core alone.
+    pub alone: usize,
 }
 
 impl Visits {
@@ -81,16 +83,17 @@ impl Visits {
             observed.filter(|(_, sample)| !sample.observations.is_empty()).collect();
         let all: Vec<Visit> = observed.iter().map(|seen| Visit::of(run, unit, *seen, levels)).collect();
         if levels.is_none() || observed.iter().all(|(_, sample)| sample.core.is_none()) {
-            return Visits { chosen: all.clone(), all, state: None };
+            return Visits { chosen: all.clone(), all, state: None, alone: 0 };
         }
         if !is_short(&observed) {
-            return Visits { chosen: all.clone(), all, state: Some(CoreState::AtEnds) };
+            return Visits { chosen: all.clone(), all, state: Some(CoreState::AtEnds), alone: 0 };
         }
         let alone: Vec<Visit> = all.iter().filter_map(|visit| visit.only(Occupancy::Alone)).collect();
-        if alone.len() < MINIMUM_TRIALS {
-            return Visits { chosen: all.clone(), all, state: Some(CoreState::Mixed) };
+        let trials = alone.len();
+        if trials < MINIMUM_TRIALS {
+            return Visits { chosen: all.clone(), all, state: Some(CoreState::Mixed), alone: trials };
         }
-        Visits { chosen: alone, all, state: Some(CoreState::Alone) }
+        Visits { chosen: alone, all, state: Some(CoreState::Alone), alone: trials }
     }
 
     /// What was observed while the core was shared, as far as it is enough.

@@ -296,6 +296,7 @@ impl Campaign {
             observed: results::sound_trials(&trials),
             barren: trials.iter().rev().take_while(|trial| !trial.observed()).count(),
             half_width: headline.as_ref().and_then(Headline::half_width),
+            alone: headline.as_ref().and_then(Headline::alone_so_far),
             exhausted: headline.as_ref().is_some_and(|headline| headline.is_lost(precision)),
         };
         self.headlines[index] = headline;

@@ -3,6 +3,7 @@
 use fathom::plan::{
     Importance, Job, Planner, PlannerSettings, Progress, Settlement, Simulated, Spent, Step, Visit, simulate,
 };
+use std::ops::Range;
 use std::time::Duration;
 
 /// What an experiment costs.
@@ -32,6 +33,8 @@ pub struct Machine {
     pub jobs: Vec<Job>,
     /// The relative half-width of every interval after six trials.
     pub width: f64,
+    /// Points whose intervals are so many times as wide.
+    wide: (Range<usize>, f64),
     preparation: Vec<f64>,
     own: Vec<f64>,
     spread: f64,
@@ -66,7 +69,7 @@ impl Machine {
                 }
             }
         }
-        Machine { jobs, width: 0.05, preparation, own, spread: 0.0, state: 0, slow: None }
+        Machine { jobs, width: 0.05, wide: (0..0, 1.0), preparation, own, spread: 0.0, state: 0, slow: None }
     }
 
     /// Every visit of an experiment costs so many times as much from then on.
@@ -77,6 +80,11 @@ impl Machine {
     /// What was slow is so until then alone.
     pub fn recover(&mut self, until: f64) {
         self.slow = self.slow.map(|slow| Slow { until, ..slow });
+    }
+
+    /// The intervals of these points are so many times as wide.
+    pub fn make_wide(&mut self, points: Range<usize>, times: f64) {
+        self.wide = (points, times);
     }
 
     /// Visits cost up to so much more or less of what they cost in the mean.
@@ -135,8 +143,9 @@ impl Simulated for Machine {
         Spent { preparation: Duration::from_secs_f64(preparation), points }
     }
 
-    fn half_width(&self, _point: usize, trials: usize) -> f64 {
-        self.width * (6.0 / trials as f64).sqrt()
+    fn half_width(&self, point: usize, trials: usize) -> f64 {
+        let times = if self.wide.0.contains(&point) { self.wide.1 } else { 1.0 };
+        times * self.width * (6.0 / trials as f64).sqrt()
     }
 }
 
