@@ -186,6 +186,10 @@ pub struct Replicate {
     /// With smaller counts: a table in about a minute.
     #[arg(long)]
     pub quick: bool,
+    /// The time that Fathom's own points may take, such as `30s`; without it two seconds each, or half a second with
+    /// `--quick`. What the report's methods take comes on top.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub budget: Option<Duration>,
     /// The seed of all randomness.
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,

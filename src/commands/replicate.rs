@@ -50,7 +50,7 @@ fn begin(asked: &cli::Replicate, report: &Report) -> Result<(Campaign, PathBuf, 
     let options = Options {
         selection,
         effort: if asked.quick { Effort::Quick } else { Effort::Standard },
-        budget: Some(budget(points.len(), asked.quick)),
+        budget: Some(asked.budget.unwrap_or_else(|| budget(points.len(), asked.quick))),
         precision: None,
         seed: asked.seed,
         cpu: asked.cpu,
@@ -69,7 +69,7 @@ fn begin(asked: &cli::Replicate, report: &Report) -> Result<(Campaign, PathBuf, 
     Ok((Campaign::begin(header, &run_path, peering)?, path, run_path))
 }
 
-/// What Fathom's own points may take: two seconds each, a quarter of that where it should be quick.
+/// What Fathom's own points may take where nobody says: two seconds each, a quarter of that where it should be quick.
 fn budget(points: usize, quick: bool) -> Duration {
     let seconds = points as f64 * if quick { 0.5 } else { 2.0 };
     Duration::from_secs_f64(seconds.max(5.0))
