@@ -18,6 +18,7 @@ pub mod shared_memory;
 mod stopwatch;
 mod tracer;
 mod trial;
+pub mod turn;
 
 pub use clock::ClockKind;
 pub use conditions::{Conditions, Snapshot};

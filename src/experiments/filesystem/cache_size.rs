@@ -6,9 +6,9 @@ use crate::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
     Parameter, Point, Prediction, Question, Scale, Site, Workload, ensure, said,
 };
-use crate::experiments::test_file::{self, Room, TestFile, cached, evict};
 use crate::machine::{self, Machine};
 use crate::quantity::{Unit, declared};
+use crate::test_file::{self, Room, TestFile, cached, evict};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::time::Duration;

@@ -1,6 +1,5 @@
 //! What do processes that read at the same time cost one another?
 
-use super::blocks::Order;
 use super::fleet::{Fleet, Member, Progress};
 use super::read;
 use crate::experiment::{
@@ -12,6 +11,7 @@ use crate::experiments::device_facts;
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::statistics::{Segments, two_segments};
+use crate::test_file::blocks::Order;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;

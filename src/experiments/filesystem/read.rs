@@ -6,7 +6,6 @@ mod predicted;
 
 pub use predicted::{PAGES_AT_ONCE, waiting};
 
-use super::blocks::{Order, Walk};
 use super::cold;
 use super::reader::{ReadAhead, Reader, Way};
 use super::uring::{self, INTERVAL, LATENCY};
@@ -14,8 +13,9 @@ use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure, Observed,
     Parameter, Point, Prediction, Scale, Site, Workload,
 };
-use crate::experiments::test_file::{Room, TestFile, accounts, cached, direct, evict, served, warm};
 use crate::machine::Machine;
+use crate::test_file::blocks::{Order, Walk};
+use crate::test_file::{Room, TestFile, accounts, cached, direct, evict, served, warm};
 use std::fs::File;
 use std::rc::Rc;
 use std::time::Duration;

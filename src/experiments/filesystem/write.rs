@@ -1,6 +1,5 @@
 //! What does writing a block to a file cost, and what to have it on the device?
 
-use super::blocks::{Order, Walk};
 use super::read;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
@@ -8,8 +7,9 @@ use crate::experiment::{
 };
 use crate::experiments::cpu::null_write;
 use crate::experiments::device_facts;
-use crate::experiments::test_file::{Aligned, Room, TestFile, cached, direct};
 use crate::machine::Machine;
+use crate::test_file::blocks::{Order, Walk};
+use crate::test_file::{Aligned, Room, TestFile, cached, direct};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::time::Duration;

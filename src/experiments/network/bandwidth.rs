@@ -1,7 +1,7 @@
 //! How many bytes a second reach the other side, and what do they cost?
 
 use super::account::{self, Account};
-use super::other_side::{LOOPBACK, PATH, PEER, WITHIN, required};
+use super::path::{LOOPBACK, PATH, PEER, WITHIN, required};
 use super::sending::{SENDFILE, SPLICE, ZERO_COPY};
 use super::{acknowledged, carried, figures, order, throughput};
 use crate::experiment::{

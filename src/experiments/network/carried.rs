@@ -3,7 +3,7 @@
 use super::bandwidth::{ASPECT, CHUNK, PIPE, RECEIVER, SENDER, TCP, UNIX, best, usual};
 use super::directions;
 use super::expected::adapter;
-use super::other_side::{LOOPBACK, PEER, WITHIN};
+use super::path::{LOOPBACK, PEER, WITHIN};
 use crate::experiment::{Dimension, Finding, Found, Known, Question, Statement, said};
 use crate::quantity::{Unit, declared};
 

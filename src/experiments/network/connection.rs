@@ -1,9 +1,9 @@
 //! What does it cost to open a connection, and to end it?
 
 use super::caller::{self, ACCEPTED, CONNECTED, Caller, OPENED_AGAIN, OVERFLOWS, timed};
-use super::other_side::{LOOPBACK, OtherSide, PATH, PEER, Version, required};
+use super::path::{LOOPBACK, PATH, PEER, required};
 use super::round_trip;
-use super::{expected, ports, set_up};
+use super::{expected, set_up};
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
     Parameter, Placement, Point, Prediction, Requirement, Scale, Site, Workload,
@@ -11,6 +11,8 @@ use crate::experiment::{
 use crate::experiments::cpu::null_write;
 use crate::machine::Machine;
 use crate::peer::Service;
+use crate::peer::other_side::{OtherSide, Version};
+use crate::peer::ports;
 use crate::peer::service::accept;
 use crate::sampling::partner::Process;
 use std::net::TcpStream;

@@ -1,7 +1,7 @@
 //! Whether a path carries as much in one direction as in the other.
 
 use super::bandwidth::{CHUNK, DIRECTION, RECEIVE, SEND, STREAMS, usual, usual_beside};
-use super::other_side::{LOOPBACK, PEER};
+use super::path::{LOOPBACK, PEER};
 use crate::experiment::{Finding, Found, Known, Parameter, Point, Question, Statement, said};
 use crate::quantity::declared;
 

@@ -1,6 +1,6 @@
 //! What predictions of this family are made of: wake-ups, copies, wires.
 
-use super::other_side::{LOOPBACK, WITHIN};
+use super::path::{LOOPBACK, WITHIN};
 use super::round_trip;
 use crate::experiment::{Basis, Known, Placement, Source};
 use crate::experiments::cpu::context_switch;

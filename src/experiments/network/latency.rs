@@ -1,7 +1,7 @@
 //! What is expected of round trips, and what their figures say together.
 
 use super::expected;
-use super::other_side::{LOOPBACK, PATH, PEER};
+use super::path::{LOOPBACK, PATH, PEER};
 use super::round_trip::{BY, ICMP, LOOP, OPEN, PAYLOAD, PIPE, TCP, UDP, UNIX, closed};
 use crate::experiment::{
     AXIS_PLACEMENT, Basis, Finding, Found, Known, Placement, Point, Prediction, Question, Statement, said,

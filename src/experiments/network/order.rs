@@ -1,7 +1,7 @@
 //! What is transferred at a point: how much, how long, and when it begins to be read.
 
 use super::bandwidth::{BY, CHUNK, DIRECTION, MESSAGES, PIPE, RECEIVE, SINCE, STREAMS, TCP, UDP, UNIX};
-use super::other_side::{PATH, PEER};
+use super::path::{PATH, PEER};
 use super::sending::WRITE;
 use super::transfer::{self, Order, Transfer};
 use crate::experiment::{Failure, Point, Site};

@@ -4,8 +4,7 @@ use super::conversation::{self, Conversation};
 use super::datagrams::{self, Fate, LATE, LOST, SENT, Udp};
 use super::latency;
 use super::open_loop::open_loop;
-use super::other_side::{LOOPBACK, OtherSide, PATH, PEER, WITHIN, required};
-use super::ping::{Ping, THIS_HOST};
+use super::path::{LOOPBACK, PATH, PEER, WITHIN, required};
 use super::tcp_info::tcp_info;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
@@ -13,6 +12,8 @@ use crate::experiment::{
 };
 use crate::machine::Machine;
 use crate::peer::Service;
+use crate::peer::other_side::OtherSide;
+use crate::peer::ping::{Ping, THIS_HOST};
 use crate::peer::service::Transport;
 use crate::statistics::share_interval;
 use std::io::{Read, Write};

@@ -2,7 +2,7 @@
 
 use super::connection::{CLOSE, CONNECT, GRACEFUL, part};
 use super::latency::software_and_network;
-use super::other_side::{LOOPBACK, PEER};
+use super::path::{LOOPBACK, PEER};
 use super::round_trip::{self, TCP};
 use crate::experiment::{Finding, Found, Known, Placement, Question, Statement, said};
 

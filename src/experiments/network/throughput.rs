@@ -4,7 +4,7 @@ use super::bandwidth::{ASPECT, BY, CHUNK, LOSS, PIPE, RAMP, RECEIVER, SENDER, ST
 use super::expected::{
     copy_ns, further_fragments, hand_over, link_rate, message_ns, network_round_trip, packet_ns, protocol_ns,
 };
-use super::other_side::{PATH, PEER};
+use super::path::{PATH, PEER};
 use crate::experiment::{Basis, Known, Placement, Point, Prediction};
 use crate::experiments::cpu::null_write;
 

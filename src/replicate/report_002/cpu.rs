@@ -2,7 +2,6 @@
 
 use super::trials;
 use crate::experiment::{Failure, Placement, Point};
-use crate::experiments::cpu::turn;
 use crate::quantity::Unit;
 use crate::replicate::sweep::point;
 use crate::replicate::tasks;
@@ -11,6 +10,7 @@ use crate::replicate::unoptimised::call_once;
 use crate::replicate::usage::Usage;
 use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
 use crate::sampling::partner::{self, Process};
+use crate::sampling::turn;
 use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_mins(1);

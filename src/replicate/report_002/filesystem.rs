@@ -2,19 +2,18 @@
 
 use super::{some_trials, trials};
 use crate::experiment::{Failure, PEER, Placement, Point, Requirement};
-use crate::experiments::filesystem::blocks::below;
-use crate::experiments::filesystem::remote::points::{RANDOM, SEQUENTIAL, SERVER_CACHED, SMALL, block};
-use crate::experiments::filesystem::remote::{self, Client, read_block};
-use crate::experiments::network::ping::Ping;
-use crate::experiments::test_file::{Room, TestFile};
 use crate::machine::{self, Machine};
+use crate::peer::ping::Ping;
 use crate::quantity::{Unit, declared};
+use crate::remote::{self, Client, read_block};
 use crate::replicate::past_cache::{Blocks, forgotten, opened};
-use crate::replicate::sweep::point;
+use crate::replicate::sweep::{point, served_block};
 use crate::replicate::timer::fenced as timed;
 use crate::replicate::{
     Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, tasks,
 };
+use crate::test_file::blocks::below;
+use crate::test_file::{Room, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::time::Duration;
@@ -22,6 +21,8 @@ use std::time::Duration;
 const MEAN: Fit = Fit::Mean(Deviation::None);
 /// What is read at once, bytes.
 const BLOCK: usize = 4096;
+const SEQUENTIAL: &str = "sequential";
+const RANDOM: &str = "random";
 
 static CACHING: Method = Method {
     name: "file cache size",
@@ -163,12 +164,8 @@ fn cold(order: &str, way: &str, file: u64) -> Point {
     point(Placement::OneCpu, &names, &[("block", BLOCK as u64), ("file", file)])
 }
 
-/// Through whatever the run's file is read; where there is none, the point that says so.
 fn far(order: &str, machine: &Machine) -> Point {
-    match &machine.storage.remote {
-        Some(remote) => block(&remote.through, SERVER_CACHED, order, SMALL),
-        None => block("network", SERVER_CACHED, RANDOM, SMALL),
-    }
+    served_block(machine, order, BLOCK as u64)
 }
 
 /// The largest file that is made, bytes.

@@ -1,9 +1,10 @@
 //! The file that remote reads read: the one that was named, or one made in the folder that was named.
 
-use super::{Client, Kind, connect, path};
+use super::client::{Client, Kind};
+use super::{connect, path};
 use crate::experiment::{Access, Failure, RemoteFile};
-use crate::experiments::test_file::Content;
 use crate::machine::RemoteAddress;
+use crate::test_file::Content;
 use std::path::Path;
 
 /// How large a file is made: 32 blocks of a mebibyte, 8192 of four kibibytes.

@@ -4,6 +4,7 @@
 //! which removes it at its end; after a kill the next run does (`sampling/owner.rs`).
 
 mod aligned;
+pub mod blocks;
 mod content;
 mod device;
 mod residency;

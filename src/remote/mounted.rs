@@ -1,8 +1,8 @@
 //! A file that a mount shows: read like any file, with the page cache of this machine between it and the server.
 
-use super::{Client, Kind, Ticket};
+use super::client::{Client, Kind, Ticket};
 use crate::experiment::Failure;
-use crate::experiments::test_file;
+use crate::test_file;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 

@@ -1,7 +1,7 @@
 //! Who asks, by NTLM version 2 (Microsoft's MS-NLMP), without negotiation around it; nobody at all where no user is named.
 
 use crate::experiment::Failure;
-use crate::experiments::filesystem::remote::wire::Message;
+use crate::remote::wire::Message;
 use hmac::{Hmac, KeyInit, Mac};
 use md4::{Digest, Md4};
 use md5::Md5;

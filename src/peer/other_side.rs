@@ -1,38 +1,21 @@
 //! The other half of an experiment: a process on this machine, or the peer.
 
-use crate::experiment::{Failure, Parameter, PeerAddress, Placement, Point, Requirement, Scale, Site};
-use crate::peer::{Place, Running, Service, ServiceReport, Session, service};
+use super::client::Session;
+use super::service::{self, Place, Running, Service, ServiceReport};
+use crate::experiment::{Failure, PeerAddress, Site};
 use crate::sampling::partner::Process;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// How far a message travels.
-pub const PATH: Parameter = Parameter {
-    name: "path",
-    meaning: "how far it travels: within the kernel, over the loopback interface, or to the peer",
-    scale: Scale::Name,
-};
-
-/// Between two processes, without a network protocol.
-pub const WITHIN: &str = "within";
-/// Over the loopback interface: the software alone.
+/// The path over the loopback interface: the software alone.
 pub const LOOPBACK: &str = "loopback";
-/// To the second host.
+/// The path to the second host.
 pub use crate::experiment::PEER;
 
 /// A process on this machine that takes longer to answer has died or hangs.
 const PATIENCE: Duration = Duration::from_secs(8);
-
-/// What a point's path and placement need.
-pub fn required(point: &Point) -> Vec<Requirement> {
-    match (point.name(&PATH), point.placement()) {
-        (PEER, _) => vec![Requirement::Peer],
-        (_, Placement::AcrossCpus) => vec![Requirement::Cpus(2)],
-        _ => vec![],
-    }
-}
 
 /// Which version of the Internet protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Blocks one after the other, with requests sent ahead of the answers where that is wanted.
 
-use super::{Client, Ticket, read_block};
+use super::client::{Client, Ticket, read_block};
 use crate::experiment::Failure;
 use std::collections::VecDeque;
 

@@ -1,8 +1,8 @@
 //! Messages of SMB 2 (Microsoft's MS-SMB2) over TCP: numbered, signed where the server wants it, credited.
 
 use crate::experiment::Failure;
-use crate::experiments::filesystem::remote::early::Early;
-use crate::experiments::filesystem::remote::wire::{Message, Wire};
+use crate::remote::early::Early;
+use crate::remote::wire::{Message, Wire};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 

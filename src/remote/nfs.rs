@@ -1,8 +1,8 @@
 //! A client of NFS version 3 over TCP (RFC 1813): mount protocol, look-up, read; one file at a time.
 
+use super::client::{Client, Kind, Ticket};
 use super::rpc::{Program, Rpc, counted, opaque};
 use super::wire::Message;
-use super::{Client, Kind, Ticket};
 use crate::experiment::Failure;
 use crate::machine::RemoteUrl;
 

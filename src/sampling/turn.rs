@@ -3,10 +3,12 @@
 //! Each mechanism has two ends; an end can give the turn to the other side and wait for its own. One side plays rounds
 //! of give and wait, the other echoes: wait and give. So no side runs ahead, and nothing deadlocks (R-CPU-29).
 
+use super::owner::Owner;
+use super::partner::{Process, pipe};
+use super::shared_memory::{Shareable, shared_memory};
 use crate::experiment::{Failure, Workload, ensure, errno};
-use crate::sampling::partner::{Process, pipe};
-use crate::sampling::shared_memory::{Shareable, shared_memory};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// One side of a mechanism.
@@ -78,7 +80,7 @@ pub fn ring_of_pipes(members: usize) -> Result<(AnyEnd, Vec<AnyEnd>), Failure> {
 }
 
 /// Two named pipes, in a folder where names may be made; the names are gone before this returns.
-pub fn fifos(folder: &std::path::Path) -> Result<Ends, Failure> {
+pub fn fifos(folder: &Path) -> Result<Ends, Failure> {
     let there = Fifo::make(folder, "there")?;
     let here = Fifo::make(folder, "here")?;
     let near = Bytes { read: here.open()?, write: there.open()? };
@@ -110,8 +112,8 @@ impl End for Bytes {
 struct Fifo(std::ffi::CString);
 
 impl Fifo {
-    fn make(folder: &std::path::Path, name: &str) -> Result<Self, Failure> {
-        let path = folder.join(format!(".fathom-{}-{name}", std::process::id()));
+    fn make(folder: &Path, name: &str) -> Result<Self, Failure> {
+        let path = own_path(folder, name)?;
         let path = std::ffi::CString::new(path.into_os_string().into_encoded_bytes())
             .map_err(|_| Failure::Unsupported("the folder's name has a zero byte in it".to_owned()))?;
         // SAFETY: a C string.
@@ -260,8 +262,8 @@ impl End for Posix {
 /// Three record locks on a file, rotated: the turn's owner holds two of them, the other side one and waits for the one
 /// that it is given next. The locks belong to open file descriptions (fcntl(2)), not to processes: those of a process
 /// are all lost when it closes any descriptor of the file.
-pub fn file_locks(folder: &std::path::Path) -> Result<Ends, Failure> {
-    let path = folder.join(format!(".fathom-{}-locks", std::process::id()));
+pub fn file_locks(folder: &Path) -> Result<Ends, Failure> {
+    let path = own_path(folder, "locks")?;
     let open = || std::fs::File::options().create(true).truncate(false).read(true).write(true).open(&path);
     let files = open().and_then(|first| Ok((first, open()?)));
     let _ = std::fs::remove_file(&path);
@@ -314,6 +316,13 @@ impl End for FileLock {
         self.step += i64::from(!self.echoes);
         self.set(libc::F_WRLCK, byte)
     }
+}
+
+/// A path that tells its owner, this process.
+fn own_path(folder: &Path, what: &str) -> Result<PathBuf, Failure> {
+    let owner = Owner::of(std::process::id());
+    let owner = owner.ok_or_else(|| Failure::Unsupported("/proc does not show this process".to_owned()))?;
+    Ok(folder.join(owner.name(what)))
 }
 
 fn mapped<T: Shareable>() -> Result<&'static T, Failure> {

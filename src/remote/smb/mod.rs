@@ -3,8 +3,8 @@
 mod ntlm;
 mod session;
 
+use super::client::{Client, Kind, Ticket};
 use super::wire::{Message, Wire};
-use super::{Client, Kind, Ticket};
 use crate::experiment::{Access, Failure};
 use crate::machine::RemoteUrl;
 use ntlm::{Challenge, User, utf16};

@@ -1,13 +1,10 @@
 //! Blocks of a file as work to be timed: which ones, in which order, from whose cache, and seen to be the right ones.
 
-use super::mounted::Mounted;
 use super::points::{CLIENT_CACHED, SERVER_CACHED, SERVER_COLD, UNPROVED};
-use super::server_cache::ServerCache;
-use super::stream::Stream;
-use super::{Client, read_block};
 use crate::experiment::{Check, Failure, Observed, RemoteFile, Site, Workload, ensure};
-use crate::experiments::test_file::{Content, SECTOR, TestFile};
 use crate::machine::{Protocol, RemoteAddress};
+use crate::remote::{self, Client, Mounted, ServerCache, Stream, read_block};
+use crate::test_file::{Content, SECTOR, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::cell::RefCell;
@@ -85,7 +82,7 @@ impl Reading {
         part: &Part,
         ahead: usize,
     ) -> Result<Self, Failure> {
-        let name = super::path(&file.address);
+        let name = remote::path(&file.address);
         let made = || Expected::Made(Content::of(Path::new(&name)));
         let known = if file.own { made() } else { Expected::Seen(vec![]) };
         Ok(Reading::over(client, known, matches!(file.address, RemoteAddress::Mounted(_)), part, ahead))

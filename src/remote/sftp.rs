@@ -1,9 +1,9 @@
 //! A client of the SSH file transfer protocol, version 3 (draft-ietf-secsh-filexfer-02), over the user's own `ssh`.
 
+use super::client::{Client, Kind, Ticket};
 use super::early::Early;
 use super::ssh::Ssh;
 use super::wire::{Message, Wire};
-use super::{Client, Kind, Ticket};
 use crate::experiment::{Access, Failure};
 use crate::machine::RemoteUrl;
 
