@@ -16,6 +16,7 @@ pub mod proof;
 pub mod protocol;
 pub mod server;
 pub mod service;
+mod shared;
 mod waking;
 mod wire;
 

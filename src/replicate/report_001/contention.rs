@@ -1,6 +1,6 @@
 //! Section 6.4: processes that read at the same time.
 
-use super::TRIALS;
+use super::trials::TRIALS;
 use crate::experiment::{Failure, Found, Known, Placement, Point, ensure};
 use crate::quantity::Unit;
 use crate::replicate::past_cache::{Blocks, opened};

@@ -1,6 +1,6 @@
 //! Section 6: file system, but contention.
 
-use super::trials;
+use super::trials::{TRIALS, trials};
 use crate::experiment::{Failure, Found, Known, Placement, Point, RemoteFile, Requirement};
 use crate::machine::{self, Machine};
 use crate::quantity::Unit;
@@ -214,7 +214,7 @@ fn reading(stage: &Stage) -> Result<Series, Failure> {
         if stage.quick { Some(TestFile::nameless(stage.site, FILE, Room::DEFAULT)?) } else { None };
     for bytes in FILES.into_iter().filter(|bytes| !stage.quick || *bytes == FILE) {
         let (mut forward, mut anywhere) = (vec![], vec![]);
-        for _ in 0..super::TRIALS {
+        for _ in 0..TRIALS {
             let test =
                 kept.take().map_or_else(|| TestFile::nameless(stage.site, bytes, Room::DEFAULT), Ok)?;
             let (one, other) = in_both_orders(&test, count, &mut chance, tick_ns)?;

@@ -1,6 +1,6 @@
 //! Section 4: memory.
 
-use super::trials;
+use super::trials::trials;
 use crate::experiment::{Failure, Placement, Point};
 use crate::machine::Machine;
 use crate::quantity::Unit;

@@ -1,6 +1,6 @@
 //! Its chapter "CPU & Scheduling".
 
-use super::trials;
+use super::trials::{TRIALS, trials};
 use crate::experiment::{Failure, Placement, Point};
 use crate::quantity::Unit;
 use crate::replicate::sweep::point;
@@ -295,7 +295,7 @@ fn switching(stage: &Stage, between: Between) -> Result<Series, Failure> {
         played.map(|()| ns)
     };
     let values = trials(round)?;
-    let waits = Usage::now().since(before).voluntary as f64 / (super::TRIALS * sides) as f64;
+    let waits = Usage::now().since(before).voluntary as f64 / (TRIALS * sides) as f64;
     let seen = format!("A side gave up its CPU to wait {waits:.2} times in a round trip.");
     Ok(Series::of(values).seen(seen).seen_where(priority))
 }

@@ -1,6 +1,6 @@
 //! Its chapter "File system".
 
-use super::{some_trials, trials};
+use super::trials::{TRIALS, some_trials, trials};
 use crate::experiment::{Failure, PEER, Placement, Point, Requirement};
 use crate::machine::{self, Machine};
 use crate::peer::ping::Ping;
@@ -255,7 +255,7 @@ fn reading_away(stage: &Stage) -> Result<Series, Failure> {
         None => return Err(Failure::Unsupported("no file over a network was named: --remote".to_owned())),
     };
     let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
-    let (whole, count) = (file.bytes / BLOCK as u64, stage.count(super::TRIALS as u64, 100) as usize);
+    let (whole, count) = (file.bytes / BLOCK as u64, stage.count(TRIALS as u64, 100) as usize);
     if whole == 0 {
         return Err(Failure::Unsupported("the remote file is smaller than a block of 4 KiB".to_owned()));
     }

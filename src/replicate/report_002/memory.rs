@@ -1,7 +1,7 @@
 //! Its chapter "Memory".
 
 use super::cpu::Span;
-use super::{some_trials, trials};
+use super::trials::{some_trials, trials};
 use crate::experiment::{Failure, Placement, Point, ensure};
 use crate::machine::Machine;
 use crate::quantity::Unit;

@@ -1,6 +1,6 @@
 //! Section 3, as they timed it.
 
-use super::super::trials;
+use super::super::trials::trials;
 use crate::experiment::Failure;
 use crate::replicate::timer::without_trailing_cpuid as timed;
 use crate::replicate::unoptimised::{ROUNDS, call, empty_loop};

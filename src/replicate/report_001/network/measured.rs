@@ -1,6 +1,6 @@
 //! Section 5, as they timed it.
 
-use super::super::trials;
+use super::super::trials::trials;
 use crate::experiment::{Failure, PEER};
 use crate::peer::Service;
 use crate::peer::other_side::OtherSide;

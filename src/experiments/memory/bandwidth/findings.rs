@@ -1,9 +1,9 @@
 //! What bandwidths say: the quickest means, what reading for ownership costs, and how naive counting misleads.
 
-use super::kernel::{KERNELS, Kernel, Kind, PER_LINE};
-use super::working_set::{self, Level};
+use super::points::point;
 use crate::experiment::{Finding, Found, Known, Question, Statement, said};
-use crate::experiments::memory::bandwidth::point;
+use crate::experiments::memory::stream::kernel::{KERNELS, Kernel, Kind, PER_LINE};
+use crate::experiments::memory::stream::working_set::{self, Level};
 use crate::machine::Bandwidth;
 use crate::quantity::declared;
 

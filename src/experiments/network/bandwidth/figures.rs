@@ -1,11 +1,11 @@
 //! What is read off one transfer: several figures where several are asked of it.
 
-use super::arrival_rate::{since_first_byte, steady};
-use super::bandwidth::{
+use super::points::{
     BY, CHUNK, LOSS, MESSAGES, RAMP, RECEIVER, SENDER, SINCE, STEADY, UDP, WHOLE, WINDOW, WINDOWS,
 };
-use super::transfer::Transfer;
 use crate::experiment::{Failure, FigureValue, Point};
+use crate::experiments::network::arrival_rate::{since_first_byte, steady};
+use crate::experiments::network::transfer::Transfer;
 
 /// Every figure of the kind of transfer that the point stands for, each in its unit.
 pub fn of(point: &Point, transfer: &Transfer) -> Result<Vec<FigureValue>, Failure> {
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn what_is_read_off_is_what_was_transferred() {
-        let usual = crate::experiments::network::bandwidth::usual("loopback");
+        let usual = crate::experiments::network::bandwidth::points::usual("loopback");
         let figures = of(&usual, &transfer()).unwrap();
         assert_eq!(figures.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [STEADY, SENDER, RECEIVER]);
         assert!((figures[0].1 / 1e9 - 1.0).abs() < 1e-6 && figures[1].1 > figures[2].1, "{figures:?}");

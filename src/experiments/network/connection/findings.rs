@@ -1,10 +1,10 @@
 //! What opening and ending connections says: in round trips, and of software and network.
 
-use super::connection::{CLOSE, CONNECT, GRACEFUL, part};
-use super::latency::software_and_network;
-use super::path::{LOOPBACK, PEER};
-use super::round_trip::{self, TCP};
+use super::points::{CLOSE, CONNECT, GRACEFUL, part};
 use crate::experiment::{Finding, Found, Known, Placement, Question, Statement, said};
+use crate::experiments::network::latency::software_and_network;
+use crate::experiments::network::path::{LOOPBACK, PEER};
+use crate::experiments::network::round_trip::{self, TCP};
 
 const NAME: &str = "network/connection";
 

@@ -1,10 +1,10 @@
 //! What is transferred at a point: how much, how long, and when it begins to be read.
 
-use super::bandwidth::{BY, CHUNK, DIRECTION, MESSAGES, PIPE, RECEIVE, SINCE, STREAMS, TCP, UDP, UNIX};
-use super::path::{PATH, PEER};
-use super::sending::WRITE;
-use super::transfer::{self, Order, Transfer};
+use super::points::{BY, CHUNK, DIRECTION, MESSAGES, PIPE, RECEIVE, SINCE, STREAMS, TCP, UDP, UNIX};
 use crate::experiment::{Failure, Point, Site};
+use crate::experiments::network::path::{PATH, PEER};
+use crate::experiments::network::sending::WRITE;
+use crate::experiments::network::transfer::{self, Order, Transfer};
 use crate::peer::service::Enough;
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! Whether a path carries as much in one direction as in the other.
 
-use super::bandwidth::{CHUNK, DIRECTION, RECEIVE, SEND, STREAMS, usual, usual_beside};
-use super::path::{LOOPBACK, PEER};
+use super::points::{CHUNK, DIRECTION, RECEIVE, SEND, STREAMS, usual, usual_beside};
 use crate::experiment::{Finding, Found, Known, Parameter, Point, Question, Statement, said};
+use crate::experiments::network::path::{LOOPBACK, PEER};
 use crate::quantity::declared;
 
 const NAME: &str = "network/bandwidth";

@@ -1,10 +1,10 @@
 //! What the rates of streams say together: ways compared, the network's share, and what is the limit.
 
-use super::bandwidth::{ASPECT, CHUNK, PIPE, RECEIVER, SENDER, TCP, UNIX, best, usual};
 use super::directions;
-use super::expected::adapter;
-use super::path::{LOOPBACK, PEER, WITHIN};
-use crate::experiment::{Dimension, Finding, Found, Known, Question, Statement, said};
+use super::points::{ASPECT, CHUNK, PIPE, RECEIVE, RECEIVER, SEND, SENDER, TCP, UNIX, point, usual};
+use crate::experiment::{Dimension, Finding, Found, Known, Placement, Question, Statement, said};
+use crate::experiments::network::expected::adapter;
+use crate::experiments::network::path::{LOOPBACK, PEER, WITHIN};
 use crate::quantity::{Unit, declared};
 
 const NAME: &str = "network/bandwidth";
@@ -13,6 +13,14 @@ const NAME: &str = "network/bandwidth";
 pub fn findings(known: &Known) -> Vec<Finding> {
     let mine = [ways_compared(known), collapse(known), network_share(known), the_limit(known)];
     mine.into_iter().flatten().chain(directions::findings(known)).collect()
+}
+
+/// What the reports' comparison wants: the best of a sweep over chunks.
+fn best(by: &str, path: &str, known: &Known) -> Option<(u64, Found)> {
+    let directions = [SEND, RECEIVE].into_iter();
+    let groups = directions.map(|direction| point(by, path, direction, 0, Placement::AcrossCpus));
+    let all = groups.flat_map(|group| known.found_along(NAME, &group, &CHUNK));
+    all.max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
 }
 
 fn ways_compared(known: &Known) -> Option<Finding> {

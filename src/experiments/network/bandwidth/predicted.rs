@@ -1,12 +1,12 @@
 //! What is expected of streams.
 
-use super::bandwidth::{ASPECT, BY, CHUNK, LOSS, PIPE, RAMP, RECEIVER, SENDER, STREAMS, TCP, UDP, UNIX};
-use super::expected::{
-    copy_ns, further_fragments, hand_over, link_rate, message_ns, network_round_trip, packet_ns, protocol_ns,
-};
-use super::path::{PATH, PEER};
+use super::points::{ASPECT, BY, CHUNK, LOSS, PIPE, RAMP, RECEIVER, SENDER, STREAMS, TCP, UDP, UNIX};
 use crate::experiment::{Basis, Known, Placement, Point, Prediction};
 use crate::experiments::cpu::null_write;
+use crate::experiments::network::expected::{
+    copy_ns, further_fragments, hand_over, link_rate, message_ns, network_round_trip, packet_ns, protocol_ns,
+};
+use crate::experiments::network::path::{PATH, PEER};
 
 /// Bytes of a TCP segment's payload and of what it takes on Ethernet's wire: 1500 of the packet, 38 around it.
 const SEGMENT: (f64, f64) = (1448.0, 1538.0);
