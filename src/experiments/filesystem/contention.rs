@@ -317,13 +317,7 @@ fn alone(point: &Point, known: &Known) -> (&'static str, Basis) {
     let random = [ALL_RANDOM, RANDOM_AMONG].contains(&point.name(&PATTERN));
     let direct = read::direct_point(random);
     let device = if random { device_facts::random_read(known) } else { device_facts::sequential_read(known) };
-    (
-        "one block of one process alone",
-        match known.median("filesystem/read", &direct) {
-            Some(_) => known.measured_or("filesystem/read", &direct, 0.0, ""),
-            None => device,
-        },
-    )
+    ("one block of one process alone", known.measured("filesystem/read", &direct).unwrap_or(device))
 }
 
 /// How a block's time grows with the processes: one line, or two that meet; and how that compares with a device that serves

@@ -13,7 +13,7 @@ use super::stream::prediction;
 use super::stream::working_set::{self, Level, SIZE};
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Requirement, Site, Source, Workload,
+    Prediction, Requirement, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::quantity::{Unit, declared};
@@ -220,11 +220,7 @@ pub fn reference_rate(kernel: &Kernel, level: Level, known: &Known) -> Option<Ba
     let size = working_set::sizes(known.machine).into_iter().find(|(at, _)| *at == level)?.1;
     let others =
         prediction::references(known.machine).into_iter().filter(|one| comes_before(one, kernel, known));
-    let found = |read| {
-        let measured = point(read, size);
-        let value = known.median(ABOUT.name, &measured)?;
-        Some(Basis { value, source: Source::Measured { experiment: ABOUT.name.to_owned(), point: measured } })
-    };
+    let found = |read| known.measured(ABOUT.name, &point(read, size));
     others.filter(|read| prediction::width(read) >= prediction::width(kernel)).find_map(found)
 }
 

@@ -148,18 +148,14 @@ impl Experiment for Bandwidth {
         let (order, point) = (order::of(point, site), point.clone());
         let account = Rc::new(RefCell::new(Account::new()));
         let kept = Rc::clone(&account);
-        let mut warmed = false;
         let act = move || {
-            // The sampler warms up with one call; a transfer has its own beginning.
-            if !std::mem::replace(&mut warmed, true) {
-                return Ok(vec![]);
-            }
             let began = site.stopwatch.now_ns();
             let transfer = order::transferred(&point, &order, site)?;
             kept.borrow_mut().add(&transfer, site.stopwatch.now_ns() - began);
             figures::of(&point, &transfer)
         };
-        Ok(Workload::figures(act).witnessed(move || account.borrow().witness()))
+        // A transfer has its own beginning.
+        Ok(Workload::figures(act).cold().witnessed(move || account.borrow().witness()))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {

@@ -194,11 +194,8 @@ impl Experiment for Connection {
 
 /// The way to the peer and back, between the kernels: a ping of this run, or what is usual.
 fn way(known: &Known) -> Basis {
-    let ping = round_trip::ping(PEER);
-    match known.median("network/round_trip", &ping) {
-        Some(_) => known.measured_or("network/round_trip", &ping, 0.0, ""),
-        None => expected::network_round_trip(),
-    }
+    let ping = known.measured("network/round_trip", &round_trip::ping(PEER));
+    ping.unwrap_or_else(expected::network_round_trip)
 }
 
 fn connect<'site>(caller: Caller, site: &'site Site) -> impl FnMut() -> Result<Option<f64>, Failure> + 'site {

@@ -9,11 +9,11 @@ mod connection;
 mod conversation;
 mod datagrams;
 mod expected;
-mod latency;
 mod open_loop;
 mod path;
 pub mod round_trip;
 mod sending;
+mod software_share;
 mod tcp_info;
 mod transfer;
 

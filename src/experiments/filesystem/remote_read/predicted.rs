@@ -4,7 +4,7 @@ use super::points::{
     AHEAD, BLOCK, CLIENT_CACHED, LOCAL, NO_DATA, ORDER, RANDOM, SERVER_COLD, STATE, THROUGH, UNPROVED, block,
     no_data,
 };
-use crate::experiment::{Basis, Known, Point, Prediction, Source};
+use crate::experiment::{Basis, Known, Point, Prediction};
 use crate::experiments::cpu::null_write;
 use crate::machine::Remote;
 
@@ -70,15 +70,11 @@ fn network(through: &str, point: &Point, known: &Known) -> Prediction {
     let requests = (bytes as f64 / most(through)).max(1.0);
     let overlapped = requests / (point.number(&AHEAD) + 1) as f64;
     let (byte, why) = byte_ns(through, known);
-    let round_trips = match known.median(NAME, &no_data(through)) {
-        Some(value) => Prediction::new().hardware(
-            "an exchange without data, of those that do not overlap",
-            overlapped,
-            Basis {
-                value,
-                source: Source::Measured { experiment: NAME.to_owned(), point: no_data(through) },
-            },
-        ),
+    let round_trips = match known.measured(NAME, &no_data(through)) {
+        Some(exchange) => {
+            let what = "an exchange without data, of those that do not overlap";
+            Prediction::new().hardware(what, overlapped, exchange)
+        }
         None => scaled(&exchange(through, known), overlapped),
     };
     round_trips.hardware("a byte over the network", bytes as f64, Basis::published(byte, &why))
@@ -117,11 +113,10 @@ fn byte_ns(through: &str, known: &Known) -> (f64, String) {
 fn from_server_cache(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
     let (order, bytes) = (point.name(&ORDER), point.number(&BLOCK));
     let local = block(LOCAL, CLIENT_CACHED, order, bytes);
-    match known.median(NAME, &local) {
-        Some(value) => {
-            let source = Source::Measured { experiment: NAME.to_owned(), point: local };
+    match known.measured(NAME, &local) {
+        Some(read) => {
             let what = "the read itself from the server's page cache, as from this machine's";
-            prediction.software(what, 1.0, Basis { value, source })
+            prediction.software(what, 1.0, read)
         }
         None => from_page_cache(prediction, bytes, known),
     }

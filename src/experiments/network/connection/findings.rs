@@ -2,9 +2,9 @@
 
 use super::points::{CLOSE, CONNECT, GRACEFUL, part};
 use crate::experiment::{Finding, Found, Known, Placement, Question, Statement, said};
-use crate::experiments::network::latency::software_and_network;
 use crate::experiments::network::path::{LOOPBACK, PEER};
 use crate::experiments::network::round_trip::{self, TCP};
+use crate::experiments::network::software_share::software_and_network;
 
 const NAME: &str = "network/connection";
 
