@@ -3,9 +3,11 @@
 mod dry_run;
 mod peer;
 mod references;
+mod rendered;
 mod replicate;
+mod streams;
 
-use crate::cli::{self, Cli, Colour, Command, Format, MachineFormat};
+use crate::cli::{self, Cli, Colour, Command, MachineFormat};
 use crate::experiments;
 use crate::machine::Machine;
 use crate::plan;
@@ -18,10 +20,10 @@ use crate::run::{self, Campaign, MeasuringLock, Options, Peering};
 use crate::sampling::{self, Block, Request};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::CommandFactory;
-use serde::de::DeserializeOwned;
-use std::io::Write;
+use rendered::{rendered, report_of};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use streams::{print, request};
 
 /// Exit status: usage, or it could not run.
 pub const COULD_NOT_RUN: u8 = 2;
@@ -58,15 +60,6 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let cause = error.downcast_ref::<std::io::Error>();
     cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
-}
-
-fn print(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    if !text.ends_with('\n') {
-        out.write_all(b"\n")?;
-    }
-    Ok(out.flush()?)
 }
 
 fn style(asked: Colour) -> Style {
@@ -117,15 +110,6 @@ fn trial() -> Result<()> {
         print(&serde_json::to_string(&block.visit(&serde_json::from_str(&line?)?))?)?;
     }
     Ok(())
-}
-
-/// What a process that measures is asked on its standard input.
-fn request<R: DeserializeOwned>(command: &str, by: &str) -> Result<R> {
-    let mut text = String::new();
-    std::io::stdin().read_line(&mut text)?;
-    serde_json::from_str(&text).with_context(|| {
-        format!("`fathom {command}` is what `fathom {by}` starts; it wants a request on standard input")
-    })
 }
 
 fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
@@ -216,23 +200,4 @@ fn shown(path: &Path, asked: &cli::Report, style: Style) -> Result<String> {
         return Ok(report_of(&results, asked, &[("run file", path)], style));
     }
     Ok(references::beside(&results, &machines, asked, path, style))
-}
-
-/// The screen, the tables, or another form.
-fn report_of(results: &Results, asked: &cli::Report, files: &[(&str, &Path)], style: Style) -> String {
-    match asked.format {
-        Format::Text if asked.full => report::terminal::summary(results, files, style),
-        format => rendered(results, format, files, style),
-    }
-}
-
-fn rendered(results: &Results, format: Format, files: &[(&str, &Path)], style: Style) -> String {
-    match format {
-        Format::Text => report::screen::page(results, files, style),
-        Format::Html => report::html::render(results),
-        Format::Markdown => report::markdown::render(results),
-        Format::Latex => report::latex::render(results),
-        Format::Synopsis => report::markdown::synopsis(results),
-        Format::Json => report::json::render(results),
-    }
 }

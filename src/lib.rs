@@ -9,6 +9,8 @@ pub mod statistics;
 pub mod experiment;
 pub mod sampling;
 pub mod peer;
+pub mod test_file;
+pub mod remote;
 pub mod experiments;
 pub mod record;
 pub mod results;

@@ -1,4 +1,7 @@
-//! Data flows one way: a module uses only modules that `lib.rs` lists before it.
+//! Data flows one way: a module uses only modules that `lib.rs` lists before it, and no files use each other in a circle.
+
+#[path = "architecture/uses.rs"]
+mod uses;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -90,4 +93,71 @@ fn no_module_is_named_after_nothing() {
             file.display()
         );
     }
+}
+
+/// Circles that are known and still to be mended; nothing may be added.
+const KNOWN_CIRCLES: [&str; 3] = [
+    "results, results::trend, results::virtual_peer",
+    "results::core_state, results::headline, results::point, results::sound, results::visits",
+    "results::missed, results::missed::told",
+];
+
+fn found_circles(texts: &[(PathBuf, String)]) -> BTreeSet<String> {
+    let texts = texts.iter().map(|(path, text)| (path.as_path(), text.as_str()));
+    let told = |circle: &BTreeSet<uses::Name>| {
+        circle.iter().map(|name| name.join("::")).collect::<Vec<_>>().join(", ")
+    };
+    uses::circles(&uses::uses(texts)).iter().map(told).collect()
+}
+
+#[test]
+fn no_files_use_each_other_in_a_circle() {
+    let mut paths = vec![];
+    files(&source(""), &mut paths);
+    let below = |path: &PathBuf| path.strip_prefix(source("")).unwrap().to_owned();
+    let texts: Vec<_> =
+        paths.iter().map(|path| (below(path), std::fs::read_to_string(path).unwrap())).collect();
+    assert!(texts.len() > 300, "the sources were not found");
+    let known = KNOWN_CIRCLES.map(str::to_owned).into();
+    assert_eq!(found_circles(&texts), known, "files that use each other");
+}
+
+fn circles_of(sources: &[(&str, &str)]) -> BTreeSet<String> {
+    let owned = |(path, text): &(&str, &str)| (PathBuf::from(path), (*text).to_owned());
+    found_circles(&sources.iter().map(owned).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_helper_that_imports_its_experiments_constants_is_in_a_circle_with_it() {
+    let user = ("x.rs", "mod points;\nuse points::all;\nfn sweep() { all(); }\npub const SIZE: u64 = 1;");
+    let circle = BTreeSet::from(["x, x::points".to_owned()]);
+    assert_eq!(circles_of(&[user, ("x/points.rs", "use super::SIZE;\npub fn all() {}")]), circle);
+    assert_eq!(circles_of(&[user, ("x/points.rs", "pub fn all() { super::SIZE; }")]), circle);
+    assert!(circles_of(&[user, ("x/points.rs", "// use super::SIZE;\npub fn all() {}")]).is_empty());
+    let tested = "pub fn all() {}\n#[cfg(test)]\nmod tests {\n    use super::super::SIZE;\n}";
+    assert!(circles_of(&[user, ("x/points.rs", tested)]).is_empty(), "tests may use anything");
+}
+
+#[test]
+fn a_parent_that_declares_and_passes_on_is_in_no_circle_until_it_uses_what_it_passes_on() {
+    let one = ("p/one.rs", "use super::two::Two;\npub struct One(Two);");
+    let two = ("p/two.rs", "use super::LIMIT;\npub struct Two;");
+    let parent = "mod one;\nmod two;\npub use one::{One};\npub use two::Two;\npub const LIMIT: u64 = 1;";
+    assert!(circles_of(&[("p/mod.rs", parent), one, two]).is_empty());
+    let calling = format!("{parent}\nfn make() -> One {{}}");
+    let circle = BTreeSet::from(["p, p::one, p::two".to_owned()]);
+    assert_eq!(circles_of(&[("p/mod.rs", &calling), one, two]), circle);
+    // Whoever names what is passed on uses the file that defines it.
+    let around = [("p/mod.rs", parent), ("p/one.rs", "use crate::q::Q;\npub struct One;"), two];
+    let user = ("q.rs", "use crate::p::One;\npub struct Q(One);");
+    assert_eq!(circles_of(&[&around[..], &[user]].concat()), BTreeSet::from(["p::one, q".to_owned()]));
+}
+
+#[test]
+fn an_inline_module_is_part_of_its_file() {
+    let text = "pub type Pair = u8;\npub use inner::ALL;\nmod inner {\n    use super::Pair;\n    pub const ALL: Pair = 1;\n}";
+    assert!(
+        circles_of(&[("x.rs", "mod forms;\nuse forms::ALL;\nfn f() { ALL; }"), ("x/forms.rs", text)])
+            .is_empty()
+    );
 }

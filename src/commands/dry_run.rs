@@ -1,6 +1,6 @@
 //! `run --dry-run`: the plan, and what is expected of it, without measuring.
 
-use super::print;
+use super::streams::print;
 use crate::cli;
 use crate::experiment::{Asked, Experiment};
 use crate::machine::Machine;

@@ -1,6 +1,7 @@
 //! Published machines: their figures, and a run set beside them.
 
-use super::print;
+use super::rendered::report_of;
+use super::streams::print;
 use crate::cli::{Format, MachineFormat, Report};
 use crate::references::{self, Machine};
 use crate::report;
@@ -55,7 +56,7 @@ pub(super) fn beside(
     let published = Published::beside(results, machines);
     match asked.format {
         Format::Text => {
-            let summary = super::report_of(results, asked, &[("run file", path)], style);
+            let summary = report_of(results, asked, &[("run file", path)], style);
             summary + "\n" + &report::beside::text(results, &published, style)
         }
         Format::Html => report::html::render_beside(results, &published),

@@ -1,6 +1,7 @@
 //! `fathom replicate`: a published report's own methods, and its summary table beside Fathom's figures.
 
-use super::{peer, print, request};
+use super::peer;
+use super::streams::{print, request};
 use crate::cli::{self, Format};
 use crate::experiment::Effort;
 use crate::record::store;

@@ -6,8 +6,8 @@
 //! said!["A process costs ", process.named("a process"), ", a thread ", thread.named("a thread"), "."]
 //! ```
 
-use super::Point;
 use super::found::Found;
+use super::point::Point;
 
 /// What readers ask of results: the comparisons of the published reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -259,3 +259,20 @@ macro_rules! said {
     }};
 }
 pub(crate) use said;
+
+impl Found {
+    /// As a figure of a statement.
+    pub fn named(self, name: &str) -> Figure {
+        Figure { name: name.to_owned(), found: self }
+    }
+
+    /// How many times as much, long or fast (`much`) as the other, as far as the two intervals tell them apart.
+    pub fn times_as(self, much: &str, other: Found, name: &str) -> Statement {
+        let times = said![self.over(other).named(name), format!(" times as {much}")];
+        match self.differs_from(&other) {
+            Some(true) => times,
+            Some(false) => said!["the two cannot be told apart"],
+            None => said![times, ", as far as so few trials tell"],
+        }
+    }
+}

@@ -1,7 +1,6 @@
 //! What a run has found: a value with its interval, and what it counts. Findings are computed with these, and rounded by
 //! nobody but the report.
 
-use super::finding::{Figure, Statement, said};
 use crate::quantity::Unit;
 use crate::statistics::{Estimate, Interval, Measured};
 
@@ -117,20 +116,5 @@ impl Found {
     /// Whether it is known to be above zero.
     pub fn is_resolved(&self) -> bool {
         self.interval.is_some_and(|interval| interval.low > 0.0)
-    }
-
-    /// As a figure of a statement.
-    pub fn named(self, name: &str) -> Figure {
-        Figure { name: name.to_owned(), found: self }
-    }
-
-    /// How many times as much, long or fast (`much`) as the other, as far as the two intervals tell them apart.
-    pub fn times_as(self, much: &str, other: Found, name: &str) -> Statement {
-        let times = said![self.over(other).named(name), format!(" times as {much}")];
-        match self.differs_from(&other) {
-            Some(true) => times,
-            Some(false) => said!["the two cannot be told apart"],
-            None => said![times, ", as far as so few trials tell"],
-        }
     }
 }

@@ -1,6 +1,17 @@
 //! The figures by which an experiment is told on one page.
 
-use super::{Landmark, PEER, Point, VIRTUAL_PEER, Value};
+use super::point::{PEER, Point, VIRTUAL_PEER, Value};
+
+/// A limit that a machine declares and that a sweep may show: the size of a cache, the entries of a TLB.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Landmark {
+    /// The parameter that it is a value of.
+    pub along: &'static str,
+    /// Its value.
+    pub at: f64,
+    /// What it is: `L2 1 MiB`.
+    pub name: String,
+}
 
 /// A figure that a page which has room for little has of an experiment.
 #[derive(Debug, Clone, Copy)]
@@ -124,7 +135,7 @@ fn within(points: &[&Point], name: &str, place: usize, landmarks: &[Landmark]) -
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Parameter, Placement, Scale};
+    use super::super::point::{Parameter, Placement, Scale};
     use super::*;
 
     const SIZE: Parameter = Parameter { name: "size", meaning: "size", scale: Scale::Bytes };

@@ -4,6 +4,7 @@
 //! [`Workload`]. Each file in `experiments/` reads like the method section of a paper, in these words.
 
 mod evidence;
+mod failure;
 mod finding;
 mod found;
 mod main_figure;
@@ -16,10 +17,11 @@ mod shared;
 mod workload;
 
 pub use evidence::{Bound, Check, Counters, Observed};
+pub use failure::{Failure, ensure, errno};
 pub(crate) use finding::said;
 pub use finding::{Figure, Finding, Piece, Question, Statement};
 pub use found::{Dimension, Found};
-pub use main_figure::{At, MainFigure};
+pub use main_figure::{At, Landmark, MainFigure};
 pub use peer_address::{PeerAddress, Token};
 pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUAL_PEER, Value};
 pub use prediction::{Basis, Known, Part, Prediction, Source, Term};
@@ -27,8 +29,8 @@ pub use remote_file::{Access, RemoteFile};
 pub use requirement::{Requirement, has_instructions};
 pub use shared::Shared;
 pub use workload::{
-    CoreWidth, Failure, FigureValue, Operation, Site, Spin, Stopwatch, TRACED_CALLS, TRACED_OPERATIONS, Work,
-    Workload, ensure, errno, repeated,
+    CoreWidth, FigureValue, Operation, Site, Spin, Stopwatch, TRACED_CALLS, TRACED_OPERATIONS, Work,
+    Workload, repeated,
 };
 
 use crate::machine::Machine;
@@ -65,17 +67,6 @@ pub struct Trend {
     pub step: f64,
     /// What one step is called: "per argument".
     pub slope: &'static str,
-}
-
-/// A limit that a machine declares and that a sweep may show: the size of a cache, the entries of a TLB.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Landmark {
-    /// The parameter that it is a value of.
-    pub along: &'static str,
-    /// Its value.
-    pub at: f64,
-    /// What it is: `L2 1 MiB`.
-    pub name: String,
 }
 
 /// How much is asked of a run; explicit settings win over what it implies.

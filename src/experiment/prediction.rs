@@ -196,15 +196,15 @@ impl<'run> Known<'run> {
         })
     }
 
+    /// What this run has found at a point; `None` where it has not.
+    pub fn measured(&self, experiment: &str, point: &Point) -> Option<Basis> {
+        let source = || Source::Measured { experiment: experiment.to_owned(), point: point.clone() };
+        self.median(experiment, point).map(|value| Basis { value, source: source() })
+    }
+
     /// The run's own finding, or else a published figure.
     pub fn measured_or(&self, experiment: &str, point: &Point, value: f64, citation: &str) -> Basis {
-        match self.median(experiment, point) {
-            Some(value) => Basis {
-                value,
-                source: Source::Measured { experiment: experiment.to_owned(), point: point.clone() },
-            },
-            None => Basis::published(value, citation),
-        }
+        self.measured(experiment, point).unwrap_or_else(|| Basis::published(value, citation))
     }
 
     /// What no core cycle is shorter than here, nanoseconds: for bounds. A core may run faster than it was seen to, by a

@@ -1,6 +1,6 @@
 //! What the points of a block share: made by the first of them that asks, dropped after the last.
 
-use super::Failure;
+use super::failure::Failure;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,43 +1,11 @@
 //! What is measured: work that the sampler times, made by an experiment inside a trial's fresh process.
 
-use super::PeerAddress;
-use super::RemoteFile;
-use super::Shared;
+use super::failure::Failure;
+use super::peer_address::PeerAddress;
+use super::remote_file::RemoteFile;
+use super::shared::Shared;
 use std::path::PathBuf;
 use std::rc::Rc;
-
-/// Why work could not be done.
-#[derive(Debug, thiserror::Error)]
-pub enum Failure {
-    /// This machine or user cannot do it; found out only while preparing. The point is skipped with this reason.
-    #[error("{0}")]
-    Unsupported(String),
-    /// It was attempted and broke. The trial fails with this reason.
-    #[error("{0}")]
-    Broke(String),
-}
-
-impl Failure {
-    /// The last system error, with what was attempted.
-    pub fn last(attempt: &str) -> Self {
-        Failure::Broke(format!("{attempt}: {}", std::io::Error::last_os_error()))
-    }
-}
-
-/// Passes the return value of a system call on, or names the call with its error. Failing calls are fast, so every
-/// return value inside a timed loop goes through here.
-#[inline(always)]
-#[allow(clippy::inline_always, reason = "stands inside timed loops: a call here would be measured")]
-pub fn errno<T: PartialOrd + Default>(attempt: &'static str, returned: T) -> Result<T, Failure> {
-    if returned < T::default() { Err(Failure::last(attempt)) } else { Ok(returned) }
-}
-
-/// Fails the trial with `complaint` unless the condition holds.
-#[inline(always)]
-#[allow(clippy::inline_always, reason = "stands inside timed loops: a call here would be measured")]
-pub fn ensure(holds: bool, complaint: &'static str) -> Result<(), Failure> {
-    if holds { Ok(()) } else { Err(Failure::Broke(complaint.to_owned())) }
-}
 
 /// Work that can be repeated.
 pub trait Operation {
@@ -136,7 +104,7 @@ pub const TRACED_CALLS: &str = "system_calls_traced";
 /// Witness: the operations that it saw them in.
 pub const TRACED_OPERATIONS: &str = "operations_traced";
 
-/// Reads counts that only the work knows, by name.
+/// Reads numbers that only the work knows, by name.
 pub type Witness<'site> = Box<dyn FnMut() -> Vec<(&'static str, f64)> + 'site>;
 
 /// The prepared work of one trial.
@@ -152,10 +120,14 @@ pub struct Workload<'site> {
     pub beyond_ns: f64,
     /// Whether the trial is disturbed where others have its CPU meanwhile; not where that is what is asked.
     pub needs_its_cpu: bool,
+    /// Whether numbers that are the result themselves are taken once before those that count.
+    pub warms_up: bool,
     /// Whether the system calls of some untimed iterations are counted by tracing a forked copy.
     pub traced: bool,
     /// Counts that only the work knows, ever growing: read before the first observation and after the last.
     pub witness: Option<Witness<'site>>,
+    /// Values that only the work knows, as they are in the end: read after the last observation.
+    pub gauges: Option<Witness<'site>>,
     /// What is known of the work from its preparation alone.
     pub stated: Vec<(&'static str, f64)>,
 }
@@ -168,8 +140,10 @@ impl<'site> Workload<'site> {
             per_iteration: 1,
             beyond_ns: 0.0,
             needs_its_cpu: true,
+            warms_up: true,
             traced: false,
             witness: None,
+            gauges: None,
             stated: vec![],
         }
     }
@@ -229,6 +203,13 @@ impl<'site> Workload<'site> {
         self
     }
 
+    /// Counts the first numbers too: each is long, or has a beginning of its own.
+    #[must_use]
+    pub fn cold(mut self) -> Self {
+        self.warms_up = false;
+        self
+    }
+
     /// Has the system calls counted, under the names of [`TRACED_CALLS`] and [`TRACED_OPERATIONS`].
     #[must_use]
     pub fn traced(mut self) -> Self {
@@ -240,6 +221,13 @@ impl<'site> Workload<'site> {
     #[must_use]
     pub fn witnessed(mut self, witness: impl FnMut() -> Vec<(&'static str, f64)> + 'site) -> Self {
         self.witness = Some(Box::new(witness));
+        self
+    }
+
+    /// Values for the evidence that count as they are in the end, such as what a cache holds.
+    #[must_use]
+    pub fn gauged(mut self, gauges: impl FnMut() -> Vec<(&'static str, f64)> + 'site) -> Self {
+        self.gauges = Some(Box::new(gauges));
         self
     }
 

@@ -9,7 +9,6 @@ pub mod filesystem;
 mod listing;
 pub mod memory;
 pub mod network;
-pub mod test_file;
 
 use crate::experiment::Experiment;
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::fact::Fact;
 use super::host::Host;
-use super::modules::{self, Bandwidth, Channels, Module};
+use super::memory_module::Module;
+use super::modules::{self, Bandwidth, Channels};
 use super::source::{Root, field, parse_size};
 
 /// Main memory and its pages.

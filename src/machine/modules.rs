@@ -8,43 +8,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::fact::Fact;
+use super::memory_module::Module;
 use super::smbios;
 use super::source::{Root, parse_size};
-
-/// One slot for a memory module.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Module {
-    /// The slot's name on the board.
-    pub slot: String,
-    /// The bank's name, where boards often write the channel.
-    pub bank: String,
-    /// Size, bytes; 0 for an empty slot.
-    pub size_bytes: u64,
-    /// `DDR5`, `LPDDR4`.
-    pub kind: Option<String>,
-    /// What the module could do, million transfers per second.
-    pub rated_mts: Option<u32>,
-    /// At what the board runs it, million transfers per second.
-    pub configured_mts: Option<u32>,
-    /// Data bits moved in one transfer, without those of error correction.
-    pub data_bits: Option<u32>,
-    /// Bits with those of error correction.
-    pub total_bits: Option<u32>,
-    /// Maker's number.
-    pub part_number: Option<String>,
-}
-
-impl Module {
-    fn is_present(&self) -> bool {
-        self.size_bytes > 0
-    }
-
-    /// The rate it runs at, as far as told.
-    fn mts(&self) -> Option<u32> {
-        self.configured_mts.or(self.rated_mts)
-    }
-}
 
 /// How the populated slots spread over channels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

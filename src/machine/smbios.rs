@@ -5,7 +5,7 @@ use smbioslib::{
     SMBiosString,
 };
 
-use super::modules::Module;
+use super::memory_module::Module;
 
 /// Every memory device of a table; none if it is not such a table.
 pub(super) fn modules(table: &[u8]) -> Vec<Module> {

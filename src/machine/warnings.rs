@@ -3,22 +3,11 @@
 
 mod processor;
 mod system;
+mod warning;
 
-use serde::{Deserialize, Serialize};
+pub use warning::Warning;
 
 use super::Machine;
-
-/// One possible disturbance.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Warning {
-    /// A short name that does not change (`governor`, `cpu-quota`).
-    pub id: String,
-    /// What is the matter, and what it does to results.
-    pub problem: String,
-    /// What to do about it.
-    pub remedy: String,
-}
 
 impl Machine {
     /// Everything about this machine, in its present state, that may disturb a run.
@@ -50,8 +39,4 @@ impl Machine {
         ];
         checks.iter().filter_map(|check| check(self)).collect()
     }
-}
-
-fn warning(id: &str, problem: impl Into<String>, remedy: impl Into<String>) -> Warning {
-    Warning { id: id.to_owned(), problem: problem.into(), remedy: remedy.into() }
 }

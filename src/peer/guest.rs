@@ -3,8 +3,8 @@
 
 use super::proof::{Nonces, Side, chance, proof, proves};
 use super::protocol::{Description, Hello, LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, mismatch};
-use super::server::{End, Shared};
 use super::service::{self, Place, Running};
+use super::shared::{End, Shared};
 use super::wire::{Trouble, Wire};
 use crate::machine::Machine;
 use std::io::Read;

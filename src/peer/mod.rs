@@ -9,10 +9,14 @@
 pub mod client;
 mod guest;
 pub mod launch;
+pub mod other_side;
+pub mod ping;
+pub mod ports;
 pub mod proof;
 pub mod protocol;
 pub mod server;
 pub mod service;
+mod shared;
 mod waking;
 mod wire;
 

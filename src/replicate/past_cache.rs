@@ -2,7 +2,7 @@
 //! block dropped, as report 002 did.
 
 use crate::experiment::Failure;
-use crate::experiments::test_file::{Aligned, TestFile, evict};
+use crate::test_file::{Aligned, TestFile, evict};
 use std::fs::{File, OpenOptions};
 use std::io::Error;
 use std::os::fd::AsRawFd;

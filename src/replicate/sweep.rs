@@ -13,6 +13,21 @@ pub fn point(placement: Placement, names: &[(&'static str, &str)], numbers: &[(&
     numbers.iter().fold(named, |point, (name, value)| point.with(&parameter(name, Scale::Count), *value))
 }
 
+/// A block of a file, read through a protocol's client, a mount, or to compare a local file.
+pub fn remote_block(through: &str, state: &str, order: &str, bytes: u64) -> Point {
+    let names = [("through", through), ("state", state), ("order", order)];
+    point(Placement::Free, &names, &[("block", bytes), ("ahead", 0)])
+}
+
+/// A block from the server's cache, through whatever the run's file is read; where there is none, the point that says
+/// so.
+pub fn served_block(machine: &Machine, order: &str, bytes: u64) -> Point {
+    match &machine.storage.remote {
+        Some(remote) => remote_block(&remote.through, "server-cached", order, bytes),
+        None => remote_block("network", "server-cached", "random", 4096),
+    }
+}
+
 /// The point of an experiment's sweep that has these variants (the first of each list that the sweep has) and whose
 /// numbers are nearest to these. Of several, one that says nothing else; where no variant is there, as on a processor
 /// without such instructions, the first of the sweep.

@@ -1,7 +1,7 @@
 //! Measuring one method in a fresh process.
 
 use super::record::Outcome;
-use super::{Method, Series, Stage, find};
+use super::{Method, Report, Series, Stage, find};
 use crate::experiment::Failure;
 use crate::sampling::child::{self, End};
 use crate::sampling::{self, Setting};
@@ -54,7 +54,7 @@ pub fn visit(method: &Method, request: &Request, listener: &mut dyn FnMut(&str))
 
 /// Measures the method that is asked for, in this process.
 pub fn answer(request: &Request) -> Answer {
-    let methods = find(&request.report).map(super::Report::methods).unwrap_or_default();
+    let methods = find(&request.report).map(Report::methods).unwrap_or_default();
     let Some(method) = methods.into_iter().find(|method| method.name == request.method) else {
         return Answer::Broke(format!("report {} has no method {}", request.report, request.method));
     };

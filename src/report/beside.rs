@@ -1,27 +1,14 @@
 //! A run beside published machines, for the forms that show it.
 
+pub use super::article::beside::Published;
+
 use super::article;
 use super::paper::{Document, Section, plain};
 use super::quantities;
 use super::text::Style;
-use crate::references::{self, Beside, Doubt, Figure, Machine, Value};
+use crate::references::{Beside, Doubt, Figure, Value};
 use crate::results::{Outcome, Results};
 use serde::Serialize;
-
-/// Published machines, and their figures beside those of a run.
-pub struct Published<'run> {
-    /// The machines asked for.
-    pub machines: Vec<&'static Machine>,
-    /// Their figures that measure what points of the run measure.
-    pub rows: Vec<Beside<'run>>,
-}
-
-impl<'run> Published<'run> {
-    /// These machines beside this run.
-    pub fn beside(results: &'run Results, machines: &[&'static Machine]) -> Self {
-        Published { machines: machines.to_vec(), rows: references::beside(results, machines) }
-    }
-}
 
 /// The tables for a terminal, with the sources that they cite.
 pub fn text(results: &Results, published: &Published, style: Style) -> String {

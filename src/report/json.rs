@@ -5,9 +5,11 @@
 
 mod accuracy;
 mod core_state;
+mod median;
 
 use self::accuracy::AccuracyReport;
 use self::core_state::{CoreReport, CoreSharedReport};
+use self::median::{Median, high, low};
 use super::beside::{self, Published};
 use super::finding;
 use crate::experiment::{Bound, Check, Figure, Finding, Part, Point, Prediction, Term};
@@ -74,8 +76,8 @@ struct PointReport<'run> {
     observations: usize,
     below: Option<f64>,
     bound: Option<&'run Bound>,
-    unusable: Option<Unusable>,
-    baseline: Option<Baseline>,
+    unusable: Option<Median>,
+    baseline: Option<Median>,
     core: Option<CoreReport>,
     each: bool,
     modes: &'run [Mode],
@@ -98,21 +100,6 @@ struct Method<'run> {
 struct Quantile {
     level: f64,
     value: f64,
-}
-
-/// What was seen of a point whose outcome says that it must not be used.
-#[derive(Serialize)]
-struct Unusable {
-    median: f64,
-    low: Option<f64>,
-    high: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct Baseline {
-    median: f64,
-    low: Option<f64>,
-    high: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -289,8 +276,8 @@ fn point(result: &PointResult) -> PointReport<'_> {
         observations: seen.map_or(0, |estimate| estimate.observations),
         below,
         bound,
-        unusable: seen.filter(|_| usable.is_none()).map(unusable),
-        baseline: result.baseline.as_ref().map(baseline),
+        unusable: seen.filter(|_| usable.is_none()).map(Median::of),
+        baseline: result.baseline.as_ref().map(Median::of),
         core: result.core.as_ref().map(core_state::core),
         each: result.each,
         modes: &result.modes,
@@ -304,25 +291,9 @@ fn point(result: &PointResult) -> PointReport<'_> {
     }
 }
 
-fn low(estimate: &Estimate) -> Option<f64> {
-    estimate.interval.map(|interval| interval.low)
-}
-
-fn high(estimate: &Estimate) -> Option<f64> {
-    estimate.interval.map(|interval| interval.high)
-}
-
 fn quantiles(result: &PointResult, usable: Option<&Estimate>) -> Vec<Quantile> {
     let supported = result.percentiles.iter().filter(|_| usable.is_some());
     supported.map(|(level, value)| Quantile { level: *level, value: *value }).collect()
-}
-
-fn unusable(estimate: &Estimate) -> Unusable {
-    Unusable { median: estimate.value, low: low(estimate), high: high(estimate) }
-}
-
-fn baseline(estimate: &Estimate) -> Baseline {
-    Baseline { median: estimate.value, low: low(estimate), high: high(estimate) }
 }
 
 fn predicted(prediction: &Prediction) -> Predicted<'_> {

@@ -1,19 +1,11 @@
 //! Files that trials have made: those of this run go with it, those of a killed one are swept by the next.
 
-use crate::sampling::owner::{Owner, PREFIX};
+use crate::sampling::owner::Owner;
 use std::path::{Path, PathBuf};
 
 /// Removes the files of processes that no longer live from a folder. Whatever cannot be removed is left: it is not ours.
 pub fn sweep(folder: &Path) {
-    remove(folder, |name| match Owner::of_name(name) {
-        Some(owner) => owner.is_gone(),
-        None => maker(name).is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()),
-    });
-}
-
-/// The process of a name that tells no more than its number.
-fn maker(name: &str) -> Option<u32> {
-    name.strip_prefix(PREFIX)?.split('-').next()?.parse().ok()
+    remove(folder, |name| Owner::of_name(name).is_some_and(|owner| owner.is_gone()));
 }
 
 fn remove(folder: &Path, unwanted: impl Fn(&str) -> bool) {
@@ -60,8 +52,9 @@ mod tests {
     #[test]
     fn only_what_dead_trials_left_is_swept() {
         let folder = tempfile::tempdir().unwrap();
-        let own = format!("{PREFIX}{}-here", std::process::id());
-        for name in [".fathom-4194999-there", own.as_str(), "somebody-elses", ".fathom-x"] {
+        let own = Owner::of(std::process::id()).unwrap().name("here");
+        let dead = Owner::of(1).unwrap().name("there").replacen("-1-", "-4194999-", 1);
+        for name in [dead.as_str(), own.as_str(), "somebody-elses", ".fathom-x"] {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
         sweep(folder.path());

@@ -3,10 +3,10 @@
 
 use super::leftovers;
 use crate::experiment::{Access, RemoteFile};
-use crate::experiments::filesystem::remote::made;
-use crate::experiments::filesystem::remote::ssh::Master;
 use crate::machine::{Protocol, Remote, RemoteAddress, RemoteUrl};
 use crate::record::store;
+use crate::remote::made;
+use crate::remote::ssh::Master;
 use crate::sampling::owner::Owner;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

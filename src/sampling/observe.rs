@@ -1,11 +1,10 @@
 //! The sampler: calibrate, warm up, observe, stop. It knows a clock and no experiment.
 
 use super::clock::{Clock, Reading, overhead};
+use super::observations::Observations;
 use super::occupancy::{self, CoreReadings, Patience};
 use super::stopwatch::SharedStopwatch;
 use crate::experiment::{Failure, FigureValue, Operation, Work, Workload};
-use crate::quantity::{Kind, Unit};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A batch is this many times longer than the clock's cost, which is then under one percent of it.
@@ -24,87 +23,6 @@ const MOST_SINGLES: usize = 600;
 /// Readings in a row that must find the core alone before short work begins: the time of a few batches. What runs on the other
 /// hardware thread pauses for microseconds at a time, and is not gone.
 const CALM: u32 = 128;
-
-impl Default for Observations {
-    fn default() -> Self {
-        Observations::Values { values: vec![] }
-    }
-}
-
-/// The raw observations of one trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(tag = "form", rename_all = "snake_case")]
-pub enum Observations {
-    /// Times between two clock readings.
-    Ticks {
-        /// Operations between the two readings.
-        operations: u64,
-        /// Whether every iteration is an observation of its own, so that percentiles are those of operations.
-        each: bool,
-        /// Ticks between two readings with nothing between them, in this process: part of every observation.
-        overhead_ticks: f64,
-        /// Time in each observation that was not asked for, nanoseconds: how long a sleeper had asked to sleep.
-        beyond_ns: f64,
-        /// Elapsed ticks, observation by observation.
-        operation: Vec<i64>,
-        /// Elapsed ticks of as many iterations of the baseline, interleaved; empty where there is none.
-        baseline: Vec<i64>,
-    },
-    /// Numbers that are the result themselves, in the point's unit.
-    Values {
-        /// Observation by observation.
-        values: Vec<f64>,
-    },
-}
-
-impl Observations {
-    /// The operation's observations in the point's unit, per operation: what was read, less the clock's cost and less
-    /// what was not asked for. Of a rate one operation is one byte, and every time becomes bytes per second. Nothing is
-    /// clamped.
-    pub fn operation(&self, unit: Unit, ticks_per_second: f64) -> Vec<f64> {
-        match self {
-            Observations::Ticks { operation, beyond_ns, .. } => {
-                let times = self.per_operation(operation, *beyond_ns, ticks_per_second);
-                match unit.kind() {
-                    Kind::Rate => times.iter().map(|ns| 1e9 / ns).collect(),
-                    Kind::Cost | Kind::Size => times,
-                }
-            }
-            Observations::Values { values } => values.clone(),
-        }
-    }
-
-    /// The baseline's observations per operation, in nanoseconds; empty where there is none.
-    pub fn baseline(&self, ticks_per_second: f64) -> Vec<f64> {
-        match self {
-            Observations::Ticks { baseline, .. } => self.per_operation(baseline, 0.0, ticks_per_second),
-            Observations::Values { .. } => vec![],
-        }
-    }
-
-    fn per_operation(&self, elapsed: &[i64], beyond_ns: f64, ticks_per_second: f64) -> Vec<f64> {
-        let Observations::Ticks { operations, overhead_ticks, .. } = self else { return vec![] };
-        let one = |ticks: &i64| {
-            let ns = (*ticks as f64 - overhead_ticks) / ticks_per_second * 1e9;
-            (ns - beyond_ns) / *operations as f64
-        };
-        elapsed.iter().map(one).collect()
-    }
-
-    /// How many observations there are.
-    pub fn len(&self) -> usize {
-        match self {
-            Observations::Ticks { operation, .. } => operation.len(),
-            Observations::Values { values } => values.len(),
-        }
-    }
-
-    /// Whether nothing was observed.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
 
 /// What a trial's sampler found.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -147,6 +65,7 @@ impl<C: Clock> Sampler<'_, C> {
         begin: impl FnOnce() -> T,
     ) -> Result<(Found, T), Failure> {
         let (per_iteration, beyond_ns, each) = (workload.per_iteration, workload.beyond_ns, workload.each);
+        let warms_up = workload.warms_up;
         let mut counts = || workload.witness.as_mut().map(|count| count()).unwrap_or_default();
         let mut before = vec![];
         let begin = || {
@@ -154,8 +73,8 @@ impl<C: Clock> Sampler<'_, C> {
             begin()
         };
         let (mut found, begun) = match &mut workload.work {
-            Work::Recorded(observe) => self.record(observe, begin),
-            Work::Figures(observe) => self.record_figures(observe, begin),
+            Work::Recorded(observe) => self.record(observe, warms_up, begin),
+            Work::Figures(observe) => self.record_figures(observe, warms_up, begin),
             Work::Marked(operation) => self.marked(operation.as_mut(), beyond_ns, begin),
             Work::Timed { operation, baseline } => {
                 let batch = self.batch(operation.as_mut(), each)?;
@@ -169,8 +88,9 @@ impl<C: Clock> Sampler<'_, C> {
                 Ok((self.found(timed, batch, per_iteration, beyond_ns, each), begun))
             }
         }?;
-        let grown = counts().into_iter().zip(before);
-        found.witnessed = grown.map(|((name, now), (_, then))| (name.to_owned(), now - then)).collect();
+        let grown = counts().into_iter().zip(before).map(|((name, now), (_, then))| (name, now - then));
+        let gauges = workload.gauges.as_mut().map(|gauges| gauges()).unwrap_or_default();
+        found.witnessed = grown.chain(gauges).map(|(name, value)| (name.to_owned(), value)).collect();
         Ok((found, begun))
     }
 
@@ -316,6 +236,7 @@ impl<C: Clock> Sampler<'_, C> {
     fn record<T>(
         &self,
         observe: &mut (dyn FnMut() -> Result<Option<f64>, Failure> + '_),
+        warms_up: bool,
         begin: impl FnOnce() -> T,
     ) -> Result<(Found, T), Failure> {
         let mut values = Vec::with_capacity(MOST_SINGLES);
@@ -324,7 +245,7 @@ impl<C: Clock> Sampler<'_, C> {
             values.extend(value.filter(|_| keep));
             Ok(values.len())
         };
-        let (core, begun) = self.repeated(observe, begin)?;
+        let (core, begun) = self.repeated(observe, warms_up, begin)?;
         let operations = values.len() as u64;
         let observations = Observations::Values { values };
         Ok((Found { observations, operations, core, ..Found::default() }, begun))
@@ -334,6 +255,7 @@ impl<C: Clock> Sampler<'_, C> {
     fn record_figures<T>(
         &self,
         observe: &mut (dyn FnMut() -> Result<Vec<FigureValue>, Failure> + '_),
+        warms_up: bool,
         begin: impl FnOnce() -> T,
     ) -> Result<(Found, T), Failure> {
         let mut figures = BTreeMap::<String, Vec<f64>>::new();
@@ -347,17 +269,20 @@ impl<C: Clock> Sampler<'_, C> {
             calls += usize::from(keep);
             Ok(calls)
         };
-        let (core, begun) = self.repeated(observe, begin)?;
+        let (core, begun) = self.repeated(observe, warms_up, begin)?;
         Ok((Found { figures, operations: calls as u64, core, ..Found::default() }, begun))
     }
 
-    /// Calls `observe` until the time is over or it has enough; the first call, which warms up, is not kept.
+    /// Calls `observe` until the time is over or it has enough; a first call that warms up is not kept.
     fn repeated<T>(
         &self,
         observe: &mut dyn FnMut(bool) -> Result<usize, Failure>,
+        warms_up: bool,
         begin: impl FnOnce() -> T,
     ) -> Result<(CoreReadings, T), Failure> {
-        observe(false)?;
+        if warms_up {
+            observe(false)?;
+        }
         let begun = self.warmed(begin);
         let mut core = CoreReadings::with_capacity(2);
         core.take(self.clock);

@@ -4,7 +4,7 @@
 use std::fmt;
 
 /// What the names of all such files begin with.
-pub const PREFIX: &str = ".fathom-";
+const PREFIX: &str = ".fathom-";
 
 /// A process, told apart from every other one that had or will have its number: by when it started, on which boot, on
 /// which host. A folder may be shared between hosts and containers, which cannot see each other's processes.

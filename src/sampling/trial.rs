@@ -3,7 +3,8 @@
 use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, kernel_clock, overhead};
 use super::conditions::{Conditions, Snapshot};
 use super::counters::Counting;
-use super::observe::{Found, Observations, Sampler};
+use super::observations::Observations;
+use super::observe::{Found, Sampler};
 use super::occupancy::{self, CoreReadings, Patience};
 use super::on_cpu::OnCpu;
 use super::stopwatch::SharedStopwatch;

@@ -2,7 +2,6 @@
 
 use super::null_write;
 use super::ring::Ring;
-use super::turn::{self, Ends};
 use crate::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
     Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Statement, Workload, errno,
@@ -10,6 +9,7 @@ use crate::experiment::{
 };
 use crate::machine::Machine;
 use crate::sampling::partner;
+use crate::sampling::turn::{self, Ends};
 
 /// How the CPU is handed over.
 const BY: Parameter = Parameter { name: "by", meaning: "how the CPU is handed over", scale: Scale::Name };

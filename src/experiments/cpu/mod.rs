@@ -22,7 +22,6 @@ mod synchronisation;
 mod system_call;
 mod thread_creation;
 mod timing_overhead;
-pub(crate) mod turn;
 #[cfg(target_arch = "x86_64")]
 mod user_thread;
 mod wake_up;

@@ -1,8 +1,8 @@
 //! Processes that pass a turn round through pipes, each summing a working set when it has it (lmbench's `lat_ctx`).
 
-use super::turn::{self, AnyEnd};
 use crate::experiment::{Failure, Site, ensure};
 use crate::sampling::partner::{self, Process};
+use crate::sampling::turn::{self, AnyEnd};
 
 /// A ring in which this process is one member.
 pub struct Ring {

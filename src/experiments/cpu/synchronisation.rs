@@ -1,12 +1,12 @@
 //! What does it cost two processes to wait for each other, by mechanism?
 
-use super::turn::{self, Ends};
 use crate::experiment::{
     About, At, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Placement, Point,
     Prediction, Requirement, Scale, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::sampling::partner::Process;
+use crate::sampling::turn::{self, Ends};
 
 /// The mechanism.
 const MECHANISM: Parameter =

@@ -1,10 +1,9 @@
 //! Finding by timing how much of a file stays in the page cache: the largest prefix that can be read again without
 //! waiting for the device.
 
-use super::blocks;
 use super::reader::{ReadAhead, Reader, Way};
 use crate::experiment::{Failure, Site};
-use crate::experiments::test_file::{TestFile, cached_within, served};
+use crate::test_file::{TestFile, blocks, cached_within, served};
 use std::cell::Cell;
 use std::fs::File;
 use std::os::fd::AsRawFd;

@@ -6,9 +6,9 @@ use crate::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
     Parameter, Point, Prediction, Question, Scale, Site, Workload, ensure, said,
 };
-use crate::experiments::test_file::{self, Room, TestFile, cached, evict};
 use crate::machine::{self, Machine};
 use crate::quantity::{Unit, declared};
+use crate::test_file::{self, Room, TestFile, cached, evict};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
@@ -288,7 +288,8 @@ fn by_residency<'site>(file: File) -> Result<Workload<'site>, Failure> {
         total.set((total.get().0 + stayed as f64, total.get().1 + bytes as f64));
         Ok(Some(stayed as f64))
     };
-    Ok(Workload::recorded(cold_started(count))
+    Ok(Workload::recorded(count)
+        .cold()
         .witnessed(move || vec![(STAYED, sums.get().0), (FILE_BYTES, sums.get().1)]))
 }
 
@@ -315,18 +316,11 @@ fn by_timing<'site>(
     }
     let tally = search.tally();
     let find = move || search.find(ceiling).map(|bytes| Some(bytes as f64));
-    Ok(Workload::recorded(cold_started(find))
+    Ok(Workload::recorded(find)
+        .cold()
         .witnessed(move || tally.counts())
         .stating(HIT_NS, hit)
         .stating(MISS_NS, miss))
-}
-
-/// Without the untimed first observation: nothing here must be warm, and each determination is long.
-fn cold_started(
-    mut determine: impl FnMut() -> Result<Option<f64>, Failure>,
-) -> impl FnMut() -> Result<Option<f64>, Failure> {
-    let mut asked = false;
-    move || if std::mem::replace(&mut asked, true) { determine() } else { Ok(None) }
 }
 
 /// One witness over another, within two values.

@@ -1,9 +1,8 @@
 //! Reading what the page cache does not hold: passes over an evicted file, each block of it once.
 
-use super::blocks;
 use super::reader::Reader;
 use crate::experiment::{Failure, Site, Workload};
-use crate::experiments::test_file::{evict, served};
+use crate::test_file::{blocks, evict, served};
 use std::cell::RefCell;
 use std::rc::Rc;
 

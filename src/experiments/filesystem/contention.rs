@@ -1,6 +1,5 @@
 //! What do processes that read at the same time cost one another?
 
-use super::blocks::Order;
 use super::fleet::{Fleet, Member, Progress};
 use super::read;
 use crate::experiment::{
@@ -12,6 +11,7 @@ use crate::experiments::device_facts;
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::statistics::{Segments, two_segments};
+use crate::test_file::blocks::Order;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -317,13 +317,7 @@ fn alone(point: &Point, known: &Known) -> (&'static str, Basis) {
     let random = [ALL_RANDOM, RANDOM_AMONG].contains(&point.name(&PATTERN));
     let direct = read::direct_point(random);
     let device = if random { device_facts::random_read(known) } else { device_facts::sequential_read(known) };
-    (
-        "one block of one process alone",
-        match known.median("filesystem/read", &direct) {
-            Some(_) => known.measured_or("filesystem/read", &direct, 0.0, ""),
-            None => device,
-        },
-    )
+    ("one block of one process alone", known.measured("filesystem/read", &direct).unwrap_or(device))
 }
 
 /// How a block's time grows with the processes: one line, or two that meet; and how that compares with a device that serves

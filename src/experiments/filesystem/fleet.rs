@@ -1,11 +1,11 @@
 //! Processes that read side by side, each its own file, from a barrier on until they are stopped.
 
-use super::blocks::{Order, Walk};
 use super::reader::{ReadAhead, Reader, Way};
 use crate::experiment::{Failure, Site, Stopwatch};
-use crate::experiments::test_file::{Room, TestFile, direct, evict, served_to};
 use crate::sampling::partner::Process;
 use crate::sampling::shared_memory::{Shareable, shared_memory};
+use crate::test_file::blocks::{Order, Walk};
+use crate::test_file::{Room, TestFile, direct, evict, served_to};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 

@@ -6,8 +6,8 @@ use crate::experiment::{
 };
 use crate::experiments::cpu::null_write;
 use crate::experiments::device_facts;
-use crate::experiments::test_file::{refused, shared_path};
 use crate::machine::Machine;
+use crate::test_file::{refused, shared_path};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::ffi::CString;
@@ -186,8 +186,9 @@ fn over_the_tree<'site>(
     paths.iter().try_for_each(action)?;
     let mut chance = SplitMix64::seed_from_u64(site.seed);
     let act = move |n| {
-        (0..n)
-            .try_for_each(|_| action(&paths[super::blocks::below(&mut chance, paths.len() as u64) as usize]))
+        (0..n).try_for_each(|_| {
+            action(&paths[crate::test_file::blocks::below(&mut chance, paths.len() as u64) as usize])
+        })
     };
     Ok(Workload::batched(act).traced())
 }

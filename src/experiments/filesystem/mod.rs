@@ -1,6 +1,5 @@
 //! Files: what the page cache holds, and what a read costs by the layer that serves it.
 
-pub(crate) mod blocks;
 mod cache_search;
 mod cache_size;
 mod cold;
@@ -9,12 +8,9 @@ mod fleet;
 mod metadata;
 mod read;
 mod reader;
-pub mod remote;
 mod remote_read;
 mod uring;
 mod write;
-
-pub use blocks::below;
 
 use crate::experiment::Experiment;
 

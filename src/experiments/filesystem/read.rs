@@ -6,56 +6,29 @@ mod predicted;
 
 pub use predicted::{PAGES_AT_ONCE, waiting};
 
-use super::blocks::{Order, Walk};
 use super::cold;
 use super::reader::{ReadAhead, Reader, Way};
-use super::uring::{self, INTERVAL, LATENCY};
+use super::uring;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure, Observed,
-    Parameter, Point, Prediction, Scale, Site, Workload,
+    Parameter, Point, Prediction, Site, Workload,
 };
-use crate::experiments::test_file::{Room, TestFile, accounts, cached, direct, evict, served, warm};
 use crate::machine::Machine;
+use crate::test_file::blocks::{Order, Walk};
+use crate::test_file::{Room, TestFile, accounts, cached, direct, evict, served, warm};
+use points::{
+    BLOCK, COLD, COUNTED, DEPTH, DIRECT, FILE, IO_URING, MMAP, NAME, OFF, ORDER, RANDOM, READ, READ_AHEAD,
+    SEEK, SEQUENTIAL, STATE, USUAL_FILE, WARM, WAY,
+};
 use std::fs::File;
 use std::rc::Rc;
 use std::time::Duration;
-
-/// Which layer serves.
-pub const STATE: Parameter = Parameter {
-    name: "state",
-    meaning: "where the bytes come from: past the page cache (direct), through it and not in it (cold), out of it (warm)",
-    scale: Scale::Name,
-};
-/// In which order.
-pub const ORDER: Parameter =
-    Parameter { name: "order", meaning: "the order of the blocks", scale: Scale::Name };
-/// By which call.
-pub const WAY: Parameter = Parameter { name: "way", meaning: "the call that reads", scale: Scale::Name };
-/// How much at once.
-pub const BLOCK: Parameter =
-    Parameter { name: "block", meaning: "bytes of one operation", scale: Scale::Bytes };
-/// Out of how much.
-pub const FILE: Parameter = Parameter { name: "file", meaning: "size of the file", scale: Scale::Bytes };
-/// What the kernel may add.
-const READ_AHEAD: Parameter = Parameter {
-    name: "read_ahead",
-    meaning: "whether the kernel may read more than it is asked for",
-    scale: Scale::Name,
-};
-/// How many at once.
-const DEPTH: Parameter = Parameter { name: "depth", meaning: "requests in flight", scale: Scale::Count };
-/// What an observation of several requests in flight is.
-const COUNTED: Parameter = Parameter {
-    name: "counted",
-    meaning: "with several requests in flight: the time of each, or the time from one completion to the next",
-    scale: Scale::Name,
-};
 
 /// What is timed.
 pub struct Read;
 
 static ABOUT: About = About {
-    name: "filesystem/read",
+    name: NAME,
     question: "What does reading a block of a file cost, by the layer that serves it?",
     operation: "one block of the size given, read and checked to be the one asked for",
     method: "Files of random bytes are made in the measured folder, once in a run; every 512 bytes begin with a stamp that \
@@ -81,23 +54,6 @@ static ABOUT: About = About {
     parameters: &[STATE, ORDER, WAY, BLOCK, FILE, READ_AHEAD, DEPTH, COUNTED],
     trends: &[],
 };
-
-const DIRECT: &str = "direct";
-const COLD: &str = "cold";
-const WARM: &str = "warm";
-const SEQUENTIAL: &str = "sequential";
-const RANDOM: &str = "random";
-const READ: &str = "read";
-const PREAD: &str = "pread";
-const SEEK: &str = "lseek + read";
-const MMAP: &str = "mmap";
-const IO_URING: &str = "io_uring";
-const OFF: &str = "off";
-
-/// The block of every file system that is common, and of the reports.
-const USUAL_BLOCK: u64 = 4096;
-/// The file of all points that do not vary its size.
-const USUAL_FILE: u64 = 64 << 20;
 
 /// Witnesses: bytes sent by the device; bytes of the file in the page cache afterwards; bytes missing there.
 const SERVED: &str = "bytes_from_device";
@@ -217,8 +173,7 @@ pub fn direct_point(random: bool) -> Point {
 pub fn from_the_cache(random: bool, block: u64, known: &Known) -> Option<Prediction> {
     let order = if random { RANDOM } else { SEQUENTIAL };
     let point = points::at(WARM, order, points::way(order), block, USUAL_FILE);
-    known.median(ABOUT.name, &point)?;
-    let basis = known.measured_or(ABOUT.name, &point, 0.0, "");
+    let basis = known.measured(NAME, &point)?;
     Some(Prediction::new().software("a block of the size read out of the page cache", 1.0, basis))
 }
 
@@ -305,21 +260,16 @@ fn out_of_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<
 fn watched(mut work: Workload<'_>, test: Rc<TestFile>) -> Workload<'_> {
     let accounted = f64::from(u8::from(accounts(&test.file)));
     let mut of_the_work = work.witness.take();
-    let mut asked = false;
-    // What the cache holds counts as it is in the end: before the first observation it is told as nothing.
-    let layers = move || {
-        let ended = f64::from(u8::from(std::mem::replace(&mut asked, true)));
-        let held = cached(&test.file).unwrap_or_default().bytes as f64;
-        let missing = (test.bytes as f64 - held).max(0.0);
+    let counts = move || {
         let mut seen = of_the_work.as_mut().map(|counts| counts()).unwrap_or_default();
-        seen.extend([
-            (SERVED, served().unwrap_or(0.0)),
-            (RESIDENT, held * ended),
-            (MISSING, missing * ended),
-        ]);
+        seen.push((SERVED, served().unwrap_or(0.0)));
         seen
     };
-    work.witnessed(layers).stating(ACCOUNTED, accounted)
+    let layers = move || {
+        let held = cached(&test.file).unwrap_or_default().bytes as f64;
+        vec![(RESIDENT, held), (MISSING, (test.bytes as f64 - held).max(0.0))]
+    };
+    work.witnessed(counts).gauged(layers).stating(ACCOUNTED, accounted)
 }
 
 fn direct_evidence(point: &Point, seen: &Observed) -> Vec<Check> {

@@ -1,7 +1,7 @@
 //! The ways to have a block of a file.
 
 use crate::experiment::{Failure, ensure};
-use crate::experiments::test_file::{Aligned, Content};
+use crate::test_file::{Aligned, Content};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 

@@ -1,16 +1,22 @@
 //! What does it cost to read a block of a file on another machine, and what of it is the network?
 
-use super::remote::points::{
-    AHEAD, BLOCK, CLIENT_CACHED, LOCAL, NO_DATA, ORDER, RANDOM, SERVER_CACHED, SERVER_COLD, SMALL, STATE,
-    THROUGH, UNPROVED, block, points,
-};
-use super::remote::{self, Client, Part, Reading, cost, penalty};
+mod findings;
+mod points;
+mod predicted;
+mod reading;
+
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Point, Prediction,
     RemoteFile, Requirement, Site, Workload,
 };
-use crate::experiments::test_file::{Room, TestFile};
 use crate::machine::{Machine, Remote, RemoteAddress, Root};
+use crate::remote::{self, Client};
+use crate::test_file::{Room, TestFile};
+use points::{
+    AHEAD, BLOCK, CLIENT_CACHED, LOCAL, NO_DATA, ORDER, RANDOM, SERVER_CACHED, SERVER_COLD, SMALL, STATE,
+    THROUGH, UNPROVED, block, points,
+};
+use reading::{Part, Reading};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -73,7 +79,7 @@ impl Experiment for RemoteRead {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        Ok(cost::predicted(point, known))
+        Ok(predicted::predicted(point, known))
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
@@ -110,12 +116,12 @@ impl Experiment for RemoteRead {
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         match point.name(&STATE) {
             NO_DATA => vec![Check::witnessed("requests sent per exchange", seen, "requests", 1.0, 1.0)],
-            state => remote::evidence(point.number(&BLOCK), point.number(&AHEAD), state, seen),
+            state => reading::evidence(point.number(&BLOCK), point.number(&AHEAD), state, seen),
         }
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        penalty::findings(known)
+        findings::findings(known)
     }
 
     fn time_limit(&self, _: &Point) -> Duration {

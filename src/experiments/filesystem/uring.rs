@@ -1,8 +1,8 @@
 //! Reading with several requests in flight (`io_uring`): the device is kept busy by one thread.
 
-use super::blocks::Walk;
 use crate::experiment::{Failure, FigureValue, Site, Workload, ensure};
-use crate::experiments::test_file::{Aligned, Content};
+use crate::test_file::blocks::Walk;
+use crate::test_file::{Aligned, Content};
 use io_uring::{IoUring, opcode, types};
 use std::cell::Cell;
 use std::fs::File;

@@ -1,6 +1,5 @@
 //! What does writing a block to a file cost, and what to have it on the device?
 
-use super::blocks::{Order, Walk};
 use super::read;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
@@ -8,8 +7,9 @@ use crate::experiment::{
 };
 use crate::experiments::cpu::null_write;
 use crate::experiments::device_facts;
-use crate::experiments::test_file::{Aligned, Room, TestFile, cached, direct};
 use crate::machine::Machine;
+use crate::test_file::blocks::{Order, Walk};
+use crate::test_file::{Aligned, Room, TestFile, cached, direct};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
@@ -147,16 +147,10 @@ impl Experiment for Write {
         let mut writer = Writer::new(file, Walk::through(FILE, block, order, site.seed), block, flush)?;
         let counted = counts_dirty_pages(&test)?;
         let settled = Settled(test);
-        let mut asked = false;
-        // What counts is how much waits in the end, not by how much that grew: before the first observation it is told as 0.
-        let waiting = move || {
-            let ended = std::mem::replace(&mut asked, true);
-            let waits = cached(&settled.0.file).unwrap_or_default().unwritten as f64;
-            vec![(WAITING, if ended { waits } else { 0.0 })]
-        };
+        let waiting = move || vec![(WAITING, cached(&settled.0.file).unwrap_or_default().unwritten as f64)];
         let write = move |n| (0..n).try_for_each(|_| writer.write());
         let work = if until == CACHED { Workload::batched(write) } else { Workload::each(write) };
-        Ok(work.witnessed(waiting).stating(COUNTED, f64::from(u8::from(counted))))
+        Ok(work.gauged(waiting).stating(COUNTED, f64::from(u8::from(counted))))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {

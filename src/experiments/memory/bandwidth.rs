@@ -1,30 +1,24 @@
 //! How many bytes a second does one core move, by which means, and from how far?
 
+mod findings;
+mod points;
+
+pub use points::{KIND, METHOD, kernel_of, point};
+
 use super::backing::Backing;
 use super::stream::arrays::{Arrays, MOST_PIECE_BYTES};
 use super::stream::filled::Filled;
-use super::stream::findings;
 use super::stream::kernel::{KERNELS, Kernel, Maker, PER_LINE};
 use super::stream::prediction;
 use super::stream::working_set::{self, Level, SIZE};
 use crate::experiment::{
-    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Requirement, Scale, Site, Source, Workload,
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
+    Prediction, Requirement, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::quantity::{Unit, declared};
 use std::cell::RefCell;
 use std::rc::Rc;
-
-/// What is done to the arrays.
-pub const KIND: Parameter = Parameter {
-    name: "kind",
-    meaning: "read (and add up), write, copy, scale (a = s b) or triad (a = b + s c)",
-    scale: Scale::Name,
-};
-/// By which means.
-pub const METHOD: Parameter =
-    Parameter { name: "method", meaning: "the instructions or the function", scale: Scale::Name };
 
 /// What is timed.
 pub struct Bandwidth;
@@ -64,17 +58,6 @@ static ABOUT: About = About {
     parameters: &[KIND, METHOD, SIZE],
     trends: &[],
 };
-
-/// A kernel with arrays of this size.
-pub fn point(kernel: &Kernel, size: u64) -> Point {
-    Point::new().named(&KIND, kernel.kind.name()).named(&METHOD, kernel.method).with(&SIZE, size)
-}
-
-/// The kernel that a point names.
-pub fn kernel_of(point: &Point) -> Result<&'static Kernel, String> {
-    Kernel::find(point.name(&KIND), point.name(&METHOD))
-        .ok_or_else(|| "this architecture has no such kernel".to_owned())
-}
 
 /// Whether this CPU may execute a kernel: the plan was made by the machine's description.
 pub fn executable(kernel: &Kernel) -> Result<(), Failure> {
@@ -237,11 +220,7 @@ pub fn reference_rate(kernel: &Kernel, level: Level, known: &Known) -> Option<Ba
     let size = working_set::sizes(known.machine).into_iter().find(|(at, _)| *at == level)?.1;
     let others =
         prediction::references(known.machine).into_iter().filter(|one| comes_before(one, kernel, known));
-    let found = |read| {
-        let measured = point(read, size);
-        let value = known.median(ABOUT.name, &measured)?;
-        Some(Basis { value, source: Source::Measured { experiment: ABOUT.name.to_owned(), point: measured } })
-    };
+    let found = |read| known.measured(ABOUT.name, &point(read, size));
     others.filter(|read| prediction::width(read) >= prediction::width(kernel)).find_map(found)
 }
 

@@ -276,13 +276,9 @@ fn predict_cycle(known: &Known, pages: Pages, size: u64) -> Prediction {
         Pages::Huge => *known.machine.memory.transparent_huge_pages.page_bytes.value().unwrap_or(&(2 << 20)),
     };
     let huge = cycle_point(Pages::Huge, size);
-    let prediction = match known.median(ABOUT.name, &huge).filter(|_| pages == Pages::Base) {
+    let prediction = match known.measured(ABOUT.name, &huge).filter(|_| pages == Pages::Base) {
         // What does not concern pages was found with huge ones.
-        Some(_) => Prediction::new().hardware(
-            "the same load from huge pages",
-            1.0,
-            known.measured_or(ABOUT.name, &huge, 0.0, ""),
-        ),
+        Some(found) => Prediction::new().hardware("the same load from huge pages", 1.0, found),
         None => hierarchy::answered(Prediction::new(), known, size as f64),
     };
     let spanned = (size as f64 / page as f64).ceil();

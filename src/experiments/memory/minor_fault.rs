@@ -1,5 +1,9 @@
 //! What does the first touch of a page cost when no device is needed?
 
+mod points;
+
+pub use points::{NAME, cached_point, cleared_point, with_neighbours_point, written_shared_point};
+
 use super::backing::Backing;
 use super::fault::after_fork::{self, Writer};
 use super::fault::cost::{handling, page_cleared, trap};
@@ -9,26 +13,17 @@ use super::fault::tally::{self, Kind};
 use super::fault::touched::{IN_CACHE, MAPPED, cached, cleared, file, huge, populate, read, touched, write};
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
+    Prediction, Question, Requirement, Site, Workload, said,
 };
 use crate::machine::Machine;
-
-/// Which page is touched, and how.
-const TOUCH: Parameter =
-    Parameter { name: "touch", meaning: "which page is touched, and how", scale: Scale::Name };
-/// How much of it.
-const STRETCH: Parameter = Parameter {
-    name: "stretch",
-    meaning: "memory that is touched page by page between two looks at the clock",
-    scale: Scale::Bytes,
+use points::{
+    CACHED, CACHED_ALONE, CACHED_PRIVATE, CACHED_SHARED, CHILD, CLEARED, FIRST_READ, FIRST_WRITE, HUGE,
+    HUGE_STRETCH, LARGE, PARENT, POPULATED, SMALL, STRETCH, SURVIVOR, TOUCH, point,
 };
 
 /// What is timed.
 pub struct MinorFault;
-
-/// The experiment's name, also for those who build on it.
-pub const NAME: &str = "memory/minor_fault";
 
 static ABOUT: About = About {
     name: NAME,
@@ -54,26 +49,6 @@ static ABOUT: About = About {
     trends: &[],
 };
 
-const CLEARED: &str = "no fault: cleared by the program";
-const FIRST_READ: &str = "anonymous, first read";
-const FIRST_WRITE: &str = "anonymous, first write";
-const POPULATED: &str = "anonymous, populated by one call";
-const HUGE: &str = "anonymous huge page, first write";
-const CACHED: &str = "cached file, read with neighbours";
-const CACHED_ALONE: &str = "cached file, read, page by page";
-const CACHED_SHARED: &str = "cached file, written, shared";
-const CACHED_PRIVATE: &str = "cached file, written, private copy";
-const CHILD: &str = "after fork, written by the child";
-const PARENT: &str = "after fork, written by the parent";
-const SURVIVOR: &str = "after fork, written when the child is gone";
-
-/// Usually: some of the second-level cache, and half a thousand faults between two readings.
-const SMALL: u64 = 2 << 20;
-/// More than most last-level caches hold for one core.
-const LARGE: u64 = 64 << 20;
-/// Four huge pages of the usual size.
-const HUGE_STRETCH: u64 = 8 << 20;
-
 impl Experiment for MinorFault {
     fn about(&self) -> &'static About {
         &ABOUT
@@ -84,23 +59,7 @@ impl Experiment for MinorFault {
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
-        let small = [
-            CLEARED,
-            FIRST_READ,
-            FIRST_WRITE,
-            POPULATED,
-            CACHED,
-            CACHED_ALONE,
-            CACHED_SHARED,
-            CACHED_PRIVATE,
-            CHILD,
-            PARENT,
-            SURVIVOR,
-        ];
-        let mut points: Vec<Point> = small.map(|touch| point(touch, SMALL)).into();
-        points.insert(3, point(FIRST_WRITE, LARGE));
-        points.insert(4, point(HUGE, HUGE_STRETCH));
-        points
+        points::all()
     }
 
     fn effort(&self, point: &Point) -> Effort {
@@ -256,30 +215,6 @@ fn after_a_fork(known: &Known) -> Option<Finding> {
             "."
         ],
     ))
-}
-
-fn point(touch: &str, stretch: u64) -> Point {
-    Point::new().named(&TOUCH, touch).with(&STRETCH, stretch)
-}
-
-/// The point of clearing a page without a fault, for predictions.
-pub fn cleared_point() -> Point {
-    point(CLEARED, SMALL)
-}
-
-/// The point of a fault on one page in the page cache, for predictions.
-pub fn cached_point() -> Point {
-    point(CACHED_ALONE, SMALL)
-}
-
-/// The point of a fault in the page cache that maps the neighbours too, for predictions.
-pub fn with_neighbours_point() -> Point {
-    point(CACHED, SMALL)
-}
-
-/// The point of the first write to a page of a shared file, for predictions.
-pub fn written_shared_point() -> Point {
-    point(CACHED_SHARED, SMALL)
 }
 
 /// What the kernel does at a fault besides trapping and clearing, and what that is assumed to take on report 000's machine.

@@ -7,8 +7,7 @@ use super::stream::prediction;
 use super::stream::working_set::{self, SIZE};
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Source, Stopwatch, Workload,
-    said,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Stopwatch, Workload, said,
 };
 use crate::machine::{self, Machine, Root};
 use crate::quantity::Unit;
@@ -264,10 +263,8 @@ pub fn cpus(site: &Site, threads: usize) -> Result<Vec<usize>, Failure> {
 /// What one thread moves, from memory/bandwidth at its memory size, or what that would be predicted to be.
 pub fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
     let size = working_set::memory_bytes(known.machine);
-    let single = bandwidth::point(kernel, size);
-    if let Some(value) = known.median("memory/bandwidth", &single) {
-        let source = Source::Measured { experiment: "memory/bandwidth".to_owned(), point: single };
-        return Basis { value, source };
+    if let Some(found) = known.measured("memory/bandwidth", &bandwidth::point(kernel, size)) {
+        return found;
     }
     let predicted = {
         let level = working_set::Level::Memory;

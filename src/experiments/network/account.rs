@@ -1,6 +1,6 @@
 //! What the transfers of a trial add up to, for the evidence.
 
-use super::other_side::{PATH, PEER};
+use super::path::{PATH, PEER};
 use super::transfer::Transfer;
 use crate::experiment::{Check, Observed, Placement, Point};
 use crate::statistics::share_interval;

@@ -1,8 +1,8 @@
 //! Report 000's form of a bandwidth test: after every chunk one byte comes back, so that every chunk contains a round trip.
 
-use super::other_side::OtherSide;
 use crate::experiment::{Check, Failure, Observed, Site, Workload, ensure};
 use crate::peer::Service;
+use crate::peer::other_side::OtherSide;
 use crate::peer::service::{Enough, StreamOptions};
 use socket2::SockRef;
 use std::io::{Error, Read, Write};

@@ -1,53 +1,29 @@
 //! How many bytes a second reach the other side, and what do they cost?
 
+mod directions;
+mod figures;
+mod findings;
+mod order;
+mod points;
+mod predicted;
+
 use super::account::{self, Account};
-use super::other_side::{LOOPBACK, PATH, PEER, WITHIN, required};
-use super::sending::{SENDFILE, SPLICE, ZERO_COPY};
-use super::{acknowledged, carried, figures, order, throughput};
+use super::acknowledged;
+use super::path::{PATH, required};
+use super::sending::ZERO_COPY;
 use crate::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Requirement, Scale, Site, Workload,
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
+    Point, Prediction, Requirement, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
+use points::{
+    ACKNOWLEDGED, ASPECT, BY, CHUNK, DIRECTION, LOSS, MESSAGES, PIPE, RAMP, RECEIVER, SEND, SENDER, SINCE,
+    STEADY, STREAMS, UDP, UNIX, WHOLE,
+};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
-
-/// How bytes travel.
-pub const BY: Parameter = Parameter { name: "by", meaning: "how bytes travel", scale: Scale::Name };
-/// Which side sends.
-pub const DIRECTION: Parameter =
-    Parameter { name: "direction", meaning: "whether this side sends or receives", scale: Scale::Name };
-/// Size of reads and writes.
-pub const CHUNK: Parameter = Parameter {
-    name: "chunk",
-    meaning: "bytes of each write and of each read's buffer",
-    scale: Scale::Bytes,
-};
-/// Connections.
-pub const STREAMS: Parameter =
-    Parameter { name: "streams", meaning: "connections beside each other", scale: Scale::Count };
-/// What is asked of a stream.
-pub const ASPECT: Parameter = Parameter {
-    name: "aspect",
-    meaning: "what is asked: the steady rate, the rate of the whole or of a window, the ramp's length, losses, or \
-              processor time per MiB",
-    scale: Scale::Name,
-};
-/// Where a window begins.
-pub const SINCE: Parameter = Parameter {
-    name: "since",
-    meaning: "from where on after the first byte a stream's beginning is looked at: a window is as long again (the first, \
-              as the second), the ramp is all of the beginning",
-    scale: Scale::Nanoseconds,
-};
-/// How many messages.
-pub const MESSAGES: Parameter = Parameter {
-    name: "messages",
-    meaning: "messages of one chunk in the whole transfer",
-    scale: Scale::Count,
-};
 
 /// What is timed.
 pub struct Bandwidth;
@@ -85,74 +61,6 @@ static ABOUT: About = About {
     trends: &[],
 };
 
-/// TCP, written from memory.
-pub const TCP: &str = "TCP";
-/// Report 000's form.
-const ACKNOWLEDGED: &str = "TCP, a byte back per chunk";
-/// A UNIX stream socket.
-pub const UNIX: &str = "UNIX socket";
-/// A pipe.
-pub const PIPE: &str = "pipe";
-/// Datagrams.
-pub const UDP: &str = "UDP";
-/// This side sends.
-pub const SEND: &str = "send";
-/// The other side sends.
-pub const RECEIVE: &str = "receive";
-/// The rate once it is steady.
-pub const STEADY: &str = "steady";
-/// The rate of the whole transfer.
-pub const WHOLE: &str = "whole";
-/// The rate of a part of the beginning.
-pub const WINDOW: &str = "window";
-/// How long the beginning lasts.
-pub const RAMP: &str = "ramp";
-/// Datagrams that did not arrive.
-pub const LOSS: &str = "loss";
-/// Processor time of the sender.
-pub const SENDER: &str = "sender's processor time";
-/// Processor time of the receiver.
-pub const RECEIVER: &str = "receiver's processor time";
-
-const CHUNKS: [u64; 9] = [512, 4 << 10, 16 << 10, 64 << 10, 128 << 10, 512 << 10, 1 << 20, 4 << 20, 32 << 20];
-const QUICK_CHUNKS: [u64; 4] = [512, 16 << 10, 128 << 10, 4 << 20];
-/// The chunk of everything that does not sweep it.
-const USUAL_CHUNK: u64 = 128 << 10;
-const REPORT_000_CHUNK: u64 = 16_000_000;
-const REPORT_001_MESSAGES: [u64; 2] = [256, 10_240];
-/// Beginnings of windows, nanoseconds.
-pub const WINDOWS: [u64; 6] = [0, 500_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000];
-
-fn point(by: &str, path: &str, direction: &str, chunk: u64, placement: Placement) -> Point {
-    let point = Point::at(placement).named(&BY, by).named(&PATH, path).named(&DIRECTION, direction);
-    point.with(&CHUNK, chunk).with(&STREAMS, 1).named(&ASPECT, STEADY)
-}
-
-/// TCP's points on one path.
-fn of_tcp(path: &str, points: &mut Vec<Point>) {
-    let at = |direction, chunk| point(TCP, path, direction, chunk, Placement::AcrossCpus);
-    for direction in [SEND, RECEIVE] {
-        points.extend(CHUNKS.map(|chunk| at(direction, chunk)));
-        let usual = point(TCP, path, direction, USUAL_CHUNK, Placement::Free);
-        points.extend([1, 2, 4, 8].map(|streams| usual.clone().with(&STREAMS, streams)));
-        points.push(point(ACKNOWLEDGED, path, direction, REPORT_000_CHUNK, Placement::AcrossCpus));
-    }
-    let usual = at(SEND, USUAL_CHUNK);
-    points.extend([SENDER, RECEIVER].map(|aspect| usual.clone().named(&ASPECT, aspect)));
-    let beginning = |aspect, since| usual.clone().named(&ASPECT, aspect).with(&SINCE, since);
-    points.push(beginning(RAMP, 0));
-    points.extend(WINDOWS.map(|since| beginning(WINDOW, since)));
-    let whole = at(RECEIVE, 1 << 20).named(&ASPECT, WHOLE);
-    points.extend(REPORT_001_MESSAGES.map(|messages| whole.clone().with(&MESSAGES, messages)));
-    points.extend(
-        [SENDFILE, SPLICE, ZERO_COPY].map(|by| point(by, path, SEND, USUAL_CHUNK, Placement::AcrossCpus)),
-    );
-    for bytes in [1400, 8192] {
-        let udp = point(UDP, path, SEND, bytes, Placement::AcrossCpus);
-        points.extend([STEADY, LOSS].map(|aspect| udp.clone().named(&ASPECT, aspect)));
-    }
-}
-
 impl Experiment for Bandwidth {
     fn about(&self) -> &'static About {
         &ABOUT
@@ -186,16 +94,7 @@ impl Experiment for Bandwidth {
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
-        let mut points = vec![];
-        for by in [PIPE, UNIX] {
-            let chunks = [4 << 10, 64 << 10, 1 << 20];
-            points.extend(chunks.map(|chunk| point(by, WITHIN, SEND, chunk, Placement::AcrossCpus)));
-            points.push(point(by, WITHIN, SEND, 64 << 10, Placement::OneCpu));
-        }
-        points.push(point(TCP, LOOPBACK, SEND, USUAL_CHUNK, Placement::OneCpu));
-        of_tcp(LOOPBACK, &mut points);
-        of_tcp(PEER, &mut points);
-        points
+        points::all()
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
@@ -205,17 +104,7 @@ impl Experiment for Bandwidth {
     }
 
     fn effort(&self, point: &Point) -> Effort {
-        let chunk = point.number(&CHUNK);
-        match (point.name(&BY), point.name(&ASPECT)) {
-            (_, WHOLE) if point.number(&MESSAGES) == REPORT_001_MESSAGES[1] => Effort::Thorough,
-            (TCP, STEADY) if point.number(&STREAMS) > 1 && point.name(&DIRECTION) == RECEIVE => {
-                Effort::Standard
-            }
-            (TCP, STEADY) => quick(QUICK_CHUNKS.contains(&chunk)),
-            (PIPE | UNIX, _) => quick(chunk == 64 << 10),
-            (UDP, _) => quick(chunk == 1400),
-            (by, aspect) => quick(by == ACKNOWLEDGED || aspect == RAMP),
-        }
+        points::effort(point)
     }
 
     fn unit(&self, point: &Point) -> Unit {
@@ -227,7 +116,7 @@ impl Experiment for Bandwidth {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        Ok(throughput::expected(point, known))
+        Ok(predicted::expected(point, known))
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
@@ -259,18 +148,14 @@ impl Experiment for Bandwidth {
         let (order, point) = (order::of(point, site), point.clone());
         let account = Rc::new(RefCell::new(Account::new()));
         let kept = Rc::clone(&account);
-        let mut warmed = false;
         let act = move || {
-            // The sampler warms up with one call; a transfer has its own beginning.
-            if !std::mem::replace(&mut warmed, true) {
-                return Ok(vec![]);
-            }
             let began = site.stopwatch.now_ns();
             let transfer = order::transferred(&point, &order, site)?;
             kept.borrow_mut().add(&transfer, site.stopwatch.now_ns() - began);
             figures::of(&point, &transfer)
         };
-        Ok(Workload::figures(act).witnessed(move || account.borrow().witness()))
+        // A transfer has its own beginning.
+        Ok(Workload::figures(act).cold().witnessed(move || account.borrow().witness()))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
@@ -297,32 +182,10 @@ impl Experiment for Bandwidth {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        carried::findings(known)
+        findings::findings(known)
     }
 
     fn time_limit(&self, point: &Point) -> Duration {
         Duration::from_secs(if point.name(&ASPECT) == WHOLE { 120 } else { 15 })
     }
-}
-
-/// The steady rate of TCP, sent on this path by one stream in chunks of the usual size.
-pub fn usual(path: &str) -> Point {
-    point(TCP, path, SEND, USUAL_CHUNK, Placement::AcrossCpus)
-}
-
-/// The same by one or more streams wherever the scheduler likes.
-pub fn usual_beside(path: &str) -> Point {
-    point(TCP, path, SEND, USUAL_CHUNK, Placement::Free)
-}
-
-fn quick(is_quick: bool) -> Effort {
-    if is_quick { Effort::Quick } else { Effort::Standard }
-}
-
-/// What the reports' comparison wants: the best of a sweep over chunks.
-pub fn best(by: &str, path: &str, known: &Known) -> Option<(u64, Found)> {
-    let directions = [SEND, RECEIVE].into_iter();
-    let groups = directions.map(|direction| point(by, path, direction, 0, Placement::AcrossCpus));
-    let all = groups.flat_map(|group| known.found_along(ABOUT.name, &group, &CHUNK));
-    all.max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
 }

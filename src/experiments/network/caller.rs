@@ -1,8 +1,8 @@
 //! Whoever calls: makes connections to an accepting service, times one part of each, and ends them.
 
-use super::ports;
 use super::tcp_info::tcp_info;
 use crate::experiment::{Failure, Stopwatch, ensure};
+use crate::peer::ports;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::any::Any;
 use std::cell::Cell;

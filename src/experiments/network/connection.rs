@@ -1,28 +1,27 @@
 //! What does it cost to open a connection, and to end it?
 
+mod findings;
+mod points;
+
 use super::caller::{self, ACCEPTED, CONNECTED, Caller, OPENED_AGAIN, OVERFLOWS, timed};
-use super::other_side::{LOOPBACK, OtherSide, PATH, PEER, Version, required};
+use super::expected;
+use super::path::{PATH, PEER, required};
 use super::round_trip;
-use super::{expected, ports, set_up};
 use crate::experiment::{
-    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Requirement, Scale, Site, Workload,
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
+    Prediction, Requirement, Site, Workload,
 };
 use crate::experiments::cpu::null_write;
 use crate::machine::Machine;
 use crate::peer::Service;
+use crate::peer::other_side::{OtherSide, Version};
+use crate::peer::ports;
 use crate::peer::service::accept;
 use crate::sampling::partner::Process;
+use points::{CONNECT, FOUR, GRACEFUL, PART, RESET, SIX, TO_ACCEPT, VERSION};
 use std::net::TcpStream;
 use std::rc::Rc;
 use std::time::Duration;
-
-/// Which part of a connection's life.
-const PART: Parameter =
-    Parameter { name: "part", meaning: "which part of a connection's life is timed", scale: Scale::Name };
-/// Which version of the Internet protocol.
-const VERSION: Parameter =
-    Parameter { name: "version", meaning: "version of the Internet protocol", scale: Scale::Name };
 
 /// What is timed.
 pub struct Connection;
@@ -50,31 +49,11 @@ static ABOUT: About = About {
     trends: &[],
 };
 
-/// Part: connect, as the client sees it.
-pub const CONNECT: &str = "connect";
-const TO_ACCEPT: &str = "connect to accept";
-/// Part: until both sides have ended.
-pub const GRACEFUL: &str = "graceful end";
-const RESET: &str = "reset";
-/// Part: the mere call.
-pub const CLOSE: &str = "close";
-const FOUR: &str = "IPv4";
-const SIX: &str = "IPv6";
-
 /// Report 000's median of `connect` over loopback, nanoseconds.
 const REPORT_000_CONNECT_NS: f64 = 8_300.0;
 
-/// The point of a part of a connection's life over IPv4, its two sides on two CPUs or hosts.
-pub fn part(part: &str, path: &str) -> Point {
-    point(part, path, FOUR, Placement::AcrossCpus)
-}
-
 /// Report 000's figure of `close` over loopback, nanoseconds (table 24, whose caption and that of table 25 are exchanged).
 const REPORT_000_CLOSE_NS: f64 = 3_245.3;
-
-fn point(part: &str, path: &str, version: &str, placement: Placement) -> Point {
-    Point::at(placement).named(&PART, part).named(&PATH, path).named(&VERSION, version)
-}
 
 impl Experiment for Connection {
     fn about(&self) -> &'static About {
@@ -101,17 +80,7 @@ impl Experiment for Connection {
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
-        let mut points = vec![];
-        for version in [FOUR, SIX] {
-            for part in [CONNECT, TO_ACCEPT, GRACEFUL, RESET, CLOSE] {
-                let places = [Placement::OneCpu, Placement::AcrossCpus];
-                points.extend(places.map(|placement| point(part, LOOPBACK, version, placement)));
-            }
-            for part in [CONNECT, GRACEFUL, RESET, CLOSE] {
-                points.push(point(part, PEER, version, Placement::AcrossCpus));
-            }
-        }
-        points
+        points::all()
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
@@ -219,17 +188,14 @@ impl Experiment for Connection {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        set_up::findings(known)
+        findings::findings(known)
     }
 }
 
 /// The way to the peer and back, between the kernels: a ping of this run, or what is usual.
 fn way(known: &Known) -> Basis {
-    let ping = round_trip::ping(PEER);
-    match known.median("network/round_trip", &ping) {
-        Some(_) => known.measured_or("network/round_trip", &ping, 0.0, ""),
-        None => expected::network_round_trip(),
-    }
+    let ping = known.measured("network/round_trip", &round_trip::ping(PEER));
+    ping.unwrap_or_else(expected::network_round_trip)
 }
 
 fn connect<'site>(caller: Caller, site: &'site Site) -> impl FnMut() -> Result<Option<f64>, Failure> + 'site {

@@ -1,8 +1,8 @@
 //! A conversation over a stream of bytes: a message out, the same message back.
 
 use super::datagrams::Numbered;
-use super::other_side::OtherSide;
 use crate::experiment::{Failure, Site, ensure};
+use crate::peer::other_side::OtherSide;
 use crate::sampling::partner::{Process, pipe};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};

@@ -1,8 +1,8 @@
 //! Datagrams out and back: each has a number, so that a lost one is known from a late one.
 
-use super::other_side::OtherSide;
-use super::ping::Ping;
 use crate::experiment::{Failure, Stopwatch};
+use crate::peer::other_side::OtherSide;
+use crate::peer::ping::Ping;
 use std::cell::Cell;
 use std::io::{Error, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};

@@ -1,8 +1,8 @@
 //! What predictions of this family are made of: wake-ups, copies, wires.
 
-use super::other_side::{LOOPBACK, WITHIN};
-use super::round_trip;
-use crate::experiment::{Basis, Known, Placement, Source};
+use super::path::{LOOPBACK, WITHIN};
+use super::round_trip::{PIPE, UNIX, closed, ping};
+use crate::experiment::{Basis, Known, Placement};
 use crate::experiments::cpu::context_switch;
 
 /// What it takes until the other side runs, nanoseconds: a switch on one CPU, a wake-up on another.
@@ -19,10 +19,9 @@ pub fn hand_over(placement: Placement, known: &Known) -> (&'static str, Basis) {
         ),
         _ if known.machine.is_virtual() => (
             "sleeping virtual CPUs woken, there and back",
-            match known.median("cpu/context_switch", &context_switch::across_cpus()) {
-                Some(_) => of(context_switch::across_cpus(), 0.0, ""),
-                None => context_switch::virtual_wake_up(known),
-            },
+            known
+                .measured("cpu/context_switch", &context_switch::across_cpus())
+                .unwrap_or_else(|| context_switch::virtual_wake_up(known)),
         ),
         _ => (
             "sleeping CPUs woken, there and back",
@@ -52,12 +51,12 @@ pub fn protocol_ns(known: &Known) -> Basis {
 /// What one small message takes of both sides together, nanoseconds, with nobody waiting: half of its round trip on one CPU,
 /// less the switch. `None` where this run has not found both, or cannot tell them apart.
 pub fn message_ns(by: &str, known: &Known) -> Option<Basis> {
-    let path = if matches!(by, round_trip::PIPE | round_trip::UNIX) { WITHIN } else { LOOPBACK };
-    let there_and_back = round_trip::closed(by, path, 1, Placement::OneCpu);
+    let path = if matches!(by, PIPE | UNIX) { WITHIN } else { LOOPBACK };
+    let there_and_back = closed(by, path, 1, Placement::OneCpu);
     let switch = known.median("cpu/context_switch", &context_switch::between_processes())?;
-    let value = known.median("network/round_trip", &there_and_back)? / 2.0 - switch;
-    let source = Source::Measured { experiment: "network/round_trip".to_owned(), point: there_and_back };
-    (value > 0.0).then_some(Basis { value, source })
+    let found = known.measured("network/round_trip", &there_and_back)?;
+    let value = found.value / 2.0 - switch;
+    (value > 0.0).then_some(Basis { value, ..found })
 }
 
 /// Bytes of the Internet packet that adapters carry unless they are told otherwise, less its own and the datagram's heads.
@@ -70,11 +69,8 @@ pub fn further_fragments(bytes: f64) -> f64 {
 
 /// What one packet takes on its way through the kernel alone, nanoseconds: half a ping to this host.
 pub fn packet_ns(known: &Known) -> Basis {
-    let ping = round_trip::ping(LOOPBACK);
-    let measured = known.median("network/round_trip", &ping).map(|ns| Basis {
-        value: ns / 2.0,
-        source: Source::Measured { experiment: "network/round_trip".to_owned(), point: ping },
-    });
+    let there_and_back = known.measured("network/round_trip", &ping(LOOPBACK));
+    let measured = there_and_back.map(|found| Basis { value: found.value / 2.0, ..found });
     let (ns, citation) = (1_250.0, "assumed: half of an echo request and its reply in 2.5 µs");
     measured.unwrap_or_else(|| Basis::published(ns, citation))
 }

@@ -1,44 +1,30 @@
 //! How long is a message's way to another process or host and back?
 
+mod findings;
+mod points;
+mod predicted;
+
+pub use points::{PIPE, TCP, UNIX, closed, ping};
+
 use super::conversation::{self, Conversation};
 use super::datagrams::{self, Fate, LATE, LOST, SENT, Udp};
-use super::latency;
 use super::open_loop::open_loop;
-use super::other_side::{LOOPBACK, OtherSide, PATH, PEER, WITHIN, required};
-use super::ping::{Ping, THIS_HOST};
+use super::path::{PATH, PEER, required};
 use super::tcp_info::tcp_info;
 use crate::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Placement, Point, Prediction, Requirement, Scale, Site, Workload,
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Placement,
+    Point, Prediction, Requirement, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::peer::Service;
+use crate::peer::other_side::OtherSide;
+use crate::peer::ping::{Ping, THIS_HOST};
 use crate::peer::service::Transport;
 use crate::statistics::share_interval;
+use points::{BY, CLOSED, ICMP, INTERVAL, LOOP, OPEN, PAYLOAD, QUICK_PAYLOADS, UDP};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::rc::Rc;
-
-/// How a message travels.
-pub const BY: Parameter = Parameter { name: "by", meaning: "how a message travels", scale: Scale::Name };
-/// How large it is.
-pub const PAYLOAD: Parameter = Parameter {
-    name: "payload",
-    meaning: "bytes of the message, without any protocol's headers",
-    scale: Scale::Bytes,
-};
-/// When the next one leaves.
-pub const LOOP: Parameter = Parameter {
-    name: "loop",
-    meaning: "closed: the next message leaves when the answer is here; open: messages leave on a schedule",
-    scale: Scale::Name,
-};
-/// The schedule of an open loop.
-const INTERVAL: Parameter = Parameter {
-    name: "interval",
-    meaning: "time between two departures of an open loop",
-    scale: Scale::Nanoseconds,
-};
 
 /// What is timed.
 pub struct RoundTrip;
@@ -68,26 +54,6 @@ static ABOUT: About = About {
     trends: &[],
 };
 
-/// Two pipes.
-pub const PIPE: &str = "pipe";
-/// A UNIX stream socket.
-pub const UNIX: &str = "UNIX socket";
-/// Datagrams.
-pub const UDP: &str = "UDP";
-/// A TCP connection.
-pub const TCP: &str = "TCP";
-/// ICMP echo.
-pub const ICMP: &str = "ICMP echo";
-const CLOSED: &str = "closed";
-/// Messages leave on a schedule.
-pub const OPEN: &str = "open";
-
-const PAYLOADS: [u64; 6] = [1, 44, 56, 512, 1400, 8192];
-/// Of a quick run: the least, ping's, and one packet's.
-const QUICK_PAYLOADS: [u64; 3] = [1, 56, 1400];
-/// Times between departures: hardly any load, and enough to queue behind a slow answer.
-const INTERVALS: [u64; 2] = [100_000, 25_000];
-
 /// Witness: time that passed while round trips were made.
 const PASSED: &str = "passed_ns";
 /// Witness: the kernel's estimate of the round trip at the end.
@@ -96,22 +62,6 @@ const KERNEL_ESTIMATE: &str = "kernel_round_trip_ns";
 const SENT_AGAIN: &str = "segments_sent_again";
 /// Statement: whether `TCP_NODELAY` is set.
 const NO_DELAY: &str = "tcp_nodelay";
-
-/// A closed loop's point.
-pub fn closed(by: &str, path: &str, payload: u64, placement: Placement) -> Point {
-    Point::at(placement).named(&BY, by).named(&PATH, path).with(&PAYLOAD, payload).named(&LOOP, CLOSED)
-}
-
-/// A ping's point: the way between two kernels.
-pub fn ping(path: &str) -> Point {
-    let placement = if path == PEER { Placement::AcrossCpus } else { Placement::OneCpu };
-    closed(ICMP, path, 56, placement)
-}
-
-fn open(by: &str, path: &str, interval: u64) -> Point {
-    let point = Point::at(Placement::AcrossCpus).named(&BY, by).named(&PATH, path).with(&PAYLOAD, 56);
-    point.named(&LOOP, OPEN).with(&INTERVAL, interval)
-}
 
 impl Experiment for RoundTrip {
     fn about(&self) -> &'static About {
@@ -148,25 +98,7 @@ impl Experiment for RoundTrip {
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
-        let ways = [(PIPE, WITHIN), (UNIX, WITHIN), (UDP, LOOPBACK), (TCP, LOOPBACK), (ICMP, LOOPBACK)];
-        let mut points = vec![];
-        for (by, path) in ways {
-            for placement in [Placement::OneCpu, Placement::AcrossCpus] {
-                // The kernel answers a ping to itself on the CPU that sends it.
-                if by != ICMP || placement == Placement::OneCpu {
-                    points.extend(PAYLOADS.map(|payload| closed(by, path, payload, placement)));
-                }
-            }
-        }
-        for by in [UDP, TCP, ICMP] {
-            points.extend(PAYLOADS.map(|payload| closed(by, PEER, payload, Placement::AcrossCpus)));
-        }
-        for path in [LOOPBACK, PEER] {
-            for by in [UDP, TCP] {
-                points.extend(INTERVALS.map(|interval| open(by, path, interval)));
-            }
-        }
-        points
+        points::all()
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
@@ -179,7 +111,7 @@ impl Experiment for RoundTrip {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        Ok(latency::expected(point, known))
+        Ok(predicted::expected(point, known))
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
@@ -217,7 +149,7 @@ impl Experiment for RoundTrip {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        latency::findings(known)
+        findings::findings(known)
     }
 }
 
@@ -240,27 +172,26 @@ fn tcp_workload<'site>(
     site: &'site Site,
 ) -> Result<Workload<'site>, Failure> {
     let no_delay = conversation.stream.nodelay().map_err(|error| Failure::Broke(error.to_string()))?;
-    let witness = tcp_witness(&conversation.stream, site)?;
-    Ok(conversed(conversation).witnessed(witness).stating(NO_DELAY, f64::from(u8::from(no_delay))))
+    let stream = again(&conversation.stream)?;
+    let counted = Rc::clone(&stream);
+    let work = conversed(conversation).stating(NO_DELAY, f64::from(u8::from(no_delay)));
+    Ok(work.witnessed(move || tcp_counts(&counted, site)).gauged(move || tcp_estimate(&stream)))
 }
 
-/// What the kernel knows of the connection. Its estimate is no count: it enters as what it grows to from nothing.
-fn tcp_witness<'site>(
-    stream: &TcpStream,
-    site: &'site Site,
-) -> Result<impl FnMut() -> Vec<(&'static str, f64)> + 'site, Failure> {
-    let stream = stream.try_clone().map_err(|error| Failure::Broke(format!("dup of a socket: {error}")))?;
-    let mut looks = 0;
-    Ok(move || {
-        looks += 1;
-        let info = tcp_info(&stream).unwrap_or_default();
-        let estimate = if looks == 1 { 0.0 } else { info.round_trip_ns as f64 };
-        vec![
-            (PASSED, site.stopwatch.now_ns()),
-            (KERNEL_ESTIMATE, estimate),
-            (SENT_AGAIN, info.sent_again as f64),
-        ]
-    })
+/// What the kernel has counted of the connection.
+fn tcp_counts(stream: &TcpStream, site: &Site) -> Vec<(&'static str, f64)> {
+    let sent_again = tcp_info(stream).unwrap_or_default().sent_again;
+    vec![(PASSED, site.stopwatch.now_ns()), (SENT_AGAIN, sent_again as f64)]
+}
+
+/// The kernel's own estimate of the round trip.
+fn tcp_estimate(stream: &TcpStream) -> Vec<(&'static str, f64)> {
+    vec![(KERNEL_ESTIMATE, tcp_info(stream).unwrap_or_default().round_trip_ns as f64)]
+}
+
+/// Another descriptor of a connection, for the evidence.
+fn again(stream: &TcpStream) -> Result<Rc<TcpStream>, Failure> {
+    stream.try_clone().map(Rc::new).map_err(|error| Failure::Broke(format!("dup of a socket: {error}")))
 }
 
 fn ping_workload<'site>(point: &Point, bytes: usize, site: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -287,10 +218,12 @@ fn open_workload<'site>(point: &Point, bytes: usize, site: &'site Site) -> Resul
     if point.name(&BY) == TCP {
         let way = conversation::tcp(bytes, echo(Transport::Tcp, point, site)?)?;
         way.stream.set_nonblocking(true).map_err(broke)?;
-        let mut of_kernel = tcp_witness(&way.stream, site)?;
+        let stream = again(&way.stream)?;
+        let of_kernel = Rc::clone(&stream);
         let workload = Workload::recorded(open_loop(way, interval, site.stopwatch, fate));
-        let witness = move || counted.witness().into_iter().chain(of_kernel()).collect();
-        return Ok(workload.witnessed(witness).stating(NO_DELAY, 1.0));
+        let witness = move || counted.witness().into_iter().chain(tcp_counts(&of_kernel, site)).collect();
+        let workload = workload.witnessed(witness).gauged(move || tcp_estimate(&stream));
+        return Ok(workload.stating(NO_DELAY, 1.0));
     }
     let way = Udp::open(bytes, echo(Transport::Udp, point, site)?)?;
     way.socket.set_nonblocking(true).map_err(broke)?;

@@ -1,10 +1,10 @@
 //! One transfer, from its first byte to its last: sent on one side, timed where it arrives.
 
 use super::datagrams;
-use super::other_side::{Helper, OtherSide};
 use super::sending::{Supply, WRITE, supply};
 use super::tcp_info::tcp_info;
 use crate::experiment::{Failure, Site, Stopwatch};
+use crate::peer::other_side::{Helper, OtherSide};
 use crate::peer::service::drain::drain;
 use crate::peer::service::{Arrival, Arrivals, Enough, Running, StreamOptions, processor_time, sink};
 use crate::peer::{Place, Service, ServiceReport};
@@ -250,7 +250,7 @@ pub fn send_datagrams(order: &Order, site: &Site) -> Result<Transfer, Failure> {
     let sent = pour(&mut *supply(WRITE, socket.as_fd(), order.chunk as usize)?, order, site.stopwatch)?;
     let sender_ns = used_ns() - before;
     // What is on its way arrives.
-    std::thread::sleep(Duration::from_millis(if order.path == super::other_side::PEER { 50 } else { 1 }));
+    std::thread::sleep(Duration::from_millis(if order.path == super::path::PEER { 50 } else { 1 }));
     Ok(Transfer::reported(other.stop()?, sent, sender_ns))
 }
 

@@ -1,6 +1,7 @@
 //! Disturbances that come from the processor and how its clocks and cores are run.
 
-use super::{Machine, Warning, warning};
+use super::warning::{Warning, warning};
+use crate::machine::Machine;
 use crate::quantity::declared::frequency;
 
 /// Waking from idle states slower than this shows in latencies of tens of microseconds.

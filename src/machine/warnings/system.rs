@@ -1,7 +1,8 @@
 //! Disturbances that come from other work, limits, clocks, memory and storage.
 
-use super::{Machine, Warning, warning};
+use super::warning::{Warning, warning};
 use crate::machine::Event;
+use crate::machine::Machine;
 use crate::quantity::declared::{percent, size};
 
 /// Above this 1-minute load somebody else is computing too.

@@ -1,6 +1,7 @@
 //! Connections made only to be ended: each is accepted, greeted with one byte, and closed when its client has ended it.
 
-use super::{Place, Running, Tally};
+use super::place::Place;
+use super::running::{Running, Tally};
 use crate::experiment::Failure;
 use crate::peer::waking::waker;
 use std::io::{Read, Write};

@@ -1,7 +1,8 @@
 //! A sink of datagrams: those that arrive are counted and timed. What does not arrive was lost on the way, or by this
 //! host because it could not keep up.
 
-use super::{Place, Running, Tally};
+use super::place::Place;
+use super::running::{Running, Tally};
 use crate::experiment::Failure;
 use std::net::UdpSocket;
 use std::sync::atomic::Ordering;

@@ -1,6 +1,7 @@
 //! Echo: every message comes back.
 
-use super::{Place, Running, Tally};
+use super::place::Place;
+use super::running::{Running, Tally};
 use crate::experiment::Failure;
 use crate::peer::waking::waker;
 use std::io::{Read, Write};

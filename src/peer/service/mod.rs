@@ -8,6 +8,7 @@ mod arrivals;
 mod datagrams;
 pub mod drain;
 mod echo;
+mod place;
 mod processor_time;
 mod running;
 pub mod sink;
@@ -15,6 +16,7 @@ mod source;
 mod stream;
 
 pub use arrivals::{Arrival, Arrivals};
+pub use place::Place;
 pub use processor_time::processor_time;
 pub use running::{Running, ServiceReport, Tally, Waking};
 pub use source::Enough;
@@ -22,7 +24,6 @@ pub use stream::StreamOptions;
 
 use crate::experiment::Failure;
 use serde::{Deserialize, Serialize};
-use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// What is asked of the other end.
@@ -72,34 +73,6 @@ pub enum Transport {
     Tcp,
     /// Datagrams.
     Udp,
-}
-
-/// Where a service listens, and for whom.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The address of this host that it listens on.
-    pub listen: IpAddr,
-    /// The only address that is served; anybody who reaches us where it is `None`.
-    pub only: Option<IpAddr>,
-    /// The CPU that its threads are pinned to; wherever the scheduler likes where it is `None`.
-    pub cpu: Option<usize>,
-}
-
-impl Place {
-    /// On this host alone.
-    pub fn loopback(cpu: Option<usize>) -> Self {
-        Place { listen: IpAddr::from([127, 0, 0, 1]), only: None, cpu }
-    }
-
-    /// A port that the system chooses.
-    fn any_port(&self) -> SocketAddr {
-        SocketAddr::new(self.listen, 0)
-    }
-
-    /// Whether whoever calls from there is served. A socket for both versions of the protocol shows IPv4 inside IPv6.
-    fn serves(&self, caller: IpAddr) -> bool {
-        self.only.is_none_or(|only| only.to_canonical() == caller.to_canonical())
-    }
 }
 
 /// Begins a service: when this returns, its port can be reached.

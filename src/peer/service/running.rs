@@ -1,7 +1,7 @@
 //! A service on its way: its port, its counts, its threads, and how they are ended.
 
-use super::Place;
 use super::arrivals::{Arrival, Arrivals};
+use super::place::Place;
 use super::processor_time::processor_time;
 use crate::experiment::Failure;
 use crate::sampling::affinity;

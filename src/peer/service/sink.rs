@@ -1,8 +1,9 @@
 //! A sink: whatever arrives on any connection is read, counted and timed, here where it arrives.
 
 use super::drain::drain;
+use super::place::Place;
+use super::running::{Running, Tally};
 use super::stream::{StreamOptions, accept_all};
-use super::{Place, Running, Tally};
 use crate::experiment::Failure;
 use std::io::{Read, Write};
 use std::net::TcpStream;

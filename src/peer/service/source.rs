@@ -1,7 +1,8 @@
 //! A source: on every connection it writes until it has written long enough.
 
+use super::place::Place;
+use super::running::{Running, Tally};
 use super::stream::{StreamOptions, accept_all};
-use super::{Place, Running, Tally};
 use crate::experiment::Failure;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};

@@ -1,6 +1,7 @@
 //! Streams: a listener whose connections are served beside each other.
 
-use super::{Place, Running, Tally};
+use super::place::Place;
+use super::running::{Running, Tally};
 use crate::experiment::Failure;
 use crate::peer::waking::waker;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Section 4.1.3: the shuffle of all random orders, each number exchanged with an earlier one and never left in its place. (It
 //! is Sattolo's algorithm; they call it that of Fisher and Yates.)
 
-use crate::experiments::filesystem::below;
+use crate::test_file::blocks::below;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 

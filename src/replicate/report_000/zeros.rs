@@ -1,8 +1,8 @@
 //! Their test file: `dd if=/dev/zero`.
 
 use crate::experiment::Failure;
-use crate::experiments::test_file::{Room, refused, shared_path};
 use crate::replicate::Stage;
+use crate::test_file::{Room, refused, shared_path};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 

@@ -1,9 +1,7 @@
 //! Section 6.4: processes that read at the same time.
 
-use super::TRIALS;
+use super::trials::TRIALS;
 use crate::experiment::{Failure, Found, Known, Placement, Point, ensure};
-use crate::experiments::filesystem::blocks::below;
-use crate::experiments::test_file::{Room, TestFile};
 use crate::quantity::Unit;
 use crate::replicate::past_cache::{Blocks, opened};
 use crate::replicate::sweep::point;
@@ -11,6 +9,8 @@ use crate::replicate::timer::without_trailing_cpuid as timed;
 use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, tasks};
 use crate::sampling::partner::Process;
 use crate::sampling::shared_memory::{Shareable, shared_memory};
+use crate::test_file::blocks::below;
+use crate::test_file::{Room, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,22 +1,19 @@
 //! Section 6: file system, but contention.
 
-use super::trials;
+use super::trials::{TRIALS, trials};
 use crate::experiment::{Failure, Found, Known, Placement, Point, RemoteFile, Requirement};
-use crate::experiments::filesystem::blocks::below;
-use crate::experiments::filesystem::remote::points::{
-    CLIENT_CACHED, LARGE, LOCAL, RANDOM, SEQUENTIAL, SERVER_CACHED, SMALL, block,
-};
-use crate::experiments::filesystem::remote::{self, Client, read_block};
-use crate::experiments::test_file::{Room, TestFile, served};
 use crate::machine::{self, Machine};
 use crate::quantity::Unit;
 use crate::quantity::declared;
+use crate::remote::{self, Client, read_block};
 use crate::replicate::past_cache::{Blocks, opened};
-use crate::replicate::sweep::point;
+use crate::replicate::sweep::{point, remote_block, served_block};
 use crate::replicate::timer::without_trailing_cpuid as timed;
 use crate::replicate::{
     Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, tasks,
 };
+use crate::test_file::blocks::below;
+use crate::test_file::{Room, TestFile, served};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::time::Duration;
@@ -24,6 +21,8 @@ use std::time::Duration;
 const MEAN: Fit = Fit::Mean(Deviation::Sample);
 /// What is read at once, bytes; the report does not say.
 const BLOCK: usize = 4096;
+/// What is read at once of a remote file, bytes.
+const LARGE: u64 = 1 << 20;
 /// The size of file whose figures are told, bytes: that of the report's test of contention.
 const FILE: u64 = 64 << 20;
 
@@ -137,6 +136,8 @@ pub const PENALTY: Row = Row {
 };
 
 /// The remote time beyond the local one.
+const SEQUENTIAL: &str = "sequential";
+const RANDOM: &str = "random";
 const MORE: &str = "penalty";
 
 fn direct(order: &str, way: &str) -> Point {
@@ -144,16 +145,16 @@ fn direct(order: &str, way: &str) -> Point {
     point(Placement::OneCpu, &names, &[("block", BLOCK as u64), ("file", FILE)])
 }
 
-/// Through whatever the run's file is read; where there is none, the point that says so.
 fn far(order: &str, machine: &Machine) -> Point {
-    match &machine.storage.remote {
-        Some(remote) => block(&remote.through, SERVER_CACHED, order, LARGE),
-        None => block("network", SERVER_CACHED, RANDOM, SMALL),
-    }
+    served_block(machine, order, LARGE)
 }
 
 fn penalty_points(machine: &Machine) -> Vec<(&'static str, Point)> {
-    let near = machine.storage.remote.as_ref().map(|_| block(LOCAL, CLIENT_CACHED, SEQUENTIAL, LARGE));
+    let near = machine
+        .storage
+        .remote
+        .as_ref()
+        .map(|_| remote_block("local file", "client-cached", SEQUENTIAL, LARGE));
     let points = [far(SEQUENTIAL, machine)].into_iter().chain(near);
     points.map(|point| ("filesystem/remote_read", point)).collect()
 }
@@ -213,7 +214,7 @@ fn reading(stage: &Stage) -> Result<Series, Failure> {
         if stage.quick { Some(TestFile::nameless(stage.site, FILE, Room::DEFAULT)?) } else { None };
     for bytes in FILES.into_iter().filter(|bytes| !stage.quick || *bytes == FILE) {
         let (mut forward, mut anywhere) = (vec![], vec![]);
-        for _ in 0..super::TRIALS {
+        for _ in 0..TRIALS {
             let test =
                 kept.take().map_or_else(|| TestFile::nameless(stage.site, bytes, Room::DEFAULT), Ok)?;
             let (one, other) = in_both_orders(&test, count, &mut chance, tick_ns)?;

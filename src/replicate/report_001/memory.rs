@@ -1,8 +1,7 @@
 //! Section 4: memory.
 
-use super::trials;
+use super::trials::trials;
 use crate::experiment::{Failure, Placement, Point};
-use crate::experiments::test_file::{Room, TestFile};
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::replicate::mapping::Mapped;
@@ -14,6 +13,7 @@ use crate::replicate::usage::Usage;
 use crate::replicate::{
     Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, sweep, tasks,
 };
+use crate::test_file::{Room, TestFile};
 use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_mins(1);

@@ -5,6 +5,7 @@ mod cpu;
 mod filesystem;
 mod memory;
 mod network;
+mod trials;
 
 use super::{Report, Row};
 
@@ -67,11 +68,3 @@ const ROWS: &[Row] = &[
     network::TEARDOWN_AWAY,
     filesystem::PENALTY,
 ];
-
-/// Their trials where nothing else is said.
-const TRIALS: usize = 10;
-
-/// What each of the trials finds.
-fn trials<E>(one: impl FnMut() -> Result<f64, E>) -> Result<Vec<f64>, E> {
-    std::iter::repeat_with(one).take(TRIALS).collect()
-}

@@ -1,8 +1,7 @@
 //! Its chapter "CPU & Scheduling".
 
-use super::trials;
+use super::trials::{TRIALS, trials};
 use crate::experiment::{Failure, Placement, Point};
-use crate::experiments::cpu::turn;
 use crate::quantity::Unit;
 use crate::replicate::sweep::point;
 use crate::replicate::tasks;
@@ -11,6 +10,7 @@ use crate::replicate::unoptimised::call_once;
 use crate::replicate::usage::Usage;
 use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
 use crate::sampling::partner::{self, Process};
+use crate::sampling::turn;
 use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -295,7 +295,7 @@ fn switching(stage: &Stage, between: Between) -> Result<Series, Failure> {
         played.map(|()| ns)
     };
     let values = trials(round)?;
-    let waits = Usage::now().since(before).voluntary as f64 / (super::TRIALS * sides) as f64;
+    let waits = Usage::now().since(before).voluntary as f64 / (TRIALS * sides) as f64;
     let seen = format!("A side gave up its CPU to wait {waits:.2} times in a round trip.");
     Ok(Series::of(values).seen(seen).seen_where(priority))
 }

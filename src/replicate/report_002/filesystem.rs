@@ -1,20 +1,19 @@
 //! Its chapter "File system".
 
-use super::{some_trials, trials};
+use super::trials::{TRIALS, some_trials, trials};
 use crate::experiment::{Failure, PEER, Placement, Point, Requirement};
-use crate::experiments::filesystem::blocks::below;
-use crate::experiments::filesystem::remote::points::{RANDOM, SEQUENTIAL, SERVER_CACHED, SMALL, block};
-use crate::experiments::filesystem::remote::{self, Client, read_block};
-use crate::experiments::network::ping::Ping;
-use crate::experiments::test_file::{Room, TestFile};
 use crate::machine::{self, Machine};
+use crate::peer::ping::Ping;
 use crate::quantity::{Unit, declared};
+use crate::remote::{self, Client, read_block};
 use crate::replicate::past_cache::{Blocks, forgotten, opened};
-use crate::replicate::sweep::point;
+use crate::replicate::sweep::{point, served_block};
 use crate::replicate::timer::fenced as timed;
 use crate::replicate::{
     Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, tasks,
 };
+use crate::test_file::blocks::below;
+use crate::test_file::{Room, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::time::Duration;
@@ -22,6 +21,8 @@ use std::time::Duration;
 const MEAN: Fit = Fit::Mean(Deviation::None);
 /// What is read at once, bytes.
 const BLOCK: usize = 4096;
+const SEQUENTIAL: &str = "sequential";
+const RANDOM: &str = "random";
 
 static CACHING: Method = Method {
     name: "file cache size",
@@ -163,12 +164,8 @@ fn cold(order: &str, way: &str, file: u64) -> Point {
     point(Placement::OneCpu, &names, &[("block", BLOCK as u64), ("file", file)])
 }
 
-/// Through whatever the run's file is read; where there is none, the point that says so.
 fn far(order: &str, machine: &Machine) -> Point {
-    match &machine.storage.remote {
-        Some(remote) => block(&remote.through, SERVER_CACHED, order, SMALL),
-        None => block("network", SERVER_CACHED, RANDOM, SMALL),
-    }
+    served_block(machine, order, BLOCK as u64)
 }
 
 /// The largest file that is made, bytes.
@@ -258,7 +255,7 @@ fn reading_away(stage: &Stage) -> Result<Series, Failure> {
         None => return Err(Failure::Unsupported("no file over a network was named: --remote".to_owned())),
     };
     let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
-    let (whole, count) = (file.bytes / BLOCK as u64, stage.count(super::TRIALS as u64, 100) as usize);
+    let (whole, count) = (file.bytes / BLOCK as u64, stage.count(TRIALS as u64, 100) as usize);
     if whole == 0 {
         return Err(Failure::Unsupported("the remote file is smaller than a block of 4 KiB".to_owned()));
     }

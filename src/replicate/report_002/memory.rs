@@ -1,10 +1,8 @@
 //! Its chapter "Memory".
 
 use super::cpu::Span;
-use super::{some_trials, trials};
+use super::trials::{some_trials, trials};
 use crate::experiment::{Failure, Placement, Point, ensure};
-use crate::experiments::filesystem::blocks::below;
-use crate::experiments::test_file::{Room, TestFile};
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::replicate::mapping::Mapped;
@@ -15,6 +13,8 @@ use crate::replicate::usage::Usage;
 use crate::replicate::{
     Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, sweep, tasks,
 };
+use crate::test_file::blocks::below;
+use crate::test_file::{Room, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::time::Duration;

@@ -12,9 +12,6 @@ use filesystem::{cache, contention, read, remote};
 use memory::{latency, page_fault};
 use network::{connection, round_trip};
 
-/// Results that the report prints of each of its tests of the processor.
-const RUNS: u64 = 10;
-
 /// The report.
 pub const REPORT: Report = Report {
     id: "003",

@@ -2,6 +2,9 @@
 
 use crate::replicate::{Stage, timer};
 
+/// Results that the report prints of each of its tests of the processor.
+pub const RUNS: u64 = 10;
+
 /// What all repetitions of one method may take together in clock readings alone, seconds.
 const BUDGET_S: f64 = 12.0;
 /// The same where it should be quick.

@@ -1,6 +1,6 @@
 //! How good the predictions were.
 
-use super::{place_of, title};
+use super::places::{place_of, title};
 use crate::report::paper::{Block, Column, Group, Key, Row, Section, Table, Text};
 use crate::report::{finding, quantities, words};
 use crate::results::{CLOSE, FAIR, Results, Share, Tally};

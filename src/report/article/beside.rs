@@ -1,13 +1,27 @@
 //! Published figures beside those of the run. A doubtful figure has its doubt in a note below its table, and no row is
 //! without the note that says how the methods differ.
 
-use super::place_of;
+use super::places::place_of;
 use crate::references::{self, Beside, Figure, Machine, Ratio, Value};
-use crate::report::beside::Published;
 use crate::report::paper::{Column, Group, Key, Row, Section, Table, Text, Tone};
 use crate::report::summary::ABSENT;
 use crate::report::{published, quantities, words};
 use crate::results::{Outcome, Results};
+
+/// Published machines, and their figures beside those of a run.
+pub struct Published<'run> {
+    /// The machines asked for.
+    pub machines: Vec<&'static Machine>,
+    /// Their figures that measure what points of the run measure.
+    pub rows: Vec<Beside<'run>>,
+}
+
+impl<'run> Published<'run> {
+    /// These machines beside this run.
+    pub fn beside(results: &'run Results, machines: &[&'static Machine]) -> Self {
+        Published { machines: machines.to_vec(), rows: references::beside(results, machines) }
+    }
+}
 
 /// How ratios are to be read.
 pub(in crate::report) const READING: &str = "Of here/there: above 1 a time is longer here, a rate or a size larger. \

@@ -1,6 +1,6 @@
 //! What disturbed the run, what does not hold, and what is less precise than its target.
 
-use super::place_of;
+use super::places::place_of;
 use crate::report::paper::{Block, Column, Key, Row, Section, Sign, Table, Text};
 use crate::report::run::{self, Precision};
 use crate::report::{quantities, words};

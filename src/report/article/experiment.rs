@@ -1,6 +1,8 @@
 //! The section of one experiment: question, method, prediction, results, evidence, analysis, limits.
 
-use super::{evidence, paragraphs, prediction, results, section_of, without};
+use super::places::section_of;
+use super::works::paragraphs;
+use super::{evidence, prediction, results, without};
 use crate::experiment::{About, Finding};
 use crate::quantity::Unit;
 use crate::report::paper::{Block, Figure, Key, Section, Table, Text, Tone};

@@ -9,6 +9,7 @@ mod experiment;
 mod machine;
 mod method;
 mod opening;
+mod places;
 mod prediction;
 mod results;
 mod settings;
@@ -17,10 +18,11 @@ pub mod synopsis;
 mod without;
 mod works;
 
-use super::beside::Published;
-use super::paper::{Block, Document, Key, Section, Text};
+use super::paper::{Block, Document, Key, Section};
 use super::run;
 use crate::results::Results;
+use beside::Published;
+use places::title;
 
 /// The whole paper.
 pub fn of(found: &Results) -> Document {
@@ -61,35 +63,9 @@ fn chapters(found: &Results) -> Vec<Section> {
     chapters.into_iter().map(|(_, chapter)| chapter).collect()
 }
 
-/// What a family of experiments is called.
-fn title(family: &str) -> &str {
-    match family {
-        "cpu" => "Processor and services of the operating system",
-        "memory" => "Memory",
-        "network" => "Network",
-        "filesystem" => "File system",
-        other => other,
-    }
-}
-
-/// The section of the experiment at this place among all: a name in a run file may be anything.
-fn section_of(place: usize) -> Key {
-    Key::numbered("experiment", place + 1)
-}
-
-/// The section of the experiment of this name.
-fn place_of(found: &Results, name: &str) -> Key {
-    section_of(found.experiments().iter().position(|known| *known == name).unwrap_or(0))
-}
-
 fn references() -> Section {
     Section::new(Key::of("references"), "References")
         .lettered()
         .say("What predictions and methods cite, in the order of the citations.")
         .with(Block::Works)
-}
-
-/// Paragraphs separated by blank lines, with the works that they name.
-fn paragraphs(text: &str) -> impl Iterator<Item = Text> {
-    text.split("\n\n").filter(|part| !part.is_empty()).map(works::cited)
 }

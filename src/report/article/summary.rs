@@ -1,6 +1,6 @@
 //! The summary table: one row an operation, from the same records as everything else (R-FIX-65).
 
-use super::place_of;
+use super::places::place_of;
 use crate::report::paper::{Column, Group, Key, Row, Section, Table, Text, Tone};
 use crate::report::{summary, words};
 use crate::results::Results;

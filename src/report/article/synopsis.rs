@@ -1,6 +1,6 @@
 //! The run on one page: the main figures of every experiment, rounded, those in doubt marked.
 
-use super::{place_of, title};
+use super::places::{place_of, title};
 use crate::report::main_figures::{self, Main, Source};
 use crate::report::paper::{Block, Column, Document, Group, Key, Row, Section, Table, Text};
 use crate::report::run::{self, Precision};

@@ -1,6 +1,6 @@
 //! What has no value, and why.
 
-use super::place_of;
+use super::places::place_of;
 use crate::report::paper::{Block, Key, Section, Text, Tone};
 use crate::report::summary::{self, Unmeasured};
 use crate::results::Results;

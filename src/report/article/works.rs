@@ -43,6 +43,11 @@ pub(super) fn cited(prose: &str) -> Text {
     }
 }
 
+/// Paragraphs separated by blank lines, with the works that they name.
+pub(super) fn paragraphs(text: &str) -> impl Iterator<Item = Text> {
+    text.split("\n\n").filter(|part| !part.is_empty()).map(cited)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

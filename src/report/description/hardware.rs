@@ -1,6 +1,6 @@
 //! Rows about processor, cores, caches and memory.
 
-use super::{Row, list, plain, row, stated};
+use super::row::{Row, list, plain, row, stated};
 use crate::machine::{
     Cache, CacheKind, CoreClass, CpuSet, Fact, Machine, Memory, Module, NumaNode, Processor, Tlb, TlbKind,
     Topology,

@@ -1,11 +1,15 @@
 //! The machine's description as rows: names, written values, sources. Text and page show nothing else of it.
 
 mod hardware;
+mod row;
 mod system;
 
+pub use row::Row;
+
+use row::stated;
 use serde::Serialize;
 
-use crate::machine::{Fact, Machine};
+use crate::machine::Machine;
 use crate::record::{Peer, PeerKind};
 
 /// A part of the description under a title.
@@ -15,19 +19,6 @@ pub struct Section {
     pub title: String,
     /// In reading order.
     pub rows: Vec<Row>,
-}
-
-/// One line: a name, and what is known under it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Row {
-    /// What it is.
-    pub name: String,
-    /// The value with its unit; the reason if it is unknown.
-    pub value: String,
-    /// Where it was read, or where we looked.
-    pub source: String,
-    /// Whether `value` is a reason instead of a value.
-    pub unknown: bool,
 }
 
 /// The whole description in reading order.
@@ -69,31 +60,4 @@ pub fn of_peer(peer: &Peer) -> Vec<Section> {
 
 fn section(title: &str, rows: Vec<Row>) -> Section {
     Section { title: title.to_owned(), rows }
-}
-
-/// A row of a fact, its value written by `form`.
-fn row<T>(name: impl Into<String>, fact: &Fact<T>, form: impl FnOnce(&T) -> String) -> Row {
-    let (value, unknown) = match fact {
-        Fact::Known { value, .. } => (form(value), false),
-        Fact::Unknown { unknown, .. } => (unknown.clone(), true),
-    };
-    Row { name: name.into(), value, source: fact.source().to_owned(), unknown }
-}
-
-/// A row of a fact that reads well as it is.
-fn plain<T: ToString>(name: impl Into<String>, fact: &Fact<T>) -> Row {
-    row(name, fact, ToString::to_string)
-}
-
-/// A row of a list.
-fn list<T: ToString>(name: impl Into<String>, fact: &Fact<Vec<T>>) -> Row {
-    row(name, fact, |items| match items.as_slice() {
-        [] => "none".to_owned(),
-        items => items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
-    })
-}
-
-/// A row whose value we have without a fact around it.
-fn stated(name: impl Into<String>, value: impl Into<String>, source: &str) -> Row {
-    Row { name: name.into(), value: value.into(), source: source.to_owned(), unknown: false }
 }

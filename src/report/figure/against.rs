@@ -1,8 +1,9 @@
 //! One result against another of the same setting: what a load takes against the bandwidth that others drew meanwhile.
 
 use super::axis::Axis;
+use super::drawn::{Figure, quantity};
+use super::mark::{Mark, extent, is_drawn, key, mark};
 use super::svg::{self, Drawing, SERIES, WIDTH};
-use super::{Figure, Mark, extent, is_drawn, key, mark, quantity};
 use crate::experiment::{Point, Value};
 use crate::experiments;
 use crate::report::{quantities, words};

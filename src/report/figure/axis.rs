@@ -1,8 +1,10 @@
 //! From values to places on the page, and the values that are written at an axis.
 
-use super::WIDE;
 use crate::quantity::Unit;
 use crate::report::quantities::Measure;
+
+/// Values further apart than this factor stand on a logarithmic axis.
+const WIDE: f64 = 20.0;
 
 /// How values are spread over an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,8 +1,8 @@
 //! Operations that were observed one by one: the share of them that ended by a time, which hides neither tails nor modes.
 
 use super::axis::Axis;
+use super::drawn::{Figure, quantity};
 use super::svg::{self, Drawing, SERIES, WIDTH};
-use super::{Figure, quantity};
 use crate::quantity::Unit;
 use crate::report::{quantities, summary, words};
 use crate::results::PointResult;

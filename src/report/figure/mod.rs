@@ -16,42 +16,19 @@
 mod against;
 mod axis;
 mod distribution;
+mod drawn;
+mod mark;
 mod order;
 mod rows;
 mod svg;
 mod sweep;
 
-use axis::Axis;
+pub(super) use drawn::Figure;
 pub use svg::Svg;
 
-use super::quantities;
-use super::words;
-use crate::experiment::Prediction;
 use crate::quantity::Unit;
-use crate::results::{Outcome, PointResult, Results};
-
-/// A figure with what is said below it.
-pub(super) struct Figure {
-    /// What is seen, without the number.
-    pub caption: String,
-    /// The unit of the table that has its numbers.
-    pub unit: Unit,
-    /// The drawing.
-    pub svg: Svg,
-    /// The same on an axis that is spread the other way, where that too shows something.
-    pub otherwise: Option<Svg>,
-    /// How the values of the first are spread: `linear` or `logarithmic`.
-    pub spread: &'static str,
-}
-
-impl Figure {
-    fn of(caption: String, unit: Unit, svg: Svg, axis: &Axis) -> Self {
-        Figure { caption, unit, svg, otherwise: None, spread: axis.spread() }
-    }
-}
-
-/// Values further apart than this factor stand on a logarithmic axis.
-const WIDE: f64 = 20.0;
+use crate::results::{PointResult, Results};
+use mark::is_drawn;
 
 /// Every figure of an experiment.
 pub(super) fn of_experiment(results: &Results, experiment: &str) -> Vec<Figure> {
@@ -75,88 +52,4 @@ pub(super) fn of_experiment(results: &Results, experiment: &str) -> Vec<Figure> 
         figures.extend(distribution::figures(&mine));
     }
     figures
-}
-
-/// Points with a median or an upper limit.
-fn is_drawn(point: &PointResult) -> bool {
-    match point.outcome {
-        Outcome::Value => point.estimate.as_ref().is_some_and(|estimate| estimate.value.is_finite()),
-        Outcome::BelowResolution { below } => below.is_finite(),
-        _ => false,
-    }
-}
-
-/// What stands on the value axis.
-struct Mark {
-    /// The median, or the limit below which it lies.
-    value: f64,
-    /// The interval's ends.
-    ends: Option<(f64, f64)>,
-    /// What was expected.
-    predicted: Option<f64>,
-    /// Whether `value` is an upper limit.
-    limit: bool,
-    /// Everything in words, shown where the pointer rests.
-    words: String,
-}
-
-fn mark(point: &PointResult) -> Mark {
-    let predicted = point.prediction.as_ref().map(Prediction::total).filter(|value| *value > 0.0);
-    let expected = predicted
-        .map(|value| format!("; predicted {}", quantities::value(point.unit, value)))
-        .unwrap_or_default();
-    let label = words::label(&point.experiment, &point.point);
-    match (&point.outcome, &point.estimate) {
-        (Outcome::BelowResolution { below }, _) => Mark {
-            value: *below,
-            ends: None,
-            predicted,
-            limit: true,
-            words: format!("{label}: below {}{expected}", quantities::value(point.unit, *below)),
-        },
-        (_, estimate) => Mark {
-            value: estimate.as_ref().map_or(0.0, |estimate| estimate.value),
-            ends: estimate.as_ref().and_then(quantities::ends),
-            predicted,
-            limit: false,
-            words: format!(
-                "{label}: {}{expected}",
-                estimate
-                    .as_ref()
-                    .map(|found| quantities::with_interval(point.unit, found))
-                    .unwrap_or_default()
-            ),
-        },
-    }
-}
-
-/// Every number of some marks that must find a place on the axis.
-fn extent<'a>(marks: impl Iterator<Item = &'a Mark>) -> Vec<f64> {
-    let numbers = marks.flat_map(|mark| {
-        let (low, high) = mark.ends.unwrap_or((mark.value, mark.value));
-        [Some(mark.value), Some(low), Some(high), mark.predicted].into_iter().flatten()
-    });
-    numbers.collect()
-}
-
-/// `Time`, `Rate`: how a caption begins.
-fn quantity(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Nanoseconds => "Time",
-        Unit::BytesPerSecond => "Rate",
-        Unit::Bytes => "Size",
-        Unit::PartsPerMillion => "Share of time",
-    }
-}
-
-/// What the marks mean, for the end of a caption.
-fn key(marks: &[&Mark]) -> String {
-    let mut said = " Bars are 95 % intervals; where none is seen, it is smaller than the mark.".to_owned();
-    if marks.iter().any(|mark| mark.predicted.is_some()) {
-        said += " Hollow marks are predictions.";
-    }
-    if marks.iter().any(|mark| mark.limit) {
-        said += " Arrows are upper limits of what could not be told from zero.";
-    }
-    said
 }

@@ -2,8 +2,8 @@
 //! file had to wait, how a stream gathers speed.
 
 use super::axis::Axis;
+use super::drawn::{Figure, quantity};
 use super::svg::{self, Drawing, WIDTH};
-use super::{Figure, quantity};
 use crate::experiments;
 use crate::quantity::Unit;
 use crate::report::{quantities, words};

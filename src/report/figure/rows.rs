@@ -1,8 +1,9 @@
 //! Named variants, a row each.
 
 use super::axis::Axis;
+use super::drawn::{Figure, quantity};
+use super::mark::{Mark, extent, key, mark};
 use super::svg::{self, Drawing, WIDTH};
-use super::{Figure, Mark, extent, key, mark, quantity};
 use crate::experiment::Point;
 use crate::report::{quantities, words};
 use crate::results::PointResult;

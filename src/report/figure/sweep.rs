@@ -1,8 +1,9 @@
 //! Medians over a parameter that is a number.
 
 use super::axis::Axis;
+use super::drawn::{Figure, quantity};
+use super::mark::{Mark, extent, key, mark};
 use super::svg::{self, Drawing, SERIES, Svg, WIDTH};
-use super::{Figure, Mark, extent, key, mark, quantity};
 use crate::experiment::{Landmark, Point, Scale, Value};
 use crate::experiments;
 use crate::quantity::Unit;

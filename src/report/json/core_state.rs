@@ -1,5 +1,6 @@
 //! What the core did, for programs.
 
+use super::median::Median;
 use crate::results::{CoreShared, PointCore};
 use serde::Serialize;
 
@@ -8,7 +9,7 @@ use serde::Serialize;
 pub(super) struct CoreReport {
     state: &'static str,
     shared_share: Option<f64>,
-    shared: Option<super::Baseline>,
+    shared: Option<Median>,
     observed_alone: usize,
     observed_shared: usize,
     observed_unclear: usize,
@@ -30,7 +31,7 @@ pub(super) fn core(found: &PointCore) -> CoreReport {
     CoreReport {
         state: found.state.name(),
         shared_share: found.shared_share,
-        shared: found.shared.as_ref().map(super::baseline),
+        shared: found.shared.as_ref().map(Median::of),
         observed_alone,
         observed_shared,
         observed_unclear,

@@ -38,6 +38,7 @@
 
 mod document;
 pub mod html;
+mod key;
 pub mod latex;
 pub mod markdown;
 mod numbers;
@@ -45,7 +46,8 @@ pub mod plain;
 mod table;
 mod text;
 
-pub use document::{Block, Document, Figure, Key, Numbering, Section};
+pub use document::{Block, Document, Figure, Numbering, Section};
+pub use key::Key;
 pub use numbers::Numbers;
 pub use table::{Align, Column, Group, Row, Table, Weight};
 pub use text::{Piece, Sign, Text, Tone};

@@ -1,8 +1,10 @@
 //! The numbers of everything: given here, by walking through the document once in reading order, and nowhere else, so that
 //! no caption can stand under another's table (R-FIX-49).
 
-use super::document::Met;
-use super::{Document, Key, Numbering, Piece, Section, Table, Text};
+use super::document::{Document, Met, Numbering, Section};
+use super::key::Key;
+use super::table::Table;
+use super::text::{Piece, Text};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What everything in a document is called.
@@ -144,20 +146,23 @@ impl<'a> Numbers<'a> {
             _ => 0,
         }
     }
+}
 
-    /// The keys that a document refers to and that lead nowhere, and those that lead to two places.
-    pub(super) fn dangling(&self, document: &Document) -> Vec<Key> {
+impl Document {
+    /// Keys that are referred to and lead nowhere, and those that lead to two places. Tests hold it empty.
+    pub fn dangling(&self) -> Vec<Key> {
+        let numbers = Numbers::of(self);
         let (mut keys, mut wrong) = (BTreeSet::new(), vec![]);
-        document.walk(&mut |met| {
+        self.walk(&mut |met| {
             let own = match met {
                 Met::Section(section) => Some(&section.key),
                 Met::Table(table) => Some(&table.key),
                 Met::Figure(figure) => {
-                    wrong.extend(figure.data.iter().filter(|key| !self.places.contains_key(key)));
+                    wrong.extend(figure.data.iter().filter(|key| !numbers.places.contains_key(key)));
                     Some(&figure.key)
                 }
                 Met::Text(text) | Met::Cell(text) => {
-                    wrong.extend(text.targets().filter(|key| !self.places.contains_key(key)));
+                    wrong.extend(text.targets().filter(|key| !numbers.places.contains_key(key)));
                     None
                 }
             };

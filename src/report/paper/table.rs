@@ -1,6 +1,7 @@
 //! Tables: columns with their units, rows in groups.
 
-use super::{Key, Text};
+use super::key::Key;
+use super::text::Text;
 
 /// A numbered table.
 #[derive(Debug, Clone, PartialEq)]

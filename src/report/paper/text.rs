@@ -1,6 +1,6 @@
 //! Running text: words, some of them set apart, with references to other places and to works.
 
-use super::Key;
+use super::key::Key;
 
 /// Running text. None of it is markup in any form.
 #[derive(Debug, Clone, Default, PartialEq)]

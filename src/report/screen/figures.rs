@@ -1,6 +1,6 @@
 //! The main figures as a table: as many as there is room for, of every experiment before more of one.
 
-use super::cut;
+use super::clipped::cut;
 use crate::report::main_figures::{self, Main, Source};
 use crate::report::quantities::{self, Measure};
 use crate::report::summary::ABSENT;

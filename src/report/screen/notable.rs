@@ -1,6 +1,6 @@
 //! What stands out in a run: what broke, evidence that does not hold, and the predictions that missed furthest.
 
-use super::clipped;
+use super::clipped::clipped;
 use crate::report::text::Style;
 use crate::report::words::{self, plural};
 use crate::report::{quantities, run};

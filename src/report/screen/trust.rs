@@ -1,6 +1,6 @@
 //! How far to trust a run, and why: a line for each reason.
 
-use super::clipped;
+use super::clipped::clipped;
 use crate::report::occupancy;
 use crate::report::quantities;
 use crate::report::run::{self, Precision};

@@ -1,8 +1,8 @@
 //! What reads say together: the layers against each other, order by the size of the file, requests in flight.
 
-use super::points::{DEPTHS, queue, usual};
-use super::{ABOUT, COLD, DIRECT, FILE, INTERVAL, RANDOM, SEQUENTIAL, USUAL_FILE, WARM};
+use super::points::{COLD, DEPTHS, DIRECT, FILE, NAME, RANDOM, SEQUENTIAL, USUAL_FILE, WARM, queue, usual};
 use crate::experiment::{Dimension, Finding, Found, Known, Question, Statement, said};
+use crate::experiments::filesystem::uring::INTERVAL;
 use crate::quantity::declared;
 
 /// What the points say together.
@@ -18,7 +18,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 }
 
 fn random(state: &str, known: &Known) -> Option<Found> {
-    known.found(ABOUT.name, &usual(state, RANDOM, USUAL_FILE))
+    known.found(NAME, &usual(state, RANDOM, USUAL_FILE))
 }
 
 fn cache_against_device(known: &Known) -> Option<Finding> {
@@ -54,9 +54,9 @@ fn past_the_cache(known: &Known) -> Option<Finding> {
 /// Random order against sequence, in the same state of the cache and with the same block (R-FIX-56), by the size of the
 /// file.
 fn order(state: &str, name: &str, known: &Known) -> Option<Finding> {
-    let sequential = known.found_along(ABOUT.name, &usual(state, SEQUENTIAL, 0), &FILE);
+    let sequential = known.found_along(NAME, &usual(state, SEQUENTIAL, 0), &FILE);
     let told = sequential.into_iter().filter_map(|(file, sequential)| {
-        let random = known.found(ABOUT.name, &usual(state, RANDOM, file))?;
+        let random = known.found(NAME, &usual(state, RANDOM, file))?;
         Some(one_file(file, sequential, random))
     });
     let told = Statement::joined(told.collect(), "; ")?;
@@ -80,7 +80,7 @@ fn one_file(file: u64, sequential: Found, random: Found) -> Statement {
 
 /// What more requests in flight bring.
 fn deep(known: &Known) -> Option<Finding> {
-    let interval = |depth| known.found(ABOUT.name, &queue(depth, INTERVAL));
+    let interval = |depth| known.found(NAME, &queue(depth, INTERVAL));
     let measured = DEPTHS.into_iter().filter_map(|depth| Some((depth, interval(depth)?)));
     let (one, (depth, best)) =
         (interval(1)?, measured.min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?);

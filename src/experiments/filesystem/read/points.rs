@@ -1,10 +1,69 @@
 //! Which points are visited, and at which effort.
 
-use super::{
-    BLOCK, COLD, COUNTED, DEPTH, DIRECT, FILE, INTERVAL, IO_URING, LATENCY, MMAP, OFF, ORDER, PREAD, RANDOM,
-    READ, READ_AHEAD, SEEK, SEQUENTIAL, STATE, USUAL_BLOCK, USUAL_FILE, WARM, WAY,
+use crate::experiment::{Effort, Known, Parameter, Point, Scale};
+use crate::experiments::filesystem::uring::{INTERVAL, LATENCY};
+
+/// The experiment's name.
+pub const NAME: &str = "filesystem/read";
+
+/// Which layer serves.
+pub const STATE: Parameter = Parameter {
+    name: "state",
+    meaning: "where the bytes come from: past the page cache (direct), through it and not in it (cold), out of it (warm)",
+    scale: Scale::Name,
 };
-use crate::experiment::{Effort, Known, Point};
+/// In which order.
+pub const ORDER: Parameter =
+    Parameter { name: "order", meaning: "the order of the blocks", scale: Scale::Name };
+/// By which call.
+pub const WAY: Parameter = Parameter { name: "way", meaning: "the call that reads", scale: Scale::Name };
+/// How much at once.
+pub const BLOCK: Parameter =
+    Parameter { name: "block", meaning: "bytes of one operation", scale: Scale::Bytes };
+/// Out of how much.
+pub const FILE: Parameter = Parameter { name: "file", meaning: "size of the file", scale: Scale::Bytes };
+/// What the kernel may add.
+pub const READ_AHEAD: Parameter = Parameter {
+    name: "read_ahead",
+    meaning: "whether the kernel may read more than it is asked for",
+    scale: Scale::Name,
+};
+/// How many at once.
+pub const DEPTH: Parameter = Parameter { name: "depth", meaning: "requests in flight", scale: Scale::Count };
+/// What an observation of several requests in flight is.
+pub const COUNTED: Parameter = Parameter {
+    name: "counted",
+    meaning: "with several requests in flight: the time of each, or the time from one completion to the next",
+    scale: Scale::Name,
+};
+
+/// State: past the page cache.
+pub const DIRECT: &str = "direct";
+/// State: through the page cache, and not in it.
+pub const COLD: &str = "cold";
+/// State: in the page cache.
+pub const WARM: &str = "warm";
+/// Order: one block after another.
+pub const SEQUENTIAL: &str = "sequential";
+/// Order: any block.
+pub const RANDOM: &str = "random";
+/// Call: `read`.
+pub const READ: &str = "read";
+/// Call: `pread`.
+pub const PREAD: &str = "pread";
+/// Calls: `lseek`, then `read`.
+pub const SEEK: &str = "lseek + read";
+/// Loads from a mapping.
+pub const MMAP: &str = "mmap";
+/// Several requests in flight.
+pub const IO_URING: &str = "io_uring";
+/// No read-ahead.
+pub const OFF: &str = "off";
+
+/// The block of every file system that is common, and of the reports.
+pub const USUAL_BLOCK: u64 = 4096;
+/// The file of all points that do not vary its size.
+pub const USUAL_FILE: u64 = 64 << 20;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -77,7 +136,7 @@ pub fn largest_direct() -> Point {
 
 /// Depths at which this run has found what a request takes, with that, nanoseconds.
 pub fn waits_by_depth(known: &Known) -> Vec<(u64, f64)> {
-    let found = |depth| Some((depth, known.median(super::ABOUT.name, &queue(depth, LATENCY))?));
+    let found = |depth| Some((depth, known.median(NAME, &queue(depth, LATENCY))?));
     DEPTHS.into_iter().filter_map(found).collect()
 }
 

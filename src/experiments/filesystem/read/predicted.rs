@@ -1,12 +1,12 @@
 //! What is expected of a point: the device's facts, then what this run has found of the simpler points.
 
-use super::points::{self, FILES};
-use super::{
-    ABOUT, BLOCK, COLD, COUNTED, DEPTH, DIRECT, FILE, INTERVAL, LATENCY, MMAP, OFF, ORDER, RANDOM,
-    READ_AHEAD, SEEK, SEQUENTIAL, STATE, USUAL_BLOCK, USUAL_FILE, WARM, WAY,
+use super::points::{
+    self, BLOCK, COLD, COUNTED, DEPTH, DIRECT, FILE, FILES, MMAP, NAME, OFF, ORDER, RANDOM, READ_AHEAD, SEEK,
+    SEQUENTIAL, STATE, USUAL_BLOCK, USUAL_FILE, WARM, WAY,
 };
 use crate::experiment::{Basis, Bound, Known, Point, Prediction, Source};
 use crate::experiments::cpu::null_write;
+use crate::experiments::filesystem::uring::{INTERVAL, LATENCY};
 use crate::experiments::{device_facts, memory};
 
 /// Copying a byte out of memory that is not in the caches, nanoseconds.
@@ -32,10 +32,7 @@ fn entered(prediction: Prediction, calls: f64, known: &Known) -> Prediction {
 
 /// What this run has found at another point, or what the device's kind suggests.
 fn found_or(point: &Point, known: &Known, else_from: Basis) -> Basis {
-    match known.median(ABOUT.name, point) {
-        Some(_) => known.measured_or(ABOUT.name, point, 0.0, ""),
-        None => else_from,
-    }
+    known.measured(NAME, point).unwrap_or(else_from)
 }
 
 fn of_the_device(order: &str, known: &Known) -> Basis {
@@ -47,7 +44,7 @@ fn direct(point: &Point, known: &Known) -> Prediction {
     let (order, block, file) = (point.name(&ORDER), point.number(&BLOCK), point.number(&FILE));
     let (simpler, what) = if block == USUAL_BLOCK && point.name(&WAY) == points::way(order) {
         let smaller = FILES.into_iter().filter(|size| *size < file);
-        let measured = |size: &u64| known.median(ABOUT.name, &points::usual(DIRECT, order, *size)).is_some();
+        let measured = |size: &u64| known.median(NAME, &points::usual(DIRECT, order, *size)).is_some();
         let size = smaller.rev().find(measured).unwrap_or(0);
         (
             points::usual(DIRECT, order, size),
@@ -89,7 +86,7 @@ fn in_flight(point: &Point, known: &Known) -> Prediction {
     if behind <= 0.0 {
         return prediction;
     }
-    let source = Source::Measured { experiment: ABOUT.name.to_owned(), point: points::queue(fewer, LATENCY) };
+    let source = Source::Measured { experiment: NAME.to_owned(), point: points::queue(fewer, LATENCY) };
     let what = format!("waiting for each of the others, as with {fewer} in flight");
     prediction.hardware(&what, (depth - 1) as f64 * shared, Basis { value: behind, source })
 }
@@ -111,21 +108,16 @@ pub fn waiting(in_flight: u64, known: &Known) -> Option<Basis> {
         Some(_) => (below.1, below.0),
         None => (below.1 * n / from, below.0),
     };
-    let source =
-        Source::Measured { experiment: ABOUT.name.to_owned(), point: points::queue(nearer, LATENCY) };
+    let source = Source::Measured { experiment: NAME.to_owned(), point: points::queue(nearer, LATENCY) };
     (value > alone).then_some(Basis { value: value - alone, source })
 }
 
 /// A byte at the device's rate, nanoseconds: as large reads past the cache have found it, or as its kind suggests.
 fn byte(known: &Known) -> Basis {
     let large = points::largest_direct();
-    match known.median(ABOUT.name, &large) {
-        Some(ns) => Basis {
-            value: ns / large.number(&BLOCK) as f64,
-            source: Source::Measured { experiment: ABOUT.name.to_owned(), point: large },
-        },
-        None => device_facts::byte(known),
-    }
+    let block = known.measured(NAME, &large);
+    let byte = block.map(|block| Basis { value: block.value / large.number(&BLOCK) as f64, ..block });
+    byte.unwrap_or_else(|| device_facts::byte(known))
 }
 
 /// A block in memory: the way into the kernel and the copy, or the loads alone.

@@ -3,7 +3,7 @@
 use super::file_mapping::{FileMapping, Sharing};
 use super::stretch::Mapped;
 use crate::experiment::{Failure, Site};
-use crate::experiments::test_file::{self, Room, TestFile};
+use crate::test_file::{self, Room, TestFile};
 use std::ffi::CString;
 use std::fs::File;
 use std::os::fd::AsRawFd;

@@ -2,7 +2,9 @@
 
 use crate::experiment::{Basis, Known, Prediction};
 use crate::experiments::cpu::null_write;
-use crate::experiments::memory::minor_fault;
+use crate::experiments::memory::minor_fault::{
+    NAME, cached_point, cleared_point, with_neighbours_point, written_shared_point,
+};
 
 /// Leaving the program and returning to it by an exception.
 pub fn trap(prediction: Prediction, known: &Known) -> Prediction {
@@ -22,8 +24,8 @@ pub fn handling(prediction: Prediction, what: &str, ns: f64, known: &Known) -> P
 /// A page written through once: as this run has found it in the program, else at an assumed bandwidth.
 pub fn page_cleared(known: &Known, page_bytes: f64) -> Basis {
     known.measured_or(
-        minor_fault::NAME,
-        &minor_fault::cleared_point(),
+        NAME,
+        &cleared_point(),
         page_bytes / 10.0,
         "a base page cleared at 10 GB/s, which one core of most machines reaches",
     )
@@ -31,28 +33,19 @@ pub fn page_cleared(known: &Known, page_bytes: f64) -> Basis {
 
 /// The cost of a fault on a page that is in the page cache, as this run has found it.
 pub fn minor(known: &Known) -> Basis {
-    known.measured_or(
-        minor_fault::NAME,
-        &minor_fault::cached_point(),
-        800.0,
-        "a minor fault on a page of a file in about 0.8 µs",
-    )
+    known.measured_or(NAME, &cached_point(), 800.0, "a minor fault on a page of a file in about 0.8 µs")
 }
 
 /// The cost of a fault on a page that is in the page cache and whose neighbours are mapped with it.
 pub fn minor_with_neighbours(known: &Known) -> Basis {
-    let (point, citation) =
-        (minor_fault::with_neighbours_point(), "a minor fault on a page of a file in about 0.8 µs");
-    known.measured_or(minor_fault::NAME, &point, 800.0, citation)
+    let (point, citation) = (with_neighbours_point(), "a minor fault on a page of a file in about 0.8 µs");
+    known.measured_or(NAME, &point, 800.0, citation)
 }
 
 /// The cost of the first write to a page of a file that others may see, as this run has found it; else that of any fault.
 pub fn made_writable(known: &Known) -> Basis {
-    let point = minor_fault::written_shared_point();
-    match known.median(minor_fault::NAME, &point) {
-        Some(_) => known.measured_or(minor_fault::NAME, &point, 0.0, ""),
-        None => minor(known),
-    }
+    let written = known.measured(NAME, &written_shared_point());
+    written.unwrap_or_else(|| minor(known))
 }
 
 /// What the kernel maps at one fault of what the page cache holds, bytes (`fault_around_bytes` in mm/memory.c).

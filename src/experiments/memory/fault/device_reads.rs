@@ -2,7 +2,7 @@
 
 use super::tally;
 use crate::experiment::{Check, Observed};
-use crate::experiments::test_file;
+use crate::test_file;
 
 const BYTES: &str = "bytes_read_from_the_device";
 

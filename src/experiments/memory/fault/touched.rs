@@ -7,7 +7,7 @@ use super::tally::{Faults, Tally};
 use crate::experiment::{Failure, Site, Workload, ensure};
 use crate::experiments::memory::backing::Backing;
 use crate::experiments::memory::pages::{Mapping, Pages};
-use crate::experiments::test_file::{self, Room, TestFile};
+use crate::test_file::{self, Room, TestFile};
 use std::fs::File;
 use std::ops::Range;
 use std::rc::Rc;

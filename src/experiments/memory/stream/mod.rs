@@ -3,7 +3,6 @@
 pub mod arrays;
 pub mod drawn;
 pub mod filled;
-pub mod findings;
 pub mod fleet;
 pub mod kernel;
 pub mod prediction;

@@ -1,7 +1,6 @@
 //! Section 6.1: the size of the file cache, from the time to touch the pages of mapped files.
 
 use crate::experiment::{Failure, Placement, Point};
-use crate::experiments::test_file::page_bytes;
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::replicate::mapping::Mapped;
@@ -12,6 +11,7 @@ use crate::replicate::report_000::zeros;
 use crate::replicate::sweep::nearest;
 use crate::replicate::usage::Usage;
 use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::test_file::page_bytes;
 use std::fs::File;
 use std::time::Duration;
 

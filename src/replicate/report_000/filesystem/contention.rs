@@ -2,7 +2,6 @@
 
 use super::BLOCK;
 use crate::experiment::{Failure, Placement, Point, ensure, errno};
-use crate::experiments::test_file::{Aligned, Room, TestFile, direct, evict};
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::replicate::pace::reduced;
@@ -10,6 +9,7 @@ use crate::replicate::report_000::boilerplate::timed_once;
 use crate::replicate::sweep::nearest;
 use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
 use crate::sampling::partner::{Process, pipe};
+use crate::test_file::{Aligned, Room, TestFile, direct, evict};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsRawFd, OwnedFd};

@@ -2,7 +2,6 @@
 
 use super::BLOCK;
 use crate::experiment::{Failure, Placement, Point, ensure, errno};
-use crate::experiments::test_file::{Aligned, Room, TestFile};
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
@@ -10,6 +9,7 @@ use crate::replicate::report_000::mapped::drop_cached;
 use crate::replicate::report_000::shuffle::shuffled;
 use crate::replicate::sweep::nearest;
 use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::test_file::{Aligned, Room, TestFile};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 

@@ -2,9 +2,9 @@
 
 use super::BLOCK;
 use crate::experiment::{Failure, Placement, Point, RemoteFile, Requirement};
-use crate::experiments::filesystem::remote::{Client, connect, path, read_block};
 use crate::machine::Machine;
 use crate::quantity::Unit;
+use crate::remote::{Client, connect, path, read_block};
 use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
 use crate::replicate::report_000::shuffle::shuffled;
 use crate::replicate::sweep::nearest;

@@ -1,7 +1,6 @@
 //! Section 4.3: page faults that wait for the disk.
 
 use crate::experiment::{Failure, Placement, ensure};
-use crate::experiments::test_file::{evict, page_bytes};
 use crate::quantity::Unit;
 use crate::replicate::mapping::Mapped;
 use crate::replicate::report_000::boilerplate::timed_once;
@@ -11,6 +10,7 @@ use crate::replicate::report_000::zeros;
 use crate::replicate::sweep::nearest;
 use crate::replicate::usage::Usage;
 use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::test_file::{evict, page_bytes};
 use std::fs::File;
 use std::time::Duration;
 

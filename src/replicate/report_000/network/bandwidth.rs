@@ -2,9 +2,9 @@
 
 use super::{PEER_IS, broke};
 use crate::experiment::{Failure, PEER, Placement, Point, Requirement};
-use crate::experiments::network::other_side::{LOOPBACK, OtherSide};
 use crate::machine::Machine;
 use crate::peer::Service;
+use crate::peer::other_side::{LOOPBACK, OtherSide};
 use crate::peer::service::{Enough, StreamOptions};
 use crate::quantity::Unit;
 use crate::replicate::report_000::boilerplate::trials;

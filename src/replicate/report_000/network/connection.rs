@@ -2,10 +2,10 @@
 
 use super::broke;
 use crate::experiment::{Failure, PEER, Placement, Point, Requirement};
-use crate::experiments::network::other_side::{LOOPBACK, OtherSide};
-use crate::experiments::network::ports;
 use crate::machine::Machine;
 use crate::peer::Service;
+use crate::peer::other_side::{LOOPBACK, OtherSide};
+use crate::peer::ports;
 use crate::quantity::Unit;
 use crate::replicate::pace::reduced;
 use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};

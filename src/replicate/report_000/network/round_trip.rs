@@ -2,10 +2,10 @@
 
 use super::{PEER_IS, broke};
 use crate::experiment::{Failure, PEER, PeerAddress, Placement, Point, Requirement};
-use crate::experiments::network::other_side::{LOOPBACK, OtherSide};
-use crate::experiments::network::ping::{Ping, THIS_HOST};
 use crate::machine::Machine;
 use crate::peer::Service;
+use crate::peer::other_side::{LOOPBACK, OtherSide};
+use crate::peer::ping::{Ping, THIS_HOST};
 use crate::peer::service::Transport;
 use crate::quantity::Unit;
 use crate::replicate::report_000::boilerplate::{series, trials};

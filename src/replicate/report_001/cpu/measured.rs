@@ -1,13 +1,13 @@
 //! Section 3, as they timed it.
 
-use super::super::trials;
+use super::super::trials::trials;
 use crate::experiment::Failure;
-use crate::experiments::cpu::turn;
 use crate::replicate::timer::without_trailing_cpuid as timed;
 use crate::replicate::unoptimised::{ROUNDS, call, empty_loop};
 use crate::replicate::usage::Usage;
 use crate::replicate::{Series, Stage, tasks};
 use crate::sampling::partner::{self, Process};
+use crate::sampling::turn;
 
 /// A reading before and one after, less those of an empty pair, nanoseconds.
 struct Span {

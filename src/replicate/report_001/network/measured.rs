@@ -1,9 +1,9 @@
 //! Section 5, as they timed it.
 
-use super::super::trials;
+use super::super::trials::trials;
 use crate::experiment::{Failure, PEER};
-use crate::experiments::network::other_side::OtherSide;
 use crate::peer::Service;
+use crate::peer::other_side::OtherSide;
 use crate::peer::service::{Enough, StreamOptions, Transport};
 use crate::replicate::timer::without_trailing_cpuid as timed;
 use crate::replicate::{Series, Stage, tasks};

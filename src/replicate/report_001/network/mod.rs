@@ -3,7 +3,7 @@
 mod measured;
 
 use crate::experiment::{Found, Known, PEER, Placement, Point, Requirement};
-use crate::experiments::network::other_side::LOOPBACK;
+use crate::peer::other_side::LOOPBACK;
 use crate::quantity::Unit;
 use crate::replicate::sweep::point;
 use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Statistic, Theirs};

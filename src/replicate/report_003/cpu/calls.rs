@@ -1,6 +1,6 @@
 //! Sections 3.3 and 3.4: calls of procedures and of the kernel, each between two readings of the clock.
 
-use super::super::{RUNS, repetitions::Repetitions};
+use super::super::repetitions::{RUNS, Repetitions};
 use super::empty_functions::{
     fathom_empty_0, fathom_empty_1, fathom_empty_2, fathom_empty_3, fathom_empty_4, fathom_empty_5,
     fathom_empty_6, fathom_empty_7,

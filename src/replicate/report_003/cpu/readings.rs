@@ -1,6 +1,6 @@
 //! Sections 3.2.1 and 3.2.2: the clock itself, and an empty loop.
 
-use super::super::{RUNS, repetitions::Repetitions};
+use super::super::repetitions::{RUNS, Repetitions};
 use crate::experiment::{Failure, Placement};
 use crate::quantity::Unit;
 use crate::replicate::sweep::nearest;

@@ -1,6 +1,6 @@
 //! Section 3.5: what it takes to create a process or a thread and to see it end.
 
-use super::super::{RUNS, repetitions::Repetitions};
+use super::super::repetitions::{RUNS, Repetitions};
 use crate::experiment::{Failure, Placement, ensure, errno};
 use crate::quantity::Unit;
 use crate::replicate::sweep::nearest;

@@ -2,7 +2,6 @@
 
 use super::BLOCK;
 use crate::experiment::{Dimension, Failure, Found, Placement, Point};
-use crate::experiments::test_file::{self, Room, TestFile};
 use crate::machine::{self, Machine};
 use crate::quantity::Unit;
 use crate::quantity::declared::size;
@@ -10,6 +9,7 @@ use crate::replicate::sweep::nearest;
 use crate::replicate::{
     Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer,
 };
+use crate::test_file::{self, Room, TestFile};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;

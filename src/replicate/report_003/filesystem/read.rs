@@ -2,12 +2,12 @@
 
 use super::BLOCK;
 use crate::experiment::{Failure, Placement, Point};
-use crate::experiments::test_file::{self, Aligned, Room, TestFile};
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::quantity::declared::size;
 use crate::replicate::sweep::nearest;
 use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer};
+use crate::test_file::{self, Aligned, Room, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::fs::File;

@@ -2,9 +2,9 @@
 
 use super::BLOCK;
 use crate::experiment::{Failure, Placement, Point, RemoteFile, Requirement};
-use crate::experiments::filesystem::remote::{self, Client};
 use crate::machine::Machine;
 use crate::quantity::Unit;
+use crate::remote::{self, Client};
 use crate::replicate::sweep::nearest;
 use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
 use rand_xoshiro::SplitMix64;

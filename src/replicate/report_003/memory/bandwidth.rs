@@ -2,11 +2,11 @@
 
 use super::streams;
 use crate::experiment::{Failure, Found, Known, Placement, Point, Requirement, ensure};
-use crate::experiments::test_file::Aligned;
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::replicate::sweep::nearest;
 use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::test_file::Aligned;
 use std::time::{Duration, Instant};
 
 const LOOPS: Method = Method {

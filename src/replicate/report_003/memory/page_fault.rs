@@ -1,13 +1,13 @@
 //! Section 4.3: the first access to a page of a mapped file.
 
 use crate::experiment::{Failure, Found, Placement, Point};
-use crate::experiments::test_file::{self, Room, TestFile};
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::quantity::declared::size;
 use crate::replicate::sweep::nearest;
 use crate::replicate::usage::Usage;
 use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer};
+use crate::test_file::{self, Room, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::fs::File;

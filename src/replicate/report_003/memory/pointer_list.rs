@@ -6,7 +6,7 @@
 //! of the array, the smaller, the longer the stride.
 
 use crate::experiment::Failure;
-use crate::experiments::test_file::Aligned;
+use crate::test_file::Aligned;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 

@@ -3,8 +3,8 @@
 use super::round_trip::of_peer;
 use super::{LOOPBACK, PATIENCE, PEER, broke, on_path};
 use crate::experiment::{Failure, Placement, Requirement};
-use crate::experiments::network::other_side::OtherSide;
 use crate::peer::Service;
+use crate::peer::other_side::OtherSide;
 use crate::quantity::Unit;
 use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
 use crate::sampling::partner::Process;

@@ -2,9 +2,9 @@
 
 use super::{LOOPBACK, PATIENCE, PEER, broke, on_path};
 use crate::experiment::{Failure, Placement, Requirement};
-use crate::experiments::network::other_side::OtherSide;
-use crate::experiments::network::ping::{Ping, THIS_HOST};
 use crate::peer::Service;
+use crate::peer::other_side::OtherSide;
+use crate::peer::ping::{Ping, THIS_HOST};
 use crate::peer::service::Transport;
 use crate::quantity::Unit;
 use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};

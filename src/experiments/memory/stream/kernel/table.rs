@@ -1,9 +1,10 @@
 //! Every kernel, in the order of the tables.
 
 #[cfg(target_arch = "x86_64")]
-use super::Maker::Assembly;
-use super::Maker::{Compiler, Library};
-use super::{Kernel, Kind, Maker, Ownership, PER_LINE, Run, portable};
+use super::description::Maker::Assembly;
+use super::description::Maker::{Compiler, Library};
+use super::description::{Kernel, Kind, Maker, Ownership, PER_LINE, Run};
+use super::portable;
 #[cfg(target_arch = "x86_64")]
 use super::{
     avx::{avx2, avx512},
@@ -19,6 +20,11 @@ const fn row(kind: Kind, method: &'static str, maker: Maker, run: Run) -> Kernel
 }
 
 impl Kernel {
+    /// The kernel of this name; `None` on architectures that do not have it.
+    pub fn find(kind: &str, method: &str) -> Option<&'static Kernel> {
+        KERNELS.iter().find(|kernel| kernel.kind.name() == kind && kernel.method == method)
+    }
+
     const fn needing(self, needs: &'static str) -> Kernel {
         Kernel { needs: Some(needs), ..self }
     }

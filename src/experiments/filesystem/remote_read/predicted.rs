@@ -1,0 +1,137 @@
+//! What remote reads are expected to cost: network, protocol, server, bytes.
+
+use super::points::{
+    AHEAD, BLOCK, CLIENT_CACHED, LOCAL, NO_DATA, ORDER, RANDOM, SERVER_COLD, STATE, THROUGH, UNPROVED, block,
+    no_data,
+};
+use crate::experiment::{Basis, Known, Point, Prediction};
+use crate::experiments::cpu::null_write;
+use crate::machine::Remote;
+
+const NAME: &str = "filesystem/remote_read";
+
+/// A round trip where nothing is known of the way, nanoseconds.
+const ROUND_TRIP_NS: f64 = 200_000.0;
+/// A byte at a gigabit a second, nanoseconds.
+const GIGABIT_BYTE_NS: f64 = 8.0;
+/// A byte copied between the kernel and a process, nanoseconds: half of what memory does at 10 GB/s.
+const COPIED_BYTE_NS: f64 = 0.1;
+/// A random read of a solid-state disk, nanoseconds (R-FS-16).
+const DISK_NS: f64 = 100_000.0;
+
+/// What is expected of a point.
+pub fn predicted(point: &Point, known: &Known) -> Prediction {
+    let bytes = point.number(&BLOCK);
+    match (point.name(&THROUGH), point.name(&STATE)) {
+        (LOCAL, _) | (_, CLIENT_CACHED) => from_page_cache(Prediction::new(), bytes, known),
+        (through, NO_DATA) => exchange(through, known),
+        (through, state) => {
+            let prediction = network(through, point, known);
+            let prediction = from_server_cache(prediction, point, known);
+            if state == SERVER_COLD || state == UNPROVED { from_disk(prediction, point) } else { prediction }
+        }
+    }
+}
+
+fn from_page_cache(prediction: Prediction, bytes: u64, known: &Known) -> Prediction {
+    let copy = Basis::published(COPIED_BYTE_NS, "memory copied at 10 GB/s, assumed");
+    prediction.hardware("a byte copied from the page cache", bytes as f64, copy).software(
+        "a system call",
+        1.0,
+        null_write::entry(known),
+    )
+}
+
+/// A request and an answer without data.
+fn exchange(through: &str, known: &Known) -> Prediction {
+    let (ns, why) = round_trip(known);
+    let (software, what) = match through {
+        "sftp" => (60_000.0, "ssh, sshd and sftp-server woken in turn, assumed"),
+        _ => (20_000.0, "two network stacks and a server's thread woken, assumed"),
+    };
+    Prediction::new().hardware("a round trip", 1.0, Basis::published(ns, why)).software(
+        what,
+        1.0,
+        Basis::published(software, "assumed: five microseconds for each wake-up"),
+    )
+}
+
+/// The network's round trip, before anything was asked of the server.
+fn round_trip(known: &Known) -> (f64, &'static str) {
+    if known.machine.storage.remote.as_ref().is_some_and(Remote::is_here) {
+        return (10_000.0, "the server is this machine: no wire, assumed 10 us in the kernel");
+    }
+    (ROUND_TRIP_NS, "a switched local network: 0.2 ms, assumed")
+}
+
+/// Round trips and the way of the bytes.
+fn network(through: &str, point: &Point, known: &Known) -> Prediction {
+    let bytes = point.number(&BLOCK);
+    let requests = (bytes as f64 / most(through)).max(1.0);
+    let overlapped = requests / (point.number(&AHEAD) + 1) as f64;
+    let (byte, why) = byte_ns(through, known);
+    let round_trips = match known.measured(NAME, &no_data(through)) {
+        Some(exchange) => {
+            let what = "an exchange without data, of those that do not overlap";
+            Prediction::new().hardware(what, overlapped, exchange)
+        }
+        None => scaled(&exchange(through, known), overlapped),
+    };
+    round_trips.hardware("a byte over the network", bytes as f64, Basis::published(byte, &why))
+}
+
+fn scaled(prediction: &Prediction, times: f64) -> Prediction {
+    let mut scaled = prediction.clone();
+    scaled.terms.iter_mut().for_each(|term| term.times *= times);
+    scaled
+}
+
+/// The most that a request asks for, bytes, as common servers take it.
+fn most(through: &str) -> f64 {
+    match through {
+        "sftp" => 131_072.0,
+        "sshfs mount" => 65_536.0,
+        _ => 1_048_576.0,
+    }
+}
+
+fn byte_ns(through: &str, known: &Known) -> (f64, String) {
+    let here = known.machine.storage.remote.as_ref().is_some_and(Remote::is_here);
+    let fastest = known.machine.fastest_adapter().filter(|_| !here);
+    let (wire, why) = match fastest {
+        Some(bits) => (8e9 / bits as f64, "the fastest network adapter's declared rate".to_owned()),
+        None if here => (0.5, "within this machine: 2 GB/s, assumed".to_owned()),
+        None => (GIGABIT_BYTE_NS, "a gigabit a second, assumed: no adapter tells its rate".to_owned()),
+    };
+    if through.starts_with("ssh") || through == "sftp" {
+        // One after the other on a byte's way: encrypted, decrypted, and copied through three more processes.
+        return (wire + 3.0, format!("{why}; and 3 ns for the ciphers and pipes of ssh, assumed"));
+    }
+    (wire, why)
+}
+
+fn from_server_cache(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
+    let (order, bytes) = (point.name(&ORDER), point.number(&BLOCK));
+    let local = block(LOCAL, CLIENT_CACHED, order, bytes);
+    match known.measured(NAME, &local) {
+        Some(read) => {
+            let what = "the read itself from the server's page cache, as from this machine's";
+            prediction.software(what, 1.0, read)
+        }
+        None => from_page_cache(prediction, bytes, known),
+    }
+}
+
+fn from_disk(prediction: Prediction, point: &Point) -> Prediction {
+    let bytes = point.number(&BLOCK) as f64;
+    let disk =
+        Basis::published(DISK_NS, "a solid-state disk answers in 0.1 ms (reports 000 and 003), assumed");
+    let rate = Basis::published(1.0, "a solid-state disk reads 1 GB/s, assumed");
+    // A server reads ahead of sequential readers, 128 KiB as Linux does by default.
+    let answers = if point.name(&ORDER) == RANDOM { 1.0 } else { bytes / 131_072.0 };
+    prediction.hardware("an answer of the server's disk", answers, disk).hardware(
+        "a byte from the server's disk",
+        bytes,
+        rate,
+    )
+}

@@ -1,0 +1,311 @@
+//! Blocks of a file as work to be timed: which ones, in which order, from whose cache, and seen to be the right ones.
+
+use super::points::{CLIENT_CACHED, SERVER_CACHED, SERVER_COLD, UNPROVED};
+use crate::experiment::{Check, Failure, Observed, RemoteFile, Site, Workload, ensure};
+use crate::machine::{Protocol, RemoteAddress};
+use crate::remote::{self, Client, Mounted, ServerCache, Stream, read_block};
+use crate::test_file::{Content, SECTOR, TestFile};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::cell::RefCell;
+use std::path::Path;
+use std::rc::Rc;
+
+/// The most that a trial reads again and again: soon brought to the server's cache, also from far away.
+const AGAIN: u64 = 8 << 20;
+
+/// Blocks that a trial reads where each may be read only once: more than one trial observes.
+const ONCE: u64 = 2048;
+
+/// Blocks that a trial reads otherwise.
+const BLOCKS: u64 = 256;
+
+/// The part of a file that a trial reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    start: u64,
+    bytes: u64,
+    block: u64,
+    /// Where its blocks begin, in the order in which they are read.
+    offsets: Vec<u64>,
+}
+
+impl Part {
+    /// A part somewhere in the file, other in every trial; large enough that each block need be read only once, or small
+    /// enough to be read before.
+    pub fn of(file_bytes: u64, block: u64, random: bool, once: bool, seed: u64) -> Result<Self, Failure> {
+        let most = if once { ONCE } else { BLOCKS.min(AGAIN / block) };
+        let (whole, mut chance) = (file_bytes / block, SplitMix64::seed_from_u64(seed));
+        let blocks = whole.min(most);
+        if blocks < 2 {
+            return Err(Failure::Unsupported(format!(
+                "a file of {file_bytes} bytes has no two blocks of {block}"
+            )));
+        }
+        let start = chance.next_u64() % (whole - blocks + 1) * block;
+        let mut offsets: Vec<u64> = (0..blocks).map(|index| start + index * block).collect();
+        if random {
+            for last in (1..offsets.len()).rev() {
+                offsets.swap(last, (chance.next_u64() % (last as u64 + 1)) as usize);
+            }
+        }
+        Ok(Part { start, bytes: blocks * block, block, offsets })
+    }
+}
+
+/// What is read, and what it must hold.
+pub struct Reading {
+    stream: Stream,
+    part: Part,
+    block: Vec<u8>,
+    known: Expected,
+    /// Whether this machine caches what it reads.
+    mounted: bool,
+    blocks: u64,
+    compared: u64,
+    stated: Vec<(&'static str, f64)>,
+}
+
+/// What is known of the content before it is timed.
+enum Expected {
+    /// All of it: this run has made the file.
+    Made(Content),
+    /// The first words of the blocks in the order of the file, as they were read before.
+    Seen(Vec<[u8; 8]>),
+}
+
+impl Reading {
+    /// A part of a remote file that is open already.
+    pub fn new(
+        client: Box<dyn Client>,
+        file: &RemoteFile,
+        part: &Part,
+        ahead: usize,
+    ) -> Result<Self, Failure> {
+        let name = remote::path(&file.address);
+        let made = || Expected::Made(Content::of(Path::new(&name)));
+        let known = if file.own { made() } else { Expected::Seen(vec![]) };
+        Ok(Reading::over(client, known, matches!(file.address, RemoteAddress::Mounted(_)), part, ahead))
+    }
+
+    /// A part of a local file.
+    pub fn of_local(test: TestFile, part: &Part) -> Self {
+        Reading::over(Box::new(Mounted::holding(test.file)), Expected::Made(test.content), true, part, 0)
+    }
+
+    fn over(client: Box<dyn Client>, known: Expected, mounted: bool, part: &Part, ahead: usize) -> Self {
+        let stream = Stream::new(client, part.offsets.clone(), part.block as usize, ahead);
+        let stated = vec![("requests_per_block", stream.requests_per_block() as f64)];
+        let block = vec![0; part.block as usize];
+        Reading { stream, part: part.clone(), block, known, mounted, blocks: 0, compared: 0, stated }
+    }
+
+    /// Reads the part once, so that whoever caches it has it.
+    fn bring(&mut self) -> Result<(), Failure> {
+        let block = self.part.block as usize;
+        let mut piece = vec![0; (1 << 20).max(block)];
+        let end = self.part.start + self.part.bytes;
+        for offset in (self.part.start..end).step_by(piece.len()) {
+            let bytes = piece.len().min((end - offset) as usize);
+            read_block(self.stream.client(), offset, &mut piece[..bytes])?;
+            match &mut self.known {
+                Expected::Made(content) => whole(*content, &piece[..bytes], offset)?,
+                Expected::Seen(seen) => seen.extend(piece[..bytes].chunks(block).map(first_word)),
+            }
+        }
+        Ok(())
+    }
+
+    /// All of it in the page cache of this machine.
+    pub fn client_cached(mut self) -> Result<Self, Failure> {
+        self.bring()?;
+        let resident = self.stream.client().resident(self.part.start, self.part.bytes)?;
+        if resident < self.part.bytes {
+            return Err(Failure::Unsupported(format!(
+                "this machine's page cache holds {resident} of {} bytes just read: the mount does not cache",
+                self.part.bytes
+            )));
+        }
+        self.stated.push(("resident_share", resident as f64 / self.part.bytes as f64));
+        Ok(self)
+    }
+
+    /// All of it read by this machine moments before, and nothing of it kept here.
+    pub fn server_cached(mut self) -> Result<Self, Failure> {
+        self.bring()?;
+        self.stream.client().forget()?;
+        let resident = self.stream.client().resident(self.part.start, self.part.bytes)?;
+        self.stated.push(("resident_share", resident as f64 / self.part.bytes as f64));
+        Ok(self)
+    }
+
+    /// Nothing of the file in the page cache of the server.
+    pub fn server_cold(mut self, file: &RemoteFile) -> Result<Self, Failure> {
+        match &file.address {
+            RemoteAddress::Url(url) if url.protocol == Protocol::Sftp => {
+                let left = ServerCache::of(url, &file.access).emptied()?;
+                self.stated.push(("server_resident_bytes", left as f64));
+                Ok(self)
+            }
+            _ => Err(Failure::Unsupported("the protocol has no way to empty the server's cache".to_owned())),
+        }
+    }
+
+    /// Blocks that nobody of this run has read.
+    pub fn unproved(self, file: &RemoteFile) -> Result<Self, Failure> {
+        if file.own {
+            return Err(Failure::Unsupported(
+                "this run has made the file, so the server's cache holds it: name an older file to read what the \
+                 server may not have cached"
+                    .to_owned(),
+            ));
+        }
+        Ok(self)
+    }
+
+    /// Reads the next block; an error where it is not the right one.
+    fn read(&mut self) -> Result<(), Failure> {
+        let offset = self.stream.read(&mut self.block)?;
+        self.blocks += 1;
+        self.compare(offset)
+    }
+
+    #[inline]
+    fn compare(&mut self, offset: u64) -> Result<(), Failure> {
+        let right = match &self.known {
+            Expected::Made(content) => {
+                let last = self.block.len() - SECTOR;
+                content.is_at(&self.block, offset) && content.is_at(&self.block[last..], offset + last as u64)
+            }
+            Expected::Seen(seen) if seen.is_empty() => return Ok(()),
+            Expected::Seen(seen) => {
+                let index = (offset - self.part.start) / self.part.block;
+                seen.get(index as usize) == Some(&first_word(&self.block))
+            }
+        };
+        self.compared += 1;
+        ensure(right, "a block that was read is not the one that was asked for")
+    }
+
+    /// Every block between two clock readings.
+    pub fn timed(self) -> Workload<'static> {
+        self.workload(|reading| Workload::each(move |n| (0..n).try_for_each(|_| reading.borrow_mut().read())))
+    }
+
+    /// Every block read once, because reading it brings it to a cache; when none is left, this machine's cache is
+    /// emptied again, where it is only that.
+    pub fn once<'site>(self, site: &'site Site) -> Workload<'site> {
+        self.workload(|reading| {
+            Workload::recorded(move || {
+                let mut reading = reading.borrow_mut();
+                if reading.stream.is_through() && !reading.again()? {
+                    return Ok(None);
+                }
+                let began = site.stopwatch.now_ns();
+                let offset = reading.fetch()?;
+                let ended = site.stopwatch.now_ns();
+                reading.compare(offset)?;
+                Ok(Some(ended - began))
+            })
+        })
+    }
+
+    /// As [`Reading::once`] where this machine caches what it reads, else as [`Reading::timed`].
+    pub fn timed_or_once<'site>(self, site: &'site Site) -> Workload<'site> {
+        if self.mounted { self.once(site) } else { self.timed() }
+    }
+
+    fn fetch(&mut self) -> Result<u64, Failure> {
+        self.blocks += 1;
+        self.stream.read(&mut self.block)
+    }
+
+    /// Whether the blocks may be read once more.
+    fn again(&mut self) -> Result<bool, Failure> {
+        let from_server = self.mounted && self.stated.iter().any(|(name, _)| *name == "resident_share");
+        if from_server {
+            self.stream.client().forget()?;
+        }
+        Ok(from_server)
+    }
+
+    fn workload<'site>(mut self, work: impl FnOnce(Rc<RefCell<Self>>) -> Workload<'site>) -> Workload<'site> {
+        let stated = std::mem::take(&mut self.stated);
+        self.stated.extend(stated.iter().copied());
+        let reading = Rc::new(RefCell::new(self));
+        let counted = Rc::clone(&reading);
+        let workload = work(reading).witnessed(move || counted.borrow_mut().counts());
+        stated.into_iter().fold(workload, |workload, (name, value)| workload.stating(name, value))
+    }
+
+    fn counts(&mut self) -> Vec<(&'static str, f64)> {
+        let client = self.stream.client();
+        let mut counts = vec![("requests", client.requests() as f64)];
+        counts.extend(client.received().map(|bytes| ("received", bytes as f64)));
+        counts.extend([("blocks", self.blocks as f64), ("compared", self.compared as f64)]);
+        counts
+    }
+}
+
+fn first_word(block: &[u8]) -> [u8; 8] {
+    block.first_chunk().copied().unwrap_or_default()
+}
+
+/// Every sector of what was read is the one that was written.
+fn whole(content: Content, piece: &[u8], offset: u64) -> Result<(), Failure> {
+    let mut sectors = (offset..).step_by(SECTOR).zip(piece.chunks(SECTOR));
+    let right = sectors.all(|(offset, sector)| content.is_at(sector, offset));
+    ensure(right, "what was read of the file is not what was written")
+}
+
+/// What shows that blocks of this size came from where the state says.
+pub fn evidence(block: u64, ahead: u64, state: &str, seen: &Observed) -> Vec<Check> {
+    let mut checks = vec![Check::witnessed("blocks received per block claimed", seen, "blocks", 1.0, 1.0)];
+    if state != UNPROVED {
+        let claim = "blocks compared with what the file holds, per block claimed";
+        checks.push(Check::witnessed(claim, seen, "compared", 1.0, 1.0));
+    }
+    if let Some(expected) = seen.witness("requests_per_block") {
+        let claim = format!("requests sent per block, of {expected} that it takes");
+        checks.push(Check::witnessed(&claim, seen, "requests", expected, expected * 1.02));
+    }
+    // With requests ahead, what is counted between two moments is not what was asked for between them.
+    if ahead == 0 && seen.witness("received").is_some() {
+        let claim = "bytes that the kernel received over the connection per block";
+        let most = block as f64 * 1.1 + 1000.0;
+        checks.push(Check::witnessed(claim, seen, "received", block as f64 * 0.98, most));
+    }
+    checks.extend(cached_where(state, seen));
+    checks
+}
+
+fn cached_where(state: &str, seen: &Observed) -> Option<Check> {
+    let (name, claim, expected) = match state {
+        CLIENT_CACHED => ("resident_share", "share of the blocks in this machine's page cache before", 1.0),
+        SERVER_CACHED => ("resident_share", "share of the blocks in this machine's page cache before", 0.0),
+        SERVER_COLD => ("server_resident_bytes", "bytes of the file in the server's page cache before", 0.0),
+        _ => return None,
+    };
+    Some(seen.witness(name).map_or_else(|| Check::missing(claim), |seen| Check::equal(claim, seen, expected)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_lies_in_the_file_and_has_each_block_once() {
+        for seed in 0..50 {
+            for (block, random, once) in [(4096, true, false), (4096, false, true), (1 << 20, true, true)] {
+                let part = Part::of(32 << 20, block, random, once, seed).unwrap();
+                let mut offsets = part.offsets.clone();
+                assert_eq!(offsets.is_sorted(), !random, "{seed} {block}");
+                offsets.sort_unstable();
+                offsets.dedup();
+                assert_eq!(offsets.len() as u64 * block, part.bytes);
+                assert!(offsets[0] == part.start && part.start + part.bytes <= 32 << 20);
+            }
+        }
+        assert!(Part::of(1 << 20, 1 << 20, false, false, 1).is_err());
+    }
+}

@@ -1,0 +1,178 @@
+//! What bandwidths say: the quickest means, what reading for ownership costs, and how naive counting misleads.
+
+use super::points::point;
+use crate::experiment::{Finding, Found, Known, Question, Statement, said};
+use crate::experiments::memory::stream::kernel::{KERNELS, Kernel, Kind, PER_LINE};
+use crate::experiments::memory::stream::working_set::{self, Level};
+use crate::machine::Bandwidth;
+use crate::quantity::declared;
+
+const NAME: &str = "memory/bandwidth";
+
+/// Everything that the results of memory/bandwidth say.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let size = working_set::memory_bytes(known.machine);
+    let best = Kind::ALL.iter().filter_map(|kind| best_said(*kind, size, known));
+    let others = [
+        read_against_write(size, known),
+        caches_said(known),
+        ownership_said(size, known),
+        per_line_said(size, known),
+    ];
+    best.chain(others.into_iter().flatten()).collect()
+}
+
+/// The quickest method of a kind at a size, and its rate.
+fn best(kind: Kind, size: u64, known: &Known) -> Option<(&'static Kernel, Found)> {
+    let of_kind = KERNELS.iter().filter(|kernel| kernel.kind == kind);
+    let measured = of_kind.filter_map(|kernel| Some((kernel, known.found(NAME, &point(kernel, size))?)));
+    measured.max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
+}
+
+fn best_said(kind: Kind, size: u64, known: &Known) -> Option<Finding> {
+    let (kernel, rate) = best(kind, size, known)?;
+    let theory = known.machine.memory.theoretical_bandwidth.value();
+    let kind = kind.name();
+    Some(Finding::of(
+        Question::Bandwidth,
+        said![
+            format!("Best {kind} in memory by one core: "),
+            rate.named(&format!("best {kind}")),
+            format!(" ({})", kernel.method),
+            theory.map(|theory| of_theory(kernel, rate, theory)).unwrap_or_default(),
+            "."
+        ],
+    ))
+}
+
+/// The share is that of the bytes on the bus, not of those that the program counts (R-MEM-22, R-FIX-37).
+fn of_theory(kernel: &Kernel, rate: Found, theory: &Bandwidth) -> Statement {
+    let (least, most) = kernel.bus_bytes();
+    let carried = Found::exact(theory.bytes_per_second, rate.dimension);
+    let kind = kernel.kind.name();
+    let share = |factor: f64, which: &str| {
+        rate.scaled(factor).share_of(carried).named(&format!("best {kind} over theory{which}"))
+    };
+    let crossing = if least >= most {
+        said![share(least, "")]
+    } else {
+        said![share(least, ", at least"), " to ", share(most, ", at most")]
+    };
+    let formula = format!(" that {} allow", theory.formula);
+    said![": the bus moves ", crossing, " of the ", carried.named("theoretical bandwidth"), formula]
+}
+
+/// Reading against writing, each by its best means, in bytes of the program.
+fn read_against_write(size: u64, known: &Known) -> Option<Finding> {
+    let ((_, read), (_, write)) = (best(Kind::Read, size, known)?, best(Kind::Write, size, known)?);
+    Some(Finding::of(
+        Question::Bandwidth,
+        said![
+            "Reading from memory against writing to it, each by its best means: ",
+            read.times_as("fast", write, "best read over best write"),
+            "."
+        ],
+    ))
+}
+
+/// The quickest of each kind in each cache.
+fn caches_said(known: &Known) -> Option<Finding> {
+    let of_kind = |kind: Kind| {
+        let sizes = working_set::sizes(known.machine).into_iter();
+        let caches = sizes.filter(|(level, _)| *level != Level::Memory);
+        let best = caches.filter_map(|(_, size)| {
+            let (kernel, rate) = best(kind, size, known)?;
+            let size = declared::size(size);
+            let figure = rate.named(&format!("best {} in {size}", kind.name()));
+            Some(said![figure, format!(" in {size} ({})", kernel.method)])
+        });
+        let best = Statement::joined(best.collect(), ", ")?;
+        Some(said![kind.name(), " ", best])
+    };
+    let told = Statement::joined(Kind::ALL.into_iter().filter_map(of_kind).collect(), "; ")?;
+    Some(Finding::of(Question::Bandwidth, said!["Best in the caches: ", told, "."]))
+}
+
+/// The same stores around the caches and through them.
+fn around(kind: &str, method: &str, size: u64, known: &Known) -> Option<Statement> {
+    let rate = |method: &str| known.found(NAME, &point(Kernel::find(kind, method)?, size));
+    let (around, through) = (rate(&format!("{method} non-temporal"))?, rate(method)?);
+    let times = around.times_as("fast", through, &format!("{kind}, around over through the caches"));
+    Some(said![kind, ": ", times])
+}
+
+/// What a line's read-for-ownership costs: the same stores with and without it.
+fn ownership_said(size: u64, known: &Known) -> Option<Finding> {
+    let both =
+        |method| Some((method, around("write", method, size, known)?, around("copy", method, size, known)?));
+    let (method, write, copy) = ["avx512", "avx2", "sse"].into_iter().find_map(both)?;
+    Some(Finding::of(
+        Question::Bandwidth,
+        said![
+            format!("Stores around the caches against the same stores ({method}) through them; "),
+            write,
+            "; ",
+            copy,
+            ". If reading each line for ownership were all that differs, it would be 2 and 1.5 times."
+        ],
+    ))
+}
+
+/// How far one word of each line misleads.
+fn per_line_said(size: u64, known: &Known) -> Option<Finding> {
+    let naive = Kernel::find("read", PER_LINE)?;
+    let bytes = known.found(NAME, &point(naive, size))?;
+    let (_, all) = best(Kind::Read, size, known)?;
+    Some(Finding::of(
+        Question::Bandwidth,
+        said![
+            "One word of each line reads ",
+            bytes.named("one word of each line"),
+            " of the program's bytes, and ",
+            bytes.scaled(8.0).named("one word of each line, lines counted"),
+            " if whole lines were counted; reading all words of all lines reaches ",
+            all.named("best read"),
+            "."
+        ],
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Dimension;
+    use crate::machine::{Fact, Machine};
+    use crate::quantity::Unit;
+    use crate::statistics::{Interval, Measured};
+
+    const RATE: Dimension = Dimension::Of(Unit::BytesPerSecond);
+
+    #[test]
+    fn the_share_of_the_theory_counts_the_bytes_on_the_bus() {
+        let mut machine = Machine::describe(std::path::Path::new("/"));
+        let theory = Bandwidth { bytes_per_second: 40e9, formula: "the formula".to_owned() };
+        machine.memory.theoretical_bandwidth = Fact::known(theory, "a test");
+        let size = working_set::memory_bytes(&machine);
+        let mut known = Known::new(&machine, None);
+        let mut learn = |kind, method: &str, rate: f64| {
+            let kernel = Kernel::find(kind, method).unwrap();
+            let interval = Some(Interval { low: 0.9 * rate, high: 1.1 * rate });
+            let found = Found::measured(Measured { value: rate, interval }, RATE);
+            known.learn(NAME, &point(kernel, size), found);
+        };
+        learn("write", "8 words unrolled", 10e9);
+        learn("read", PER_LINE, 2e9);
+        learn("read", "8 words unrolled", 30e9);
+        let said: Vec<String> = findings(&known).iter().map(|found| found.statement.plain()).collect();
+        let said = said.join("\n");
+        // Each line written is read for ownership as well: 20 of 40 GB/s cross the bus.
+        for sentence in [
+            "write in memory by one core: {10000000000} (8 words unrolled): the bus moves {0.5} of the {40000000000}",
+            "read in memory by one core: {30000000000} (8 words unrolled): the bus moves {0.75}",
+            "reads {2000000000} of the program's bytes, and {16000000000} if whole lines were counted",
+            "each by its best means: {3} times as fast",
+        ] {
+            assert!(said.contains(sentence), "{sentence}: {said}");
+        }
+    }
+}

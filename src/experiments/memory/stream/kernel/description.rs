@@ -1,0 +1,151 @@
+//! What a kernel is: what it does, by which means, and which bytes cross the bus for it.
+
+/// What is done to the arrays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Every word is loaded, and added up.
+    Read,
+    /// Every word is stored.
+    Write,
+    /// `a = b`.
+    Copy,
+    /// `a = s × b`, in doubles.
+    Scale,
+    /// `a = b + s × c`, in doubles.
+    Triad,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Kind; 5] = [Kind::Read, Kind::Write, Kind::Copy, Kind::Scale, Kind::Triad];
+
+    /// The name in points and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Read => "read",
+            Kind::Write => "write",
+            Kind::Copy => "copy",
+            Kind::Scale => "scale",
+            Kind::Triad => "triad",
+        }
+    }
+
+    /// Arrays that are read.
+    pub fn loaded(self) -> u64 {
+        match self {
+            Kind::Write => 0,
+            Kind::Read | Kind::Copy | Kind::Scale => 1,
+            Kind::Triad => 2,
+        }
+    }
+
+    /// Arrays that are written.
+    pub fn stored(self) -> u64 {
+        u64::from(self != Kind::Read)
+    }
+
+    /// Arrays in all.
+    pub fn arrays(self) -> u64 {
+        self.loaded() + self.stored()
+    }
+}
+
+/// Whether the lines that are written were read first, because a cache may hold a line only as a whole
+/// (read-for-ownership, write-allocate).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ownership {
+    /// Every line is read before it is written.
+    Read,
+    /// Whole lines go to memory past the caches.
+    Avoided,
+    /// The processor or the library chooses.
+    Unknown,
+}
+
+/// Who wrote the loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Maker {
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no assembly for it yet"))]
+    /// We, in assembly: it is disassembled. Each load and store has so many bytes.
+    Assembly(u64),
+    /// The compiler.
+    Compiler,
+    /// The C library.
+    Library,
+}
+
+/// The arguments of a kernel: the array written, the arrays read, the bytes of each, and the word to write or to
+/// multiply with. Returns the sum of the words read, or 0.
+pub type Run = unsafe extern "C" fn(*mut u64, *const u64, *const u64, usize, u64) -> u64;
+
+/// One way to stream through arrays.
+#[derive(Debug)]
+pub struct Kernel {
+    /// What is done.
+    pub kind: Kind,
+    /// By which means.
+    pub method: &'static str,
+    /// The extension of the instruction set that it needs, as Linux names it.
+    pub needs: Option<&'static str>,
+    /// Who wrote the loop.
+    pub maker: Maker,
+    /// What happens to the lines that it writes.
+    pub ownership: Ownership,
+    /// The loop itself.
+    pub run: Run,
+}
+
+/// The method that touches one word of every line.
+pub const PER_LINE: &str = "one word per line";
+
+impl Kernel {
+    /// Bytes of every 64-byte line of an array that the program loads or stores.
+    pub fn used_of_line(&self) -> u64 {
+        if self.method == PER_LINE { 8 } else { 64 }
+    }
+
+    /// Whether whole lines go around the caches.
+    pub fn is_non_temporal(&self) -> bool {
+        self.ownership == Ownership::Avoided
+    }
+
+    /// Whether microcode or the library choose how lines are moved, which they do by the size that one call is given.
+    pub fn chooses_by_size(&self) -> bool {
+        self.ownership == Ownership::Unknown
+    }
+
+    /// Bytes that must cross the bus for each byte that the program moves, where no cache holds any: the least and the
+    /// most, which differ where we do not know what processor or library do. A line written is read for ownership
+    /// (R-MEM-19, R-FIX-35).
+    pub fn bus_bytes(&self) -> (f64, f64) {
+        let arrays = self.kind.arrays();
+        let moved = (arrays * self.used_of_line()) as f64;
+        let (without, with) =
+            ((arrays * 64) as f64 / moved, ((arrays + self.kind.stored()) * 64) as f64 / moved);
+        match self.ownership {
+            Ownership::Read => (with, with),
+            Ownership::Avoided => (without, without),
+            Ownership::Unknown => (without, with),
+        }
+    }
+
+    /// Bytes that its disassembled loop loads and stores of each line; `None` of loops that we have not written.
+    #[cfg(target_arch = "x86_64")]
+    pub fn disassembled(&self) -> Option<(u64, u64)> {
+        let Maker::Assembly(_) = self.maker else { return None };
+        // SAFETY: an assembly kernel returns within a page and calls nothing.
+        let round = unsafe { crate::experiments::listing::round(self.run as *const u8) }?;
+        Some((round.per_line(round.loaded)?, round.per_line(round.stored)?))
+    }
+
+    /// On other architectures no loop is ours.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn disassembled(&self) -> Option<(u64, u64)> {
+        None
+    }
+
+    /// Whether this process may execute it.
+    pub fn runs_here(&self) -> bool {
+        self.needs.is_none_or(crate::experiment::has_instructions)
+    }
+}

@@ -1,0 +1,166 @@
+//! What the rates of streams say together: ways compared, the network's share, and what is the limit.
+
+use super::directions;
+use super::points::{ASPECT, CHUNK, PIPE, RECEIVE, RECEIVER, SEND, SENDER, TCP, UNIX, point, usual};
+use crate::experiment::{Dimension, Finding, Found, Known, Placement, Question, Statement, said};
+use crate::experiments::network::expected::adapter;
+use crate::experiments::network::path::{LOOPBACK, PEER, WITHIN};
+use crate::quantity::{Unit, declared};
+
+const NAME: &str = "network/bandwidth";
+
+/// What the figures say together.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let mine = [ways_compared(known), collapse(known), network_share(known), the_limit(known)];
+    mine.into_iter().flatten().chain(directions::findings(known)).collect()
+}
+
+/// What the reports' comparison wants: the best of a sweep over chunks.
+fn best(by: &str, path: &str, known: &Known) -> Option<(u64, Found)> {
+    let directions = [SEND, RECEIVE].into_iter();
+    let groups = directions.map(|direction| point(by, path, direction, 0, Placement::AcrossCpus));
+    let all = groups.flat_map(|group| known.found_along(NAME, &group, &CHUNK));
+    all.max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
+}
+
+fn ways_compared(known: &Known) -> Option<Finding> {
+    let (chunk, tcp) = best(TCP, LOOPBACK, known)?;
+    let other = |by: &'static str| {
+        let (_, rate) = best(by, WITHIN, known)?;
+        let times = rate.times_as("fast", tcp, &format!("{by} over TCP"));
+        Some(said![format!("; a {by} "), rate.named(&format!("best of a {by}")), ", ", times])
+    };
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            "TCP over loopback moves ",
+            tcp.named("best of TCP, loopback"),
+            format!(" at its best, in chunks of {}", declared::size(chunk)),
+            other(UNIX).unwrap_or_default(),
+            other(PIPE).unwrap_or_default(),
+            "."
+        ],
+    ))
+}
+
+/// Report 003 saw loopback fall to a hundredth with large buffers and took it for slow start (R-FIX-44).
+fn collapse(known: &Known) -> Option<Finding> {
+    let sizes = known.found_along(NAME, &usual(LOOPBACK), &CHUNK);
+    let (at, best) = sizes.iter().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
+    let (most, largest) = sizes.iter().max_by_key(|(chunk, _)| *chunk)?;
+    let falls = largest.value < best.value / 4.0 && largest.differs_from(best) != Some(false);
+    falls.then(|| {
+        Finding::of(
+            Question::Experiment,
+            said![
+                format!("With chunks of {} TCP over loopback falls to ", declared::size(*most)),
+                largest.named("largest chunks"),
+                ", from ",
+                best.named("best chunks"),
+                format!(" with {}: ", declared::size(*at)),
+                "buffers larger than the caches are copied from and to memory. A fall to a hundredth would be a fault of the \
+                 receiving loop."
+            ],
+        )
+    })
+}
+
+fn network_share(known: &Known) -> Option<Finding> {
+    let ((_, remote), (_, here)) = (best(TCP, PEER, known)?, best(TCP, LOOPBACK, known)?);
+    let told = match here.differs_from(&remote) {
+        Some(true) if here.value > remote.value => said![
+            "the software alone moves ",
+            here.over(remote).named("loopback over peer, rate"),
+            " times as much"
+        ],
+        Some(true) => {
+            said!["more than the software alone does within one machine, where both sides share it"]
+        }
+        _ => said!["the two cannot be told apart"],
+    };
+    Some(Finding::of(
+        Question::Software,
+        said![
+            "To or from the peer TCP moves ",
+            remote.named("best of TCP, peer"),
+            " of payload at its best, over loopback ",
+            here.named("best of TCP, loopback"),
+            ": ",
+            told,
+            "."
+        ],
+    ))
+}
+
+/// A part this near to its whole is all that there is: of Ethernet's rate TCP's payload is at most 94 % (1448 of 1538 bytes
+/// of a full packet), and a processor that is hardly ever idle has no more to give.
+const ALL: f64 = 0.9;
+
+/// Which of adapter and processors is used up by the usual stream to the peer (R-CMP-10).
+fn the_limit(known: &Known) -> Option<Finding> {
+    let rate = known.found(NAME, &usual(PEER))?;
+    let busy = |aspect: &'static str| {
+        let per_mib = known.found(NAME, &usual(PEER).named(&ASPECT, aspect))?;
+        Some((aspect, busy_share(per_mib, rate)))
+    };
+    let sides: Vec<(&str, Found)> = [SENDER, RECEIVER].into_iter().filter_map(busy).collect();
+    let busiest = sides.iter().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+    let wire = adapter(known).filter(|_| !known.virtual_peer).map(|(name, bits)| {
+        let carried = Found::exact(bits / 8.0, rate.dimension);
+        (name, rate.share_of(carried))
+    });
+    let told = [
+        wire.as_ref().map(|(name, share)| {
+            let known = "the fastest adapter that is up; whether it leads to the peer is not known";
+            said![share.named("payload over adapter's rate"), format!(" of the rate of {name} ({known})")]
+        }),
+        busiest.map(|(side, share)| {
+            said![
+                format!("the {side} is "),
+                share.named(&format!("{side}, share of the time")),
+                " of the time"
+            ]
+        }),
+    ];
+    let told = Statement::joined(told.into_iter().flatten().collect(), "; ")?;
+    let wire = wire.map(|(_, share)| share);
+    let verdict = verdict(wire, busiest.map(|(side, share)| (*side, *share)), known);
+    Some(Finding::of(
+        Question::Adapter,
+        said!["One stream to the peer moves ", rate.named("usual stream, peer"), ": ", told, ". ", verdict],
+    ))
+}
+
+/// Processor time per MiB at a rate, as a share of one processor's time.
+fn busy_share(ns_per_mib: Found, rate: Found) -> Found {
+    let mib_per_ns = rate.counted(1e-9 / f64::from(1 << 20), Dimension::Of(Unit::BytesPerSecond));
+    let idle = mib_per_ns.inverse(1.0, Dimension::Of(Unit::Nanoseconds));
+    ns_per_mib.share_of(idle)
+}
+
+fn verdict(wire: Option<Found>, busiest: Option<(&str, Found)>, known: &Known) -> String {
+    let full = |share: Found| share.interval.map_or(share.value, |ends| ends.low) >= ALL;
+    match (wire, busiest) {
+        (Some(share), _) if share.value <= 1.0 && full(share) => "The adapter is the limit.".to_owned(),
+        (_, Some((side, share))) if full(share) => {
+            format!("The {side} is the limit: software, not the adapter.")
+        }
+        _ => format!("What the limit is cannot be told from these.{}", causes(known)),
+    }
+}
+
+/// What can be seen of the adapter that slows a way down.
+fn causes(known: &Known) -> String {
+    let fastest = adapter(known).filter(|_| !known.virtual_peer).map(|(name, _)| name);
+    let of = known.machine.network.iter().find(|adapter| Some(&adapter.name) == fastest.as_ref());
+    let seen = of.map(|adapter| {
+        let half = adapter.duplex.value().is_some_and(|duplex| duplex == "half");
+        [
+            (half, "it sends or receives at a time (half duplex)"),
+            (adapter.kind == "wireless", "its air is shared"),
+        ]
+    });
+    let seen: Vec<&str> =
+        seen.into_iter().flatten().filter(|(is_so, _)| *is_so).map(|(_, cause)| cause).collect();
+    if seen.is_empty() { String::new() } else { format!(" Of the adapter can be seen: {}.", seen.join("; ")) }
+}

@@ -1,0 +1,151 @@
+//! What is expected of streams.
+
+use super::points::{ASPECT, BY, CHUNK, LOSS, PIPE, RAMP, RECEIVER, SENDER, STREAMS, TCP, UDP, UNIX};
+use crate::experiment::{Basis, Known, Placement, Point, Prediction};
+use crate::experiments::cpu::null_write;
+use crate::experiments::network::expected::{
+    copy_ns, further_fragments, hand_over, link_rate, message_ns, network_round_trip, packet_ns, protocol_ns,
+};
+use crate::experiments::network::path::{PATH, PEER};
+
+/// Bytes of a TCP segment's payload and of what it takes on Ethernet's wire: 1500 of the packet, 38 around it.
+const SEGMENT: (f64, f64) = (1448.0, 1538.0);
+
+/// What the kernel does for a write and a read beside entering it and copying: assumed, nanoseconds where a null write
+/// takes 74 ns.
+fn per_chunk_ns(by: &str) -> f64 {
+    match by {
+        PIPE => 300.0,
+        UNIX => 900.0,
+        UDP => 2_500.0,
+        _ => 600.0,
+    }
+}
+
+/// Prediction of a point of the bandwidth experiment.
+pub fn expected(point: &Point, known: &Known) -> Prediction {
+    match point.name(&ASPECT) {
+        SENDER | RECEIVER => processor_time(point, known),
+        RAMP => ramp(point, known),
+        LOSS => Prediction::new().software(
+            "a receiver that is at times slower than the sender, assumed to lose one in a hundred",
+            1.0,
+            Basis::published(10_000.0, "assumed, no source found: it depends on which side is slower"),
+        ),
+        _ => rate(point, known),
+    }
+}
+
+/// One side's processor time of a MiB. Over loopback what the receiver's kernel does is done by the sender, as the interrupt
+/// that a packet would raise is the sender's own (`net/core/dev.c`, `__netif_rx`).
+fn processor_time(point: &Point, known: &Known) -> Prediction {
+    let mib = f64::from(1 << 20);
+    let chunks = mib / point.number(&CHUNK) as f64;
+    let prediction = Prediction::new().hardware("every byte copied once", mib, copy_ns(known)).software(
+        "system calls",
+        chunks,
+        null_write::entry(known),
+    );
+    let through_adapters = point.name(&PATH) == PEER && !known.virtual_peer;
+    if point.name(&ASPECT) == RECEIVER && !through_adapters {
+        return prediction;
+    }
+    let (what, each) = message(point, known);
+    prediction
+        .software("segments made, queued and freed", mib, protocol_ns(known))
+        .software(&what, chunks, each)
+}
+
+fn ramp(point: &Point, known: &Known) -> Prediction {
+    if point.name(&PATH) == PEER && !known.virtual_peer {
+        let what = "round trips of slow start: the window doubles in each, from 10 segments to some 500";
+        return Prediction::new().hardware(what, 6.0, network_round_trip());
+    }
+    let basis = Basis::published(
+        1e6,
+        "assumed, no source found: buffers that grow from 16 KiB to some MiB, in a millisecond or so",
+    );
+    Prediction::new().software("the socket's buffers grow", 1.0, basis)
+}
+
+/// What the kernel does for one chunk beside its bytes: as this run has found it of small messages, or as assumed.
+fn message(point: &Point, known: &Known) -> (String, Basis) {
+    let by = match point.name(&BY) {
+        by @ (PIPE | UNIX | UDP) => by,
+        _ => TCP,
+    };
+    if let Some(found) = message_ns(by, known) {
+        return ("a message's way: half its round trip on one CPU, less a switch".to_owned(), found);
+    }
+    let ns = per_chunk_ns(by);
+    let what = format!("a message's way, assumed: {ns} ns where a null write takes 74.2 ns");
+    (what, null_write::assumed_here(ns, known))
+}
+
+/// Bytes that a pipe holds unless it is told otherwise (pipe(7)).
+const PIPE_BYTES: f64 = 65_536.0;
+
+/// What a chunk takes, part by part, nanoseconds: its bytes first, then what the software adds.
+fn chunk_parts(point: &Point, known: &Known) -> Vec<(String, Basis)> {
+    let chunk = point.number(&CHUNK) as f64;
+    let of_chunk = |basis: Basis, times: f64| Basis { value: basis.value * times, source: basis.source };
+    // The two sides copy at the same time, unless they share a CPU.
+    let copies = if point.placement() == Placement::OneCpu { 2.0 } else { 1.0 };
+    let mut parts = vec![("copies of every byte".to_owned(), of_chunk(copy_ns(known), copies * chunk))];
+    if !matches!(point.name(&BY), PIPE | UNIX | UDP) {
+        let what = "less what TCP does for each byte beside".to_owned();
+        parts.push((what, of_chunk(protocol_ns(known), copies * chunk)));
+    }
+    let (what, message) = message(point, known);
+    parts.push((format!("less a chunk's system calls and {what}"), message));
+    if point.name(&BY) == PIPE && chunk >= PIPE_BYTES {
+        let (what, turn) = hand_over(point.placement(), known);
+        let what = format!("less waiting in turns, as a pipe holds 64 KiB (pipe(7)): {what}");
+        parts.push((what, of_chunk(turn, 2.0 * chunk / PIPE_BYTES)));
+    }
+    let further = further_fragments(chunk);
+    if point.name(&BY) == UDP && point.name(&PATH) == PEER && further > 0.0 {
+        let what = "less further packets that the datagram is cut into".to_owned();
+        parts.push((what, of_chunk(packet_ns(known), further)));
+    }
+    parts
+}
+
+/// A rate is what the copying allows, less what the software takes; with a peer no more than the wire carries.
+fn rate(point: &Point, known: &Known) -> Prediction {
+    let (chunk, at_once) = (point.number(&CHUNK) as f64, pairs_at_once(point, known));
+    let (mut ns, mut reached) = (0.0, 0.0);
+    let mut prediction = Prediction::new();
+    for (what, part) in chunk_parts(point, known) {
+        ns += part.value;
+        let rate = chunk * 1e9 / ns * at_once;
+        // The first part is all that the hardware needs; each further one takes something off its rate.
+        let term = Basis { value: rate - reached, source: part.source };
+        prediction = if reached == 0.0 {
+            prediction.hardware(&format!("{what}, {at_once} at once"), 1.0, term)
+        } else {
+            prediction.software(&what, 1.0, term)
+        };
+        reached = rate;
+    }
+    if point.name(&PATH) != PEER || known.virtual_peer {
+        return prediction;
+    }
+    let link = link_rate(known);
+    let wire = link.value / 8.0 * SEGMENT.0 / SEGMENT.1;
+    if wire > reached {
+        return prediction;
+    }
+    let on_wire = Basis { value: wire, source: link.source };
+    Prediction::new().hardware(
+        "the payload's share of the wire's rate, which the software keeps up with",
+        1.0,
+        on_wire,
+    )
+}
+
+/// How many pairs of sides can move bytes at once.
+fn pairs_at_once(point: &Point, known: &Known) -> f64 {
+    let pairs = (known.machine.allowed_cpus().len() / 2).max(1) as f64;
+    pairs.min(point.number(&STREAMS) as f64)
+}

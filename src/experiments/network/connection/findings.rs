@@ -1,0 +1,126 @@
+//! What opening and ending connections says: in round trips, and of software and network.
+
+use super::points::{CLOSE, CONNECT, GRACEFUL, part};
+use crate::experiment::{Finding, Found, Known, Placement, Question, Statement, said};
+use crate::experiments::network::path::{LOOPBACK, PEER};
+use crate::experiments::network::round_trip::{self, TCP};
+use crate::experiments::network::software_share::software_and_network;
+
+const NAME: &str = "network/connection";
+
+/// What the figures say together.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let shares = [CONNECT, GRACEFUL].into_iter().filter_map(|of| share(of, known));
+    let others = [
+        in_round_trips(known),
+        graceful_in_round_trips(known),
+        close_against_end(known),
+        close_far_and_near(known),
+    ];
+    others.into_iter().flatten().chain(shares).collect()
+}
+
+fn found(of: &str, path: &str, known: &Known) -> Option<Found> {
+    known.found(NAME, &part(of, path))
+}
+
+/// A message of one byte there and back by TCP.
+fn round_trip(path: &str, known: &Known) -> Option<Found> {
+    let point = round_trip::closed(TCP, path, 1, Placement::AcrossCpus);
+    known.found("network/round_trip", &point)
+}
+
+/// So many round trips of one byte.
+fn round_trips(of: &str, path: &str, known: &Known) -> Option<Statement> {
+    let (whole, round_trip) = (found(of, path, known)?, round_trip(path, known)?);
+    let way = if path == PEER { "to the peer" } else { "over loopback" };
+    Some(said![
+        whole.named(&format!("{of}, {path}")),
+        format!(" {way}, or "),
+        whole.over(round_trip).named(&format!("{of} over round trip, {path}")),
+        " round trips of a byte by TCP"
+    ])
+}
+
+/// Opening takes a round trip of the kernels at least: a result that says otherwise is told as what it is (R-FIX-47).
+fn in_round_trips(known: &Known) -> Option<Finding> {
+    let told = [LOOPBACK, PEER].into_iter().filter_map(|path| round_trips(CONNECT, path, known));
+    let told = Statement::joined(told.collect(), "; ")?;
+    Some(Finding::of(
+        Question::SetUp,
+        said!["Opening a connection takes ", told, ".", against_ping(known).unwrap_or_default()],
+    ))
+}
+
+/// A ping is a round trip of the kernels, and no connection to the peer opens sooner.
+fn against_ping(known: &Known) -> Option<Statement> {
+    let ping = known.found("network/round_trip", &round_trip::ping(PEER))?;
+    let connect = found(CONNECT, PEER, known)?;
+    let shorter = connect.value < 0.8 * ping.value && connect.differs_from(&ping) == Some(true);
+    let judged = if shorter { ", which contradicts it: one of the two is wrong" } else { ", as it must" };
+    Some(said![
+        " A ping to the peer takes ",
+        ping.named("ping, peer"),
+        "; opening contains a round trip",
+        judged,
+        "."
+    ])
+}
+
+fn graceful_in_round_trips(known: &Known) -> Option<Finding> {
+    let told = [LOOPBACK, PEER].into_iter().filter_map(|path| round_trips(GRACEFUL, path, known));
+    let told = Statement::joined(told.collect(), "; ")?;
+    Some(Finding::of(Question::SetUp, said!["Until both sides have ended a connection: ", told, "."]))
+}
+
+/// The mere call, which published reports called teardown (R-FIX-48).
+fn close_against_end(known: &Known) -> Option<Finding> {
+    let (close, end) = (found(CLOSE, LOOPBACK, known)?, found(GRACEFUL, LOOPBACK, known)?);
+    Some(Finding::of(
+        Question::SetUp,
+        said![
+            "Over loopback close returns after ",
+            close.named("close, loopback"),
+            "; that both sides have ended takes ",
+            end.named("graceful end, loopback"),
+            ": ",
+            end.times_as("long", close, "graceful end over close, loopback"),
+            "."
+        ],
+    ))
+}
+
+/// Whether the mere call depends on how far the other side is.
+fn close_far_and_near(known: &Known) -> Option<Finding> {
+    let (near, far) = (found(CLOSE, LOOPBACK, known)?, found(CLOSE, PEER, known)?);
+    Some(Finding::of(
+        Question::SetUp,
+        said![
+            "close of a connection to the peer returns after ",
+            far.named("close, peer"),
+            ", of one over loopback after ",
+            near.named("close, loopback"),
+            ": ",
+            far.times_as("long", near, "close, peer over loopback"),
+            ". It waits for nobody."
+        ],
+    ))
+}
+
+/// Software and network of a part that waits for the other side.
+fn share(of: &str, known: &Known) -> Option<Finding> {
+    let (here, remote) = (found(of, LOOPBACK, known)?, found(of, PEER, known)?);
+    let what = if of == CONNECT { "Opening a connection" } else { "Ending a connection gracefully" };
+    Some(Finding::of(
+        Question::Software,
+        said![
+            format!("{what} takes "),
+            remote.named(&format!("{of}, peer")),
+            " to the peer, ",
+            here.named(&format!("{of}, loopback")),
+            " over loopback: ",
+            software_and_network(here, remote, of),
+            "."
+        ],
+    ))
+}

@@ -1,0 +1,23 @@
+//! How far a message travels: what it is called, and what it needs.
+
+use crate::experiment::{Parameter, Placement, Point, Requirement, Scale};
+pub use crate::peer::other_side::{LOOPBACK, PEER};
+
+/// How far a message travels.
+pub const PATH: Parameter = Parameter {
+    name: "path",
+    meaning: "how far it travels: within the kernel, over the loopback interface, or to the peer",
+    scale: Scale::Name,
+};
+
+/// Between two processes, without a network protocol.
+pub const WITHIN: &str = "within";
+
+/// What a point's path and placement need.
+pub fn required(point: &Point) -> Vec<Requirement> {
+    match (point.name(&PATH), point.placement()) {
+        (PEER, _) => vec![Requirement::Peer],
+        (_, Placement::AcrossCpus) => vec![Requirement::Cpus(2)],
+        _ => vec![],
+    }
+}

@@ -1,0 +1,86 @@
+//! What is expected of round trips: copies, calls and wake-ups of both sides, and what is between them.
+
+use super::points::{BY, ICMP, LOOP, OPEN, PAYLOAD, PIPE, TCP, UDP, UNIX};
+use crate::experiment::{AXIS_PLACEMENT, Basis, Known, Placement, Point, Prediction};
+use crate::experiments::cpu::null_write;
+use crate::experiments::network::expected;
+use crate::experiments::network::path::{LOOPBACK, PATH, PEER};
+
+const NAME: &str = "network/round_trip";
+
+/// Prediction of a point of the round-trip experiment.
+pub fn expected(point: &Point, known: &Known) -> Prediction {
+    let peer = point.name(&PATH) == PEER;
+    let here = over_loopback(point);
+    match known.measured(NAME, &here).filter(|_| peer) {
+        Some(loopback) => {
+            network(Prediction::new().software("the same over loopback", 1.0, loopback), point, known)
+        }
+        None if peer => network(software(point, known), point, known),
+        None => software(point, known),
+    }
+}
+
+/// The same point where there is no network between the two sides; the kernel answers its own ping where it was sent.
+fn over_loopback(point: &Point) -> Point {
+    let here = point.clone().named(&PATH, LOOPBACK);
+    if point.name(&BY) == ICMP { here.named(&AXIS_PLACEMENT, Placement::OneCpu.name()) } else { here }
+}
+
+/// The software of both sides.
+fn software(point: &Point, known: &Known) -> Prediction {
+    let (calls, protocol, work_ns) = match point.name(&BY) {
+        PIPE => (4.0, "two pipes' locks, copies and wake-up checks", 400.0),
+        UNIX => (4.0, "two passages of a UNIX socket: a buffer made, queued and freed", 1_200.0),
+        UDP => (4.0, "two passages of UDP and IP through the loopback device", 4_000.0),
+        ICMP => (2.0, "an echo request and its reply through IP and the loopback device", 2_500.0),
+        _ => (4.0, "two passages of TCP and IP through the loopback device, with acknowledgements", 5_000.0),
+    };
+    let prediction = Prediction::new()
+        .hardware(
+            "copies of the payload, in and out, on both sides",
+            4.0 * point.number(&PAYLOAD) as f64,
+            expected::copy_ns(known),
+        )
+        .software("system calls of both sides", calls, null_write::entry(known));
+    let prediction = null_write::assumed(prediction, protocol, work_ns, known);
+    match (point.name(&BY), point.name(&LOOP)) {
+        (ICMP, _) => prediction,
+        (_, OPEN) => {
+            let (what, each) = expected::hand_over(point.placement(), known);
+            prediction.software(&format!("{what}: only the other side sleeps"), 1.0, each)
+        }
+        _ => {
+            let (what, each) = expected::hand_over(point.placement(), known);
+            prediction.software(what, 2.0, each)
+        }
+    }
+}
+
+/// Beside the software, the way between two hosts. To a namespace of this machine there is none, but packets have the size
+/// of Ethernet's, and larger datagrams are cut.
+fn network(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
+    if known.virtual_peer {
+        let further = expected::further_fragments(point.number(&PAYLOAD) as f64);
+        let cut = point.name(&BY) != TCP && further > 0.0;
+        let what = "further packets that the datagram is cut into, there and back";
+        return if cut {
+            prediction.software(what, 2.0 * further, expected::packet_ns(known))
+        } else {
+            prediction
+        };
+    }
+    let rate = expected::link_rate(known);
+    let bit = Basis { value: 1e9 / rate.value, source: rate.source };
+    prediction
+        .hardware(
+            "two adapters and what stands between them, there and back",
+            1.0,
+            expected::network_round_trip(),
+        )
+        .hardware(
+            "the payload's bits onto the wire, there and back",
+            16.0 * point.number(&PAYLOAD) as f64,
+            bit,
+        )
+}

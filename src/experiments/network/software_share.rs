@@ -1,0 +1,20 @@
+//! What of a way between two hosts is software, and what the network.
+
+use crate::experiment::{Found, Statement, said};
+
+/// What is software of a time that holds the same work as over loopback, and the network besides.
+pub fn software_and_network(here: Found, remote: Found, what: &str) -> Statement {
+    match here.differs_from(&remote) {
+        Some(false) => said!["the two cannot be told apart, and what the network takes cannot be told"],
+        _ if here.value >= remote.value => {
+            said!["no more than over loopback; what the network takes cannot be told"]
+        }
+        apart => said![
+            "software is ",
+            here.share_of(remote).named(&format!("software over whole, {what}")),
+            " of it, the network takes ",
+            remote.minus(here).named(&format!("network, {what}")),
+            if apart.is_none() { ", as far as so few trials tell" } else { "" }
+        ],
+    }
+}

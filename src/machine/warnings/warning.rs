@@ -1,0 +1,19 @@
+//! One possible disturbance, as it is told.
+
+use serde::{Deserialize, Serialize};
+
+/// One possible disturbance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Warning {
+    /// A short name that does not change (`governor`, `cpu-quota`).
+    pub id: String,
+    /// What is the matter, and what it does to results.
+    pub problem: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+pub(super) fn warning(id: &str, problem: impl Into<String>, remedy: impl Into<String>) -> Warning {
+    Warning { id: id.to_owned(), problem: problem.into(), remedy: remedy.into() }
+}

@@ -1,0 +1,101 @@
+//! A file that a mount shows: read like any file, with the page cache of this machine between it and the server.
+
+use super::client::{Client, Kind, Ticket};
+use crate::experiment::Failure;
+use crate::test_file;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+
+/// More than this in one read gains nothing.
+const MOST: usize = 1 << 20;
+
+/// An open file of a mount, or of a local file system.
+#[derive(Default)]
+pub struct Mounted {
+    file: Option<File>,
+    requests: u64,
+}
+
+impl Mounted {
+    /// Nothing is open yet.
+    pub fn new() -> Self {
+        Mounted::default()
+    }
+
+    /// A file that is at hand.
+    pub fn holding(file: File) -> Self {
+        Mounted { file: Some(file), requests: 0 }
+    }
+
+    fn file(&self) -> Result<&File, Failure> {
+        self.file.as_ref().ok_or_else(|| Failure::Broke("no file is open".to_owned()))
+    }
+}
+
+fn named(path: &str) -> impl Fn(std::io::Error) -> Failure {
+    move |error| Failure::Broke(format!("{path}: {error}"))
+}
+
+impl Client for Mounted {
+    fn kind(&mut self, path: &str) -> Result<Kind, Failure> {
+        let found = std::fs::metadata(path).map_err(named(path))?;
+        Ok(if found.is_dir() { Kind::Folder } else { Kind::File(found.len()) })
+    }
+
+    fn open(&mut self, path: &str) -> Result<(), Failure> {
+        self.file = Some(File::open(path).map_err(named(path))?);
+        Ok(())
+    }
+
+    fn create(&mut self, path: &str) -> Result<(), Failure> {
+        let made = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path);
+        self.file = Some(made.map_err(named(path))?);
+        Ok(())
+    }
+
+    fn write(&mut self, offset: u64, block: &[u8]) -> Result<(), Failure> {
+        self.file()?.write_all_at(block, offset).map_err(named("a write"))
+    }
+
+    fn close(&mut self) -> Result<(), Failure> {
+        let file = self.file.take();
+        file.map_or(Ok(()), |file| file.sync_all()).map_err(named("closing"))
+    }
+
+    fn remove(&mut self, path: &str) -> Result<(), Failure> {
+        std::fs::remove_file(path).map_err(named(path))
+    }
+
+    fn exchange(&mut self) -> Result<(), Failure> {
+        Err(Failure::Unsupported(
+            "a mount has no exchange without data that its cache cannot answer".to_owned(),
+        ))
+    }
+
+    /// Nothing is sent before the answer is waited for: the ticket is the place.
+    fn ask(&mut self, offset: u64, _: usize) -> Result<Ticket, Failure> {
+        self.requests += 1;
+        Ok(Ticket(offset))
+    }
+
+    #[inline]
+    fn answer(&mut self, ticket: Ticket, into: &mut [u8]) -> Result<usize, Failure> {
+        self.file()?.read_at(into, ticket.0).map_err(named("a read"))
+    }
+
+    fn most(&self) -> usize {
+        MOST
+    }
+
+    fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    fn forget(&mut self) -> Result<(), Failure> {
+        test_file::evict(self.file()?)
+    }
+
+    fn resident(&self, start: u64, bytes: u64) -> Result<u64, Failure> {
+        Ok(test_file::cached_within(self.file()?, start, bytes)?.bytes)
+    }
+}

@@ -1,0 +1,25 @@
+//! Where in the paper an experiment stands, and what its family is called.
+
+use crate::report::paper::Key;
+use crate::results::Results;
+
+/// What a family of experiments is called.
+pub(super) fn title(family: &str) -> &str {
+    match family {
+        "cpu" => "Processor and services of the operating system",
+        "memory" => "Memory",
+        "network" => "Network",
+        "filesystem" => "File system",
+        other => other,
+    }
+}
+
+/// The section of the experiment at this place among all: a name in a run file may be anything.
+pub(super) fn section_of(place: usize) -> Key {
+    Key::numbered("experiment", place + 1)
+}
+
+/// The section of the experiment of this name.
+pub(super) fn place_of(found: &Results, name: &str) -> Key {
+    section_of(found.experiments().iter().position(|known| *known == name).unwrap_or(0))
+}

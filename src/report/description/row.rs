@@ -1,0 +1,45 @@
+//! One line of the description.
+
+use serde::Serialize;
+
+use crate::machine::Fact;
+
+/// One line: a name, and what is known under it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// What it is.
+    pub name: String,
+    /// The value with its unit; the reason if it is unknown.
+    pub value: String,
+    /// Where it was read, or where we looked.
+    pub source: String,
+    /// Whether `value` is a reason instead of a value.
+    pub unknown: bool,
+}
+
+/// A row of a fact, its value written by `form`.
+pub(super) fn row<T>(name: impl Into<String>, fact: &Fact<T>, form: impl FnOnce(&T) -> String) -> Row {
+    let (value, unknown) = match fact {
+        Fact::Known { value, .. } => (form(value), false),
+        Fact::Unknown { unknown, .. } => (unknown.clone(), true),
+    };
+    Row { name: name.into(), value, source: fact.source().to_owned(), unknown }
+}
+
+/// A row of a fact that reads well as it is.
+pub(super) fn plain<T: ToString>(name: impl Into<String>, fact: &Fact<T>) -> Row {
+    row(name, fact, ToString::to_string)
+}
+
+/// A row of a list.
+pub(super) fn list<T: ToString>(name: impl Into<String>, fact: &Fact<Vec<T>>) -> Row {
+    row(name, fact, |items| match items.as_slice() {
+        [] => "none".to_owned(),
+        items => items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// A row whose value we have without a fact around it.
+pub(super) fn stated(name: impl Into<String>, value: impl Into<String>, source: &str) -> Row {
+    Row { name: name.into(), value: value.into(), source: source.to_owned(), unknown: false }
+}

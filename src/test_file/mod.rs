@@ -1,0 +1,108 @@
+//! Files to be read: of random bytes, made once in a run and found again by its later trials, gone with the run.
+//!
+//! A trial is a process of its own, so a file that several trials read must have a name: it tells the run that owns it,
+//! which removes it at its end; after a kill the next run does (`sampling/owner.rs`).
+
+mod aligned;
+pub mod blocks;
+mod content;
+mod device;
+mod residency;
+mod room;
+
+pub use aligned::Aligned;
+pub use content::{Content, SECTOR};
+pub use device::{Direct, accounts, direct, served, served_to};
+pub use residency::{Cached, cached, cached_within, evict, page_bytes, warm};
+pub use room::{Room, free_bytes};
+
+use crate::experiment::{Failure, Site};
+use crate::sampling::{owner::Owner, preparing};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file of random bytes.
+#[derive(Debug)]
+pub struct TestFile {
+    /// Open for reading and writing, through the page cache.
+    pub file: File,
+    /// Where it is.
+    pub path: PathBuf,
+    /// How long it is.
+    pub bytes: u64,
+    /// What its blocks hold.
+    pub content: Content,
+}
+
+impl TestFile {
+    /// The file that this run keeps under a name, made now if no trial has made it before. It is on the device when this
+    /// returns: nothing of it waits to be written.
+    pub fn kept(site: &Site, what: &str, bytes: u64, room: Room) -> Result<Self, Failure> {
+        let path = shared_path(site, &format!("{what}-{bytes}"))?;
+        let content = Content::of(&path);
+        let open = OpenOptions::new().read(true).write(true).open(&path);
+        let file = match open {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                room.check(site, bytes)?;
+                made(&path, bytes, content)?
+            }
+            Err(error) => return Err(refused("opened", &path, &error)),
+        };
+        Ok(TestFile { file, path, bytes, content })
+    }
+
+    /// A file without a name, gone with this process whatever becomes of it.
+    pub fn nameless(site: &Site, bytes: u64, room: Room) -> Result<Self, Failure> {
+        room.check(site, bytes)?;
+        let path = shared_path(site, &format!("nameless-{}", std::process::id()))?;
+        let content = Content::of(&path);
+        let file = made(&path, bytes, content)?;
+        std::fs::remove_file(&path).map_err(|error| refused("unlinked", &path, &error))?;
+        Ok(TestFile { file, path, bytes, content })
+    }
+}
+
+/// A path in the measured folder that belongs to the run: the trial's parent.
+pub fn shared_path(site: &Site, what: &str) -> Result<PathBuf, Failure> {
+    let owner = Owner::of(std::os::unix::process::parent_id())
+        .ok_or_else(|| Failure::Broke("the run that this trial belongs to is gone".to_owned()))?;
+    Ok(site.folder.join(owner.name(what)))
+}
+
+/// How often it is said how far the making of a file is, bytes: a fraction of a second on most disks.
+const SAID_EVERY: u64 = 16 << 20;
+
+fn say(written: u64, bytes: u64) {
+    if written.is_multiple_of(SAID_EVERY) {
+        let waits = if written == bytes { ", and waiting for the device to have it" } else { "" };
+        preparing::say(&format!("writing a test file: {} of {} MiB{waits}", written >> 20, bytes >> 20));
+    }
+}
+
+/// Makes a file whole before it gets its name: a trial that is killed meanwhile leaves no half of one to later trials.
+fn made(path: &Path, bytes: u64, content: Content) -> Result<File, Failure> {
+    let unfinished = path.with_extension("unfinished");
+    let options = OpenOptions::new().read(true).write(true).create(true).truncate(true).clone();
+    let file = options.open(&unfinished).map_err(|error| refused("made", &unfinished, &error))?;
+    let filled = content.fill(&file, bytes, |written| say(written, bytes)).and_then(|()| file.sync_all());
+    let finished = filled.and_then(|()| std::fs::rename(&unfinished, path));
+    finished.map(|()| file).map_err(|error| {
+        // What was written is given back: a full disk is the likeliest cause.
+        let _ = std::fs::remove_file(&unfinished);
+        refused(&format!("filled with {} MiB", bytes >> 20), path, &error)
+    })
+}
+
+/// What a system says that does not let us have a file: where it is a matter of rights or room, the point is skipped.
+pub fn refused(attempt: &str, path: &Path, error: &io::Error) -> Failure {
+    let folder = path.parent().unwrap_or(path).display();
+    let words = format!("a test file in {folder} could not be {attempt}: {error}");
+    match error.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM | libc::EROFS | libc::ENOSPC | libc::EDQUOT | libc::EFBIG) => {
+            Failure::Unsupported(format!("{words}; `--dir` names another folder"))
+        }
+        _ => Failure::Broke(words),
+    }
+}
