@@ -292,8 +292,8 @@ fn nothing_but_reasons(output: &Output, expected: &str) {
 /// Measures reads in a folder that the script makes, and lists what is left there.
 fn read_in(work: &Path, make: &str) -> (Output, String) {
     let script = format!(
-        "{make} \"$FATHOM\" run filesystem/read --quick --budget 3s --alongside --dir \"$MOUNT\" -o \"$RUN\" --format json \
-         || true; ls -A \"$MOUNT\" > \"$WORK/left\""
+        "{make} \"$FATHOM\" run filesystem/read --quick --budget \"${{BUDGET:-3s}}\" --precision 99% --alongside --dir \"$MOUNT\" \
+         -o \"$RUN\" --format json || true; ls -A \"$MOUNT\" > \"$WORK/left\""
     );
     let output = in_namespace(work, &script);
     (output, std::fs::read_to_string(work.join("left")).unwrap())
@@ -321,6 +321,31 @@ fn folders_that_cannot_be_measured_have_a_reason_and_keep_nothing() {
         );
         assert_eq!(found.trim(), "", "left by {make}");
     }
+}
+
+/// What the page cache holds of a container's files is seen: warm and cold are told apart, and each proves what it was.
+#[test]
+fn files_on_an_overlay_are_seen_in_the_page_cache() {
+    let _alone = alone();
+    if !is_root("files on an overlay") {
+        return;
+    }
+    let work = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let make = "mkdir \"$WORK\"/{lower,upper,work}; mount -t overlay overlay \
+        -o \"lowerdir=$WORK/lower,upperdir=$WORK/upper,workdir=$WORK/work\" \"$MOUNT\"; export BUDGET=20s;";
+    let (output, left) = read_in(work.path(), make);
+    for state in ["warm", "cold"] {
+        let found: Vec<Value> =
+            points(&output).into_iter().filter(|point| point["parameters"]["state"] == state).collect();
+        let measured = found.iter().filter(|point| point["median"].is_f64());
+        assert!(measured.count() >= 4, "{found:#?}");
+        let checks = found.iter().flat_map(|point| point["evidence"].as_array().unwrap());
+        assert!(
+            checks.clone().count() > 0 && checks.clone().all(|check| check["holds"] == true),
+            "{found:#?}"
+        );
+    }
+    assert_eq!(left.trim(), "");
 }
 
 /// A disk that fills up between the look at its room and the write.
