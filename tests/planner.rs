@@ -41,11 +41,13 @@ fn check(machine: &mut Machine, budget: f64) -> Course {
 }
 
 #[test]
-fn a_plan_that_fits_gives_eight_trials_to_everything_and_observes_as_long_as_it_can() {
-    let course = check(&mut Machine::alone(400, 0.007), 60.0);
+fn a_plan_that_fits_gives_eight_trials_to_everything_and_observes_longer_for_half_of_the_time() {
+    let course = check(&mut Machine::alone(400, 0.007), 120.0);
     let settled = &course.settlements[0];
     assert_eq!((settled.points, settled.least_trials, settled.left_out.len()), (400, 8, 0));
     assert!(settled.observe > Duration::from_millis(4), "there is time for more: {:?}", settled.observe);
+    let promised = (settled.end - settled.at).as_secs_f64();
+    assert!((0.35..0.5).contains(&(promised / 120.0)), "the rest is for more trials: {promised} s");
     foresees(&course).unwrap();
     assert!(course.progress.iter().all(|progress| progress.observed >= 8));
 }
@@ -53,7 +55,7 @@ fn a_plan_that_fits_gives_eight_trials_to_everything_and_observes_as_long_as_it_
 #[test]
 fn where_time_is_short_observation_is_shortened_first_then_trials_then_points() {
     let settled = |budget| run(&mut Machine::alone(200, 0.02), budget).settlements[0].clone();
-    let (ample, shorter, fewer, scarce) = (settled(120.0), settled(55.0), settled(45.0), settled(15.0));
+    let (ample, shorter, fewer, scarce) = (settled(200.0), settled(55.0), settled(45.0), settled(15.0));
     assert_eq!(ample.observe, Duration::from_millis(30));
     assert!(shorter.observe < ample.observe && shorter.least_trials == 8, "{shorter:?}");
     assert!(fewer.least_trials == 6 && fewer.left_out.is_empty(), "{fewer:?}");
@@ -137,7 +139,7 @@ fn main_figures_come_first_though_they_are_dear() {
 #[test]
 fn a_device_that_becomes_slower_costs_some_points_and_not_all_their_sixth_trial() {
     let mut machine = Machine::of(vec![Costs::alone(200, 0.007), Costs::alone(100, 0.05)]);
-    machine.slow_down(30.0, 4.0, 1);
+    machine.slow_down(30.0, 5.0, 1);
     let course = check(&mut machine, 90.0);
     let whole = course.progress.iter().filter(|progress| progress.observed >= 6).count();
     assert!(course.settlements.len() > 1, "it is settled anew");
