@@ -234,3 +234,28 @@ fn the_clock_costs_less_than_a_hundredth_of_a_batch_and_a_batch_stays_short() {
     let shortest = operation.iter().min().unwrap();
     assert!(*shortest >= 100 * PER_READING as i64 && *shortest < 100_000, "{shortest} ns");
 }
+
+/// Numbers 1, 2, 3, …, a millisecond each; how many there were is both counted and gauged.
+fn numbers(clock: &FakeClock) -> Workload<'static> {
+    let (clock, given) = (clock.clone(), Rc::new(Cell::new(0.0)));
+    let (counted, gauged) = (Rc::clone(&given), Rc::clone(&given));
+    let next = move || {
+        clock.pass(1_000_000);
+        given.set(given.get() + 1.0);
+        Ok(Some(given.get()))
+    };
+    let workload = Workload::recorded(next).witnessed(move || vec![("counted", counted.get())]);
+    workload.gauged(move || vec![("gauged", gauged.get())])
+}
+
+#[test]
+fn a_first_call_warms_up_unless_the_work_is_to_be_cold_and_a_gauge_tells_what_is_in_the_end() {
+    let clock = FakeClock::default();
+    let seen = |workload: &mut Workload| {
+        let found = observe(&clock, workload).unwrap();
+        let Observations::Values { values } = found.observations else { panic!() };
+        (values, found.witnessed["counted"], found.witnessed["gauged"])
+    };
+    assert_eq!(seen(&mut numbers(&clock)), (vec![2.0, 3.0, 4.0, 5.0, 6.0], 5.0, 6.0));
+    assert_eq!(seen(&mut numbers(&clock).cold()), (vec![1.0, 2.0, 3.0, 4.0, 5.0], 5.0, 5.0));
+}

@@ -29,8 +29,8 @@ pub use remote_file::{Access, RemoteFile};
 pub use requirement::{Requirement, has_instructions};
 pub use shared::Shared;
 pub use workload::{
-    CoreWidth, FigureValue, Operation, Site, Spin, Stopwatch, TRACED_CALLS, TRACED_OPERATIONS, Work,
-    Workload, repeated,
+    CoreWidth, FigureValue, FirstCall, Operation, Site, Spin, Stopwatch, TRACED_CALLS, TRACED_OPERATIONS,
+    Work, Workload, repeated,
 };
 
 use crate::machine::Machine;
@@ -98,7 +98,8 @@ impl Asked {
     }
 }
 
-/// One question put to the machine. One experiment is one file in `experiments/`.
+/// One question put to the machine. One experiment is one file in `experiments/`, or one with a
+/// folder beside it.
 pub trait Experiment: Sync {
     /// The abstract: what is asked, what one operation is, how it is timed.
     fn about(&self) -> &'static About;

@@ -113,7 +113,7 @@ impl Point {
         self
     }
 
-    /// A number that `sweep` has set; 0 where it has not, which `tests/registry.rs` excludes.
+    /// A number that `sweep` has set; 0 where it has not: an exchange without data has no block.
     pub fn number(&self, parameter: &Parameter) -> u64 {
         match self.0.get(parameter.name) {
             Some(Value::Number(number)) => *number,

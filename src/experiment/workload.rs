@@ -95,6 +95,15 @@ pub enum Work<'site> {
     Figures(Box<dyn FnMut() -> Result<Vec<FigureValue>, Failure> + 'site>),
 }
 
+/// What becomes of the first call of work that yields numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FirstCall {
+    /// It is not kept.
+    WarmsUp,
+    /// It is kept as all others.
+    Counts,
+}
+
 /// A number with the name of the figure that it is of: the value of the parameter that [`super::Experiment::figure`] names.
 pub type FigureValue = (&'static str, f64);
 
@@ -120,8 +129,8 @@ pub struct Workload<'site> {
     pub beyond_ns: f64,
     /// Whether the trial is disturbed where others have its CPU meanwhile; not where that is what is asked.
     pub needs_its_cpu: bool,
-    /// Whether numbers that are the result themselves are taken once before those that count.
-    pub warms_up: bool,
+    /// What becomes of the first call where the numbers are the result themselves.
+    pub first_call: FirstCall,
     /// Whether the system calls of some untimed iterations are counted by tracing a forked copy.
     pub traced: bool,
     /// Counts that only the work knows, ever growing: read before the first observation and after the last.
@@ -140,7 +149,7 @@ impl<'site> Workload<'site> {
             per_iteration: 1,
             beyond_ns: 0.0,
             needs_its_cpu: true,
-            warms_up: true,
+            first_call: FirstCall::WarmsUp,
             traced: false,
             witness: None,
             gauges: None,
@@ -206,7 +215,7 @@ impl<'site> Workload<'site> {
     /// Counts the first numbers too: each is long, or has a beginning of its own.
     #[must_use]
     pub fn cold(mut self) -> Self {
-        self.warms_up = false;
+        self.first_call = FirstCall::Counts;
         self
     }
 

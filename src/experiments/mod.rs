@@ -1,4 +1,4 @@
-//! The questions, one file each; the registry of the families, in the order of every report.
+//! The questions, each a file, or a file and its folder; the registry of the families, in the order of every report.
 //!
 //! Adding an experiment is one file and two lines in its family's `mod.rs`.
 

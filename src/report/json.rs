@@ -5,11 +5,11 @@
 
 mod accuracy;
 mod core_state;
-mod median;
+mod with_interval;
 
 use self::accuracy::AccuracyReport;
 use self::core_state::{CoreReport, CoreSharedReport};
-use self::median::{Median, high, low};
+use self::with_interval::{WithInterval, high, low};
 use super::beside::{self, Published};
 use super::finding;
 use crate::experiment::{Bound, Check, Figure, Finding, Part, Point, Prediction, Term};
@@ -76,8 +76,8 @@ struct PointReport<'run> {
     observations: usize,
     below: Option<f64>,
     bound: Option<&'run Bound>,
-    unusable: Option<Median>,
-    baseline: Option<Median>,
+    unusable: Option<WithInterval>,
+    baseline: Option<WithInterval>,
     core: Option<CoreReport>,
     each: bool,
     modes: &'run [Mode],
@@ -276,8 +276,8 @@ fn point(result: &PointResult) -> PointReport<'_> {
         observations: seen.map_or(0, |estimate| estimate.observations),
         below,
         bound,
-        unusable: seen.filter(|_| usable.is_none()).map(Median::of),
-        baseline: result.baseline.as_ref().map(Median::of),
+        unusable: seen.filter(|_| usable.is_none()).map(WithInterval::of),
+        baseline: result.baseline.as_ref().map(WithInterval::of),
         core: result.core.as_ref().map(core_state::core),
         each: result.each,
         modes: &result.modes,

@@ -4,7 +4,7 @@ use super::clock::{Clock, Reading, overhead};
 use super::observations::Observations;
 use super::occupancy::{self, CoreReadings, Patience};
 use super::stopwatch::SharedStopwatch;
-use crate::experiment::{Failure, FigureValue, Operation, Work, Workload};
+use crate::experiment::{Failure, FigureValue, FirstCall, Operation, Work, Workload};
 use std::collections::BTreeMap;
 
 /// A batch is this many times longer than the clock's cost, which is then under one percent of it.
@@ -65,7 +65,7 @@ impl<C: Clock> Sampler<'_, C> {
         begin: impl FnOnce() -> T,
     ) -> Result<(Found, T), Failure> {
         let (per_iteration, beyond_ns, each) = (workload.per_iteration, workload.beyond_ns, workload.each);
-        let warms_up = workload.warms_up;
+        let first_call = workload.first_call;
         let mut counts = || workload.witness.as_mut().map(|count| count()).unwrap_or_default();
         let mut before = vec![];
         let begin = || {
@@ -73,8 +73,8 @@ impl<C: Clock> Sampler<'_, C> {
             begin()
         };
         let (mut found, begun) = match &mut workload.work {
-            Work::Recorded(observe) => self.record(observe, warms_up, begin),
-            Work::Figures(observe) => self.record_figures(observe, warms_up, begin),
+            Work::Recorded(observe) => self.record(observe, first_call, begin),
+            Work::Figures(observe) => self.record_figures(observe, first_call, begin),
             Work::Marked(operation) => self.marked(operation.as_mut(), beyond_ns, begin),
             Work::Timed { operation, baseline } => {
                 let batch = self.batch(operation.as_mut(), each)?;
@@ -236,7 +236,7 @@ impl<C: Clock> Sampler<'_, C> {
     fn record<T>(
         &self,
         observe: &mut (dyn FnMut() -> Result<Option<f64>, Failure> + '_),
-        warms_up: bool,
+        first_call: FirstCall,
         begin: impl FnOnce() -> T,
     ) -> Result<(Found, T), Failure> {
         let mut values = Vec::with_capacity(MOST_SINGLES);
@@ -245,7 +245,7 @@ impl<C: Clock> Sampler<'_, C> {
             values.extend(value.filter(|_| keep));
             Ok(values.len())
         };
-        let (core, begun) = self.repeated(observe, warms_up, begin)?;
+        let (core, begun) = self.repeated(observe, first_call, begin)?;
         let operations = values.len() as u64;
         let observations = Observations::Values { values };
         Ok((Found { observations, operations, core, ..Found::default() }, begun))
@@ -255,7 +255,7 @@ impl<C: Clock> Sampler<'_, C> {
     fn record_figures<T>(
         &self,
         observe: &mut (dyn FnMut() -> Result<Vec<FigureValue>, Failure> + '_),
-        warms_up: bool,
+        first_call: FirstCall,
         begin: impl FnOnce() -> T,
     ) -> Result<(Found, T), Failure> {
         let mut figures = BTreeMap::<String, Vec<f64>>::new();
@@ -269,7 +269,7 @@ impl<C: Clock> Sampler<'_, C> {
             calls += usize::from(keep);
             Ok(calls)
         };
-        let (core, begun) = self.repeated(observe, warms_up, begin)?;
+        let (core, begun) = self.repeated(observe, first_call, begin)?;
         Ok((Found { figures, operations: calls as u64, core, ..Found::default() }, begun))
     }
 
@@ -277,10 +277,10 @@ impl<C: Clock> Sampler<'_, C> {
     fn repeated<T>(
         &self,
         observe: &mut dyn FnMut(bool) -> Result<usize, Failure>,
-        warms_up: bool,
+        first_call: FirstCall,
         begin: impl FnOnce() -> T,
     ) -> Result<(CoreReadings, T), Failure> {
-        if warms_up {
+        if first_call == FirstCall::WarmsUp {
             observe(false)?;
         }
         let begun = self.warmed(begin);

@@ -138,7 +138,8 @@ fn resolved(here: &Name, path: &Name, modules: &BTreeSet<Name>) -> Option<Name> 
         }
         rest = &rest[1..];
     }
-    let relative = rest.len() < path.len() || modules.contains(&[here.as_slice(), &[first.clone()]].concat());
+    let relative =
+        rest.len() < path.len() || modules.contains(&[here.as_slice(), std::slice::from_ref(first)].concat());
     found.extend(rest.iter().filter(|part| *part != "self").cloned());
     (relative && !found.is_empty()).then_some(found)
 }

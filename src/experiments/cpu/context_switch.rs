@@ -1,6 +1,6 @@
 //! What does it cost to stop one process or thread and let another run?
 
-use super::null_write;
+use super::kernel_service;
 use super::ring::Ring;
 use crate::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
@@ -124,7 +124,7 @@ impl Experiment for ContextSwitch {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        let entry = null_write::entry(known);
+        let entry = kernel_service::entry(known);
         let calls = |count: f64| {
             Prediction::new().software("system calls, each a bare entry at least", count, entry.clone())
         };
@@ -304,7 +304,7 @@ fn scheduler(prediction: Prediction, point: &Point, known: &Known) -> Prediction
         THREADS => ("choosing and changing to another thread", 1_206.6),
         _ => ("choosing and changing to another process", 1_566.4),
     };
-    null_write::scaled(prediction, what, 0.5, round_trip_ns, known)
+    kernel_service::scaled(prediction, what, 0.5, round_trip_ns, known)
 }
 
 /// A child up to its first instruction: most of what creating it whole takes.
@@ -313,7 +313,7 @@ fn created(point: &Point, known: &Known) -> Prediction {
         PROCESSES => ("most of a process made and reaped", 42_803.4),
         _ => ("most of a thread made and joined", 8_466.4),
     };
-    null_write::scaled(Prediction::new(), what, 0.7, whole_ns, known)
+    kernel_service::scaled(Prediction::new(), what, 0.7, whole_ns, known)
 }
 
 /// Rounds of giving and waiting against a partner that echoes.

@@ -1,6 +1,6 @@
 //! What does it cost to create a process?
 
-use super::null_write::{assumed, scaled};
+use super::kernel_service::{assumed, scaled};
 use super::program::{self, Program, reap};
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,

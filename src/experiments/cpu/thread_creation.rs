@@ -1,6 +1,6 @@
 //! What does it cost to create a thread?
 
-use super::null_write::scaled;
+use super::kernel_service::scaled;
 use crate::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Placement,
     Point, Prediction, Question, Requirement, Scale, Site, Stopwatch, Workload, ensure, said,

@@ -1,6 +1,6 @@
 //! How late does a sleeping thread wake?
 
-use super::null_write;
+use super::kernel_service;
 use crate::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
     Prediction, Scale, Site, Workload, ensure, errno,
@@ -70,7 +70,7 @@ impl Experiment for WakeUp {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         // A timerfd is exact whatever the slack (timerfd_create(2) knows none).
         let slack = if point.name(&SLEEPER) == "timerfd" { 0.0 } else { point.number(&SLACK) as f64 };
-        let entry = null_write::entry(known);
+        let entry = kernel_service::entry(known);
         let woken = if known.machine.is_virtual() {
             Basis::published(
                 20_000.0,

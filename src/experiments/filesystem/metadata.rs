@@ -4,7 +4,7 @@ use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
     Prediction, Scale, Site, TRACED_CALLS, TRACED_OPERATIONS, Workload, errno,
 };
-use crate::experiments::cpu::null_write;
+use crate::experiments::cpu::kernel_service;
 use crate::experiments::device_facts;
 use crate::machine::Machine;
 use crate::test_file::{refused, shared_path};
@@ -71,15 +71,18 @@ impl Experiment for Metadata {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let action = point.name(&ACTION);
-        let entered =
-            Prediction::new().software("the way into the kernel", calls(action), null_write::entry(known));
+        let entered = Prediction::new().software(
+            "the way into the kernel",
+            calls(action),
+            kernel_service::entry(known),
+        );
         let (work, ns) = match action {
             STAT | MISSING => ("a path of four names looked up, and attributes copied", 400.0),
             OPEN => ("a path of four names looked up, a description made and released", 900.0),
             CREATE => ("an inode and a name made and removed, and the journal told of both", 15_000.0),
             _ => ("the same as warm", 400.0),
         };
-        let prediction = null_write::assumed(entered, work, ns, known);
+        let prediction = kernel_service::assumed(entered, work, ns, known);
         Ok(if action == COLD_STAT {
             prediction.hardware("a block of inodes from the device", 1.0, device_facts::random_read(known))
         } else {

@@ -5,7 +5,7 @@ use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
     Point, Prediction, Question, Scale, Site, Workload, errno, said,
 };
-use crate::experiments::cpu::null_write;
+use crate::experiments::cpu::kernel_service;
 use crate::experiments::device_facts;
 use crate::machine::Machine;
 use crate::test_file::blocks::{Order, Walk};
@@ -104,7 +104,7 @@ impl Experiment for Write {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let bytes = point.number(&BLOCK) as f64;
         let calls =
-            Prediction::new().software("the way into the kernel", calls(point), null_write::entry(known));
+            Prediction::new().software("the way into the kernel", calls(point), kernel_service::entry(known));
         let device = |prediction: Prediction, times, what| {
             prediction.hardware(what, times, device_facts::sequential_read(known)).hardware(
                 "the bytes, at the device's rate",
@@ -120,7 +120,7 @@ impl Experiment for Write {
                     calls.hardware("the copy", bytes, copy)
                 });
                 let batches = (bytes / 4096.0 / read::PAGES_AT_ONCE).max(1.0);
-                null_write::assumed(copied, "pages marked dirty, 15 at once", 300.0 * batches, known)
+                kernel_service::assumed(copied, "pages marked dirty, 15 at once", 300.0 * batches, known)
             }
             SENT => device(calls, 1.0, "a request to the device, as long as a small read (assumed)"),
             _ => device(calls, 3.0, "the block, the journal's record and a flush, each a request (assumed)"),

@@ -8,7 +8,7 @@ use crate::experiment::{
     About, At, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
     Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Site, Trend, Workload, errno, said,
 };
-use crate::experiments::cpu::null_write;
+use crate::experiments::cpu::kernel_service;
 use crate::machine::Machine;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -81,7 +81,7 @@ impl Experiment for MappingCalls {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let pages = point.number(&SIZE) as f64 / Pages::Base.bytes() as f64;
-        let call = Prediction::new().hardware("entering the kernel", 1.0, null_write::entry(known));
+        let call = Prediction::new().hardware("entering the kernel", 1.0, kernel_service::entry(known));
         let with_pages = |what, ns: f64, page, page_ns: f64| {
             handling(handling(call.clone(), what, ns, known), page, pages * page_ns, known)
         };

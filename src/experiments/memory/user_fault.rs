@@ -10,7 +10,7 @@ use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
     Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
 };
-use crate::experiments::cpu::null_write;
+use crate::experiments::cpu::kernel_service;
 use crate::machine::Machine;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl Experiment for UserFault {
         let calls = trap(Prediction::new(), known).software(
             "the handler's read, its next read and its answer: a bare entry each",
             3.0,
-            null_write::entry(known),
+            kernel_service::entry(known),
         );
         let place = point.placement();
         let handed = match place {

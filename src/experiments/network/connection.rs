@@ -11,7 +11,7 @@ use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
     Prediction, Requirement, Site, Workload,
 };
-use crate::experiments::cpu::null_write;
+use crate::experiments::cpu::kernel_service;
 use crate::machine::Machine;
 use crate::peer::Service;
 use crate::peer::other_side::{OtherSide, Version};
@@ -94,7 +94,7 @@ impl Experiment for Connection {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let (what, each) = expected::hand_over(point.placement(), known);
         let handshake = |prediction| {
-            null_write::scaled(
+            kernel_service::scaled(
                 prediction,
                 "three segments through this kernel",
                 1.0,
@@ -102,15 +102,16 @@ impl Experiment for Connection {
                 known,
             )
         };
-        let segment =
-            |prediction| null_write::assumed(prediction, "one segment through this kernel", 2_500.0, known);
-        let calls = |count| Prediction::new().software("system calls", count, null_write::entry(known));
+        let segment = |prediction| {
+            kernel_service::assumed(prediction, "one segment through this kernel", 2_500.0, known)
+        };
+        let calls = |count| Prediction::new().software("system calls", count, kernel_service::entry(known));
         let software = match point.name(&PART) {
             CONNECT => handshake(calls(1.0)),
             TO_ACCEPT => handshake(calls(2.0)).software(what, 1.0, each),
             GRACEFUL => segment(segment(calls(4.0))).software(what, 2.0, each),
             // The last segment of either kind is queued, and the call returns.
-            _ => null_write::scaled(
+            _ => kernel_service::scaled(
                 Prediction::new(),
                 "close, as far as the caller sees it",
                 1.0,

@@ -47,7 +47,7 @@ static ABOUT: About = About {
              two readings of the clock whose cost, some tens of nanoseconds, is not subtracted.\n\nOn loopback both \
              sides are pinned, to one CPU or to two. With a peer this side is pinned; a virtual peer is pinned to the \
              other CPU.",
-    caveats: "A closed loop asks politely: while one answer is late nobody asks, so its percentiles are those of a lone \
+    caveats: "A closed loop omits what a late answer delays (coordinated omission): meanwhile nobody asks, so its percentiles are those of a lone \
               client. On loopback nothing leaves the machine; the difference to the peer is the network's share.",
     version: 1,
     parameters: &[BY, PATH, PAYLOAD, LOOP, INTERVAL],

@@ -1,6 +1,6 @@
 //! What the core did, for programs.
 
-use super::median::Median;
+use super::with_interval::WithInterval;
 use crate::results::{CoreShared, PointCore};
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 pub(super) struct CoreReport {
     state: &'static str,
     shared_share: Option<f64>,
-    shared: Option<Median>,
+    shared: Option<WithInterval>,
     observed_alone: usize,
     observed_shared: usize,
     observed_unclear: usize,
@@ -31,7 +31,7 @@ pub(super) fn core(found: &PointCore) -> CoreReport {
     CoreReport {
         state: found.state.name(),
         shared_share: found.shared_share,
-        shared: found.shared.as_ref().map(Median::of),
+        shared: found.shared.as_ref().map(WithInterval::of),
         observed_alone,
         observed_shared,
         observed_unclear,

@@ -5,7 +5,7 @@ use super::points::{
     SEQUENTIAL, STATE, USUAL_BLOCK, USUAL_FILE, WARM, WAY,
 };
 use crate::experiment::{Basis, Bound, Known, Point, Prediction, Source};
-use crate::experiments::cpu::null_write;
+use crate::experiments::cpu::kernel_service;
 use crate::experiments::filesystem::uring::{INTERVAL, LATENCY};
 use crate::experiments::{device_facts, memory};
 
@@ -27,7 +27,7 @@ pub fn cost(point: &Point, known: &Known) -> Prediction {
 }
 
 fn entered(prediction: Prediction, calls: f64, known: &Known) -> Prediction {
-    prediction.software("system calls, each a bare entry at least", calls, null_write::entry(known))
+    prediction.software("system calls, each a bare entry at least", calls, kernel_service::entry(known))
 }
 
 /// What this run has found at another point, or what the device's kind suggests.
@@ -137,7 +137,7 @@ fn warm(way: &str, point: &Point, known: &Known) -> Prediction {
     let prediction =
         entered(Prediction::new().hardware("the copy of the block", block, copied(known)), calls, known);
     let batches = (block / 4096.0 / PAGES_AT_ONCE).max(1.0);
-    null_write::assumed(prediction, "finding the pages in the cache, 15 at once", 100.0 * batches, known)
+    kernel_service::assumed(prediction, "finding the pages in the cache, 15 at once", 100.0 * batches, known)
 }
 
 /// Pages that a read looks up together (`struct folio_batch` in mm/filemap.c, up to Linux 6.9; 31 since).
@@ -161,7 +161,7 @@ fn cold(point: &Point, known: &Known) -> Prediction {
 /// What the kernel does for a block that has come from the device.
 fn served(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
     let paged =
-        null_write::assumed(prediction, "a page taken, filed in the cache and woken for", 1000.0, known);
+        kernel_service::assumed(prediction, "a page taken, filed in the cache and woken for", 1000.0, known);
     if point.name(&WAY) == MMAP {
         return paged;
     }

@@ -57,7 +57,7 @@ pub const LARGE: u64 = 1 << 20;
 /// Requests ahead where a client reads ahead at all.
 pub const READ_AHEAD: u64 = 16;
 
-/// The four ways that blocks are read in; the reports have random and sequential ones (R-FS-19 to R-FS-25).
+/// The four ways that blocks are read in; the reports have random and sequential ones (R-FS-19, R-FS-25).
 const SHAPES: [(&str, u64); 4] = [(RANDOM, SMALL), (SEQUENTIAL, SMALL), (RANDOM, LARGE), (SEQUENTIAL, LARGE)];
 
 /// A point about a block.

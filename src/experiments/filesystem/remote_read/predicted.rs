@@ -5,7 +5,7 @@ use super::points::{
     no_data,
 };
 use crate::experiment::{Basis, Known, Point, Prediction};
-use crate::experiments::cpu::null_write;
+use crate::experiments::cpu::kernel_service;
 use crate::machine::Remote;
 
 const NAME: &str = "filesystem/remote_read";
@@ -38,7 +38,7 @@ fn from_page_cache(prediction: Prediction, bytes: u64, known: &Known) -> Predict
     prediction.hardware("a byte copied from the page cache", bytes as f64, copy).software(
         "a system call",
         1.0,
-        null_write::entry(known),
+        kernel_service::entry(known),
     )
 }
 

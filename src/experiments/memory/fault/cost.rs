@@ -1,7 +1,7 @@
 //! What the parts of a fault are expected to cost.
 
 use crate::experiment::{Basis, Known, Prediction};
-use crate::experiments::cpu::null_write;
+use crate::experiments::cpu::kernel_service;
 use crate::experiments::memory::minor_fault::{
     NAME, cached_point, cleared_point, with_neighbours_point, written_shared_point,
 };
@@ -12,13 +12,13 @@ pub fn trap(prediction: Prediction, known: &Known) -> Prediction {
     prediction.hardware("an exception and the return from it", 1.0, exception).hardware(
         "what mitigations add to entering the kernel: at most a bare system call",
         1.0,
-        null_write::entry(known),
+        kernel_service::entry(known),
     )
 }
 
 /// What the kernel does besides, assumed on report 000's machine.
 pub fn handling(prediction: Prediction, what: &str, ns: f64, known: &Known) -> Prediction {
-    null_write::assumed(prediction, what, ns, known)
+    kernel_service::assumed(prediction, what, ns, known)
 }
 
 /// A page written through once: as this run has found it in the program, else at an assumed bandwidth.

@@ -2,7 +2,7 @@
 
 use super::points::{ASPECT, BY, CHUNK, LOSS, PIPE, RAMP, RECEIVER, SENDER, STREAMS, TCP, UDP, UNIX};
 use crate::experiment::{Basis, Known, Placement, Point, Prediction};
-use crate::experiments::cpu::null_write;
+use crate::experiments::cpu::kernel_service;
 use crate::experiments::network::expected::{
     copy_ns, further_fragments, hand_over, link_rate, message_ns, network_round_trip, packet_ns, protocol_ns,
 };
@@ -44,7 +44,7 @@ fn processor_time(point: &Point, known: &Known) -> Prediction {
     let prediction = Prediction::new().hardware("every byte copied once", mib, copy_ns(known)).software(
         "system calls",
         chunks,
-        null_write::entry(known),
+        kernel_service::entry(known),
     );
     let through_adapters = point.name(&PATH) == PEER && !known.virtual_peer;
     if point.name(&ASPECT) == RECEIVER && !through_adapters {
@@ -79,7 +79,7 @@ fn message(point: &Point, known: &Known) -> (String, Basis) {
     }
     let ns = per_chunk_ns(by);
     let what = format!("a message's way, assumed: {ns} ns where a null write takes 74.2 ns");
-    (what, null_write::assumed_here(ns, known))
+    (what, kernel_service::assumed_here(ns, known))
 }
 
 /// Bytes that a pipe holds unless it is told otherwise (pipe(7)).

@@ -2,7 +2,7 @@
 
 use super::points::{BY, ICMP, LOOP, OPEN, PAYLOAD, PIPE, TCP, UDP, UNIX};
 use crate::experiment::{AXIS_PLACEMENT, Basis, Known, Placement, Point, Prediction};
-use crate::experiments::cpu::null_write;
+use crate::experiments::cpu::kernel_service;
 use crate::experiments::network::expected;
 use crate::experiments::network::path::{LOOPBACK, PATH, PEER};
 
@@ -42,8 +42,8 @@ fn software(point: &Point, known: &Known) -> Prediction {
             4.0 * point.number(&PAYLOAD) as f64,
             expected::copy_ns(known),
         )
-        .software("system calls of both sides", calls, null_write::entry(known));
-    let prediction = null_write::assumed(prediction, protocol, work_ns, known);
+        .software("system calls of both sides", calls, kernel_service::entry(known));
+    let prediction = kernel_service::assumed(prediction, protocol, work_ns, known);
     match (point.name(&BY), point.name(&LOOP)) {
         (ICMP, _) => prediction,
         (_, OPEN) => {

@@ -5,16 +5,16 @@ use serde::Serialize;
 
 /// The median, and its interval's ends where there are trials enough.
 #[derive(Serialize)]
-pub(super) struct Median {
+pub(super) struct WithInterval {
     median: f64,
     low: Option<f64>,
     high: Option<f64>,
 }
 
-impl Median {
+impl WithInterval {
     /// Of an estimate.
     pub(super) fn of(estimate: &Estimate) -> Self {
-        Median { median: estimate.value, low: low(estimate), high: high(estimate) }
+        WithInterval { median: estimate.value, low: low(estimate), high: high(estimate) }
     }
 }
 

@@ -1,0 +1,114 @@
+//! What the points say: how a block's time grows with the processes, and when they read most together.
+
+use super::points::{
+    ALL_RANDOM, ALL_SEQUENTIAL, EACH, PATTERNS, PROCESSES, RANDOM_AMONG, SEQUENTIAL_AMONG, TOGETHER,
+    USUAL_FILE, point,
+};
+use crate::experiment::{Dimension, Finding, Found, Known, Question, Statement, said};
+use crate::quantity::Unit;
+use crate::statistics::{Segments, two_segments};
+
+const NAME: &str = "filesystem/contention";
+
+/// What the points say.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let grows = PATTERNS.into_iter().filter_map(|pattern| growth(pattern, known));
+    let rates = [ALL_SEQUENTIAL, ALL_RANDOM].into_iter().filter_map(|pattern| best_rate(pattern, known));
+    grows.chain(rates).collect()
+}
+
+/// How a block's time grows with the processes: one line, or two that meet; and how that compares with a device that serves
+/// one process after the other, where each further one adds what one alone takes.
+fn growth(pattern: &str, known: &Known) -> Option<Finding> {
+    let group = point(pattern, EACH, USUAL_FILE, 1);
+    let found = known.along(NAME, &group, &PROCESSES);
+    let curve: Vec<(f64, f64)> = found.into_iter().map(|(processes, ns)| (processes as f64, ns)).collect();
+    let (told, slope) = match two_segments(&curve) {
+        Some(two) => two_lines(pattern, &two),
+        None => one_line(pattern, known.line(NAME, &group, &PROCESSES)?),
+    };
+    let serial = serial(pattern, slope, known).unwrap_or_default();
+    Some(Finding::of(Question::Contention, said![capital(pattern), ": a block costs ", told, ".", serial]))
+}
+
+fn time(value: f64) -> Found {
+    Found::bare(value, Dimension::Of(Unit::Nanoseconds))
+}
+
+/// Of two lines the slopes have no intervals: where they meet was searched for.
+fn two_lines(pattern: &str, two: &Segments) -> (Statement, Found) {
+    let (before, after) = (time(two.slope_before), time(two.slope_after));
+    let knee = Found::bare(two.break_at, Dimension::Count);
+    let told = said![
+        before.named(&format!("{pattern}, each further process, first")),
+        " for every further process up to ",
+        knee.named(&format!("{pattern}, processes at the knee")),
+        " processes, and ",
+        after.named(&format!("{pattern}, each further process, beyond")),
+        " beyond; two lines fit better than one"
+    ];
+    (told, after)
+}
+
+fn one_line(pattern: &str, (slope, besides): (Found, Found)) -> (Statement, Found) {
+    let told = said![
+        slope.named(&format!("{pattern}, each further process")),
+        " for every further process, and ",
+        besides.named(&format!("{pattern}, besides")),
+        " besides; one line suffices"
+    ];
+    (told, slope)
+}
+
+/// A slope as a share of what one process alone takes for a block.
+fn serial(pattern: &str, slope: Found, known: &Known) -> Option<Statement> {
+    let alone = known.found(NAME, &point(alike(pattern), EACH, USUAL_FILE, 1))?;
+    let share = slope.share_of(alone);
+    let serial = match share.interval {
+        Some(ends) if ends.contains(1.0) => ", which is served one after the other",
+        Some(ends) if ends.high < 1.0 => ": the device serves several at once",
+        Some(_) => ": they hinder one another more than by waiting in line",
+        None => "",
+    };
+    Some(said![
+        " A further process adds ",
+        share.named(&format!("{pattern}, slope over one process alone")),
+        " of what one alone takes (",
+        alone.named(&format!("{pattern}, one process alone")),
+        ")",
+        serial,
+        "."
+    ])
+}
+
+/// One process alone reads in its own order: the mixtures have no point of one.
+fn alike(pattern: &str) -> &str {
+    match pattern {
+        SEQUENTIAL_AMONG => ALL_SEQUENTIAL,
+        RANDOM_AMONG => ALL_RANDOM,
+        pattern => pattern,
+    }
+}
+
+fn best_rate(pattern: &str, known: &Known) -> Option<Finding> {
+    let found = known.found_along(NAME, &point(pattern, TOGETHER, USUAL_FILE, 1), &PROCESSES);
+    let (_, one) = found.iter().find(|(processes, _)| *processes == 1)?;
+    let (processes, best) = found.iter().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
+    Some(Finding::of(
+        Question::Contention,
+        said![
+            format!("{}: together they read most, ", capital(pattern)),
+            best.named(&format!("{pattern}, most together")),
+            format!(", when there are {processes}; one reads "),
+            one.named(&format!("{pattern}, one process's rate")),
+            ": ",
+            best.times_as("much", *one, &format!("{pattern}, most over one")),
+            "."
+        ],
+    ))
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

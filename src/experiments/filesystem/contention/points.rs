@@ -1,0 +1,55 @@
+//! What is varied, and the points it makes.
+
+use crate::experiment::{Parameter, Placement, Point, Scale};
+
+/// Who reads how.
+pub const PATTERN: Parameter =
+    Parameter { name: "pattern", meaning: "the order in which the processes read", scale: Scale::Name };
+/// What of it is told.
+pub const FIGURE: Parameter = Parameter {
+    name: "figure",
+    meaning: "a process's time for a block, the rate of all together, or by how much the slowest falls behind",
+    scale: Scale::Name,
+};
+/// How large a file each has.
+pub const FILE: Parameter =
+    Parameter { name: "file", meaning: "size of each process's file", scale: Scale::Bytes };
+/// How many.
+pub const PROCESSES: Parameter =
+    Parameter { name: "processes", meaning: "processes that read at the same time", scale: Scale::Count };
+
+/// Pattern: all read in sequence.
+pub const ALL_SEQUENTIAL: &str = "all sequential";
+/// Pattern: all read in random order.
+pub const ALL_RANDOM: &str = "all random";
+/// Pattern: those of a mixture that read in sequence.
+pub const SEQUENTIAL_AMONG: &str = "sequential among mixed";
+/// Pattern: those of a mixture that read in random order.
+pub const RANDOM_AMONG: &str = "random among mixed";
+/// Every pattern.
+pub const PATTERNS: [&str; 4] = [ALL_SEQUENTIAL, ALL_RANDOM, SEQUENTIAL_AMONG, RANDOM_AMONG];
+/// Figure: the time for a block.
+pub const EACH: &str = "each process";
+/// Figure: the rate of all.
+pub const TOGETHER: &str = "all together";
+/// Figure: how far the slowest falls behind.
+pub const UNFAIRNESS: &str = "slowest behind the mean";
+
+/// Bytes of a block.
+pub const BLOCK: u64 = 4096;
+/// A thousand blocks, as in report 000.
+pub const USUAL_FILE: u64 = 1000 * BLOCK;
+/// Other sizes, for a thorough run: whether the knee moves with them (R-FS-33).
+pub const OTHER_FILES: [u64; 2] = [1 << 20, 64 << 20];
+/// Numbers of processes.
+pub const COUNTS: [u64; 11] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 50];
+/// Those of a quick run.
+pub const QUICK_COUNTS: [u64; 5] = [1, 2, 4, 8, 32];
+/// Of the other sizes.
+pub const FEW_COUNTS: [u64; 5] = [1, 2, 4, 8, 16];
+
+/// A point of so many processes.
+pub fn point(pattern: &str, figure: &str, file: u64, processes: u64) -> Point {
+    let point = Point::at(Placement::Free).named(&PATTERN, pattern).named(&FIGURE, figure);
+    point.with(&FILE, file).with(&PROCESSES, processes)
+}
