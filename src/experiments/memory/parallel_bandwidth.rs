@@ -100,7 +100,9 @@ impl Experiment for ParallelBandwidth {
     }
 
     fn effort(&self, point: &Point) -> Effort {
-        if point.name(&KIND) == Kind::Read.name() { Effort::Quick } else { Effort::Standard }
+        // What one thread reads, memory/bandwidth has as well.
+        let quick = point.name(&KIND) == Kind::Read.name() && point.number(&THREADS) > 1;
+        if quick { Effort::Quick } else { Effort::Standard }
     }
 
     fn unit(&self, _: &Point) -> Unit {
