@@ -83,7 +83,7 @@ pub(super) fn entries<'run>(rows: &[Beside<'run>]) -> Vec<Entry<'run>> {
 
 fn entry<'run>(row: &Beside<'run>) -> Entry<'run> {
     let here = row.here;
-    let estimate = here.estimate.as_ref().filter(|_| here.outcome == Outcome::Value);
+    let estimate = here.estimate();
     let ends = estimate.and_then(quantities::ends);
     let corrected = match row.there.value {
         Value::Doubtful { corrected, .. } => corrected,

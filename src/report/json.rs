@@ -259,15 +259,11 @@ fn figure(figure: &Figure) -> FigureReport<'_> {
 }
 
 fn point(result: &PointResult) -> PointReport<'_> {
-    let seen = result.estimate.as_ref();
-    let usable = seen.filter(|_| result.outcome == Outcome::Value);
-    let below = match &result.outcome {
-        Outcome::BelowResolution { below } => Some(*below),
-        _ => None,
-    };
-    let bound = match &result.outcome {
-        Outcome::Implausible { bound } => Some(bound),
-        _ => None,
+    let (usable, unusable) = (result.estimate(), result.outcome.unusable());
+    let (below, bound) = match &result.outcome {
+        Outcome::BelowResolution { below, .. } => (Some(*below), None),
+        Outcome::Implausible { bound, .. } => (None, Some(bound)),
+        _ => (None, None),
     };
     PointReport {
         experiment: &result.experiment,
@@ -286,10 +282,10 @@ fn point(result: &PointResult) -> PointReport<'_> {
         trials: result.trials.0,
         trials_attempted: result.trials.1,
         trials_left_out: result.left_out,
-        observations: seen.map_or(0, |estimate| estimate.observations),
+        observations: usable.or(unusable).map_or(0, |estimate| estimate.observations),
         below,
         bound,
-        unusable: seen.filter(|_| usable.is_none()).map(unusable),
+        unusable: unusable.map(self::unusable),
         baseline: result.baseline.as_ref().map(baseline),
         core: result.core.as_ref().map(core_state::core),
         each: result.each,

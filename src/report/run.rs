@@ -7,7 +7,7 @@ use crate::experiment::Point;
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::record::{Ending, Header, PeerKind};
-use crate::results::{Disturbance, Outcome, PointResult, Results, TrendResult};
+use crate::results::{Disturbance, PointResult, Results, TrendResult};
 use crate::sampling::Qualification;
 use crate::sampling::clock::ClockKind;
 use crate::statistics;
@@ -109,12 +109,10 @@ impl<'run> Precision<'run> {
     /// Of a run.
     pub fn of(results: &'run Results) -> Self {
         let target = results.run.header.settings.precision;
-        let is_value = |point: &&PointResult| point.outcome == Outcome::Value;
-        let values = results.points.iter().filter(is_value).count();
+        let estimates = || results.points.iter().filter_map(PointResult::estimate);
+        let values = estimates().count();
         // A share of nothing has its interval, and no relative width.
-        let has_none =
-            |point: &&PointResult| point.estimate.as_ref().is_none_or(|estimate| estimate.interval.is_none());
-        let without = results.points.iter().filter(is_value).filter(has_none).count();
+        let without = estimates().filter(|estimate| estimate.interval.is_none()).count();
         let mut widths = widths(results);
         widths.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         let all: Vec<f64> = widths.iter().map(|(_, width)| *width).collect();
@@ -154,13 +152,12 @@ impl<'run> Precision<'run> {
 
 /// The values that have an interval, with its width.
 fn widths<'run>(results: &'run Results) -> Vec<(&'run PointResult, f64)> {
-    let values = results.points.iter().filter(|point| point.outcome == Outcome::Value);
-    values.filter_map(|point| Some((point, half_width(point)?))).collect()
+    results.points.iter().filter_map(|point| Some((point, half_width(point)?))).collect()
 }
 
-/// Half the interval of a point as a share of its value.
+/// Half the interval of a point as a share of its value; `None` where there is none.
 pub(super) fn half_width(point: &PointResult) -> Option<f64> {
-    statistics::relative_half_width(point.estimate.as_ref()?)
+    statistics::relative_half_width(point.estimate()?)
 }
 
 /// What disturbed the run, in sentences; empty where nothing did.

@@ -113,7 +113,7 @@ pub(super) fn evidence_mark(point: &PointResult) -> &'static str {
 /// The outcome in a word or two.
 pub(super) fn outcome(outcome: &Outcome) -> &'static str {
     match outcome {
-        Outcome::Value => "measured",
+        Outcome::Value(_) => "measured",
         Outcome::BelowResolution { .. } => "below resolution",
         Outcome::Skipped { .. } => "skipped",
         Outcome::Failed { .. } => "failed",
@@ -125,15 +125,14 @@ pub(super) fn outcome(outcome: &Outcome) -> &'static str {
 
 /// The reason of an outcome, with the figure that an implausible result had.
 pub(super) fn reason(point: &PointResult) -> String {
-    let reason = point.outcome.reason().unwrap_or_default();
-    match (&point.outcome, &point.estimate) {
-        (Outcome::Implausible { bound }, Some(estimate)) => format!(
+    match &point.outcome {
+        Outcome::Implausible { bound, unusable } => format!(
             "{} was seen, and {} is the limit: {}",
-            quantities::estimate(point.unit, estimate),
+            quantities::estimate(point.unit, unusable),
             quantities::value(point.unit, bound.limit),
             bound.because
         ),
-        _ => reason,
+        other => other.reason().unwrap_or_default(),
     }
 }
 

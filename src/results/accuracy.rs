@@ -125,7 +125,7 @@ fn tally<'run>(name: &str, points: impl Iterator<Item = &'run PointResult> + Clo
 }
 
 fn is_unpredicted(point: &PointResult) -> bool {
-    point.outcome == super::Outcome::Value && point.prediction.is_none()
+    point.estimate().is_some() && point.prediction.is_none()
 }
 
 fn share(points: usize, of: usize) -> Share {
@@ -161,8 +161,7 @@ mod tests {
             method_version: 1,
             point: Point::new(),
             unit: Unit::Nanoseconds,
-            outcome: Outcome::Value,
-            estimate: Some(estimate),
+            outcome: Outcome::Value(estimate),
             baseline: None,
             core: None,
             samples: vec![],

@@ -81,7 +81,7 @@ impl<'run> Results<'run> {
         let mut known = Known::new(&self.run.header.machine, self.core_hz);
         known.virtual_peer = virtual_peer::has_one(self.run);
         for point in &self.points {
-            if let (Outcome::Value, Some(estimate)) = (&point.outcome, &point.estimate) {
+            if let Some(estimate) = point.estimate() {
                 let found = Found::of(estimate, point.unit);
                 known.learn(&point.experiment, &virtual_peer::unnamed(&point.point), found);
             }
@@ -140,7 +140,7 @@ fn names(points: &[PointResult]) -> Vec<&str> {
 fn everything<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
     let mut known = Known::new(&run.header.machine, core_hz);
     for point in points {
-        if let Some(estimate) = &point.estimate {
+        if let Some(estimate) = point.estimate().or(point.outcome.unusable()) {
             known.learn(&point.experiment, &point.point, Found::of(estimate, point.unit));
         }
     }
@@ -152,7 +152,7 @@ fn supported<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>)
     let mut known = Known::new(&run.header.machine, core_hz);
     known.virtual_peer = virtual_peer::has_one(run);
     for point in points.iter().filter(|point| point.evidence_holds()) {
-        if let (Outcome::Value, Some(estimate)) = (&point.outcome, &point.estimate) {
+        if let Some(estimate) = point.estimate() {
             known.learn(&point.experiment, &point.point, Found::of(estimate, point.unit));
         }
     }

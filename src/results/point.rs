@@ -18,12 +18,14 @@ use std::collections::BTreeMap;
 /// What became of a point. Nothing is clamped, nothing is silently dropped, no zero stands for "not measured".
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// The estimate stands.
-    Value,
+    /// The estimate stands: the median with its interval.
+    Value(Estimate),
     /// The cost cannot be told from nothing; at 95 % it is below this, in the point's unit.
     BelowResolution {
         /// The upper end of the interval.
         below: f64,
+        /// What came out, which must not be used.
+        unusable: Estimate,
     },
     /// It was not attempted.
     Skipped {
@@ -44,11 +46,15 @@ pub enum Outcome {
     Disturbed {
         /// By what.
         by: String,
+        /// What came out, which must not be used.
+        unusable: Estimate,
     },
     /// It was measured and cannot be what its name says.
     Implausible {
         /// The bound that it breaks.
         bound: Bound,
+        /// What came out, which must not be used.
+        unusable: Estimate,
     },
 }
 
@@ -56,7 +62,7 @@ impl Outcome {
     /// The word in JSON and tables.
     pub fn name(&self) -> &'static str {
         match self {
-            Outcome::Value => "value",
+            Outcome::Value(_) => "value",
             Outcome::BelowResolution { .. } => "below_resolution",
             Outcome::Skipped { .. } => "skipped",
             Outcome::Failed { .. } => "failed",
@@ -69,12 +75,33 @@ impl Outcome {
     /// Why it is not a value, in words; `None` for a value.
     pub fn reason(&self) -> Option<String> {
         match self {
-            Outcome::Value => None,
+            Outcome::Value(_) => None,
             Outcome::BelowResolution { .. } => Some("cannot be told from zero in this run".to_owned()),
             Outcome::Skipped { reason } | Outcome::Failed { reason } => Some(reason.clone()),
             Outcome::TimedOut { after_s } => Some(format!("did not end within {after_s} s")),
-            Outcome::Disturbed { by } => Some(by.clone()),
-            Outcome::Implausible { bound } => Some(format!("breaks a bound: {}", bound.because)),
+            Outcome::Disturbed { by, .. } => Some(by.clone()),
+            Outcome::Implausible { bound, .. } => Some(format!("breaks a bound: {}", bound.because)),
+        }
+    }
+
+    /// The estimate, if it stands.
+    pub fn estimate(&self) -> Option<&Estimate> {
+        match self {
+            Outcome::Value(estimate) => Some(estimate),
+            _ => None,
+        }
+    }
+
+    /// What came out where it must not be used.
+    pub fn unusable(&self) -> Option<&Estimate> {
+        match self {
+            Outcome::BelowResolution { unusable, .. }
+            | Outcome::Disturbed { unusable, .. }
+            | Outcome::Implausible { unusable, .. } => Some(unusable),
+            Outcome::Value(_)
+            | Outcome::Skipped { .. }
+            | Outcome::Failed { .. }
+            | Outcome::TimedOut { .. } => None,
         }
     }
 
@@ -112,10 +139,8 @@ pub struct PointResult {
     pub point: Point,
     /// What its numbers count.
     pub unit: Unit,
-    /// What became of it.
+    /// What became of it, with its estimate.
     pub outcome: Outcome,
-    /// The median with its interval; also kept where the outcome says that it must not be used.
-    pub estimate: Option<Estimate>,
     /// The baseline's own median, where one was subtracted.
     pub baseline: Option<Estimate>,
     /// What the core did meanwhile; `None` where that is not known.
@@ -152,18 +177,23 @@ pub struct PointResult {
 }
 
 impl PointResult {
+    /// The median with its interval, if it stands.
+    pub fn estimate(&self) -> Option<&Estimate> {
+        self.outcome.estimate()
+    }
+
     /// The median over the prediction; `None` unless both stand.
     pub fn factor(&self) -> Option<f64> {
-        let (estimate, prediction) = (self.estimate.as_ref()?, self.prediction.as_ref()?);
-        let predicted = prediction.total();
-        (self.outcome == Outcome::Value && predicted > 0.0).then(|| estimate.value / predicted)
+        let predicted = self.prediction.as_ref()?.total();
+        let estimate = self.estimate()?;
+        (predicted > 0.0).then(|| estimate.value / predicted)
     }
 
     /// The best observation: the smallest cost, the highest rate; `None` of a difference, where it would reward a fluke of
     /// the baseline, of sizes, of which none is better, and where the smallest time is none: then it is a fluke of what was
     /// subtracted from the reading.
     pub fn best(&self) -> Option<f64> {
-        let estimate = self.estimate.as_ref().filter(|_| self.outcome == Outcome::Value)?;
+        let estimate = self.estimate()?;
         match self.unit.kind() {
             Kind::Cost => estimate.min.filter(|least| *least > 0.0 || self.unit != Unit::Nanoseconds),
             Kind::Rate => estimate.max,
@@ -174,8 +204,7 @@ impl PointResult {
     /// How good the result is, more being better: its rate, or its cost below zero; `None` where it is no value that its
     /// evidence supports.
     pub fn merit(&self) -> Option<f64> {
-        let value =
-            self.estimate.as_ref().filter(|_| self.outcome == Outcome::Value && self.evidence_holds())?.value;
+        let value = self.estimate().filter(|_| self.evidence_holds())?.value;
         Some(if self.unit.kind() == Kind::Rate { value } else { -value })
     }
 
@@ -225,9 +254,12 @@ fn judge(
     let all: Vec<f64> = samples.iter().flatten().copied().collect();
     let each = measured.iter().any(|sample| is_each(&sample.observations));
     let bound = expected.and_then(|expected| expected.bound.clone());
-    let outcome = match (&headline, unaffordable) {
+    let baseline = headline.as_ref().and_then(|headline| headline.baseline.clone());
+    let outcome = match (headline, unaffordable) {
         (_, Some(reason)) => Outcome::Skipped { reason },
-        (Some(_), None) if let Some(check) = disturbed => Outcome::Disturbed { by: check.seen },
+        (Some(headline), None) if let Some(check) = disturbed => {
+            Outcome::Disturbed { by: check.seen, unusable: headline.estimate }
+        }
         (Some(headline), None) => measured_outcome(headline, bound, planned.unit.kind()),
         (None, None) => unmeasured_outcome(planned, trials),
     };
@@ -237,8 +269,7 @@ fn judge(
         point: planned.point.clone(),
         unit: planned.unit,
         outcome,
-        estimate: headline.as_ref().map(|headline| headline.estimate.clone()),
-        baseline: headline.and_then(|headline| headline.baseline),
+        baseline,
         core: levels.and_then(|levels| PointCore::of(run, planned.unit, &visits, &measured, levels)),
         by_round: visits.by_round(),
         each,
@@ -272,15 +303,15 @@ fn is_each(observations: &Observations) -> bool {
     }
 }
 
-fn measured_outcome(headline: &Headline, bound: Option<Bound>, kind: Kind) -> Outcome {
-    let (estimate, resolution) = (&headline.estimate, headline.resolution);
-    let has_baseline = headline.baseline.is_some();
+fn measured_outcome(headline: Headline, bound: Option<Bound>, kind: Kind) -> Outcome {
+    let Headline { estimate, baseline, resolution, .. } = headline;
+    let has_baseline = baseline.is_some();
     let high = estimate.interval.map_or(estimate.value, |interval| interval.high);
     let low = estimate.interval.map_or(estimate.value, |interval| interval.low);
     // A few trials on a busy machine may well show a negative difference: only an interval tells that it is none.
     if has_baseline && estimate.interval.is_some() && high < 0.0 {
         let because = "the operation took less time than the same work without it".to_owned();
-        return Outcome::Implausible { bound: Bound { limit: 0.0, because } };
+        return Outcome::Implausible { bound: Bound { limit: 0.0, because }, unusable: estimate };
     }
     if let Some(bound) = bound {
         let broken = match kind {
@@ -289,13 +320,13 @@ fn measured_outcome(headline: &Headline, bound: Option<Bound>, kind: Kind) -> Ou
             Kind::Size => false,
         };
         if broken {
-            return Outcome::Implausible { bound };
+            return Outcome::Implausible { bound, unusable: estimate };
         }
     }
     if (has_baseline && low <= 0.0) || estimate.value.abs() < resolution {
-        return Outcome::BelowResolution { below: high.max(resolution) };
+        return Outcome::BelowResolution { below: high.max(resolution), unusable: estimate };
     }
-    Outcome::Value
+    Outcome::Value(estimate)
 }
 
 fn unmeasured_outcome(planned: &PlannedPoint, trials: &[&Trial]) -> Outcome {

@@ -1,6 +1,6 @@
 //! Straight lines through a sweep: what one more argument, page or iteration costs.
 
-use super::{Outcome, PointResult};
+use super::PointResult;
 use crate::experiment::{Dimension, Found, Known, Point, Trend, Value};
 use crate::experiments;
 use crate::quantity::Unit;
@@ -100,9 +100,9 @@ fn fit(trend: &Trend, group: &Point, points: &[&PointResult]) -> Option<TrendRes
 }
 
 fn place(point: &PointResult, along: &str) -> Option<(f64, f64)> {
-    match (&point.outcome, point.point.get(along)?, &point.estimate) {
-        (Outcome::Value, Value::Number(x), Some(estimate)) => Some((*x as f64, estimate.value)),
-        _ => None,
+    match point.point.get(along)? {
+        Value::Number(x) => Some((*x as f64, point.estimate()?.value)),
+        Value::Name(_) => None,
     }
 }
 

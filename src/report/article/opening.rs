@@ -22,7 +22,7 @@ pub(super) fn of(found: &Results) -> Section {
 fn keys(found: &Results) -> Vec<(String, Text)> {
     let points = &found.points;
     let count = |of: &dyn Fn(&Outcome) -> bool| points.iter().filter(|point| of(&point.outcome)).count();
-    let values = count(&|outcome| *outcome == Outcome::Value);
+    let values = count(&|outcome| matches!(outcome, Outcome::Value(_)));
     let below = count(&|outcome| matches!(outcome, Outcome::BelowResolution { .. }));
     let skipped = count(&|outcome| matches!(outcome, Outcome::Skipped { .. }));
     let precision = Precision::of(found);

@@ -86,12 +86,12 @@ fn rows(found: &Results, name: &str, shown: &dyn Fn(&str) -> Text) -> Vec<Row> {
 }
 
 fn of_point(name: Text, words: &str, point: &PointResult) -> Row {
-    let measured = match (&point.outcome, &point.estimate) {
-        (Outcome::BelowResolution { below }, _) => format!("< {}", quantities::value(point.unit, *below)),
-        (_, Some(found)) => quantities::rounded(point.unit, found.value, quantities::ends(found)),
-        (_, None) => summary::ABSENT.to_owned(),
+    let measured = match &point.outcome {
+        Outcome::Value(found) => quantities::rounded(point.unit, found.value, quantities::ends(found)),
+        Outcome::BelowResolution { below, .. } => format!("< {}", quantities::value(point.unit, *below)),
+        _ => summary::ABSENT.to_owned(),
     };
-    let width = run::half_width(point).filter(|_| point.outcome == Outcome::Value);
+    let width = run::half_width(point);
     let predicted =
         point.prediction.as_ref().map(|prediction| quantities::value(point.unit, prediction.total()));
     let mut measured = Text::plain(measured);
@@ -113,7 +113,8 @@ fn doubt(point: &PointResult) -> Vec<String> {
     let evidence = fails.map(|check| {
         format!("In doubt: it should hold that {}; what was seen: {}.", check.claim, check.seen)
     });
-    let has_interval = point.estimate.as_ref().is_some_and(|found| found.interval.is_some());
+    let seen = point.estimate().or(point.outcome.unusable());
+    let has_interval = seen.is_some_and(|found| found.interval.is_some());
     let interval = (!has_interval).then(|| "Fewer than six trials: no interval.".to_owned());
     let modes = (point.modes.len() > 1).then(|| "Gathers around more than one value.".to_owned());
     evidence.into_iter().chain(interval).chain(modes).collect()

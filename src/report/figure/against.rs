@@ -44,7 +44,8 @@ fn curves(experiment: &str, pairs: &[(&PointResult, &PointResult)]) -> Vec<Curve
     let mut curves: Vec<Curve> = vec![];
     for (point, partner) in pairs {
         let name = words::short_label(experiment, &names_only(&point.point));
-        let place = Place { across: mark(partner), up: mark(point) };
+        let Some((across, up)) = mark(partner).zip(mark(point)) else { continue };
+        let place = Place { across, up };
         match curves.iter_mut().find(|curve| curve.name == name) {
             Some(curve) => curve.places.push(place),
             None => curves.push(Curve { name, places: vec![place] }),

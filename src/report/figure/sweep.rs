@@ -123,7 +123,7 @@ fn figure(results: &Results, series: &[Series]) -> Figure {
         series,
         marks: series
             .iter()
-            .map(|series| series.points.iter().map(|(_, point)| mark(point)).collect())
+            .map(|series| series.points.iter().filter_map(|(_, point)| mark(point)).collect())
             .collect(),
         names: series.iter().map(|series| words::short_label(&first.experiment, &series.group)).collect(),
         experiment: &first.experiment,
@@ -300,8 +300,8 @@ fn point(drawing: &mut Drawing, plot: &Plot, index: usize, x: f64, mark: &Mark) 
 fn description(unit: Unit, along: &str, series: &[Series], names: &[String]) -> String {
     let ends = series.iter().zip(names).filter_map(|(series, name)| {
         let ((first, start), (last, end)) = (series.points.first()?, series.points.last()?);
-        let value = |point: &PointResult| quantities::value(unit, mark(point).value);
-        Some(format!("{name}: {} at {along} {first}, {} at {last}", value(start), value(end)))
+        let value = |point: &PointResult| Some(quantities::value(unit, mark(point)?.value));
+        Some(format!("{name}: {} at {along} {first}, {} at {last}", value(start)?, value(end)?))
     });
     ends.collect::<Vec<_>>().join("; ") + "."
 }

@@ -32,7 +32,7 @@ fn values(results: &Results) -> String {
         |of: &dyn Fn(&Outcome) -> bool| results.points.iter().filter(|point| of(&point.outcome)).count();
     format!(
         "{} of {}; {} below resolution, {} skipped, {} failed.",
-        quantities::count(count(&|outcome| *outcome == Outcome::Value)),
+        quantities::count(count(&|outcome| matches!(outcome, Outcome::Value(_)))),
         plural(results.points.len(), "point"),
         count(&|outcome| matches!(outcome, Outcome::BelowResolution { .. })),
         count(&|outcome| matches!(outcome, Outcome::Skipped { .. })),

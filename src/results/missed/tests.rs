@@ -20,8 +20,7 @@ fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
         method_version: 1,
         point: Point::new(),
         unit,
-        outcome: Outcome::Value,
-        estimate: Some(Estimate {
+        outcome: Outcome::Value(Estimate {
             value: measured,
             interval,
             level: 0.95,
