@@ -172,7 +172,9 @@ fn an_operation_that_costs_nothing_is_below_resolution_and_not_zero() {
         let same = || interrupted(clock, seed, PER_ITERATION_OF_THE_LOOP);
         Workload::batched(same()).against(same())
     });
-    assert!(matches!(Results::of(&run).points[0].outcome, Outcome::BelowResolution { below, .. } if below > 0.0));
+    assert!(
+        matches!(Results::of(&run).points[0].outcome, Outcome::BelowResolution { below, .. } if below > 0.0)
+    );
 }
 
 #[test]

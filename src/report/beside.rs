@@ -5,7 +5,7 @@ use super::paper::{Document, Section, plain};
 use super::quantities;
 use super::text::Style;
 use crate::references::{self, Beside, Doubt, Figure, Machine, Value};
-use crate::results::{Outcome, Results};
+use crate::results::Results;
 use serde::Serialize;
 
 /// Published machines, and their figures beside those of a run.

@@ -125,8 +125,8 @@ struct Predicted<'run> {
 
 #[derive(Serialize)]
 struct DisturbanceReport {
-    trials_with_steal: usize,
-    trials_throttled: usize,
+    trials_with_steal: Option<usize>,
+    trials_throttled: Option<usize>,
     migrations: u64,
     involuntary_switches: u64,
     lost_share: Option<f64>,

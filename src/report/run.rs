@@ -166,18 +166,12 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
     let sum = |of: fn(&Disturbance) -> u64| -> u64 {
         results.points.iter().map(|point| of(&point.disturbance)).fold(0, u64::saturating_add)
     };
-    let mut said = vec![];
+    let mut said = taken(results, trials);
     let mut tell = |count: u64, sentence: &dyn Fn(String) -> String| {
         if count > 0 {
             said.push(sentence(quantities::count(count as usize)));
         }
     };
-    tell(sum(|seen| seen.trials_with_steal as u64), &|n| {
-        format!("The hypervisor took CPU time in {n} of {} (steal).", plural(trials, "trial"))
-    });
-    tell(sum(|seen| seen.trials_throttled as u64), &|n| {
-        format!("A CPU quota held the process back in {n} of {}.", plural(trials, "trial"))
-    });
     tell(sum(|seen| seen.migrations), &|n| {
         format!("Observations that ended on another CPU than they began: {n}.")
     });
@@ -200,6 +194,30 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
     said.extend(frequencies(results));
     said.extend(whole_run(results));
     said
+}
+
+/// What the hypervisor or a CPU quota took from trials; or that it could not be read.
+fn taken(results: &Results, trials: usize) -> Vec<String> {
+    let of = plural(trials, "trial");
+    let unread = "is not known: the counter could not be read in every trial.";
+    let steal = match trials_with(results, |seen| seen.trials_with_steal) {
+        Some(0) => None,
+        Some(n) => Some(format!("The hypervisor took CPU time in {} of {of} (steal).", quantities::count(n))),
+        None => Some(format!("Whether the hypervisor took CPU time (steal) {unread}")),
+    };
+    let quota = match trials_with(results, |seen| seen.trials_throttled) {
+        Some(0) => None,
+        Some(n) => Some(format!("A CPU quota held the process back in {} of {of}.", quantities::count(n))),
+        None => Some(format!("Whether a CPU quota held the process back {unread}")),
+    };
+    steal.into_iter().chain(quota).collect()
+}
+
+/// In how many trials of the run something was seen; `None` where it was seen in none and not all could read it.
+pub(super) fn trials_with(results: &Results, of: fn(&Disturbance) -> Option<usize>) -> Option<usize> {
+    let each = || results.points.iter().map(|point| of(&point.disturbance));
+    let seen = each().flatten().fold(0, usize::saturating_add);
+    (seen > 0 || each().all(|count| count.is_some())).then_some(seen)
 }
 
 fn lost(results: &Results) -> Option<String> {
@@ -229,17 +247,19 @@ pub(super) fn frequencies(results: &Results) -> Option<String> {
 fn whole_run(results: &Results) -> Option<String> {
     let closing = results.run.closing.as_ref()?;
     let seen = &closing.conditions;
-    let taken = |time: u64, by: &str| {
-        if time == 0 {
-            String::new()
-        } else {
-            format!("; {by} {}", quantities::value(Unit::Nanoseconds, time as f64))
-        }
+    let taken = |time: Option<u64>, by: &str| match time {
+        Some(0) => String::new(),
+        Some(time) => format!("; {by} {}", quantities::value(Unit::Nanoseconds, time as f64)),
+        None => format!("; what {by} could not be read"),
+    };
+    let served = |count: Option<u64>, what: &str| match count {
+        Some(count) => format!("{} {what}", quantities::count(count as usize)),
+        None => format!("{what} that could not be counted"),
     };
     Some(format!(
-        "From start to end the whole machine served {} interrupts and {} context switches{}{}.",
-        quantities::count(seen.interrupts as usize),
-        quantities::count(seen.switches as usize),
+        "From start to end the whole machine served {} and {}{}{}.",
+        served(seen.interrupts, "interrupts"),
+        served(seen.switches, "context switches"),
         taken(seen.steal_ns, "the hypervisor took"),
         taken(seen.throttled_ns, "a CPU quota withheld")
     ))

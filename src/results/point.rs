@@ -114,10 +114,10 @@ impl Outcome {
 /// What disturbed the trials of a point, summed over them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Disturbance {
-    /// Trials in which the hypervisor took time.
-    pub trials_with_steal: usize,
-    /// Trials in which a CPU quota held the process back.
-    pub trials_throttled: usize,
+    /// Trials in which the hypervisor took time; `None` where it was seen in none and not all could read it.
+    pub trials_with_steal: Option<usize>,
+    /// Trials in which a CPU quota held the process back; `None` where it was seen in none and not all could read it.
+    pub trials_throttled: Option<usize>,
     /// Observations that ended on another CPU than the one before.
     pub migrations: u64,
     /// Times the scheduler took the CPU away.
@@ -404,6 +404,12 @@ fn add(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     }
 }
 
+/// How many of some counts are above zero; `None` where none is, and not all were read.
+fn trials_with(counts: impl Iterator<Item = Option<u64>> + Clone) -> Option<usize> {
+    let seen = counts.clone().flatten().filter(|count| *count > 0).count();
+    (seen > 0 || counts.into_iter().all(|count| count.is_some())).then_some(seen)
+}
+
 fn disturbance(measured: &[&Sample]) -> Disturbance {
     let conditions = || measured.iter().map(|sample| &sample.conditions);
     let spun: f64 = conditions().map(|seen| seen.spun_ns).sum();
@@ -412,8 +418,8 @@ fn disturbance(measured: &[&Sample]) -> Disturbance {
         conditions().flat_map(|seen| [seen.core_hz_before, seen.core_hz_after]).flatten().collect();
     let lowest = frequencies.iter().copied().reduce(f64::min);
     Disturbance {
-        trials_with_steal: conditions().filter(|seen| seen.steal_ns > 0).count(),
-        trials_throttled: conditions().filter(|seen| seen.throttled_periods > 0).count(),
+        trials_with_steal: trials_with(conditions().map(|seen| seen.steal_ns)),
+        trials_throttled: trials_with(conditions().map(|seen| seen.throttled_periods)),
         migrations: total(conditions().map(|seen| seen.migrations)),
         involuntary_switches: total(measured.iter().map(|sample| sample.counters.involuntary_switches)),
         lost_share: (spun > 0.0).then(|| lost / spun),
