@@ -48,7 +48,11 @@ fn trials_whose_own_evidence_fails_are_left_out_and_counted() {
     with_call(&calling_something_else(|round| round == 3 || round == 5), |point| {
         assert_eq!((point.trials, point.left_out), ((6, 8), 2));
         assert!(point.evidence_holds(), "{:?}", point.evidence);
-        assert!(point.evidence.iter().any(|check| check.seen.contains("6 of 8")), "{:?}", point.evidence);
+        assert!(
+            point.evidence.checks().iter().any(|check| check.seen.contains("6 of 8")),
+            "{:?}",
+            point.evidence
+        );
         let found = point.estimate().unwrap();
         assert!(found.interval.is_some() && (found.value / sound.value - 1.0).abs() < 0.01, "{found:?}");
     });

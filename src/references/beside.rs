@@ -65,9 +65,10 @@ pub fn beside<'run>(results: &'run Results, machines: &[&'static Machine]) -> Ve
     found.into_iter().map(|(_, _, row)| row).collect()
 }
 
-/// Where the points of an experiment stand in the results: those with a value first.
+/// Where the points of an experiment stand in the results, those with a value first; none of another version of the method
+/// than the mapping is made for.
 fn candidates(results: &Results, experiment: &str) -> Vec<usize> {
-    let of_it = |(_, point): &(usize, &PointResult)| point.experiment == experiment;
+    let of_it = |(_, point): &(usize, &PointResult)| point.experiment == experiment && point.method().is_ok();
     let mut places: Vec<usize> =
         results.points.iter().enumerate().filter(of_it).map(|(place, _)| place).collect();
     places.sort_by_key(|place| results.points[*place].estimate().is_none());

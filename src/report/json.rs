@@ -11,6 +11,7 @@ use self::core_state::{CoreReport, CoreSharedReport};
 use super::beside::{self, Published};
 use super::finding;
 use crate::experiment::{Bound, Check, Figure, Finding, Part, Point, Prediction, Term};
+use crate::experiments::OtherVersion;
 use crate::machine::{Machine, Warning};
 use crate::quantity::{Kind, Unit};
 use crate::record::{Closing, Peer, Resumed, Settings, Tool};
@@ -85,6 +86,7 @@ struct PointReport<'run> {
     unpredicted: Option<&'run str>,
     factor: Option<f64>,
     evidence: &'run [Check],
+    not_judged: Option<String>,
     disturbance: DisturbanceReport,
 }
 
@@ -295,7 +297,8 @@ fn point(result: &PointResult) -> PointReport<'_> {
         predicted: result.prediction.as_ref().map(predicted),
         unpredicted: result.unpredicted.as_deref(),
         factor: result.factor(),
-        evidence: &result.evidence,
+        evidence: result.evidence.checks(),
+        not_judged: result.evidence.not_judged().map(OtherVersion::to_string),
         disturbance: disturbance(&result.disturbance),
     }
 }

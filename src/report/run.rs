@@ -281,7 +281,7 @@ pub(super) struct Doubt<'run> {
 pub(super) fn doubts<'run>(results: &'run Results) -> Vec<Doubt<'run>> {
     let mut doubts: Vec<Doubt> = vec![];
     for point in &results.points {
-        for check in point.evidence.iter().filter(|check| !check.holds) {
+        for check in point.evidence.checks().iter().filter(|check| !check.holds) {
             let label = words::label(&point.experiment, &point.point);
             let alike = doubts
                 .iter_mut()
@@ -298,6 +298,16 @@ pub(super) fn doubts<'run>(results: &'run Results) -> Vec<Doubt<'run>> {
         }
     }
     doubts
+}
+
+/// Whose evidence is not judged, and why: a sentence for each experiment.
+pub(super) fn not_judged(results: &Results) -> Vec<String> {
+    let sentence = |experiment: &str| {
+        let mine = || results.of_experiment(experiment).filter_map(|point| point.evidence.not_judged());
+        let points = plural(mine().count(), "point");
+        mine().next().map(|other| format!("{experiment}: the evidence of {points} is not judged: {other}."))
+    };
+    results.experiments().into_iter().filter_map(sentence).collect()
 }
 
 impl Doubt<'_> {

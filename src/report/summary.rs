@@ -37,7 +37,7 @@ pub(super) struct Row<'run> {
     pub half_width: String,
     /// Measured over predicted.
     pub factor: String,
-    /// ✓, ✗ or –.
+    /// ✓, ✗, – or ?.
     pub evidence: &'static str,
 }
 

@@ -141,7 +141,7 @@ mod tests {
     use super::*;
     use crate::experiment::{Basis, Prediction};
     use crate::quantity::Unit;
-    use crate::results::{Disturbance, Outcome};
+    use crate::results::{Disturbance, Evidence, Outcome};
     use crate::statistics::Estimate;
 
     /// A point of which `predicted` was said, if anything, and at which `measured` was found.
@@ -173,7 +173,7 @@ mod tests {
             outliers: None,
             prediction: predicted.map(said),
             unpredicted: None,
-            evidence: vec![],
+            evidence: Evidence::Judged(vec![]),
             trials: (1, 1),
             left_out: 0,
             disturbance: Disturbance::default(),

@@ -60,6 +60,7 @@ pub fn header(machine: Machine, plan: Vec<PlannedPoint>) -> Header {
         })),
         machine,
         peer: None,
+        methods: vec![],
         plan,
     }
 }

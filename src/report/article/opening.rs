@@ -47,12 +47,15 @@ fn keys(found: &Results) -> Vec<(String, Text)> {
 }
 
 fn evidence(points: &[PointResult]) -> (String, Text) {
-    let judged: Vec<&PointResult> = points.iter().filter(|point| !point.evidence.is_empty()).collect();
+    let judged: Vec<&PointResult> =
+        points.iter().filter(|point| !point.evidence.checks().is_empty()).collect();
     let holding = judged.iter().filter(|point| point.evidence_holds()).count();
-    (
-        format!("{holding} of {}", judged.len()),
-        "points with evidence: all of it holds, the operation was the one named".into(),
-    )
+    let not_judged = points.iter().filter(|point| point.evidence.not_judged().is_some()).count();
+    let mut meaning = "points with evidence: all of it holds, the operation was the one named".to_owned();
+    if not_judged > 0 {
+        meaning += &format!("; that of {not_judged} more is not judged");
+    }
+    (format!("{holding} of {}", judged.len()), meaning.into())
 }
 
 fn predictions(found: &Results) -> Option<(String, Text)> {

@@ -4,7 +4,6 @@ use super::axis::Axis;
 use super::svg::{self, Drawing, SERIES, WIDTH};
 use super::{Figure, Mark, extent, is_drawn, key, mark, quantity};
 use crate::experiment::{Point, Value};
-use crate::experiments;
 use crate::report::{quantities, words};
 use crate::results::{PointResult, Results};
 
@@ -35,7 +34,7 @@ pub(super) fn figures(results: &Results, experiment: &str) -> Vec<Figure> {
 
 /// The measured result that this measured one is drawn against.
 fn partner<'run>(results: &'run Results, point: &'run PointResult) -> Option<&'run PointResult> {
-    let wanted = experiments::find(&point.experiment)?.against(&point.point)?;
+    let wanted = point.method().ok()?.against(&point.point)?;
     let partner = results.of_experiment(&point.experiment).find(|other| other.point == wanted)?;
     (is_drawn(point) && is_drawn(partner)).then_some(partner)
 }

@@ -4,7 +4,6 @@ use super::axis::Axis;
 use super::svg::{self, Drawing, SERIES, Svg, WIDTH};
 use super::{Figure, Mark, extent, key, mark, quantity};
 use crate::experiment::{Landmark, Point, Scale, Value};
-use crate::experiments;
 use crate::quantity::Unit;
 use crate::report::{quantities, words};
 use crate::results::{PointResult, Results, TrendResult};
@@ -23,9 +22,12 @@ pub(super) struct Series<'run> {
 
 /// The sweeps among some points of one unit, by the parameter that they run along, and the points that belong to none. A
 /// point stands in one sweep only: that of the experiment's first trend, then those along the numbers with most settings.
-pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<Vec<Series<'run>>>, Vec<&'run PointResult>) {
+pub(super) fn split<'run>(
+    results: &Results,
+    points: &[&'run PointResult],
+) -> (Vec<Vec<Series<'run>>>, Vec<&'run PointResult>) {
     let (mut sweeps, mut rest) = (vec![], points.to_vec());
-    for along in swept_parameters(points) {
+    for along in swept_parameters(results, points) {
         let (swept, left) = split_along(&rest, &along);
         if !swept.is_empty() {
             sweeps.push(swept);
@@ -61,9 +63,9 @@ fn split_along<'run>(
 
 /// The parameters that may be on the horizontal axis: that of the experiment's first trend, then the numbers, those with
 /// most settings first.
-fn swept_parameters(points: &[&PointResult]) -> Vec<String> {
-    let about = points.first().and_then(|point| words::about(&point.experiment));
-    let asked = about.and_then(|about| about.trends.first()).map(|trend| trend.along);
+fn swept_parameters(results: &Results, points: &[&PointResult]) -> Vec<String> {
+    let method = points.first().and_then(|point| results.method(&point.experiment));
+    let asked = method.as_ref().and_then(|method| method.trends.first()).map(|trend| trend.along.as_str());
     let mut names: Vec<&str> = points
         .iter()
         .flat_map(|point| point.point.parameters())
@@ -200,7 +202,7 @@ impl Content<'_> {
 
     /// What the machine declares along this parameter, as far as the axis reaches.
     fn landmarks(&self, plot: &Plot) -> Vec<Landmark> {
-        let Some(known) = experiments::find(self.experiment) else { return vec![] };
+        let Some(known) = self.results.experiment(self.experiment) else { return vec![] };
         let declared = known.landmarks(&self.results.run.header.machine).into_iter();
         declared.filter(|landmark| landmark.along == self.along && plot.x.shows(landmark.at)).collect()
     }

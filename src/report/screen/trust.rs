@@ -59,14 +59,20 @@ fn trials(results: &Results) -> Option<String> {
 }
 
 fn evidence(results: &Results) -> Option<String> {
-    let judged = || results.points.iter().filter(|point| !point.evidence.is_empty());
+    let judged = || results.points.iter().filter(|point| !point.evidence.checks().is_empty());
     let holding = judged().filter(|point| point.evidence_holds()).count();
-    (judged().count() > 0).then(|| {
+    let holds = (judged().count() > 0).then(|| {
         format!(
             "holds at {holding} of {} that have any: the operation was the one named.",
             plural(judged().count(), "point")
         )
-    })
+    });
+    let not_judged = results.points.iter().filter(|point| point.evidence.not_judged().is_some()).count();
+    let other = (not_judged > 0).then(|| {
+        format!("Not judged at {}: not measured by methods of this program.", plural(not_judged, "point"))
+    });
+    let said: Vec<String> = holds.into_iter().chain(other).collect();
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 fn predictions(results: &Results) -> Option<String> {

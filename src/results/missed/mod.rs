@@ -77,7 +77,7 @@ impl<'run> Missed<'run> {
     }
 
     fn reason(&self) -> Reason {
-        if !self.result.evidence_holds() {
+        if self.result.evidence.fails() {
             return Reason::Doubt;
         }
         match (self.result.unit.kind(), self.factor > 1.0) {
