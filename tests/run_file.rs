@@ -137,7 +137,8 @@ fn a_point_that_did_not_fit_into_the_budget_is_skipped_with_its_price_unless_it_
         all.extend(settled);
         let run = Run::parse(&text(&all)).unwrap();
         let point = Results::of(&run).points.remove(0);
-        (point.outcome, point.estimate.is_some())
+        let has_estimate = point.estimate().is_some();
+        (point.outcome, has_estimate)
     };
     let trials = |number: usize| vec![sample(vec![130, 131, 132]); number];
     let (skipped, has_estimate) = outcome(&trials(5), vec![settled(&planned.experiment)]);

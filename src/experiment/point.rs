@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// How a parameter's value is written for people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Scale {
     /// A name: the variant of the operation.
     Name,

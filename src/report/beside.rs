@@ -7,7 +7,7 @@ use super::paper::{Document, Section, plain};
 use super::quantities;
 use super::text::Style;
 use crate::references::{Beside, Doubt, Figure, Value};
-use crate::results::{Outcome, Results};
+use crate::results::Results;
 use serde::Serialize;
 
 /// The tables for a terminal, with the sources that they cite.
@@ -70,7 +70,7 @@ pub(super) fn entries<'run>(rows: &[Beside<'run>]) -> Vec<Entry<'run>> {
 
 fn entry<'run>(row: &Beside<'run>) -> Entry<'run> {
     let here = row.here;
-    let estimate = here.estimate.as_ref().filter(|_| here.outcome == Outcome::Value);
+    let estimate = here.estimate();
     let ends = estimate.and_then(quantities::ends);
     let corrected = match row.there.value {
         Value::Doubtful { corrected, .. } => corrected,

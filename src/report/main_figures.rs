@@ -3,7 +3,6 @@
 use super::summary;
 use super::words;
 use crate::experiment::{Experiment, Landmark, MainFigure, PEER, Point, VIRTUAL_PEER, Value};
-use crate::experiments;
 use crate::results::{PointResult, Results, TrendResult};
 
 /// A main figure that the run has.
@@ -26,7 +25,7 @@ pub(super) enum Source<'run> {
 /// Those of one experiment: the ones that it names, else its first point; empty where no point has a figure. Of several
 /// names for one point, as where there are fewer caches than names, the last stands.
 pub(super) fn of<'run>(found: &'run Results, name: &'run str) -> Vec<Main<'run>> {
-    let known = experiments::find(name);
+    let known = found.experiment(name);
     let landmarks = known.map(|known| known.landmarks(&found.run.header.machine)).unwrap_or_default();
     let measured: Vec<&PointResult> =
         found.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();

@@ -43,6 +43,7 @@ pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> Stri
         misses(results, style),
         accuracy::text(&results.accuracy, style),
         doubts(results, style),
+        not_judged(results, style),
         disturbances(results, style),
         description::warnings(&results.run.header.machine, style),
         precision(results, style),
@@ -260,6 +261,11 @@ fn doubts(results: &Results, style: Style) -> String {
     };
     let text: String = run::doubts(results).iter().map(line).collect();
     if text.is_empty() { text } else { style.title("Evidence that does not hold") + "\n" + &text }
+}
+
+fn not_judged(results: &Results, style: Style) -> String {
+    let text: String = run::not_judged(results).iter().map(|said| style.wrapped("  ? ", said)).collect();
+    if text.is_empty() { text } else { style.title("Evidence that is not judged") + "\n" + &text }
 }
 
 fn disturbances(results: &Results, style: Style) -> String {

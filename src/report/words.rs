@@ -7,10 +7,10 @@ use crate::experiment::{
 };
 use crate::experiments;
 use crate::quantity::Unit;
-use crate::results::{Outcome, PointResult};
+use crate::results::{Evidence, Outcome, PointResult};
 
 /// The header of an experiment of this name; `None` for one that this program does not know.
-pub(super) fn about(experiment: &str) -> Option<&'static About> {
+fn about(experiment: &str) -> Option<&'static About> {
     experiments::find(experiment).map(Experiment::about)
 }
 
@@ -98,14 +98,15 @@ pub(super) fn quantity(unit: Unit) -> &'static str {
 
 /// What became of a point's evidence.
 pub(super) fn evidence_sign(point: &PointResult) -> Sign {
-    match (point.evidence.is_empty(), point.evidence_holds()) {
-        (true, _) => Sign::Unasked,
-        (false, true) => Sign::Holds,
-        (false, false) => Sign::Fails,
+    match &point.evidence {
+        Evidence::NotJudged(_) => Sign::NotJudged,
+        Evidence::Judged(checks) if checks.is_empty() => Sign::Unasked,
+        judged if judged.holds() => Sign::Holds,
+        _ => Sign::Fails,
     }
 }
 
-/// ✓ where all evidence holds, ✗ where some does not, – where there is none.
+/// ✓ where all evidence holds, ✗ where some does not, – where there is none, ? where it is not judged.
 pub(super) fn evidence_mark(point: &PointResult) -> &'static str {
     evidence_sign(point).mark()
 }
@@ -113,7 +114,7 @@ pub(super) fn evidence_mark(point: &PointResult) -> &'static str {
 /// The outcome in a word or two.
 pub(super) fn outcome(outcome: &Outcome) -> &'static str {
     match outcome {
-        Outcome::Value => "measured",
+        Outcome::Value(_) => "measured",
         Outcome::BelowResolution { .. } => "below resolution",
         Outcome::Skipped { .. } => "skipped",
         Outcome::Failed { .. } => "failed",
@@ -125,15 +126,14 @@ pub(super) fn outcome(outcome: &Outcome) -> &'static str {
 
 /// The reason of an outcome, with the figure that an implausible result had.
 pub(super) fn reason(point: &PointResult) -> String {
-    let reason = point.outcome.reason().unwrap_or_default();
-    match (&point.outcome, &point.estimate) {
-        (Outcome::Implausible { bound }, Some(estimate)) => format!(
+    match &point.outcome {
+        Outcome::Implausible { bound, unusable } => format!(
             "{} was seen, and {} is the limit: {}",
-            quantities::estimate(point.unit, estimate),
+            quantities::estimate(point.unit, unusable),
             quantities::value(point.unit, bound.limit),
             bound.because
         ),
-        _ => reason,
+        other => other.reason().unwrap_or_default(),
     }
 }
 

@@ -86,12 +86,11 @@ fn caption(machine: &Machine) -> Text {
 
 fn cells(row: &Beside) -> Row {
     let (here, unit) = (row.here, row.here.unit);
-    let estimate = here.estimate.as_ref().filter(|_| here.outcome == Outcome::Value);
-    let median = match estimate {
-        Some(estimate) => quantities::estimate(unit, estimate),
-        None => words::outcome(&here.outcome).to_owned(),
+    let median = match &here.outcome {
+        Outcome::Value(estimate) => quantities::estimate(unit, estimate),
+        other => words::outcome(other).to_owned(),
     };
-    let interval = estimate.and_then(|estimate| quantities::interval(unit, estimate));
+    let interval = here.estimate().and_then(|estimate| quantities::interval(unit, estimate));
     let deviation = row.there.deviation.map(|deviation| quantities::value(unit, deviation));
     let ratio = row.ratio.map(|ratio| quantities::factor(ratio.value));
     let or_absent = |text: Option<String>| Text::plain(text.unwrap_or(ABSENT.to_owned()));

@@ -134,7 +134,7 @@ fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentil
     };
     let text =
         |value: Option<f64>| value.map_or(summary::ABSENT.to_owned(), |value| plain(point, shared, value));
-    let usable = point.estimate.as_ref().filter(|_| point.outcome == Outcome::Value);
+    let usable = point.estimate();
     let interval = usable.and_then(|found| interval(point.unit, shared, found));
     let mut cells: Vec<Text> = names.iter().map(|name| of_parameter(name).into()).collect();
     cells.push(remarked(point, of_core(point, Text::strong(median(point, shared)))));
@@ -157,11 +157,11 @@ fn outliers(point: &PointResult) -> Option<String> {
 }
 
 fn median(point: &PointResult, shared: Option<Measure>) -> String {
-    match (&point.outcome, &point.estimate, shared) {
-        (Outcome::BelowResolution { below }, ..) => format!("< {}", plain(point, shared, *below)),
-        (_, Some(found), Some(measure)) => measure.number(found.value, quantities::ends(found)),
-        (_, Some(found), None) => quantities::estimate(point.unit, found),
-        (_, None, _) => summary::ABSENT.to_owned(),
+    match (&point.outcome, shared) {
+        (Outcome::Value(found), Some(measure)) => measure.number(found.value, quantities::ends(found)),
+        (Outcome::Value(found), None) => quantities::estimate(point.unit, found),
+        (Outcome::BelowResolution { below, .. }, _) => format!("< {}", plain(point, shared, *below)),
+        _ => summary::ABSENT.to_owned(),
     }
 }
 

@@ -5,7 +5,6 @@ use super::drawn::{Figure, quantity};
 use super::mark::{Mark, extent, is_drawn, key, mark};
 use super::svg::{self, Drawing, SERIES, WIDTH};
 use crate::experiment::{Point, Value};
-use crate::experiments;
 use crate::report::{quantities, words};
 use crate::results::{PointResult, Results};
 
@@ -36,7 +35,7 @@ pub(super) fn figures(results: &Results, experiment: &str) -> Vec<Figure> {
 
 /// The measured result that this measured one is drawn against.
 fn partner<'run>(results: &'run Results, point: &'run PointResult) -> Option<&'run PointResult> {
-    let wanted = experiments::find(&point.experiment)?.against(&point.point)?;
+    let wanted = point.method().ok()?.against(&point.point)?;
     let partner = results.of_experiment(&point.experiment).find(|other| other.point == wanted)?;
     (is_drawn(point) && is_drawn(partner)).then_some(partner)
 }
@@ -45,7 +44,8 @@ fn curves(experiment: &str, pairs: &[(&PointResult, &PointResult)]) -> Vec<Curve
     let mut curves: Vec<Curve> = vec![];
     for (point, partner) in pairs {
         let name = words::short_label(experiment, &names_only(&point.point));
-        let place = Place { across: mark(partner), up: mark(point) };
+        let Some((across, up)) = mark(partner).zip(mark(point)) else { continue };
+        let place = Place { across, up };
         match curves.iter_mut().find(|curve| curve.name == name) {
             Some(curve) => curve.places.push(place),
             None => curves.push(Curve { name, places: vec![place] }),

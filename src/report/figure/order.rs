@@ -4,7 +4,6 @@
 use super::axis::Axis;
 use super::drawn::{Figure, quantity};
 use super::svg::{self, Drawing, WIDTH};
-use crate::experiments;
 use crate::quantity::Unit;
 use crate::report::{quantities, words};
 use crate::results::PointResult;
@@ -24,8 +23,7 @@ pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
 }
 
 fn is_wanted(point: &PointResult) -> bool {
-    let wanted =
-        experiments::find(&point.experiment).is_some_and(|experiment| experiment.in_order(&point.point));
+    let wanted = point.method().is_ok_and(|experiment| experiment.in_order(&point.point));
     wanted && first_trial(point).len() >= LEAST && first_trial(point).iter().all(|value| value.is_finite())
 }
 

@@ -25,7 +25,7 @@ pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
 }
 
 fn figure(points: &[&PointResult]) -> Figure {
-    let marks: Vec<Mark> = points.iter().map(|point| mark(point)).collect();
+    let marks: Vec<Mark> = points.iter().filter_map(|point| mark(point)).collect();
     let shared = shared(points);
     let label = |point: &PointResult| {
         svg::shortened(&words::label(&point.experiment, &differing(point, &shared)), LONGEST)

@@ -5,7 +5,6 @@ use super::drawn::{Figure, quantity};
 use super::mark::{Mark, extent, key, mark};
 use super::svg::{self, Drawing, SERIES, Svg, WIDTH};
 use crate::experiment::{Landmark, Point, Scale, Value};
-use crate::experiments;
 use crate::quantity::Unit;
 use crate::report::{quantities, words};
 use crate::results::{PointResult, Results, TrendResult};
@@ -24,9 +23,12 @@ pub(super) struct Series<'run> {
 
 /// The sweeps among some points of one unit, by the parameter that they run along, and the points that belong to none. A
 /// point stands in one sweep only: that of the experiment's first trend, then those along the numbers with most settings.
-pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<Vec<Series<'run>>>, Vec<&'run PointResult>) {
+pub(super) fn split<'run>(
+    results: &Results,
+    points: &[&'run PointResult],
+) -> (Vec<Vec<Series<'run>>>, Vec<&'run PointResult>) {
     let (mut sweeps, mut rest) = (vec![], points.to_vec());
-    for along in swept_parameters(points) {
+    for along in swept_parameters(results, points) {
         let (swept, left) = split_along(&rest, &along);
         if !swept.is_empty() {
             sweeps.push(swept);
@@ -62,9 +64,9 @@ fn split_along<'run>(
 
 /// The parameters that may be on the horizontal axis: that of the experiment's first trend, then the numbers, those with
 /// most settings first.
-fn swept_parameters(points: &[&PointResult]) -> Vec<String> {
-    let about = points.first().and_then(|point| words::about(&point.experiment));
-    let asked = about.and_then(|about| about.trends.first()).map(|trend| trend.along);
+fn swept_parameters(results: &Results, points: &[&PointResult]) -> Vec<String> {
+    let method = points.first().and_then(|point| results.method(&point.experiment));
+    let asked = method.as_ref().and_then(|method| method.trends.first()).map(|trend| trend.along.as_str());
     let mut names: Vec<&str> = points
         .iter()
         .flat_map(|point| point.point.parameters())
@@ -124,7 +126,7 @@ fn figure(results: &Results, series: &[Series]) -> Figure {
         series,
         marks: series
             .iter()
-            .map(|series| series.points.iter().map(|(_, point)| mark(point)).collect())
+            .map(|series| series.points.iter().filter_map(|(_, point)| mark(point)).collect())
             .collect(),
         names: series.iter().map(|series| words::short_label(&first.experiment, &series.group)).collect(),
         experiment: &first.experiment,
@@ -201,7 +203,7 @@ impl Content<'_> {
 
     /// What the machine declares along this parameter, as far as the axis reaches.
     fn landmarks(&self, plot: &Plot) -> Vec<Landmark> {
-        let Some(known) = experiments::find(self.experiment) else { return vec![] };
+        let Some(known) = self.results.experiment(self.experiment) else { return vec![] };
         let declared = known.landmarks(&self.results.run.header.machine).into_iter();
         declared.filter(|landmark| landmark.along == self.along && plot.x.shows(landmark.at)).collect()
     }
@@ -301,8 +303,8 @@ fn point(drawing: &mut Drawing, plot: &Plot, index: usize, x: f64, mark: &Mark) 
 fn description(unit: Unit, along: &str, series: &[Series], names: &[String]) -> String {
     let ends = series.iter().zip(names).filter_map(|(series, name)| {
         let ((first, start), (last, end)) = (series.points.first()?, series.points.last()?);
-        let value = |point: &PointResult| quantities::value(unit, mark(point).value);
-        Some(format!("{name}: {} at {along} {first}, {} at {last}", value(start), value(end)))
+        let value = |point: &PointResult| Some(quantities::value(unit, mark(point)?.value));
+        Some(format!("{name}: {} at {along} {first}, {} at {last}", value(start)?, value(end)?))
     });
     ends.collect::<Vec<_>>().join("; ") + "."
 }

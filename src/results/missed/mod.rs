@@ -72,12 +72,12 @@ impl<'run> Missed<'run> {
     /// The point, if it is further from its prediction than is fair.
     fn of(result: &'run PointResult) -> Option<Self> {
         let factor = result.factor().filter(|factor| distance(*factor) > FAIR)?;
-        let measured = Found::of(result.estimate.as_ref()?, result.unit);
+        let measured = Found::of(result.estimate()?, result.unit);
         Some(Missed { result, prediction: result.prediction.as_ref()?, measured, factor })
     }
 
     fn reason(&self) -> Reason {
-        if !self.result.evidence_holds() {
+        if self.result.evidence.fails() {
             return Reason::Doubt;
         }
         match (self.result.unit.kind(), self.factor > 1.0) {
