@@ -13,6 +13,7 @@ mod missed;
 mod nearness;
 mod outcome;
 mod point;
+mod point_core;
 mod processor_time;
 mod shape;
 mod sound;
@@ -21,13 +22,14 @@ pub mod virtual_peer;
 mod visits;
 
 pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
-pub use core_state::{CoreLevels, CoreShared, CoreState, PointCore};
+pub use core_state::{CoreLevels, CoreShared, CoreState};
 pub use disturbance::Disturbance;
 pub use evidence::Evidence;
 pub use headline::Headline;
 pub use left_out::{budget, rounded};
 pub use outcome::Outcome;
 pub use point::{PointResult, trials_of};
+pub use point_core::PointCore;
 pub use processor_time::ProcessorTime;
 pub use sound::sound_trials;
 pub use trend::TrendResult;
@@ -35,6 +37,7 @@ pub use trend::TrendResult;
 use crate::experiment::{Experiment, Finding, Found, Known, Point};
 use crate::record::{Method, Run};
 use crate::statistics;
+use point::first_of_each;
 use std::borrow::Cow;
 
 /// Everything that follows from a run file.
@@ -145,11 +148,6 @@ impl<'run> Results<'run> {
 /// The experiments whose findings can be told: those of which this program has the version that measured.
 fn experiments_of(points: &[PointResult]) -> impl Iterator<Item = &'static dyn Experiment> {
     first_of_each(points).filter_map(|point| point.method().ok())
-}
-
-/// The first point of each experiment, in the order of the plan.
-fn first_of_each(points: &[PointResult]) -> impl Iterator<Item = &PointResult> {
-    points.chunk_by(|one, other| one.experiment == other.experiment).filter_map(<[_]>::first)
 }
 
 /// What the run has found in the end, where it stands or not: what predictions made then would rest on.

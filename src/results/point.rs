@@ -1,11 +1,11 @@
 //! The result of one point: its outcome with its estimate, its prediction, its evidence.
 
-use super::core_state::PointCore;
 use super::disturbance::Disturbance;
 use super::evidence::Evidence;
 use super::headline::Headline;
 use super::left_out;
 use super::outcome::Outcome;
+use super::point_core::PointCore;
 use super::processor_time::ProcessorTime;
 use super::shape;
 use super::sound::Sound;
@@ -196,4 +196,9 @@ fn is_each(observations: &Observations) -> bool {
         Observations::Ticks { each, .. } => *each,
         Observations::Values { .. } => true,
     }
+}
+
+/// The first point of each experiment, in the order of the plan.
+pub(super) fn first_of_each(points: &[PointResult]) -> impl Iterator<Item = &PointResult> {
+    points.chunk_by(|one, other| one.experiment == other.experiment).filter_map(<[_]>::first)
 }

@@ -1,7 +1,7 @@
 //! Straight lines through a sweep: what one more argument, page or iteration costs.
 
-use super::PointResult;
 use super::method::method;
+use super::point::{PointResult, first_of_each};
 use crate::experiment::{Dimension, Found, Known, Point, Value};
 use crate::quantity::Unit;
 use crate::record::{MethodTrend, Run};
@@ -53,7 +53,7 @@ impl TrendResult {
 /// Every fit that the experiments ask for and that has at least three points which count.
 pub fn trends(run: &Run, points: &[PointResult], counts: fn(&PointResult) -> bool) -> Vec<TrendResult> {
     let of = |first| of_experiment(run, first, points, counts);
-    super::first_of_each(points).flat_map(of).collect()
+    first_of_each(points).flat_map(of).collect()
 }
 
 /// The fits of the experiment of this point, as the method that measured it asks for them.

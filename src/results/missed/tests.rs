@@ -1,8 +1,9 @@
 //! Every rule, and what does not follow.
 
 use super::*;
-use crate::experiment::{Basis, Check, Dimension, Parameter, Point, Scale};
+use crate::experiment::{Basis, Check, Dimension, Found, Parameter, Point, Prediction, Scale};
 use crate::machine::Machine;
+use crate::quantity::Unit;
 use crate::results::{Disturbance, Evidence, Outcome, ProcessorTime};
 use crate::statistics::{Estimate, Interval};
 use std::path::Path;

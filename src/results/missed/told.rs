@@ -1,6 +1,6 @@
 //! Misses in words.
 
-use super::{Missed, Reason};
+use super::reason::{Missed, Reason};
 use crate::experiment::{
     Dimension, Finding, Found, Known, Part, Prediction, Question, Source, Statement, said,
 };
