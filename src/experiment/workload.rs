@@ -1,5 +1,6 @@
 //! What is measured: work that the sampler times, made by an experiment inside a trial's fresh process.
 
+use super::Parameter;
 use super::PeerAddress;
 use super::RemoteFile;
 use super::Shared;
@@ -21,6 +22,11 @@ impl Failure {
     /// The last system error, with what was attempted.
     pub fn last(attempt: &str) -> Self {
         Failure::Broke(format!("{attempt}: {}", std::io::Error::last_os_error()))
+    }
+
+    /// A point names a variant that there is not.
+    pub fn no_variant(parameter: &Parameter, name: &str) -> Self {
+        Failure::Broke(format!("there is no {} `{name}`", parameter.name))
     }
 }
 

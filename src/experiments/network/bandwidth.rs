@@ -1,7 +1,7 @@
 //! How many bytes a second reach the other side, and what do they cost?
 
 use super::account::{self, Account};
-use super::other_side::{LOOPBACK, PATH, PEER, WITHIN, required};
+use super::other_side::{self, LOOPBACK, PATH, PEER, WITHIN, required};
 use super::sending::{SENDFILE, SPLICE, ZERO_COPY};
 use super::{acknowledged, carried, figures, order, throughput};
 use crate::experiment::{
@@ -252,6 +252,9 @@ impl Experiment for Bandwidth {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        other_side::ensure_path(point)?;
+        point.ensure_variant(&BY, &[TCP, SENDFILE, SPLICE, ZERO_COPY, ACKNOWLEDGED, UNIX, PIPE, UDP])?;
+        point.ensure_variant(&DIRECTION, &[SEND, RECEIVE])?;
         if point.name(&BY) == ACKNOWLEDGED {
             let chunk = point.number(&CHUNK) as u32;
             return acknowledged::workload(point.name(&DIRECTION) == SEND, point.name(&PATH), chunk, site);

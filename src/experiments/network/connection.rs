@@ -1,7 +1,7 @@
 //! What does it cost to open a connection, and to end it?
 
 use super::caller::{self, ACCEPTED, CONNECTED, Caller, OPENED_AGAIN, OVERFLOWS, timed};
-use super::other_side::{LOOPBACK, OtherSide, PATH, PEER, Version, required};
+use super::other_side::{self, LOOPBACK, OtherSide, PATH, PEER, Version, required};
 use super::round_trip;
 use super::{expected, ports, set_up};
 use crate::experiment::{
@@ -169,6 +169,9 @@ impl Experiment for Connection {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        other_side::ensure_path(point)?;
+        point.ensure_variant(&VERSION, &[FOUR, SIX])?;
+        point.ensure_variant(&PART, &[CONNECT, TO_ACCEPT, GRACEFUL, RESET, CLOSE])?;
         let version = if point.name(&VERSION) == SIX { Version::Six } else { Version::Four };
         if point.name(&PART) == TO_ACCEPT {
             return until_accepted(version, site);

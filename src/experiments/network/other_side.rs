@@ -34,6 +34,11 @@ pub fn required(point: &Point) -> Vec<Requirement> {
     }
 }
 
+/// Refuses a point whose path leads nowhere.
+pub fn ensure_path(point: &Point) -> Result<(), Failure> {
+    point.ensure_variant(&PATH, &[WITHIN, LOOPBACK, PEER])
+}
+
 /// Which version of the Internet protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {

@@ -4,7 +4,7 @@ use super::conversation::{self, Conversation};
 use super::datagrams::{self, Fate, LATE, LOST, SENT, Udp};
 use super::latency;
 use super::open_loop::open_loop;
-use super::other_side::{LOOPBACK, OtherSide, PATH, PEER, WITHIN, required};
+use super::other_side::{self, LOOPBACK, OtherSide, PATH, PEER, WITHIN, required};
 use super::ping::{Ping, THIS_HOST};
 use super::tcp_info::tcp_info;
 use crate::experiment::{
@@ -61,8 +61,8 @@ static ABOUT: About = About {
              two readings of the clock whose cost, some tens of nanoseconds, is not subtracted.\n\nOn loopback both \
              sides are pinned, to one CPU or to two. With a peer this side is pinned; a virtual peer is pinned to the \
              other CPU.",
-    caveats: "A closed loop asks politely: while one answer is late nobody asks, so its percentiles are those of a lone \
-              client. On loopback nothing leaves the machine; the difference to the peer is the network's share.",
+    caveats: "In a closed loop nobody asks while one answer is late (coordinated omission), so its percentiles are those of a \
+              lone client. On loopback nothing leaves the machine; the difference to the peer is the network's share.",
     version: 1,
     parameters: &[BY, PATH, PAYLOAD, LOOP, INTERVAL],
     trends: &[],
@@ -193,6 +193,9 @@ impl Experiment for RoundTrip {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        other_side::ensure_path(point)?;
+        point.ensure_variant(&LOOP, &[OPEN, CLOSED])?;
+        point.ensure_variant(&BY, &[PIPE, UNIX, UDP, TCP, ICMP])?;
         let bytes = point.number(&PAYLOAD) as usize;
         if point.name(&LOOP) == OPEN {
             return open_workload(point, bytes, site);
@@ -202,7 +205,8 @@ impl Experiment for RoundTrip {
             UNIX => Ok(conversed(conversation::unix(bytes, site)?)),
             TCP => tcp_workload(conversation::tcp(bytes, echo(Transport::Tcp, point, site)?)?, site),
             ICMP => ping_workload(point, bytes, site),
-            _ => Ok(numbered(Udp::open(bytes, echo(Transport::Udp, point, site)?)?, site)),
+            UDP => Ok(numbered(Udp::open(bytes, echo(Transport::Udp, point, site)?)?, site)),
+            by => Err(Failure::no_variant(&BY, by)),
         }
     }
 
@@ -291,6 +295,9 @@ fn open_workload<'site>(point: &Point, bytes: usize, site: &'site Site) -> Resul
         let workload = Workload::recorded(open_loop(way, interval, site.stopwatch, fate));
         let witness = move || counted.witness().into_iter().chain(of_kernel()).collect();
         return Ok(workload.witnessed(witness).stating(NO_DELAY, 1.0));
+    }
+    if point.name(&BY) != UDP {
+        return Err(Failure::Broke(format!("there is no open loop by `{}`", point.name(&BY))));
     }
     let way = Udp::open(bytes, echo(Transport::Udp, point, site)?)?;
     way.socket.set_nonblocking(true).map_err(broke)?;
