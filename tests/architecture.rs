@@ -153,3 +153,19 @@ fn an_inline_module_is_part_of_its_file() {
             .is_empty()
     );
 }
+
+/// Names alone are looked up where points are put into words: of an experiment that a finding or a prediction refers to.
+#[test]
+fn what_was_recorded_is_judged_by_the_method_that_measured_it() {
+    let files: Vec<PathBuf> = ["results", "report"].into_iter().flat_map(files_of).collect();
+    assert!(files.len() > 20, "the folders were not found");
+    let by_name = |file: &&PathBuf| {
+        !file.ends_with("tests.rs") && std::fs::read_to_string(file).unwrap().contains("experiments::find")
+    };
+    let found: Vec<&PathBuf> = files.iter().filter(by_name).collect();
+    assert_eq!(
+        found,
+        [&source("report/words.rs")],
+        "use `experiments::recorded`, by way of the result's `method`"
+    );
+}

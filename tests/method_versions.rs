@@ -6,6 +6,8 @@ mod fixture;
 
 use fathom::experiments::{self, OtherVersion};
 use fathom::record::{Method, Run};
+use fathom::references::{self, Machine};
+use fathom::report::beside::Published;
 use fathom::report::terminal::{self, Style};
 use fathom::report::{html, json, latex, markdown, screen};
 use fathom::results::{PointResult, Results};
@@ -117,6 +119,37 @@ fn every_form_says_that_it_is_not_judged() {
     for point in report["points"].as_array().unwrap().iter().filter(|point| point["experiment"] == NAME) {
         assert_eq!(point["evidence"], json!([]), "{point:#}");
     }
+}
+
+#[test]
+fn nothing_published_is_set_beside_another_method() {
+    let machines: Vec<&Machine> = references::machines().iter().collect();
+    let page = |run: &Run| {
+        let results = Results::of(run);
+        markdown::render_beside(&results, &Published::beside(&results, &machines))
+    };
+    let rows = |run: &Run| {
+        let results = Results::of(run);
+        references::beside(&results, &machines).iter().filter(|row| row.here.experiment == NAME).count()
+    };
+    let (same, other) = (with_header(|_| ()), with_header(with_its_method));
+    assert!(rows(&same) > 0 && rows(&other) == 0);
+    let said = "No figure is set beside cpu/procedure";
+    assert!(page(&other).contains(said) && !page(&same).contains(said), "{}", page(&other));
+}
+
+#[test]
+fn values_are_written_as_the_recorded_method_declares_them() {
+    let sized = with_header(|header| {
+        with_its_method(header);
+        for parameter in header["methods"][0]["parameters"].as_array_mut().unwrap() {
+            if parameter["name"] == "arguments" {
+                parameter["scale"] = json!("bytes");
+            }
+        }
+    });
+    let said = |run: &Run| markdown::render(&Results::of(run)).contains("arguments 7 B");
+    assert!(said(&sized) && !said(&with_header(with_its_method)) && !said(&with_header(|_| ())));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The method of an experiment as it was when the run was made: a later program may have another, or none.
 
-use crate::experiment::{About, Scale};
+use crate::experiment::{About, Parameter, Scale};
 use serde::{Deserialize, Serialize};
 
 /// The method that figures of a run were measured by.
@@ -52,11 +52,6 @@ pub struct MethodTrend {
 impl Method {
     /// The method of an experiment of this program.
     pub fn of(about: &About) -> Self {
-        let parameters = about.parameters.iter().map(|parameter| MethodParameter {
-            name: parameter.name.to_owned(),
-            meaning: parameter.meaning.to_owned(),
-            scale: parameter.scale,
-        });
         let trends = about.trends.iter().map(|trend| MethodTrend {
             along: trend.along.to_owned(),
             step: trend.step,
@@ -69,8 +64,20 @@ impl Method {
             operation: about.operation.to_owned(),
             text: about.method.to_owned(),
             caveats: about.caveats.to_owned(),
-            parameters: parameters.collect(),
+            parameters: MethodParameter::all(about),
             trends: trends.collect(),
         }
+    }
+}
+
+impl MethodParameter {
+    /// Those of an experiment of this program.
+    pub fn all(about: &About) -> Vec<Self> {
+        let parameter = |parameter: &Parameter| MethodParameter {
+            name: parameter.name.to_owned(),
+            meaning: parameter.meaning.to_owned(),
+            scale: parameter.scale,
+        };
+        about.parameters.iter().map(parameter).collect()
     }
 }

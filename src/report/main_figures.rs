@@ -34,7 +34,7 @@ pub(super) fn of<'run>(found: &'run Results, name: &'run str) -> Vec<Main<'run>>
         named.iter().filter_map(|figure| choose(found, name, figure, &measured, &landmarks)).collect();
     match (chosen.is_empty(), measured.first()) {
         (true, Some(point)) => {
-            vec![Main { words: words::short_label(name, &point.point), source: Source::Point(point) }]
+            vec![Main { words: words::short_label(*point, &point.point), source: Source::Point(point) }]
         }
         _ => distinct(chosen),
     }

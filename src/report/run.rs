@@ -3,7 +3,6 @@
 use super::occupancy;
 use super::quantities;
 use super::words::{self, plural};
-use crate::experiment::Point;
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::record::{Ending, Header, PeerKind};
@@ -228,7 +227,7 @@ fn lost(results: &Results) -> Option<String> {
             "A loop that only spins lost up to {} of its time to others just before the observations (most at {}, {}).",
             quantities::share(worst),
             point.experiment,
-            words::label(&point.experiment, &point.point)
+            words::label(point, &point.point)
         )
     })
 }
@@ -282,7 +281,7 @@ pub(super) fn doubts<'run>(results: &'run Results) -> Vec<Doubt<'run>> {
     let mut doubts: Vec<Doubt> = vec![];
     for point in &results.points {
         for check in point.evidence.checks().iter().filter(|check| !check.holds) {
-            let label = words::label(&point.experiment, &point.point);
+            let label = words::label(point, &point.point);
             let alike = doubts
                 .iter_mut()
                 .find(|doubt| doubt.experiment == point.experiment && doubt.claim == check.claim);
@@ -354,6 +353,6 @@ pub(super) fn trend(trend: &TrendResult) -> String {
 }
 
 /// What a trend was fitted through.
-pub(super) fn trend_label(experiment: &str, group: &Point) -> String {
-    words::short_label(experiment, group)
+pub(super) fn trend_label(trend: &TrendResult) -> String {
+    words::short_label(trend, &trend.group)
 }

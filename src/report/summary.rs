@@ -75,7 +75,7 @@ pub(super) fn unmeasured<'run>(results: &'run Results) -> Vec<Unmeasured<'run>> 
     let mut found: Vec<Unmeasured> = vec![];
     for point in results.points.iter().filter(|point| !is_in_table(point)) {
         let (outcome, reason) = (words::outcome(&point.outcome), words::reason(point));
-        let label = words::label(&point.experiment, &point.point);
+        let label = words::label(point, &point.point);
         let alike = found.iter_mut().find(|group| {
             group.experiment == point.experiment && group.outcome == outcome && group.reason == reason
         });
@@ -119,8 +119,8 @@ pub(super) fn shared_placement<'run>(
 /// The parameters of a point; without the placement where that is said elsewhere.
 pub(super) fn operation(point: &PointResult, placement_said: bool) -> String {
     let rest = point.point.without(AXIS_PLACEMENT.name);
-    let label = words::label(&point.experiment, if placement_said { &rest } else { &point.point });
-    if label.is_empty() { words::label(&point.experiment, &point.point) } else { label }
+    let label = words::label(point, if placement_said { &rest } else { &point.point });
+    if label.is_empty() { words::label(point, &point.point) } else { label }
 }
 
 fn row<'run>(point: &'run PointResult, column: &[&PointResult], placement_said: bool) -> Row<'run> {

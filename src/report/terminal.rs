@@ -26,7 +26,7 @@ const LEAST_ROOM: usize = 14;
 /// From this width on it has the ends of the intervals.
 const MEDIUM: usize = 84;
 
-/// A line under the head and nothing else: a table of figures needs no cage.
+/// A line under the head of a table, and none elsewhere.
 const LINES: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// Of intervals wider than their target so many are named.
@@ -224,7 +224,7 @@ fn trends(results: &Results, style: Style) -> String {
     }
     let mut text = style.title("Trends (least squares, 95 % intervals over rounds)") + "\n";
     for trend in &results.trends {
-        let name = format!("{} {}", trend.experiment, run::trend_label(&trend.experiment, &trend.group));
+        let name = format!("{} {}", trend.experiment, run::trend_label(trend));
         text += &style.wrapped("  ", &format!("{}: {}", name.trim_end(), run::trend(trend)));
     }
     text
@@ -281,7 +281,7 @@ fn precision(results: &Results, style: Style) -> String {
     let precision = Precision::of(results);
     let mut text = style.title("Precision") + "\n" + &style.wrapped("  ", &precision.sentence());
     for (point, width) in precision.missed.iter().take(MOST_MISSED) {
-        let label = words::label(&point.experiment, &point.point);
+        let label = words::label(*point, &point.point);
         let line = format!("{} {} {label}", quantities::plus_minus(*width), point.experiment);
         text += &style.wrapped("    ", &line);
     }

@@ -160,6 +160,7 @@ mod tests {
             experiment: experiment.to_owned(),
             method_version: 1,
             point: Point::new(),
+            parameters: vec![],
             unit: Unit::Nanoseconds,
             outcome: Outcome::Value(estimate),
             baseline: None,

@@ -20,9 +20,9 @@ pub struct Disturbance {
 }
 
 /// How many of some counts are above zero; `None` where none is, and not all were read.
-fn trials_with(counts: impl Iterator<Item = Option<u64>> + Clone) -> Option<usize> {
+fn trials_with(mut counts: impl Iterator<Item = Option<u64>> + Clone) -> Option<usize> {
     let seen = counts.clone().flatten().filter(|count| *count > 0).count();
-    (seen > 0 || counts.into_iter().all(|count| count.is_some())).then_some(seen)
+    (seen > 0 || counts.all(|count| count.is_some())).then_some(seen)
 }
 
 impl Disturbance {

@@ -4,6 +4,7 @@ use super::disturbance::Disturbance;
 use super::evidence::Evidence;
 use super::headline::Headline;
 use super::left_out;
+use super::method::parameters;
 use super::outcome::Outcome;
 use super::point_core::PointCore;
 use super::processor_time::ProcessorTime;
@@ -13,7 +14,7 @@ use super::visits::Visits;
 use crate::experiment::{Experiment, Point, Prediction};
 use crate::experiments::{self, OtherVersion};
 use crate::quantity::{Kind, Unit};
-use crate::record::{PlannedPoint, PredictionLine, Run, Trial};
+use crate::record::{MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
 use crate::sampling::{Observations, Sample};
 use crate::statistics::{self, Estimate, Levels, Mode, Outliers};
 use std::collections::BTreeMap;
@@ -27,6 +28,8 @@ pub struct PointResult {
     pub method_version: u32,
     /// The setting of its parameters.
     pub point: Point,
+    /// The parameters that its method declares; none where neither this program nor the run file tells.
+    pub parameters: Vec<MethodParameter>,
     /// What its numbers count.
     pub unit: Unit,
     /// What became of it, with its estimate.
@@ -162,6 +165,7 @@ fn judge(
         experiment: planned.experiment.clone(),
         method_version: planned.method_version,
         point: planned.point.clone(),
+        parameters: parameters(run, planned),
         unit: planned.unit,
         outcome,
         baseline,

@@ -4,7 +4,7 @@ use super::method::method;
 use super::point::{PointResult, first_of_each};
 use crate::experiment::{Dimension, Found, Known, Point, Value};
 use crate::quantity::Unit;
-use crate::record::{MethodTrend, Run};
+use crate::record::{MethodParameter, MethodTrend, Run};
 use crate::statistics::{self, Interval, Line};
 use std::collections::BTreeMap;
 
@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 pub struct TrendResult {
     /// Name of the experiment.
     pub experiment: String,
+    /// The parameters that its method declares.
+    pub parameters: Vec<MethodParameter>,
     /// The parameters held.
     pub group: Point,
     /// The parameter along which it was fitted.
@@ -97,6 +99,7 @@ fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<Tr
     let line = statistics::line_over_rounds(&measured, &rounds).filter(|_| measured.len() >= 3)?;
     Some(TrendResult {
         experiment: first.experiment.clone(),
+        parameters: first.parameters.clone(),
         group: group.clone(),
         along: trend.along.clone(),
         step: trend.step,

@@ -63,7 +63,7 @@ fn missed(found: &Results) -> Option<Block> {
         .map(|(point, width)| {
             Row::of([
                 Text::link(&place_of(found, &point.experiment), &*point.experiment)
-                    .and(format!(" {}", words::label(&point.experiment, &point.point))),
+                    .and(format!(" {}", words::label(*point, &point.point))),
                 quantities::plus_minus(*width).into(),
             ])
         })

@@ -22,13 +22,13 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
         .clone()
         .filter(|(_, check)| !check.holds)
         .map(|(point, check)| {
-            let label = words::short_label(&point.experiment, &point.point);
+            let label = words::short_label(point, &point.point);
             Text::sign(Sign::Fails).and(format!(" {label}: {}; seen: {}", check.claim, check.seen))
         })
         .collect();
     let rows = claims.map(|(point, check)| {
         Row::of([
-            Text::plain(words::short_label(&point.experiment, &point.point)),
+            Text::plain(words::short_label(point, &point.point)),
             Text::plain(&*check.claim),
             Text::plain(&*check.seen),
             Text::sign(if check.holds { Sign::Holds } else { Sign::Fails }),

@@ -102,7 +102,7 @@ fn analysis(found: &Results, name: &str) -> Vec<Block> {
         .iter()
         .filter(|trend| trend.experiment == name)
         .map(|trend| {
-            let (label, text) = (run::trend_label(name, &trend.group), run::trend(trend));
+            let (label, text) = (run::trend_label(trend), run::trend(trend));
             if label.is_empty() { text.into() } else { Text::strong(label).and(format!(": {text}")) }
         })
         .collect();

@@ -36,7 +36,7 @@ fn table(points: &[&PointResult], unit: Unit, key: Key) -> Table {
     let shared = Measure::shared(unit, points.iter().filter_map(|point| summary::figure(point)));
     let percentiles = percentiles(points);
     let mut table = Table::new(key, caption(&points[0].experiment, unit, placement))
-        .columns(columns(&points[0].experiment, &names, unit, shared, &percentiles))
+        .columns(columns(points[0], &names, unit, shared, &percentiles))
         .rows(points.iter().map(|point| row(point, &names, shared, &percentiles)));
     drop_empty(&mut table, names.len());
     table
@@ -67,7 +67,7 @@ fn caption(experiment: &str, unit: Unit, placement: Option<&str>) -> Text {
 }
 
 fn columns(
-    experiment: &str,
+    of: &PointResult,
     names: &[String],
     unit: Unit,
     shared: Option<Measure>,
@@ -77,7 +77,7 @@ fn columns(
         Some(measure) => Column::number(head, measure.symbol),
         None => Column::mixed(head),
     };
-    let mut columns: Vec<Column> = names.iter().map(|name| parameter(experiment, name)).collect();
+    let mut columns: Vec<Column> = names.iter().map(|name| parameter(of, name)).collect();
     columns.push(in_unit(&format!("median {}", words::quantity(unit))));
     columns.extend(["95 % interval", "predicted"].map(in_unit));
     columns.push(Column::ratio("measured / predicted"));
@@ -90,8 +90,8 @@ fn columns(
 }
 
 /// A parameter's values have their units in the cells, where they have any.
-fn parameter(experiment: &str, name: &str) -> Column {
-    match words::scale(experiment, name) {
+fn parameter(of: &PointResult, name: &str) -> Column {
+    match words::scale(of, name) {
         Scale::Count | Scale::Name => Column::words(name),
         Scale::Bytes | Scale::Nanoseconds => {
             Column { unit: Some("unit in cell".to_owned()), ..Column::words(name) }
@@ -102,7 +102,7 @@ fn parameter(experiment: &str, name: &str) -> Column {
 fn parameters(points: &[&PointResult], placement_said: bool) -> Vec<String> {
     let mut names: Vec<String> = vec![];
     for point in points {
-        for name in words::names(&point.experiment, &point.point) {
+        for name in words::names(*point, &point.point) {
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -129,7 +129,7 @@ fn percentile(point: &PointResult, level: f64) -> Option<f64> {
 
 fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentiles: &[(f64, &str)]) -> Row {
     let of_parameter = |name: &String| match point.point.get(name) {
-        Some(value) => words::value(&point.experiment, name, value),
+        Some(value) => words::value(point, name, value),
         None => summary::ABSENT.to_owned(),
     };
     let text =

@@ -28,7 +28,7 @@ pub(super) fn figures(results: &Results, experiment: &str) -> Vec<Figure> {
         .of_experiment(experiment)
         .filter_map(|point| Some((point, partner(results, point)?)))
         .collect();
-    let curves = curves(experiment, &pairs);
+    let curves = curves(&pairs);
     let enough = curves.iter().any(|curve| curve.places.len() >= 2);
     if enough { vec![figure(&pairs, &curves)] } else { vec![] }
 }
@@ -40,10 +40,10 @@ fn partner<'run>(results: &'run Results, point: &'run PointResult) -> Option<&'r
     (is_drawn(point) && is_drawn(partner)).then_some(partner)
 }
 
-fn curves(experiment: &str, pairs: &[(&PointResult, &PointResult)]) -> Vec<Curve> {
+fn curves(pairs: &[(&PointResult, &PointResult)]) -> Vec<Curve> {
     let mut curves: Vec<Curve> = vec![];
     for (point, partner) in pairs {
-        let name = words::short_label(experiment, &names_only(&point.point));
+        let name = words::short_label(*point, &names_only(&point.point));
         let Some((across, up)) = mark(partner).zip(mark(point)) else { continue };
         let place = Place { across, up };
         match curves.iter_mut().find(|curve| curve.name == name) {
@@ -109,7 +109,7 @@ fn frame(drawing: &mut Drawing, (x, partner): Side, (y, point): Side, (left, top
         drawing.text("tick", "middle", (place, bottom + 17.0), &quantities::tick(partner.unit, tick));
     }
     drawing.line("axis", (left, bottom), (WIDTH - 12.0, bottom));
-    let label = words::short_label(&partner.experiment, &names_only(&partner.point));
+    let label = words::short_label(partner, &names_only(&partner.point));
     let middle = f64::midpoint(left, WIDTH);
     drawing.text(
         "name",

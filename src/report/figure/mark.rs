@@ -39,7 +39,7 @@ pub(super) fn mark(point: &PointResult) -> Option<Mark> {
     let expected = predicted
         .map(|value| format!("; predicted {}", quantities::value(point.unit, value)))
         .unwrap_or_default();
-    let words = format!("{}: {found}{expected}", words::label(&point.experiment, &point.point));
+    let words = format!("{}: {found}{expected}", words::label(point, &point.point));
     value.is_finite().then_some(Mark { value, ends, predicted, limit, words })
 }
 

@@ -33,8 +33,7 @@ fn first_trial(point: &PointResult) -> &[f64] {
 
 fn figure(points: &[&PointResult]) -> Figure {
     let (experiment, unit) = (&points[0].experiment, points[0].unit);
-    let names: Vec<String> =
-        points.iter().map(|point| words::short_label(experiment, &point.point)).collect();
+    let names: Vec<String> = points.iter().map(|point| words::short_label(*point, &point.point)).collect();
     let values: Vec<f64> = points.iter().flat_map(|point| first_trial(point)).copied().collect();
     let most = points.iter().map(|point| first_trial(point).len()).max().unwrap_or(1);
     let (left, top) = (74.0, svg::legend_height(74.0, &names) + 8.0);

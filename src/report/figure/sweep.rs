@@ -106,7 +106,7 @@ struct Content<'run> {
     series: &'run [Series<'run>],
     marks: Vec<Vec<Mark>>,
     names: Vec<String>,
-    experiment: &'run str,
+    first: &'run PointResult,
     along: &'run str,
     unit: Unit,
 }
@@ -128,8 +128,8 @@ fn figure(results: &Results, series: &[Series]) -> Figure {
             .iter()
             .map(|series| series.points.iter().filter_map(|(_, point)| mark(point)).collect())
             .collect(),
-        names: series.iter().map(|series| words::short_label(&first.experiment, &series.group)).collect(),
-        experiment: &first.experiment,
+        names: series.iter().map(|series| words::short_label(first, &series.group)).collect(),
+        first,
         along: &series[0].along,
         unit: first.unit,
     };
@@ -175,7 +175,7 @@ impl Content<'_> {
     fn drawn(&self, plot: &Plot) -> Svg {
         let mut drawing = Drawing::new(plot.bottom + 46.0);
         drawing.legend(plot.left, 0.0, &self.names);
-        frame(&mut drawing, plot, self.experiment, self.along);
+        frame(&mut drawing, plot, self.first, self.along);
         for (index, landmark) in self.landmarks(plot).iter().enumerate() {
             draw_landmark(&mut drawing, plot, index, landmark);
         }
@@ -183,13 +183,13 @@ impl Content<'_> {
             let trend = trend(self.results, series);
             drawing.curve(&self.names[index], |drawing| draw(drawing, plot, (index, series, marks), trend));
         }
-        let along = words::parameter(self.experiment, self.along);
-        let name = format!("{}: {} by {along}", self.experiment, quantity(self.unit).to_lowercase());
+        let along = words::parameter(self.first, self.along);
+        let name = format!("{}: {} by {along}", self.first.experiment, quantity(self.unit).to_lowercase());
         drawing.finish(&name, &description(self.unit, self.along, self.series, &self.names))
     }
 
     fn caption(&self, plot: &Plot) -> String {
-        let along = words::parameter(self.experiment, self.along);
+        let along = words::parameter(self.first, self.along);
         let mut caption = format!("{} by {along}.", quantity(self.unit));
         caption += &key(&self.marks.iter().flatten().collect::<Vec<_>>());
         let fitted = self.series.iter().any(|series| trend(self.results, series).is_some());
@@ -203,13 +203,13 @@ impl Content<'_> {
 
     /// What the machine declares along this parameter, as far as the axis reaches.
     fn landmarks(&self, plot: &Plot) -> Vec<Landmark> {
-        let Some(known) = self.results.experiment(self.experiment) else { return vec![] };
+        let Ok(known) = self.first.method() else { return vec![] };
         let declared = known.landmarks(&self.results.run.header.machine).into_iter();
         declared.filter(|landmark| landmark.along == self.along && plot.x.shows(landmark.at)).collect()
     }
 }
 
-fn frame(drawing: &mut Drawing, plot: &Plot, experiment: &str, along: &str) {
+fn frame(drawing: &mut Drawing, plot: &Plot, first: &PointResult, along: &str) {
     for tick in plot.y.ticks(7) {
         let y = plot.y.place(tick);
         drawing.line("grid", (plot.left, y), (WIDTH - 12.0, y));
@@ -218,11 +218,11 @@ fn frame(drawing: &mut Drawing, plot: &Plot, experiment: &str, along: &str) {
     for tick in plot.x.ticks(10) {
         let x = plot.x.place(tick);
         drawing.line("axis", (x, plot.bottom), (x, plot.bottom + 4.0));
-        drawing.text("tick", "middle", (x, plot.bottom + 17.0), &setting(experiment, along, tick));
+        drawing.text("tick", "middle", (x, plot.bottom + 17.0), &setting(first, along, tick));
     }
     drawing.line("axis", (plot.left, plot.bottom), (WIDTH - 12.0, plot.bottom));
     let middle = f64::midpoint(plot.left, WIDTH - 12.0);
-    drawing.text("name", "middle", (middle, plot.bottom + 38.0), &words::parameter(experiment, along));
+    drawing.text("name", "middle", (middle, plot.bottom + 38.0), &words::parameter(first, along));
     drawing.upright((14.0, plot.bottom - PLOT_HEIGHT / 2.0), words::quantity(plot.unit));
 }
 
@@ -238,10 +238,10 @@ fn draw_landmark(drawing: &mut Drawing, plot: &Plot, index: usize, landmark: &La
 }
 
 /// A setting at the axis: only sizes and times have a unit, and only whole numbers are settings.
-fn setting(experiment: &str, along: &str, tick: f64) -> String {
-    match words::scale(experiment, along) {
+fn setting(of: &PointResult, along: &str, tick: f64) -> String {
+    match words::scale(of, along) {
         Scale::Bytes | Scale::Nanoseconds if tick >= 0.0 && tick.fract() == 0.0 => {
-            words::value(experiment, along, &Value::Number(tick as u64))
+            words::value(of, along, &Value::Number(tick as u64))
         }
         _ if tick.fract() == 0.0 => format!("{tick:.0}"),
         _ => String::new(),

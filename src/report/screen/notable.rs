@@ -89,5 +89,5 @@ fn value(point: &PointResult) -> Option<String> {
 }
 
 fn named(point: &PointResult) -> String {
-    format!("{} {}:", point.experiment, words::short_label(&point.experiment, &point.point))
+    format!("{} {}:", point.experiment, words::short_label(point, &point.point))
 }

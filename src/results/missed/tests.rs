@@ -20,6 +20,7 @@ fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
         experiment: "a/test".to_owned(),
         method_version: 1,
         point: Point::new(),
+        parameters: vec![],
         unit,
         outcome: Outcome::Value(Estimate {
             value: measured,
