@@ -95,13 +95,6 @@ fn no_module_is_named_after_nothing() {
     }
 }
 
-/// Circles that are known and still to be mended; nothing may be added.
-const KNOWN_CIRCLES: [&str; 3] = [
-    "results, results::trend, results::virtual_peer",
-    "results::core_state, results::headline, results::point, results::sound, results::visits",
-    "results::missed, results::missed::told",
-];
-
 fn found_circles(texts: &[(PathBuf, String)]) -> BTreeSet<String> {
     let texts = texts.iter().map(|(path, text)| (path.as_path(), text.as_str()));
     let told = |circle: &BTreeSet<uses::Name>| {
@@ -118,8 +111,7 @@ fn no_files_use_each_other_in_a_circle() {
     let texts: Vec<_> =
         paths.iter().map(|path| (below(path), std::fs::read_to_string(path).unwrap())).collect();
     assert!(texts.len() > 300, "the sources were not found");
-    let known = KNOWN_CIRCLES.map(str::to_owned).into();
-    assert_eq!(found_circles(&texts), known, "files that use each other");
+    assert_eq!(found_circles(&texts), BTreeSet::new(), "files that use each other");
 }
 
 fn circles_of(sources: &[(&str, &str)]) -> BTreeSet<String> {
@@ -159,5 +151,21 @@ fn an_inline_module_is_part_of_its_file() {
     assert!(
         circles_of(&[("x.rs", "mod forms;\nuse forms::ALL;\nfn f() { ALL; }"), ("x/forms.rs", text)])
             .is_empty()
+    );
+}
+
+/// Names alone are looked up where points are put into words: of an experiment that a finding or a prediction refers to.
+#[test]
+fn what_was_recorded_is_judged_by_the_method_that_measured_it() {
+    let files: Vec<PathBuf> = ["results", "report"].into_iter().flat_map(files_of).collect();
+    assert!(files.len() > 20, "the folders were not found");
+    let by_name = |file: &&PathBuf| {
+        !file.ends_with("tests.rs") && std::fs::read_to_string(file).unwrap().contains("experiments::find")
+    };
+    let found: Vec<&PathBuf> = files.iter().filter(by_name).collect();
+    assert_eq!(
+        found,
+        [&source("report/words.rs")],
+        "use `experiments::recorded`, by way of the result's `method`"
     );
 }

@@ -134,7 +134,7 @@ fn truly_shared(sample: &Sample) -> f64 {
 }
 
 fn holds(point: &PointResult, truth: f64) -> bool {
-    let estimate = point.estimate.as_ref().expect("an estimate");
+    let estimate = point.estimate().expect("an estimate");
     estimate.interval.is_some_and(|interval| interval.contains(truth))
 }
 
@@ -145,13 +145,13 @@ fn figures_of_a_shared_machine_are_of_the_core_alone() {
             let run = Simulated { shared, baseline, ..BUSY }.run();
             let point = first(&run);
             let core = point.core.clone().expect("readings");
-            let estimate = point.estimate.clone().expect("an estimate");
+            let estimate = point.estimate().cloned().expect("an estimate");
             assert_eq!(core.state, CoreState::Alone);
             assert!(holds(&point, COST), "{shared} {baseline}: {estimate:?}");
             assert!((estimate.value / COST - 1.0).abs() < 0.005, "{estimate:?}");
             let beside = core.shared.as_ref().expect("enough is shared").value / COST;
             assert!((1.15..1.30).contains(&beside), "{shared} {baseline}: {beside}");
-            let mixed = first(&without_readings(&run)).estimate.expect("an estimate");
+            let mixed = first(&without_readings(&run)).estimate().cloned().expect("an estimate");
             assert!(mixed.value > 1.02 * COST || shared < 0.5, "the mixture says something else: {mixed:?}");
         }
     }
@@ -190,7 +190,7 @@ fn the_share_of_the_time_is_told() {
 fn trials_with_too_little_of_the_core_alone_are_left_out() {
     let run = Simulated { shared: 0.5, lasts: 300.0, trials: 30, ..BUSY }.run();
     let point = first(&run);
-    let estimate = point.estimate.clone().expect("an estimate");
+    let estimate = point.estimate().cloned().expect("an estimate");
     assert_eq!(point.core.as_ref().map(|core| core.state), Some(CoreState::Alone));
     assert!((6..30).contains(&estimate.trials), "{estimate:?}");
     assert!(holds(&point, COST) && point.samples.iter().all(|sample| sample.len() >= 6), "{estimate:?}");
@@ -209,7 +209,7 @@ fn where_too_few_trials_had_the_core_alone_the_figure_is_of_all_and_says_so() {
     let core = point.core.clone().expect("readings");
     assert_eq!((core.state, core.observations[0]), (CoreState::Mixed, 0));
     assert!(core.shared_share.is_some_and(|share| share > 0.99));
-    assert_eq!(point.estimate, first(&without_readings(&run)).estimate);
+    assert_eq!(point.estimate(), first(&without_readings(&run)).estimate());
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn of_work_that_sleeps_only_the_share_is_told() {
         Some((CoreState::AtEnds, true))
     );
     assert!(point.core.as_ref().is_some_and(|core| core.shared_share.is_some()));
-    assert_eq!(point.estimate, first(&without_readings(&run)).estimate);
+    assert_eq!(point.estimate(), first(&without_readings(&run)).estimate());
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn readings_that_do_not_stand_beside_every_observation_tell_the_share_alone() {
             core.chain.truncate(2);
         }
     }
-    let found = first(&run).estimate.expect("an estimate");
+    let found = first(&run).estimate().cloned().expect("an estimate");
     assert_eq!(found.trials, 6, "of the others none is known to be alone");
 }
 
@@ -261,7 +261,7 @@ fn a_campaign_that_adds_trial_by_trial_comes_to_the_same_headline() {
     assert_eq!(levels.levels(), CoreLevels::of(&run));
     let trials: Vec<_> = run.trials.iter().collect();
     let planned = described::planned();
-    let headline = Headline::of(&run, planned.unit, &trials, levels.levels().as_ref()).expect("a headline");
+    let headline = Headline::of(&run, &planned, &trials, levels.levels().as_ref()).expect("a headline");
     let point = first(&run);
-    assert_eq!((Some(headline.estimate), headline.core), (point.estimate, Some(CoreState::Alone)));
+    assert_eq!((Some(headline.estimate), headline.core), (point.estimate().cloned(), Some(CoreState::Alone)));
 }

@@ -64,7 +64,7 @@ fn a_finding_does_not_rest_on_a_point_whose_evidence_does_not_hold() {
         let seven =
             |point: &&fathom::results::PointResult| format!("{} ", point.point).contains("arguments=7 ");
         let mut calls = results.of_experiment("cpu/procedure_call");
-        assert!(calls.find(seven).is_some_and(|point| point.estimate.is_some() && !point.evidence_holds()));
+        assert!(calls.find(seven).is_some_and(|point| point.estimate().is_some() && !point.evidence_holds()));
         let said: Vec<String> =
             results.findings_of("cpu/procedure_call").iter().map(|said| said.statement.plain()).collect();
         assert!(said.iter().any(|text| text.contains("One more argument")), "{said:?}");

@@ -1,11 +1,14 @@
 //! Points: one setting of an experiment's swept parameters.
 
+use super::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// How a parameter's value is written for people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Scale {
     /// A name: the variant of the operation.
     Name,
@@ -113,7 +116,7 @@ impl Point {
         self
     }
 
-    /// A number that `sweep` has set; 0 where it has not: an exchange without data has no block.
+    /// A number that `sweep` has set; 0 where it has not, as for points to which the parameter does not apply.
     pub fn number(&self, parameter: &Parameter) -> u64 {
         match self.0.get(parameter.name) {
             Some(Value::Number(number)) => *number,
@@ -126,6 +129,17 @@ impl Point {
         match self.0.get(parameter.name) {
             Some(Value::Name(name)) => name,
             _ => "",
+        }
+    }
+
+    /// Refuses a point that names a variant which is none of these, so that nothing else is measured in its name; points
+    /// that do not have the parameter pass.
+    pub fn ensure_variant(&self, parameter: &Parameter, variants: &[&str]) -> Result<(), Failure> {
+        match self.0.get(parameter.name) {
+            Some(Value::Name(name)) if !variants.contains(&name.as_str()) => {
+                Err(Failure::no_variant(parameter, name))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -186,5 +200,12 @@ impl fmt::Display for Point {
             write!(f, "{space}{name}={value}")?;
         }
         Ok(())
+    }
+}
+
+impl Failure {
+    /// A point names a variant that there is not.
+    pub fn no_variant(parameter: &Parameter, name: &str) -> Self {
+        Failure::Broke(format!("there is no {} `{name}`", parameter.name))
     }
 }

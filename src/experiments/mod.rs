@@ -11,6 +11,7 @@ pub mod memory;
 pub mod network;
 
 use crate::experiment::Experiment;
+use std::fmt;
 
 /// Every experiment, in the order of the report.
 pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
@@ -18,7 +19,38 @@ pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
     families.into_iter().flatten().copied()
 }
 
-/// The experiment of this name.
+/// The experiment of this name, to measure with. What was recorded is judged by [`recorded`].
 pub fn find(name: &str) -> Option<&'static dyn Experiment> {
     all().find(|experiment| experiment.about().name == name)
 }
+
+/// The experiment that figures were recorded by, if this program has that very version of its method: neither the evidence
+/// nor the findings of one version are those of another.
+pub fn recorded(name: &str, version: u32) -> Result<&'static dyn Experiment, OtherVersion> {
+    let known = find(name);
+    let here = known.map(|experiment| experiment.about().version);
+    known.filter(|_| here == Some(version)).ok_or(OtherVersion { recorded: version, here })
+}
+
+/// Figures were recorded by a method that this program does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OtherVersion {
+    /// The version that they were recorded by.
+    pub recorded: u32,
+    /// The version of this program; `None` where it does not know the experiment.
+    pub here: Option<u32>,
+}
+
+impl fmt::Display for OtherVersion {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let recorded = self.recorded;
+        match self.here {
+            Some(here) => {
+                write!(f, "measured by method version {recorded}, of which this program has {here}")
+            }
+            None => write!(f, "measured by an experiment that this program does not know"),
+        }
+    }
+}
+
+impl std::error::Error for OtherVersion {}

@@ -6,15 +6,18 @@
 //! not know.
 
 mod journal;
+mod method;
 mod read;
 pub mod store;
 #[cfg(test)]
 mod schema;
 
 pub use journal::Journal;
+pub use method::{Method, MethodParameter, MethodTrend};
 pub use read::{ReadError, Run};
 
-use crate::experiment::{Bound, Effort, Point, Prediction};
+use crate::experiment::{Bound, Effort, Experiment, Point, Prediction};
+use crate::experiments::{self, OtherVersion};
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::sampling::{Conditions, Qualification, Sample};
@@ -61,6 +64,9 @@ pub struct Header {
     /// The second host; absent where the run has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<Box<Peer>>,
+    /// The methods of the selected experiments; none in files of earlier programs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub methods: Vec<Method>,
     /// Every point of the selected experiments, in the order of the report; also those that are skipped.
     pub plan: Vec<PlannedPoint>,
 }
@@ -157,6 +163,13 @@ pub struct PlannedPoint {
     /// Why it is not measured; absent where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip: Option<String>,
+}
+
+impl PlannedPoint {
+    /// The experiment that it is measured by, if this program has that very version of its method.
+    pub fn method(&self) -> Result<&'static dyn Experiment, OtherVersion> {
+        experiments::recorded(&self.experiment, self.method_version)
+    }
 }
 
 /// What is expected of a point, written before its first trial.

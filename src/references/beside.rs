@@ -4,7 +4,7 @@ use super::figure::{Figure, Value};
 use super::machine::Machine;
 use super::mapping::{Mapping, mappings};
 use crate::experiment::Point;
-use crate::results::{Outcome, PointResult, Results};
+use crate::results::{PointResult, Results};
 use crate::statistics::Interval;
 
 /// One figure of a published machine beside the result of the point that measures the same.
@@ -65,12 +65,13 @@ pub fn beside<'run>(results: &'run Results, machines: &[&'static Machine]) -> Ve
     found.into_iter().map(|(_, _, row)| row).collect()
 }
 
-/// Where the points of an experiment stand in the results: those with a value first.
+/// Where the points of an experiment stand in the results, those with a value first; none of another version of the method
+/// than the mapping is made for.
 fn candidates(results: &Results, experiment: &str) -> Vec<usize> {
-    let of_it = |(_, point): &(usize, &PointResult)| point.experiment == experiment;
+    let of_it = |(_, point): &(usize, &PointResult)| point.experiment == experiment && point.method().is_ok();
     let mut places: Vec<usize> =
         results.points.iter().enumerate().filter(of_it).map(|(place, _)| place).collect();
-    places.sort_by_key(|place| results.points[*place].outcome != Outcome::Value);
+    places.sort_by_key(|place| results.points[*place].estimate().is_none());
     places
 }
 
@@ -93,7 +94,7 @@ fn row<'run>(
 }
 
 fn ratio(here: &PointResult, there: Value) -> Option<Ratio> {
-    let estimate = here.estimate.as_ref().filter(|_| here.outcome == Outcome::Value)?;
+    let estimate = here.estimate()?;
     let against = there.to_reckon_with().filter(|value| *value > 0.0)?;
     let over = |interval: Interval| Interval { low: interval.low / against, high: interval.high / against };
     let corrected = matches!(there, Value::Doubtful { corrected: Some(_), .. });

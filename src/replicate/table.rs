@@ -208,7 +208,10 @@ fn without_a_value(results: &Results, experiment: &str, point: &Point) -> String
     let mut mine = results.of_experiment(experiment);
     let shown = results.shown(point);
     let found = mine.find(|result| result.point == shown);
-    let reason = found.and_then(|result| result.outcome.reason());
+    let reason = found.and_then(|result| {
+        let other = result.method().err().map(|other| other.to_string());
+        result.outcome.reason().or(other)
+    });
     reason.unwrap_or_else(|| "this machine does not have such a point".to_owned())
 }
 

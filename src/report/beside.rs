@@ -7,7 +7,7 @@ use super::paper::{Document, Section, plain};
 use super::quantities;
 use super::text::Style;
 use crate::references::{Beside, Doubt, Figure, Value};
-use crate::results::{Outcome, Results};
+use crate::results::Results;
 use serde::Serialize;
 
 /// The tables for a terminal, with the sources that they cite.
@@ -28,6 +28,7 @@ pub fn text(results: &Results, published: &Published, style: Style) -> String {
         };
         text.push('\n');
     }
+    text += &article::beside::not_compared(results).map_or(String::new(), |said| style.wrapped("", &said));
     for (place, work) in numbers.works().iter().enumerate() {
         text += &style.wrapped(&format!("[{}] ", place + 1), work);
     }
@@ -70,7 +71,7 @@ pub(super) fn entries<'run>(rows: &[Beside<'run>]) -> Vec<Entry<'run>> {
 
 fn entry<'run>(row: &Beside<'run>) -> Entry<'run> {
     let here = row.here;
-    let estimate = here.estimate.as_ref().filter(|_| here.outcome == Outcome::Value);
+    let estimate = here.estimate();
     let ends = estimate.and_then(quantities::ends);
     let corrected = match row.there.value {
         Value::Doubtful { corrected, .. } => corrected,

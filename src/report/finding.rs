@@ -10,7 +10,7 @@ pub(in crate::report) fn text(statement: &Statement) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
         Piece::Figure(figure) => self::figure(figure),
-        Piece::Point { experiment, point } => words::short_label(experiment, point),
+        Piece::Point { experiment, point } => words::short_label(experiment.as_str(), point),
     };
     statement.0.iter().map(piece).collect()
 }

@@ -13,6 +13,7 @@ use self::with_interval::{WithInterval, high, low};
 use super::beside::{self, Published};
 use super::finding;
 use crate::experiment::{Bound, Check, Figure, Finding, Part, Point, Prediction, Term};
+use crate::experiments::OtherVersion;
 use crate::machine::{Machine, Warning};
 use crate::quantity::{Kind, Unit};
 use crate::record::{Closing, Peer, Resumed, Settings, Tool};
@@ -87,6 +88,7 @@ struct PointReport<'run> {
     unpredicted: Option<&'run str>,
     factor: Option<f64>,
     evidence: &'run [Check],
+    not_judged: Option<String>,
     disturbance: DisturbanceReport,
 }
 
@@ -112,8 +114,8 @@ struct Predicted<'run> {
 
 #[derive(Serialize)]
 struct DisturbanceReport {
-    trials_with_steal: usize,
-    trials_throttled: usize,
+    trials_with_steal: Option<usize>,
+    trials_throttled: Option<usize>,
     migrations: u64,
     involuntary_switches: u64,
     lost_share: Option<f64>,
@@ -246,15 +248,11 @@ fn figure(figure: &Figure) -> FigureReport<'_> {
 }
 
 fn point(result: &PointResult) -> PointReport<'_> {
-    let seen = result.estimate.as_ref();
-    let usable = seen.filter(|_| result.outcome == Outcome::Value);
-    let below = match &result.outcome {
-        Outcome::BelowResolution { below } => Some(*below),
-        _ => None,
-    };
-    let bound = match &result.outcome {
-        Outcome::Implausible { bound } => Some(bound),
-        _ => None,
+    let (usable, unusable) = (result.estimate(), result.outcome.unusable());
+    let (below, bound) = match &result.outcome {
+        Outcome::BelowResolution { below, .. } => (Some(*below), None),
+        Outcome::Implausible { bound, .. } => (None, Some(bound)),
+        _ => (None, None),
     };
     PointReport {
         experiment: &result.experiment,
@@ -273,10 +271,10 @@ fn point(result: &PointResult) -> PointReport<'_> {
         trials: result.trials.0,
         trials_attempted: result.trials.1,
         trials_left_out: result.left_out,
-        observations: seen.map_or(0, |estimate| estimate.observations),
+        observations: usable.or(unusable).map_or(0, |estimate| estimate.observations),
         below,
         bound,
-        unusable: seen.filter(|_| usable.is_none()).map(WithInterval::of),
+        unusable: unusable.map(WithInterval::of),
         baseline: result.baseline.as_ref().map(WithInterval::of),
         core: result.core.as_ref().map(core_state::core),
         each: result.each,
@@ -286,7 +284,8 @@ fn point(result: &PointResult) -> PointReport<'_> {
         predicted: result.prediction.as_ref().map(predicted),
         unpredicted: result.unpredicted.as_deref(),
         factor: result.factor(),
-        evidence: &result.evidence,
+        evidence: result.evidence.checks(),
+        not_judged: result.evidence.not_judged().map(OtherVersion::to_string),
         disturbance: disturbance(&result.disturbance),
     }
 }

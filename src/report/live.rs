@@ -141,6 +141,6 @@ fn row_text(tick: &Tick) -> String {
     format!(
         "{:<22} {:<44} {found}",
         planned.experiment,
-        words::short_label(&planned.experiment, &planned.point)
+        words::short_label(planned.experiment.as_str(), &planned.point)
     )
 }

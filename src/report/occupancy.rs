@@ -2,7 +2,7 @@
 
 use super::quantities;
 use super::words::plural;
-use crate::results::{CoreShared, CoreState, Outcome, PointResult, Results};
+use crate::results::{CoreShared, CoreState, PointResult, Results};
 
 /// What is to be said of the run; nothing where its file does not tell.
 pub(super) fn sentences(results: &Results) -> Vec<String> {
@@ -30,7 +30,7 @@ fn of_time(found: &CoreShared) -> String {
 }
 
 fn of_figures(results: &Results) -> Option<String> {
-    let values = results.points.iter().filter(|point| point.outcome == Outcome::Value);
+    let values = results.points.iter().filter(|point| point.estimate().is_some());
     let states: Vec<CoreState> = values.filter_map(|point| Some(point.core.as_ref()?.state)).collect();
     let count = |wanted: CoreState| states.iter().filter(|state| **state == wanted).count();
     let (alone, mixed) = (count(CoreState::Alone), count(CoreState::Mixed));

@@ -3,11 +3,10 @@
 use super::occupancy;
 use super::quantities;
 use super::words::{self, plural};
-use crate::experiment::Point;
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::record::{Ending, Header, PeerKind};
-use crate::results::{Disturbance, Outcome, PointResult, Results, TrendResult};
+use crate::results::{Disturbance, PointResult, Results, TrendResult};
 use crate::sampling::Qualification;
 use crate::sampling::clock::ClockKind;
 use crate::statistics;
@@ -109,12 +108,10 @@ impl<'run> Precision<'run> {
     /// Of a run.
     pub fn of(results: &'run Results) -> Self {
         let target = results.run.header.settings.precision;
-        let is_value = |point: &&PointResult| point.outcome == Outcome::Value;
-        let values = results.points.iter().filter(is_value).count();
+        let estimates = || results.points.iter().filter_map(PointResult::estimate);
+        let values = estimates().count();
         // A share of nothing has its interval, and no relative width.
-        let has_none =
-            |point: &&PointResult| point.estimate.as_ref().is_none_or(|estimate| estimate.interval.is_none());
-        let without = results.points.iter().filter(is_value).filter(has_none).count();
+        let without = estimates().filter(|estimate| estimate.interval.is_none()).count();
         let mut widths = widths(results);
         widths.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         let all: Vec<f64> = widths.iter().map(|(_, width)| *width).collect();
@@ -154,13 +151,12 @@ impl<'run> Precision<'run> {
 
 /// The values that have an interval, with its width.
 fn widths<'run>(results: &'run Results) -> Vec<(&'run PointResult, f64)> {
-    let values = results.points.iter().filter(|point| point.outcome == Outcome::Value);
-    values.filter_map(|point| Some((point, half_width(point)?))).collect()
+    results.points.iter().filter_map(|point| Some((point, half_width(point)?))).collect()
 }
 
-/// Half the interval of a point as a share of its value.
+/// Half the interval of a point as a share of its value; `None` where there is none.
 pub(super) fn half_width(point: &PointResult) -> Option<f64> {
-    statistics::relative_half_width(point.estimate.as_ref()?)
+    statistics::relative_half_width(point.estimate()?)
 }
 
 /// What disturbed the run, in sentences; empty where nothing did.
@@ -169,18 +165,12 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
     let sum = |of: fn(&Disturbance) -> u64| -> u64 {
         results.points.iter().map(|point| of(&point.disturbance)).fold(0, u64::saturating_add)
     };
-    let mut said = vec![];
+    let mut said = taken(results, trials);
     let mut tell = |count: u64, sentence: &dyn Fn(String) -> String| {
         if count > 0 {
             said.push(sentence(quantities::count(count as usize)));
         }
     };
-    tell(sum(|seen| seen.trials_with_steal as u64), &|n| {
-        format!("The hypervisor took CPU time in {n} of {} (steal).", plural(trials, "trial"))
-    });
-    tell(sum(|seen| seen.trials_throttled as u64), &|n| {
-        format!("A CPU quota held the process back in {n} of {}.", plural(trials, "trial"))
-    });
     tell(sum(|seen| seen.migrations), &|n| {
         format!("Observations that ended on another CPU than they began: {n}.")
     });
@@ -205,6 +195,30 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
     said
 }
 
+/// What the hypervisor or a CPU quota took from trials; or that it could not be read.
+fn taken(results: &Results, trials: usize) -> Vec<String> {
+    let of = plural(trials, "trial");
+    let unread = "is not known: the counter could not be read in every trial.";
+    let steal = match trials_with(results, |seen| seen.trials_with_steal) {
+        Some(0) => None,
+        Some(n) => Some(format!("The hypervisor took CPU time in {} of {of} (steal).", quantities::count(n))),
+        None => Some(format!("Whether the hypervisor took CPU time (steal) {unread}")),
+    };
+    let quota = match trials_with(results, |seen| seen.trials_throttled) {
+        Some(0) => None,
+        Some(n) => Some(format!("A CPU quota held the process back in {} of {of}.", quantities::count(n))),
+        None => Some(format!("Whether a CPU quota held the process back {unread}")),
+    };
+    steal.into_iter().chain(quota).collect()
+}
+
+/// In how many trials of the run something was seen; `None` where it was seen in none and not all could read it.
+pub(super) fn trials_with(results: &Results, of: fn(&Disturbance) -> Option<usize>) -> Option<usize> {
+    let each = || results.points.iter().map(|point| of(&point.disturbance));
+    let seen = each().flatten().fold(0, usize::saturating_add);
+    (seen > 0 || each().all(|count| count.is_some())).then_some(seen)
+}
+
 fn lost(results: &Results) -> Option<String> {
     let shares = results.points.iter().filter_map(|point| Some((point.disturbance.lost_share?, point)));
     let (worst, point) = shares.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
@@ -213,7 +227,7 @@ fn lost(results: &Results) -> Option<String> {
             "A loop that only spins lost up to {} of its time to others just before the observations (most at {}, {}).",
             quantities::share(worst),
             point.experiment,
-            words::label(&point.experiment, &point.point)
+            words::label(point, &point.point)
         )
     })
 }
@@ -232,17 +246,19 @@ pub(super) fn frequencies(results: &Results) -> Option<String> {
 fn whole_run(results: &Results) -> Option<String> {
     let closing = results.run.closing.as_ref()?;
     let seen = &closing.conditions;
-    let taken = |time: u64, by: &str| {
-        if time == 0 {
-            String::new()
-        } else {
-            format!("; {by} {}", quantities::value(Unit::Nanoseconds, time as f64))
-        }
+    let taken = |time: Option<u64>, by: &str| match time {
+        Some(0) => String::new(),
+        Some(time) => format!("; {by} {}", quantities::value(Unit::Nanoseconds, time as f64)),
+        None => format!("; what {by} could not be read"),
+    };
+    let served = |count: Option<u64>, what: &str| match count {
+        Some(count) => format!("{} {what}", quantities::count(count as usize)),
+        None => format!("{what} that could not be counted"),
     };
     Some(format!(
-        "From start to end the whole machine served {} interrupts and {} context switches{}{}.",
-        quantities::count(seen.interrupts as usize),
-        quantities::count(seen.switches as usize),
+        "From start to end the whole machine served {} and {}{}{}.",
+        served(seen.interrupts, "interrupts"),
+        served(seen.switches, "context switches"),
         taken(seen.steal_ns, "the hypervisor took"),
         taken(seen.throttled_ns, "a CPU quota withheld")
     ))
@@ -264,8 +280,8 @@ pub(super) struct Doubt<'run> {
 pub(super) fn doubts<'run>(results: &'run Results) -> Vec<Doubt<'run>> {
     let mut doubts: Vec<Doubt> = vec![];
     for point in &results.points {
-        for check in point.evidence.iter().filter(|check| !check.holds) {
-            let label = words::label(&point.experiment, &point.point);
+        for check in point.evidence.checks().iter().filter(|check| !check.holds) {
+            let label = words::label(point, &point.point);
             let alike = doubts
                 .iter_mut()
                 .find(|doubt| doubt.experiment == point.experiment && doubt.claim == check.claim);
@@ -281,6 +297,16 @@ pub(super) fn doubts<'run>(results: &'run Results) -> Vec<Doubt<'run>> {
         }
     }
     doubts
+}
+
+/// Whose evidence is not judged, and why: a sentence for each experiment.
+pub(super) fn not_judged(results: &Results) -> Vec<String> {
+    let sentence = |experiment: &str| {
+        let mine = || results.of_experiment(experiment).filter_map(|point| point.evidence.not_judged());
+        let points = plural(mine().count(), "point");
+        mine().next().map(|other| format!("{experiment}: the evidence of {points} is not judged: {other}."))
+    };
+    results.experiments().into_iter().filter_map(sentence).collect()
 }
 
 impl Doubt<'_> {
@@ -327,6 +353,6 @@ pub(super) fn trend(trend: &TrendResult) -> String {
 }
 
 /// What a trend was fitted through.
-pub(super) fn trend_label(experiment: &str, group: &Point) -> String {
-    words::short_label(experiment, group)
+pub(super) fn trend_label(trend: &TrendResult) -> String {
+    words::short_label(trend, &trend.group)
 }

@@ -37,7 +37,7 @@ pub(super) struct Row<'run> {
     pub half_width: String,
     /// Measured over predicted.
     pub factor: String,
-    /// ✓, ✗ or –.
+    /// ✓, ✗, – or ?.
     pub evidence: &'static str,
 }
 
@@ -75,7 +75,7 @@ pub(super) fn unmeasured<'run>(results: &'run Results) -> Vec<Unmeasured<'run>> 
     let mut found: Vec<Unmeasured> = vec![];
     for point in results.points.iter().filter(|point| !is_in_table(point)) {
         let (outcome, reason) = (words::outcome(&point.outcome), words::reason(point));
-        let label = words::label(&point.experiment, &point.point);
+        let label = words::label(point, &point.point);
         let alike = found.iter_mut().find(|group| {
             group.experiment == point.experiment && group.outcome == outcome && group.reason == reason
         });
@@ -95,14 +95,14 @@ pub(super) fn unmeasured<'run>(results: &'run Results) -> Vec<Unmeasured<'run>> 
 
 /// Whether the point has a figure that may be used.
 pub(super) fn is_in_table(point: &PointResult) -> bool {
-    matches!(point.outcome, Outcome::Value | Outcome::BelowResolution { .. })
+    matches!(point.outcome, Outcome::Value(_) | Outcome::BelowResolution { .. })
 }
 
 /// The figure of a point that may be used: its median, or the limit that it lies below.
 pub(super) fn figure(point: &PointResult) -> Option<f64> {
     match &point.outcome {
-        Outcome::Value => point.estimate.as_ref().map(|estimate| estimate.value),
-        Outcome::BelowResolution { below } => Some(*below),
+        Outcome::Value(estimate) => Some(estimate.value),
+        Outcome::BelowResolution { below, .. } => Some(*below),
         _ => None,
     }
 }
@@ -119,8 +119,8 @@ pub(super) fn shared_placement<'run>(
 /// The parameters of a point; without the placement where that is said elsewhere.
 pub(super) fn operation(point: &PointResult, placement_said: bool) -> String {
     let rest = point.point.without(AXIS_PLACEMENT.name);
-    let label = words::label(&point.experiment, if placement_said { &rest } else { &point.point });
-    if label.is_empty() { words::label(&point.experiment, &point.point) } else { label }
+    let label = words::label(point, if placement_said { &rest } else { &point.point });
+    if label.is_empty() { words::label(point, &point.point) } else { label }
 }
 
 fn row<'run>(point: &'run PointResult, column: &[&PointResult], placement_said: bool) -> Row<'run> {
@@ -129,7 +129,7 @@ fn row<'run>(point: &'run PointResult, column: &[&PointResult], placement_said: 
     let predicted =
         |value: Option<f64>| value.map_or(ABSENT.to_owned(), |value| readable(point, measure, value));
     let prediction = point.prediction.as_ref();
-    let usable = point.estimate.as_ref().filter(|_| point.outcome == Outcome::Value);
+    let usable = point.estimate();
     let interval = |estimate: &Estimate| {
         let (low, high) = quantities::ends(estimate)?;
         Some(unitised(measure.range(estimate.value, low, high)))
@@ -151,10 +151,10 @@ fn row<'run>(point: &'run PointResult, column: &[&PointResult], placement_said: 
 }
 
 fn measured(point: &PointResult, measure: Measure) -> String {
-    let number = match (&point.outcome, &point.estimate) {
-        (Outcome::BelowResolution { below }, _) => format!("< {}", measure.number(*below, None)),
-        (_, Some(estimate)) => measure.number(estimate.value, quantities::ends(estimate)),
-        (_, None) => return ABSENT.to_owned(),
+    let number = match &point.outcome {
+        Outcome::Value(estimate) => measure.number(estimate.value, quantities::ends(estimate)),
+        Outcome::BelowResolution { below, .. } => format!("< {}", measure.number(*below, None)),
+        _ => return ABSENT.to_owned(),
     };
     format!("{number} {}", measure.symbol)
 }

@@ -26,7 +26,7 @@ const LEAST_ROOM: usize = 14;
 /// From this width on it has the ends of the intervals.
 const MEDIUM: usize = 84;
 
-/// A line under the head and nothing else: a table of figures needs no cage.
+/// A line under the head of a table, and none elsewhere.
 const LINES: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// Of intervals wider than their target so many are named.
@@ -43,6 +43,7 @@ pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> Stri
         misses(results, style),
         accuracy::text(&results.accuracy, style),
         doubts(results, style),
+        not_judged(results, style),
         disturbances(results, style),
         description::warnings(&results.run.header.machine, style),
         precision(results, style),
@@ -223,7 +224,7 @@ fn trends(results: &Results, style: Style) -> String {
     }
     let mut text = style.title("Trends (least squares, 95 % intervals over rounds)") + "\n";
     for trend in &results.trends {
-        let name = format!("{} {}", trend.experiment, run::trend_label(&trend.experiment, &trend.group));
+        let name = format!("{} {}", trend.experiment, run::trend_label(trend));
         text += &style.wrapped("  ", &format!("{}: {}", name.trim_end(), run::trend(trend)));
     }
     text
@@ -262,6 +263,11 @@ fn doubts(results: &Results, style: Style) -> String {
     if text.is_empty() { text } else { style.title("Evidence that does not hold") + "\n" + &text }
 }
 
+fn not_judged(results: &Results, style: Style) -> String {
+    let text: String = run::not_judged(results).iter().map(|said| style.wrapped("  ? ", said)).collect();
+    if text.is_empty() { text } else { style.title("Evidence that is not judged") + "\n" + &text }
+}
+
 fn disturbances(results: &Results, style: Style) -> String {
     let said = run::disturbances(results);
     if said.is_empty() {
@@ -275,7 +281,7 @@ fn precision(results: &Results, style: Style) -> String {
     let precision = Precision::of(results);
     let mut text = style.title("Precision") + "\n" + &style.wrapped("  ", &precision.sentence());
     for (point, width) in precision.missed.iter().take(MOST_MISSED) {
-        let label = words::label(&point.experiment, &point.point);
+        let label = words::label(*point, &point.point);
         let line = format!("{} {} {label}", quantities::plus_minus(*width), point.experiment);
         text += &style.wrapped("    ", &line);
     }

@@ -2,36 +2,56 @@
 
 use super::paper::Sign;
 use super::quantities;
-use crate::experiment::{
-    AXIS_PLACEMENT, About, Effort, Experiment, Parameter, Placement, Point, Scale, Value,
-};
+use crate::experiment::{AXIS_PLACEMENT, Effort, Placement, Point, Scale, Value};
 use crate::experiments;
 use crate::quantity::Unit;
-use crate::results::{Outcome, PointResult};
+use crate::record::MethodParameter;
+use crate::results::{Evidence, Outcome, PointResult, TrendResult};
+use std::borrow::Cow;
 
-/// The header of an experiment of this name; `None` for one that this program does not know.
-pub(super) fn about(experiment: &str) -> Option<&'static About> {
-    experiments::find(experiment).map(Experiment::about)
+/// What tells which parameters points have, and how their values are written.
+pub(super) trait Declares {
+    /// The parameters, in the order of the tables.
+    fn parameters(&self) -> Cow<'_, [MethodParameter]>;
+}
+
+/// The name of an experiment of this program; for what was recorded the result itself tells, which may be of another version.
+impl Declares for str {
+    fn parameters(&self) -> Cow<'_, [MethodParameter]> {
+        let known = experiments::find(self);
+        Cow::Owned(known.map(|experiment| MethodParameter::all(experiment.about())).unwrap_or_default())
+    }
+}
+
+impl Declares for PointResult {
+    fn parameters(&self) -> Cow<'_, [MethodParameter]> {
+        Cow::Borrowed(&self.parameters)
+    }
+}
+
+impl Declares for TrendResult {
+    fn parameters(&self) -> Cow<'_, [MethodParameter]> {
+        Cow::Borrowed(&self.parameters)
+    }
 }
 
 /// The point's parameters in the order of the tables: `abi · arguments 3 · one-cpu`.
-pub(super) fn label(experiment: &str, point: &Point) -> String {
-    let words: Vec<String> =
-        names(experiment, point).iter().map(|name| phrase(experiment, point, name)).collect();
+pub(super) fn label<D: Declares + ?Sized>(of: &D, point: &Point) -> String {
+    let words: Vec<String> = names(of, point).iter().map(|name| phrase(of, point, name)).collect();
     words.join(" · ")
 }
 
 /// The same without the placement where it is the common one, for the heading of a curve or the row of a figure.
-pub(super) fn short_label(experiment: &str, point: &Point) -> String {
+pub(super) fn short_label<D: Declares + ?Sized>(of: &D, point: &Point) -> String {
     let usual = point.get(AXIS_PLACEMENT.name).is_some() && point.placement() == Placement::OneCpu;
     let short = if usual { point.without(AXIS_PLACEMENT.name) } else { point.clone() };
-    let short = label(experiment, &short);
-    if short.is_empty() { label(experiment, point) } else { short }
+    let short = label(of, &short);
+    if short.is_empty() { label(of, point) } else { short }
 }
 
 /// The names of the point's parameters: those that the experiment declares in its order, others, and the placement last.
-pub(super) fn names(experiment: &str, point: &Point) -> Vec<String> {
-    let declared = about(experiment).map_or(&[] as &[Parameter], |about| about.parameters);
+pub(super) fn names<D: Declares + ?Sized>(of: &D, point: &Point) -> Vec<String> {
+    let declared = of.parameters();
     let place = |name: &str| match declared.iter().position(|parameter| parameter.name == name) {
         Some(index) => index,
         None if name == AXIS_PLACEMENT.name => usize::MAX,
@@ -42,17 +62,17 @@ pub(super) fn names(experiment: &str, point: &Point) -> Vec<String> {
     names
 }
 
-fn phrase(experiment: &str, point: &Point, name: &str) -> String {
+fn phrase<D: Declares + ?Sized>(of: &D, point: &Point, name: &str) -> String {
     let Some(given) = point.get(name) else { return String::new() };
     match given {
         Value::Name(variant) => variant.clone(),
-        Value::Number(_) => format!("{name} {}", value(experiment, name, given)),
+        Value::Number(_) => format!("{name} {}", value(of, name, given)),
     }
 }
 
 /// A parameter's value as its scale wants it.
-pub(super) fn value(experiment: &str, name: &str, value: &Value) -> String {
-    match (value, scale(experiment, name)) {
+pub(super) fn value<D: Declares + ?Sized>(of: &D, name: &str, value: &Value) -> String {
+    match (value, scale(of, name)) {
         (Value::Number(bytes), Scale::Bytes) => quantities::size(*bytes),
         (Value::Number(time), Scale::Nanoseconds) => exact_time(*time),
         (value, _) => value.to_string(),
@@ -70,17 +90,16 @@ fn exact_time(nanoseconds: u64) -> String {
 }
 
 /// How a parameter's values are written.
-pub(super) fn scale(experiment: &str, name: &str) -> Scale {
-    let parameter =
-        about(experiment).and_then(|about| about.parameters.iter().find(|parameter| parameter.name == name));
+pub(super) fn scale<D: Declares + ?Sized>(of: &D, name: &str) -> Scale {
+    let declared = of.parameters();
+    let parameter = declared.iter().find(|parameter| parameter.name == name);
     parameter.map_or(Scale::Count, |parameter| parameter.scale)
 }
 
 /// A parameter with what it means, where that is more than its name.
-pub(super) fn parameter(experiment: &str, name: &str) -> String {
-    let declared =
-        about(experiment).and_then(|about| about.parameters.iter().find(|parameter| parameter.name == name));
-    match declared {
+pub(super) fn parameter<D: Declares + ?Sized>(of: &D, name: &str) -> String {
+    let declared = of.parameters();
+    match declared.iter().find(|parameter| parameter.name == name) {
         Some(parameter) if parameter.meaning != name => format!("{name} ({})", parameter.meaning),
         _ => name.to_owned(),
     }
@@ -98,14 +117,15 @@ pub(super) fn quantity(unit: Unit) -> &'static str {
 
 /// What became of a point's evidence.
 pub(super) fn evidence_sign(point: &PointResult) -> Sign {
-    match (point.evidence.is_empty(), point.evidence_holds()) {
-        (true, _) => Sign::Unasked,
-        (false, true) => Sign::Holds,
-        (false, false) => Sign::Fails,
+    match &point.evidence {
+        Evidence::NotJudged(_) => Sign::NotJudged,
+        Evidence::Judged(checks) if checks.is_empty() => Sign::Unasked,
+        Evidence::Judged(_) if point.evidence_holds() => Sign::Holds,
+        Evidence::Judged(_) => Sign::Fails,
     }
 }
 
-/// ✓ where all evidence holds, ✗ where some does not, – where there is none.
+/// ✓ where all evidence holds, ✗ where some does not, – where there is none, ? where it is not judged.
 pub(super) fn evidence_mark(point: &PointResult) -> &'static str {
     evidence_sign(point).mark()
 }
@@ -113,7 +133,7 @@ pub(super) fn evidence_mark(point: &PointResult) -> &'static str {
 /// The outcome in a word or two.
 pub(super) fn outcome(outcome: &Outcome) -> &'static str {
     match outcome {
-        Outcome::Value => "measured",
+        Outcome::Value(_) => "measured",
         Outcome::BelowResolution { .. } => "below resolution",
         Outcome::Skipped { .. } => "skipped",
         Outcome::Failed { .. } => "failed",
@@ -125,15 +145,14 @@ pub(super) fn outcome(outcome: &Outcome) -> &'static str {
 
 /// The reason of an outcome, with the figure that an implausible result had.
 pub(super) fn reason(point: &PointResult) -> String {
-    let reason = point.outcome.reason().unwrap_or_default();
-    match (&point.outcome, &point.estimate) {
-        (Outcome::Implausible { bound }, Some(estimate)) => format!(
+    match &point.outcome {
+        Outcome::Implausible { bound, unusable } => format!(
             "{} was seen, and {} is the limit: {}",
-            quantities::estimate(point.unit, estimate),
+            quantities::estimate(point.unit, unusable),
             quantities::value(point.unit, bound.limit),
             bound.because
         ),
-        _ => reason,
+        other => other.reason().unwrap_or_default(),
     }
 }
 

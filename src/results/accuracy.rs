@@ -125,7 +125,7 @@ fn tally<'run>(name: &str, points: impl Iterator<Item = &'run PointResult> + Clo
 }
 
 fn is_unpredicted(point: &PointResult) -> bool {
-    point.outcome == super::Outcome::Value && point.prediction.is_none()
+    point.estimate().is_some() && point.prediction.is_none()
 }
 
 fn share(points: usize, of: usize) -> Share {
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
     use crate::experiment::{Basis, Prediction};
     use crate::quantity::Unit;
-    use crate::results::{Disturbance, Outcome};
+    use crate::results::{Disturbance, Evidence, Outcome};
     use crate::statistics::Estimate;
 
     /// A point of which `predicted` was said, if anything, and at which `measured` was found.
@@ -160,9 +160,9 @@ mod tests {
             experiment: experiment.to_owned(),
             method_version: 1,
             point: Point::new(),
+            parameters: vec![],
             unit: Unit::Nanoseconds,
-            outcome: Outcome::Value,
-            estimate: Some(estimate),
+            outcome: Outcome::Value(estimate),
             baseline: None,
             core: None,
             samples: vec![],
@@ -174,7 +174,7 @@ mod tests {
             outliers: None,
             prediction: predicted.map(said),
             unpredicted: None,
-            evidence: vec![],
+            evidence: Evidence::Judged(vec![]),
             trials: (1, 1),
             left_out: 0,
             disturbance: Disturbance::default(),

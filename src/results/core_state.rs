@@ -1,13 +1,10 @@
 //! Was the core its own? The levels of a run, and how much of the time another hardware thread of the core worked.
 
-use super::headline;
-use super::visits::Visits;
 use crate::experiment::Placement;
-use crate::quantity::Unit;
 use crate::record::{Header, Run, Trial};
 use crate::sampling::occupancy;
 use crate::sampling::{CoreReadings, Observations, Sample};
-use crate::statistics::{self, Estimate, Interval, LevelHistogram, Levels, Occupancy};
+use crate::statistics::{self, Interval, LevelHistogram, Levels, Occupancy};
 
 /// Which observations an estimate is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,35 +25,6 @@ impl CoreState {
             CoreState::Mixed => "mixed",
             CoreState::AtEnds => "at_ends",
         }
-    }
-}
-
-/// What the core did at one point.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PointCore {
-    /// Which observations the point's estimate is of.
-    pub state: CoreState,
-    /// The share of the time observed in which the core was shared, mean over trials; `None` where nothing was clear.
-    pub shared_share: Option<f64>,
-    /// The same estimate of what was observed while the core was shared, of short work; `None` where that was too little.
-    pub shared: Option<Estimate>,
-    /// Observations of all trials made with the core alone, shared, and neither for certain.
-    pub observations: [usize; 3],
-}
-
-impl PointCore {
-    /// Of the trials of a point; `None` where nothing is known of the core.
-    pub fn of(run: &Run, unit: Unit, visits: &Visits, samples: &[&Sample], levels: &Levels) -> Option<Self> {
-        let state = visits.state?;
-        let shared = (state != CoreState::AtEnds).then(|| visits.shared()).filter(|found| !found.is_empty());
-        let shares: Vec<f64> = samples.iter().filter_map(|sample| shared_share(sample, levels)).collect();
-        Some(PointCore {
-            state,
-            shared_share: statistics::mean(&shares).map(|mean| mean.value),
-            shared: shared.and_then(|found| headline::estimate(run, unit, samples, &found)).map(|(of, _)| of),
-            observations: [Occupancy::Alone, Occupancy::Shared, Occupancy::Unclear]
-                .map(|state| visits.count(state)),
-        })
     }
 }
 
@@ -177,7 +145,7 @@ fn shared_on_arrival(sample: &Sample, levels: &Levels) -> Option<f64> {
 
 /// The share of a trial's time in which the core was shared, of what is clear: of the ticks of its observations, or, where
 /// it was not read beside each of them, of the readings.
-fn shared_share(sample: &Sample, levels: &Levels) -> Option<f64> {
+pub(super) fn shared_share(sample: &Sample, levels: &Levels) -> Option<f64> {
     let seen: Vec<(Occupancy, f64)> = match (states(sample, levels), timed(&sample.observations)) {
         (Some(states), Some(ticks)) => {
             states.into_iter().zip(ticks.into_iter().map(|ticks| ticks.max(0) as f64)).collect()

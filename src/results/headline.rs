@@ -4,7 +4,7 @@ use super::core_state::CoreState;
 use super::sound::Sound;
 use super::visits::{Visit, Visits};
 use crate::quantity::{Kind, Unit};
-use crate::record::{Run, Trial};
+use crate::record::{PlannedPoint, Run, Trial};
 use crate::sampling::{Observations, Sample};
 use crate::statistics::{self, Estimate, Levels, MINIMUM_TRIALS};
 
@@ -26,9 +26,9 @@ pub struct Headline {
 impl Headline {
     /// The headline of a point's trials whose own evidence holds, with the run's levels of a core alone and shared where these are known; `None`
     /// where nothing was observed.
-    pub fn of(run: &Run, unit: Unit, trials: &[&Trial], levels: Option<&Levels>) -> Option<Self> {
-        let sound = Sound::of(trials).trials;
-        Headline::from(run, unit, &sound, &Visits::of(run, unit, &sound, levels))
+    pub fn of(run: &Run, planned: &PlannedPoint, trials: &[&Trial], levels: Option<&Levels>) -> Option<Self> {
+        let sound = Sound::of(planned.method(), trials).trials;
+        Headline::from(run, planned.unit, &sound, &Visits::of(run, planned.unit, &sound, levels))
     }
 
     /// The headline of what was chosen of a point's trials.

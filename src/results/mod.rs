@@ -3,12 +3,17 @@
 
 mod accuracy;
 mod core_state;
+mod disturbance;
+mod evidence;
 mod headline;
 mod kept_off;
 mod left_out;
+mod method;
 mod missed;
 mod nearness;
+mod outcome;
 mod point;
+mod point_core;
 mod processor_time;
 mod shape;
 mod sound;
@@ -17,18 +22,23 @@ pub mod virtual_peer;
 mod visits;
 
 pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
-pub use core_state::{CoreLevels, CoreShared, CoreState, PointCore};
+pub use core_state::{CoreLevels, CoreShared, CoreState};
+pub use disturbance::Disturbance;
+pub use evidence::Evidence;
 pub use headline::Headline;
 pub use left_out::{budget, rounded};
-pub use point::{Disturbance, Outcome, PointResult, trials_of};
+pub use outcome::Outcome;
+pub use point::{PointResult, trials_of};
+pub use point_core::PointCore;
 pub use processor_time::ProcessorTime;
 pub use sound::sound_trials;
 pub use trend::TrendResult;
 
 use crate::experiment::{Experiment, Finding, Found, Known, Point};
-use crate::experiments;
-use crate::record::Run;
+use crate::record::{Method, Run};
 use crate::statistics;
+use point::first_of_each;
+use std::borrow::Cow;
 
 /// Everything that follows from a run file.
 pub struct Results<'run> {
@@ -66,7 +76,7 @@ impl<'run> Results<'run> {
                 (!said.is_empty()).then(|| (name.to_owned(), said))
             })
             .collect();
-        let mut trends = trend::trends(&points, |_| true);
+        let mut trends = trend::trends(run, &points, |_| true);
         if virtual_peer::has_one(run) {
             virtual_peer::name(&mut points, &mut trends, &mut findings);
         }
@@ -76,17 +86,17 @@ impl<'run> Results<'run> {
         Results { run, points, trends, findings, overall, accuracy, core_hz, core_shared }
     }
 
-    /// What was found, as experiments know it: by their own names of points.
+    /// What was found by the methods of this program, as experiments know it: by their own names of points.
     pub fn known(&self) -> Known<'run> {
         let mut known = Known::new(&self.run.header.machine, self.core_hz);
         known.virtual_peer = virtual_peer::has_one(self.run);
-        for point in &self.points {
-            if let (Outcome::Value, Some(estimate)) = (&point.outcome, &point.estimate) {
+        for point in self.points.iter().filter(|point| point.method().is_ok()) {
+            if let Some(estimate) = point.estimate() {
                 let found = Found::of(estimate, point.unit);
                 known.learn(&point.experiment, &virtual_peer::unnamed(&point.point), found);
             }
         }
-        for trend in &self.trends {
+        for trend in self.trends.iter().filter(|trend| self.experiment(&trend.experiment).is_some()) {
             trend.teach(&mut known, &virtual_peer::unnamed(&trend.group));
         }
         known
@@ -99,12 +109,22 @@ impl<'run> Results<'run> {
 
     /// The names of the experiments in the plan, in its order.
     pub fn experiments(&self) -> Vec<&str> {
-        names(&self.points)
+        first_of_each(&self.points).map(|point| point.experiment.as_str()).collect()
     }
 
     /// The results of one experiment.
     pub fn of_experiment<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a PointResult> {
         self.points.iter().filter(move |point| point.experiment == name)
+    }
+
+    /// The experiment of this name, if this program has the version of its method that measured.
+    pub fn experiment(&self, name: &str) -> Option<&'static dyn Experiment> {
+        self.of_experiment(name).next()?.method().ok()
+    }
+
+    /// The method that an experiment was measured by; `None` where neither this program nor the run file describes it.
+    pub fn method(&self, name: &str) -> Option<Cow<'run, Method>> {
+        method::method(self.run, name, self.of_experiment(name).next()?.method_version)
     }
 
     /// What the results of one experiment say.
@@ -125,22 +145,16 @@ impl<'run> Results<'run> {
     }
 }
 
+/// The experiments whose findings can be told: those of which this program has the version that measured.
 fn experiments_of(points: &[PointResult]) -> impl Iterator<Item = &'static dyn Experiment> {
-    names(points).into_iter().filter_map(experiments::find)
-}
-
-/// The names of the experiments that points belong to, in the order of the plan.
-fn names(points: &[PointResult]) -> Vec<&str> {
-    let mut names: Vec<&str> = points.iter().map(|point| point.experiment.as_str()).collect();
-    names.dedup();
-    names
+    first_of_each(points).filter_map(|point| point.method().ok())
 }
 
 /// What the run has found in the end, where it stands or not: what predictions made then would rest on.
 fn everything<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
     let mut known = Known::new(&run.header.machine, core_hz);
     for point in points {
-        if let Some(estimate) = &point.estimate {
+        if let Some(estimate) = point.estimate().or(point.outcome.unusable()) {
             known.learn(&point.experiment, &point.point, Found::of(estimate, point.unit));
         }
     }
@@ -152,11 +166,11 @@ fn supported<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>)
     let mut known = Known::new(&run.header.machine, core_hz);
     known.virtual_peer = virtual_peer::has_one(run);
     for point in points.iter().filter(|point| point.evidence_holds()) {
-        if let (Outcome::Value, Some(estimate)) = (&point.outcome, &point.estimate) {
+        if let Some(estimate) = point.estimate() {
             known.learn(&point.experiment, &point.point, Found::of(estimate, point.unit));
         }
     }
-    for trend in trend::trends(points, PointResult::evidence_holds) {
+    for trend in trend::trends(run, points, PointResult::evidence_holds) {
         trend.teach(&mut known, &trend.group);
     }
     known

@@ -1,6 +1,6 @@
 //! How near results are to their base hardware and to their predictions, over the run (R-CMP-01).
 
-use super::{Outcome, PointResult};
+use super::PointResult;
 use crate::experiment::{Dimension, Finding, Found, Part, Prediction, Question, Statement, said};
 use crate::quantity::Unit;
 use crate::statistics;
@@ -10,8 +10,7 @@ pub fn finding(points: &[PointResult]) -> Option<Finding> {
     let over = |part: &dyn Fn(&Prediction) -> Option<f64>| {
         let ratio = |point: &PointResult| {
             let base = part(point.prediction.as_ref()?).filter(|base| *base > 0.0)?;
-            let measured = point.estimate.as_ref().filter(|_| point.outcome == Outcome::Value)?.value;
-            Some(measured / base)
+            Some(point.estimate()?.value / base)
         };
         let costs = points.iter().filter(|point| point.unit == Unit::Nanoseconds && point.evidence_holds());
         let mut ratios: Vec<f64> = costs.filter_map(ratio).collect();

@@ -1,105 +1,23 @@
-//! The result of one point: its outcome, its estimate, its evidence.
+//! The result of one point: its outcome with its estimate, its prediction, its evidence.
 
-use super::core_state::PointCore;
+use super::disturbance::Disturbance;
+use super::evidence::Evidence;
 use super::headline::Headline;
 use super::left_out;
+use super::method::parameters;
+use super::outcome::Outcome;
+use super::point_core::PointCore;
 use super::processor_time::ProcessorTime;
 use super::shape;
 use super::sound::Sound;
 use super::visits::Visits;
-use crate::experiment::{Bound, Check, Observed, Point, Prediction};
-use crate::experiments;
+use crate::experiment::{Experiment, Point, Prediction};
+use crate::experiments::{self, OtherVersion};
 use crate::quantity::{Kind, Unit};
-use crate::record::{PlannedPoint, PredictionLine, Run, Trial, TrialOutcome};
+use crate::record::{MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
 use crate::sampling::{Observations, Sample};
 use crate::statistics::{self, Estimate, Levels, Mode, Outliers};
 use std::collections::BTreeMap;
-
-/// What became of a point. Nothing is clamped, nothing is silently dropped, no zero stands for "not measured".
-#[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
-    /// The estimate stands.
-    Value,
-    /// The cost cannot be told from nothing; at 95 % it is below this, in the point's unit.
-    BelowResolution {
-        /// The upper end of the interval.
-        below: f64,
-    },
-    /// It was not attempted.
-    Skipped {
-        /// What is missing, and what to do about it.
-        reason: String,
-    },
-    /// It was attempted and broke.
-    Failed {
-        /// How.
-        reason: String,
-    },
-    /// It did not end in time.
-    TimedOut {
-        /// The limit, seconds.
-        after_s: f64,
-    },
-    /// It was measured, and something else kept its trials from what they measure.
-    Disturbed {
-        /// By what.
-        by: String,
-    },
-    /// It was measured and cannot be what its name says.
-    Implausible {
-        /// The bound that it breaks.
-        bound: Bound,
-    },
-}
-
-impl Outcome {
-    /// The word in JSON and tables.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Outcome::Value => "value",
-            Outcome::BelowResolution { .. } => "below_resolution",
-            Outcome::Skipped { .. } => "skipped",
-            Outcome::Failed { .. } => "failed",
-            Outcome::TimedOut { .. } => "timed_out",
-            Outcome::Disturbed { .. } => "disturbed",
-            Outcome::Implausible { .. } => "implausible",
-        }
-    }
-
-    /// Why it is not a value, in words; `None` for a value.
-    pub fn reason(&self) -> Option<String> {
-        match self {
-            Outcome::Value => None,
-            Outcome::BelowResolution { .. } => Some("cannot be told from zero in this run".to_owned()),
-            Outcome::Skipped { reason } | Outcome::Failed { reason } => Some(reason.clone()),
-            Outcome::TimedOut { after_s } => Some(format!("did not end within {after_s} s")),
-            Outcome::Disturbed { by } => Some(by.clone()),
-            Outcome::Implausible { bound } => Some(format!("breaks a bound: {}", bound.because)),
-        }
-    }
-
-    /// Whether something went wrong, as against something that was not there.
-    pub fn is_failure(&self) -> bool {
-        matches!(self, Outcome::Failed { .. } | Outcome::TimedOut { .. } | Outcome::Implausible { .. })
-    }
-}
-
-/// What disturbed the trials of a point, summed over them.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Disturbance {
-    /// Trials in which the hypervisor took time.
-    pub trials_with_steal: usize,
-    /// Trials in which a CPU quota held the process back.
-    pub trials_throttled: usize,
-    /// Observations that ended on another CPU than the one before.
-    pub migrations: u64,
-    /// Times the scheduler took the CPU away.
-    pub involuntary_switches: u64,
-    /// Share of a spinning loop's time that was lost just before the observations.
-    pub lost_share: Option<f64>,
-    /// The lowest and the highest core frequency seen, hertz.
-    pub core_hz: Option<(f64, f64)>,
-}
 
 /// The result of one point.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,12 +28,12 @@ pub struct PointResult {
     pub method_version: u32,
     /// The setting of its parameters.
     pub point: Point,
+    /// The parameters that its method declares; none where neither this program nor the run file tells.
+    pub parameters: Vec<MethodParameter>,
     /// What its numbers count.
     pub unit: Unit,
-    /// What became of it.
+    /// What became of it, with its estimate.
     pub outcome: Outcome,
-    /// The median with its interval; also kept where the outcome says that it must not be used.
-    pub estimate: Option<Estimate>,
     /// The baseline's own median, where one was subtracted.
     pub baseline: Option<Estimate>,
     /// What the core did meanwhile; `None` where that is not known.
@@ -140,7 +58,7 @@ pub struct PointResult {
     /// Why nothing was expected.
     pub unpredicted: Option<String>,
     /// What shows that the operation was the one named.
-    pub evidence: Vec<Check>,
+    pub evidence: Evidence,
     /// Trials that the figure rests on, and all trials.
     pub trials: (usize, usize),
     /// Trials that observed something and are left out, because their own evidence does not hold.
@@ -152,18 +70,23 @@ pub struct PointResult {
 }
 
 impl PointResult {
+    /// The median with its interval, if it stands.
+    pub fn estimate(&self) -> Option<&Estimate> {
+        self.outcome.estimate()
+    }
+
     /// The median over the prediction; `None` unless both stand.
     pub fn factor(&self) -> Option<f64> {
-        let (estimate, prediction) = (self.estimate.as_ref()?, self.prediction.as_ref()?);
-        let predicted = prediction.total();
-        (self.outcome == Outcome::Value && predicted > 0.0).then(|| estimate.value / predicted)
+        let predicted = self.prediction.as_ref()?.total();
+        let estimate = self.estimate()?;
+        (predicted > 0.0).then(|| estimate.value / predicted)
     }
 
     /// The best observation: the smallest cost, the highest rate; `None` of a difference, where it would reward a fluke of
     /// the baseline, of sizes, of which none is better, and where the smallest time is none: then it is a fluke of what was
     /// subtracted from the reading.
     pub fn best(&self) -> Option<f64> {
-        let estimate = self.estimate.as_ref().filter(|_| self.outcome == Outcome::Value)?;
+        let estimate = self.estimate()?;
         match self.unit.kind() {
             Kind::Cost => estimate.min.filter(|least| *least > 0.0 || self.unit != Unit::Nanoseconds),
             Kind::Rate => estimate.max,
@@ -174,14 +97,18 @@ impl PointResult {
     /// How good the result is, more being better: its rate, or its cost below zero; `None` where it is no value that its
     /// evidence supports.
     pub fn merit(&self) -> Option<f64> {
-        let value =
-            self.estimate.as_ref().filter(|_| self.outcome == Outcome::Value && self.evidence_holds())?.value;
+        let value = self.estimate().filter(|_| self.evidence_holds())?.value;
         Some(if self.unit.kind() == Kind::Rate { value } else { -value })
     }
 
-    /// Whether all evidence holds.
+    /// Whether its evidence was judged, and all of it holds.
     pub fn evidence_holds(&self) -> bool {
-        self.evidence.iter().all(|check| check.holds)
+        self.evidence.holds()
+    }
+
+    /// The experiment that it was measured by, if this program has that very version of its method.
+    pub fn method(&self) -> Result<&'static dyn Experiment, OtherVersion> {
+        experiments::recorded(&self.experiment, self.method_version)
     }
 }
 
@@ -215,7 +142,7 @@ fn judge(
     trials: &[&Trial],
     expected: Option<&PredictionLine>,
 ) -> PointResult {
-    let Sound { trials: sound, left_out, disturbed, remark } = Sound::of(trials);
+    let Sound { trials: sound, left_out, disturbed, remark } = Sound::of(planned.method(), trials);
     let measured: Vec<&Sample> = sound.iter().filter_map(|trial| trial.sample()).collect();
     let visits = Visits::of(run, planned.unit, &sound, levels);
     // Fewer trials than an interval needs are no result, whatever they have seen; they stay in the run file.
@@ -225,20 +152,23 @@ fn judge(
     let all: Vec<f64> = samples.iter().flatten().copied().collect();
     let each = measured.iter().any(|sample| is_each(&sample.observations));
     let bound = expected.and_then(|expected| expected.bound.clone());
-    let outcome = match (&headline, unaffordable) {
+    let baseline = headline.as_ref().and_then(|headline| headline.baseline.clone());
+    let outcome = match (headline, unaffordable) {
         (_, Some(reason)) => Outcome::Skipped { reason },
-        (Some(_), None) if let Some(check) = disturbed => Outcome::Disturbed { by: check.seen },
-        (Some(headline), None) => measured_outcome(headline, bound, planned.unit.kind()),
-        (None, None) => unmeasured_outcome(planned, trials),
+        (Some(headline), None) if let Some(check) = disturbed => {
+            Outcome::Disturbed { by: check.seen, unusable: headline.estimate }
+        }
+        (Some(headline), None) => Outcome::measured(headline, bound, planned.unit.kind()),
+        (None, None) => Outcome::unmeasured(planned, trials),
     };
     PointResult {
         experiment: planned.experiment.clone(),
         method_version: planned.method_version,
         point: planned.point.clone(),
+        parameters: parameters(run, planned),
         unit: planned.unit,
         outcome,
-        estimate: headline.as_ref().map(|headline| headline.estimate.clone()),
-        baseline: headline.and_then(|headline| headline.baseline),
+        baseline,
         core: levels.and_then(|levels| PointCore::of(run, planned.unit, &visits, &measured, levels)),
         by_round: visits.by_round(),
         each,
@@ -248,10 +178,10 @@ fn judge(
         outliers: statistics::outliers(&all),
         prediction: expected.and_then(|expected| expected.prediction.clone()),
         unpredicted: expected.and_then(|expected| expected.unpredicted.clone()),
-        evidence: evidence(planned, &measured, remark),
+        evidence: Evidence::of(planned.method(), &planned.point, &measured, remark),
         trials: (measured.len(), trials.len()),
         left_out,
-        disturbance: disturbance(&measured),
+        disturbance: Disturbance::of(&measured),
         processor_time: ProcessorTime::of(run, &measured),
         samples,
     }
@@ -272,120 +202,7 @@ fn is_each(observations: &Observations) -> bool {
     }
 }
 
-fn measured_outcome(headline: &Headline, bound: Option<Bound>, kind: Kind) -> Outcome {
-    let (estimate, resolution) = (&headline.estimate, headline.resolution);
-    let has_baseline = headline.baseline.is_some();
-    let high = estimate.interval.map_or(estimate.value, |interval| interval.high);
-    let low = estimate.interval.map_or(estimate.value, |interval| interval.low);
-    // A few trials on a busy machine may well show a negative difference: only an interval tells that it is none.
-    if has_baseline && estimate.interval.is_some() && high < 0.0 {
-        let because = "the operation took less time than the same work without it".to_owned();
-        return Outcome::Implausible { bound: Bound { limit: 0.0, because } };
-    }
-    if let Some(bound) = bound {
-        let broken = match kind {
-            Kind::Cost => high < bound.limit,
-            Kind::Rate => low > bound.limit,
-            Kind::Size => false,
-        };
-        if broken {
-            return Outcome::Implausible { bound };
-        }
-    }
-    if (has_baseline && low <= 0.0) || estimate.value.abs() < resolution {
-        return Outcome::BelowResolution { below: high.max(resolution) };
-    }
-    Outcome::Value
-}
-
-fn unmeasured_outcome(planned: &PlannedPoint, trials: &[&Trial]) -> Outcome {
-    if let Some(reason) = &planned.skip {
-        return Outcome::Skipped { reason: reason.clone() };
-    }
-    match trials.last().map(|trial| &trial.outcome) {
-        None => Outcome::Skipped {
-            reason: "the run ended before its first visit: allow a larger --budget".to_owned(),
-        },
-        Some(TrialOutcome::Skipped { reason }) => Outcome::Skipped { reason: reason.clone() },
-        Some(TrialOutcome::Failed { reason }) => Outcome::Failed { reason: reason.clone() },
-        Some(TrialOutcome::TimedOut { after_s }) => Outcome::TimedOut { after_s: *after_s },
-        Some(TrialOutcome::Measured { .. }) => {
-            Outcome::Failed { reason: "it ended without a single observation".to_owned() }
-        }
-    }
-}
-
-/// The claims, judged over all of the samples, with what is to be said of those that fail by themselves. One that fails over
-/// all of them says enough.
-fn evidence(planned: &PlannedPoint, measured: &[&Sample], remark: Option<Check>) -> Vec<Check> {
-    if measured.is_empty() {
-        return vec![];
-    }
-    match experiments::find(&planned.experiment) {
-        Some(experiment) => {
-            let mut checks = experiment.evidence(&planned.point, &observed(measured));
-            let said = checks.iter().any(|check| !check.holds);
-            checks.extend(remark.filter(|remark| remark.holds || !said));
-            checks
-        }
-        None => {
-            vec![Check::missing("this program does not know the experiment and cannot judge its evidence")]
-        }
-    }
-}
-
-/// The sums over trials of what was counted.
-pub(super) fn observed(measured: &[&Sample]) -> Observed {
-    let mut seen = Observed { trials: measured.len() as u64, ..Observed::default() };
-    for sample in measured {
-        seen.stated.extend(sample.stated.clone());
-        count(&mut seen.operations, sample.operations);
-        count(&mut seen.baseline_iterations, sample.baseline_iterations);
-        let (sum, counters) = (&mut seen.counters, &sample.counters);
-        count(&mut sum.minor_faults, counters.minor_faults);
-        count(&mut sum.major_faults, counters.major_faults);
-        count(&mut sum.voluntary_switches, counters.voluntary_switches);
-        count(&mut sum.involuntary_switches, counters.involuntary_switches);
-        count(&mut sum.user_ns, counters.user_ns);
-        count(&mut sum.system_ns, counters.system_ns);
-        sum.instructions = add(sum.instructions, counters.instructions);
-        sum.cycles = add(sum.cycles, counters.cycles);
-        for (name, seen_here) in &sample.witnessed {
-            *seen.witnessed.entry(name.clone()).or_default() += seen_here;
-        }
-    }
-    seen
-}
-
-fn total(counts: impl Iterator<Item = u64>) -> u64 {
-    counts.fold(0, u64::saturating_add)
-}
-
-/// Sums stop at what they can hold: a run file may have been edited.
-fn count(sum: &mut u64, more: u64) {
-    *sum = sum.saturating_add(more);
-}
-
-fn add(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
-    match (sum, more) {
-        (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
-        (sum, more) => sum.or(more),
-    }
-}
-
-fn disturbance(measured: &[&Sample]) -> Disturbance {
-    let conditions = || measured.iter().map(|sample| &sample.conditions);
-    let spun: f64 = conditions().map(|seen| seen.spun_ns).sum();
-    let lost: f64 = conditions().map(|seen| seen.lost_ns).sum();
-    let frequencies: Vec<f64> =
-        conditions().flat_map(|seen| [seen.core_hz_before, seen.core_hz_after]).flatten().collect();
-    let lowest = frequencies.iter().copied().reduce(f64::min);
-    Disturbance {
-        trials_with_steal: conditions().filter(|seen| seen.steal_ns > 0).count(),
-        trials_throttled: conditions().filter(|seen| seen.throttled_periods > 0).count(),
-        migrations: total(conditions().map(|seen| seen.migrations)),
-        involuntary_switches: total(measured.iter().map(|sample| sample.counters.involuntary_switches)),
-        lost_share: (spun > 0.0).then(|| lost / spun),
-        core_hz: lowest.zip(frequencies.iter().copied().reduce(f64::max)),
-    }
+/// The first point of each experiment, in the order of the plan.
+pub(super) fn first_of_each(points: &[PointResult]) -> impl Iterator<Item = &PointResult> {
+    points.chunk_by(|one, other| one.experiment == other.experiment).filter_map(<[_]>::first)
 }

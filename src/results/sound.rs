@@ -5,11 +5,11 @@
 //! well. A trial that fails alone among many sound ones is left out, and counted. Where most fail there is nothing to
 //! prefer: chance may have spared the others, so all are kept, and the point is marked.
 
+use super::evidence::observed;
 use super::kept_off::{self, kept_off};
-use super::point::observed;
-use crate::experiment::Check;
-use crate::experiments;
-use crate::record::Trial;
+use crate::experiment::{Check, Experiment};
+use crate::experiments::OtherVersion;
+use crate::record::{PlannedPoint, Trial};
 use crate::statistics::MINIMUM_TRIALS;
 
 /// The trials that a point's figure rests on.
@@ -25,9 +25,10 @@ pub(super) struct Sound<'run> {
 }
 
 impl<'run> Sound<'run> {
-    /// Judges the trials of a point, each by itself.
-    pub fn of(trials: &[&'run Trial]) -> Self {
-        let judge = |trial: &&'run Trial| trial.sample().map(|_| (*trial, failing(trial)));
+    /// Judges the trials of a point, each by itself; by the claims of its experiment where this program has the method that
+    /// measured them.
+    pub fn of(method: Result<&dyn Experiment, OtherVersion>, trials: &[&'run Trial]) -> Self {
+        let judge = |trial: &&'run Trial| trial.sample().map(|_| (*trial, failing(method, trial)));
         let judged: Vec<(&Trial, Option<Check>)> = trials.iter().filter_map(judge).collect();
         let all = judged.len();
         let first = judged.iter().find_map(|(_, failing)| failing.clone());
@@ -56,8 +57,9 @@ impl<'run> Sound<'run> {
 }
 
 /// How many trials of a point have observed what they are called.
-pub fn sound_trials(trials: &[&Trial]) -> usize {
-    trials.iter().filter(|trial| trial.observed() && failing(trial).is_none()).count()
+pub fn sound_trials(planned: &PlannedPoint, trials: &[&Trial]) -> usize {
+    let method = planned.method();
+    trials.iter().filter(|trial| trial.observed() && failing(method, trial).is_none()).count()
 }
 
 /// Whether an interval can be taken over the sound ones, and they are the rule.
@@ -67,14 +69,13 @@ fn is_enough(sound: &[&Trial], all: usize) -> bool {
 }
 
 /// The first claim that does not hold in this trial alone; `None` where all do, or nothing can be judged.
-fn failing(trial: &Trial) -> Option<Check> {
+fn failing(method: Result<&dyn Experiment, OtherVersion>, trial: &Trial) -> Option<Check> {
     let sample = trial.sample()?;
     if let Some(check) = kept_off(sample) {
         return Some(check);
     }
-    let experiment = experiments::find(&trial.experiment)?;
     let seen = observed(&[sample]);
-    experiment.evidence(&trial.point, &seen).into_iter().find(|check| !check.holds)
+    method.ok()?.evidence(&trial.point, &seen).into_iter().find(|check| !check.holds)
 }
 
 fn remark(sound: usize, all: usize, first: &Check, holds: bool) -> Check {

@@ -1,9 +1,10 @@
 //! Straight lines through a sweep: what one more argument, page or iteration costs.
 
-use super::{Outcome, PointResult};
-use crate::experiment::{Dimension, Found, Known, Point, Trend, Value};
-use crate::experiments;
+use super::method::method;
+use super::point::{PointResult, first_of_each};
+use crate::experiment::{Dimension, Found, Known, Point, Value};
 use crate::quantity::Unit;
+use crate::record::{MethodParameter, MethodTrend, Run};
 use crate::statistics::{self, Interval, Line};
 use std::collections::BTreeMap;
 
@@ -12,6 +13,8 @@ use std::collections::BTreeMap;
 pub struct TrendResult {
     /// Name of the experiment.
     pub experiment: String,
+    /// The parameters that its method declares.
+    pub parameters: Vec<MethodParameter>,
     /// The parameters held.
     pub group: Point,
     /// The parameter along which it was fitted.
@@ -50,17 +53,24 @@ impl TrendResult {
 }
 
 /// Every fit that the experiments ask for and that has at least three points which count.
-pub fn trends(points: &[PointResult], counts: fn(&PointResult) -> bool) -> Vec<TrendResult> {
-    super::names(points).into_iter().flat_map(|name| of_experiment(name, points, counts)).collect()
+pub fn trends(run: &Run, points: &[PointResult], counts: fn(&PointResult) -> bool) -> Vec<TrendResult> {
+    let of = |first| of_experiment(run, first, points, counts);
+    first_of_each(points).flat_map(of).collect()
 }
 
-fn of_experiment(name: &str, points: &[PointResult], counts: fn(&PointResult) -> bool) -> Vec<TrendResult> {
-    let Some(experiment) = experiments::find(name) else { return vec![] };
-    let mine = points.iter().filter(|point| point.experiment == name && counts(point));
+/// The fits of the experiment of this point, as the method that measured it asks for them.
+fn of_experiment(
+    run: &Run,
+    first: &PointResult,
+    points: &[PointResult],
+    counts: fn(&PointResult) -> bool,
+) -> Vec<TrendResult> {
+    let Some(method) = method(run, &first.experiment, first.method_version) else { return vec![] };
+    let mine = points.iter().filter(|point| point.experiment == first.experiment && counts(point));
     let mine: Vec<&PointResult> = mine.collect();
     let mut found = vec![];
-    for trend in experiment.about().trends {
-        for group in groups(&mine, trend.along) {
+    for trend in &method.trends {
+        for group in groups(&mine, &trend.along) {
             found.extend(fit(trend, &group, &mine));
         }
     }
@@ -79,20 +89,21 @@ fn groups(points: &[&PointResult], along: &str) -> Vec<Point> {
     groups
 }
 
-fn fit(trend: &Trend, group: &Point, points: &[&PointResult]) -> Option<TrendResult> {
-    let members = points.iter().copied().filter(|point| point.point.without(trend.along) == *group);
+fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<TrendResult> {
+    let members = points.iter().copied().filter(|point| point.point.without(&trend.along) == *group);
     let members: Vec<(&PointResult, (f64, f64))> =
-        members.filter_map(|point| Some((point, place(point, trend.along)?))).collect();
+        members.filter_map(|point| Some((point, place(point, &trend.along)?))).collect();
     let (first, _) = members.first()?;
     let measured: Vec<(f64, f64)> = members.iter().map(|(_, place)| *place).collect();
     let rounds = rounds(&members.iter().map(|(point, _)| *point).collect::<Vec<_>>());
     let line = statistics::line_over_rounds(&measured, &rounds).filter(|_| measured.len() >= 3)?;
     Some(TrendResult {
         experiment: first.experiment.clone(),
+        parameters: first.parameters.clone(),
         group: group.clone(),
-        along: trend.along.to_owned(),
+        along: trend.along.clone(),
         step: trend.step,
-        slope_of: trend.slope.to_owned(),
+        slope_of: trend.slope.clone(),
         unit: first.unit,
         points: measured,
         line,
@@ -100,9 +111,9 @@ fn fit(trend: &Trend, group: &Point, points: &[&PointResult]) -> Option<TrendRes
 }
 
 fn place(point: &PointResult, along: &str) -> Option<(f64, f64)> {
-    match (&point.outcome, point.point.get(along)?, &point.estimate) {
-        (Outcome::Value, Value::Number(x), Some(estimate)) => Some((*x as f64, estimate.value)),
-        _ => None,
+    match point.point.get(along)? {
+        Value::Number(x) => Some((*x as f64, point.estimate()?.value)),
+        Value::Name(_) => None,
     }
 }
 

@@ -288,12 +288,12 @@ impl Campaign {
     pub(super) fn catch_up(&mut self, index: usize) {
         let planned = &self.active[index];
         let trials = results::trials_of(&self.run, planned);
-        let headline = Headline::of(&self.run, planned.unit, &trials, self.core.levels().as_ref());
+        let headline = Headline::of(&self.run, planned, &trials, self.core.levels().as_ref());
         let precision = self.run.header.settings.precision;
         self.progress[index] = Progress {
             trials: trials.len(),
             // Trials that will not count need others in their place.
-            observed: results::sound_trials(&trials),
+            observed: results::sound_trials(planned, &trials),
             barren: trials.iter().rev().take_while(|trial| !trial.observed()).count(),
             half_width: headline.as_ref().and_then(Headline::half_width),
             alone: headline.as_ref().and_then(Headline::alone_so_far),

@@ -3,7 +3,7 @@
 use crate::experiment::{Asked, Effort, Experiment, Point};
 use crate::machine::{Machine, Remote, RemoteAddress, Root};
 use crate::plan;
-use crate::record::{Header, Peer, PlannedPoint, SCHEMA_VERSION, Settings, Tool};
+use crate::record::{Header, Method, Peer, PlannedPoint, SCHEMA_VERSION, Settings, Tool};
 use crate::sampling::{ClockKind, Qualification, observe_core};
 use anyhow::{Context, Result, anyhow};
 use sha2::{Digest, Sha256};
@@ -82,6 +82,7 @@ impl Options {
             clock,
             machine,
             peer: peer.cloned().map(Box::new),
+            methods: selected.iter().map(|experiment| Method::of(experiment.about())).collect(),
             plan: points,
         })
     }

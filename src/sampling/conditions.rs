@@ -3,20 +3,26 @@
 use crate::experiment::Spin;
 use serde::{Deserialize, Serialize};
 
-/// Disturbances seen around a trial, or around a whole run.
+/// Disturbances seen around a trial, or around a whole run. Counters that could not be read are absent; files of earlier
+/// programs have 0 for these as well.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Conditions {
     /// Time that the hypervisor took from all CPUs of this machine, nanoseconds (the kernel counts in steps of 10 ms).
-    pub steal_ns: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal_ns: Option<u64>,
     /// Interrupts served by all CPUs of this machine.
-    pub interrupts: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupts: Option<u64>,
     /// Context switches on all CPUs of this machine.
-    pub switches: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switches: Option<u64>,
     /// Periods in which the cgroup's CPU quota held this process back.
-    pub throttled_periods: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_periods: Option<u64>,
     /// How long it was held back, nanoseconds.
-    pub throttled_ns: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_ns: Option<u64>,
     /// Observations that ended on another CPU than the one before.
     pub migrations: u64,
     /// How long a loop spun before the observations to look for gaps, nanoseconds; 0 around a whole run.
@@ -53,15 +59,15 @@ impl Conditions {
 /// A reading of the machine's counters, to be subtracted from a later one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Snapshot {
-    steal_ticks: u64,
-    interrupts: u64,
-    switches: u64,
-    throttled_periods: u64,
-    throttled_ns: u64,
+    steal_ticks: Option<u64>,
+    interrupts: Option<u64>,
+    switches: Option<u64>,
+    throttled_periods: Option<u64>,
+    throttled_ns: Option<u64>,
 }
 
 impl Snapshot {
-    /// Reads the counters; those that cannot be read stay at zero. `cpu_stat` is the cgroup's file.
+    /// Reads the counters; those that cannot be read are `None`. `cpu_stat` is the cgroup's file.
     pub fn take(cpu_stat: Option<&str>) -> Self {
         let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
         let cgroup = cpu_stat.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
@@ -75,24 +81,26 @@ impl Snapshot {
             line.split_whitespace().nth(position)?.parse().ok()
         };
         let throttled_ns = field(cgroup, "throttled_time", 1) // version 1, nanoseconds
-            .or_else(|| field(cgroup, "throttled_usec", 1).map(|microseconds| microseconds * 1000));
+            .or_else(|| field(cgroup, "throttled_usec", 1)?.checked_mul(1000));
         Snapshot {
-            steal_ticks: field(stat, "cpu", 8).unwrap_or(0),
-            interrupts: field(stat, "intr", 1).unwrap_or(0),
-            switches: field(stat, "ctxt", 1).unwrap_or(0),
-            throttled_periods: field(cgroup, "nr_throttled", 1).unwrap_or(0),
-            throttled_ns: throttled_ns.unwrap_or(0),
+            steal_ticks: field(stat, "cpu", 8),
+            interrupts: field(stat, "intr", 1),
+            switches: field(stat, "ctxt", 1),
+            throttled_periods: field(cgroup, "nr_throttled", 1),
+            throttled_ns,
         }
     }
 
-    /// What has happened since an earlier reading.
+    /// What has happened since an earlier reading; of a counter that has gone backwards that is not known.
     pub fn since(&self, earlier: &Snapshot) -> Conditions {
+        let passed = |now: Option<u64>, then: Option<u64>| now?.checked_sub(then?);
         Conditions {
-            steal_ns: (self.steal_ticks - earlier.steal_ticks.min(self.steal_ticks)) * tick_ns(),
-            interrupts: self.interrupts.saturating_sub(earlier.interrupts),
-            switches: self.switches.saturating_sub(earlier.switches),
-            throttled_periods: self.throttled_periods.saturating_sub(earlier.throttled_periods),
-            throttled_ns: self.throttled_ns.saturating_sub(earlier.throttled_ns),
+            steal_ns: passed(self.steal_ticks, earlier.steal_ticks)
+                .and_then(|ticks| ticks.checked_mul(tick_ns())),
+            interrupts: passed(self.interrupts, earlier.interrupts),
+            switches: passed(self.switches, earlier.switches),
+            throttled_periods: passed(self.throttled_periods, earlier.throttled_periods),
+            throttled_ns: passed(self.throttled_ns, earlier.throttled_ns),
             ..Conditions::default()
         }
     }
@@ -109,22 +117,32 @@ fn tick_ns() -> u64 {
 mod tests {
     use super::*;
 
+    const BOOTED: &str = "cpu  0 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\n";
     const STAT: &str = "cpu  10 0 20 300 4 0 1 7 0 0\ncpu0 5 0 10 150 2 0 1 3 0 0\nintr 1234 5 6\nctxt 999\n";
 
     #[test]
     fn steal_interrupts_and_throttling_of_both_cgroup_versions_are_read() {
-        let earlier = Snapshot::default();
+        let earlier = Snapshot::parse(BOOTED, "nr_throttled 0\nthrottled_time 0\n");
         let first =
             Snapshot::parse(STAT, "nr_periods 9\nnr_throttled 2\nthrottled_time 5000\n").since(&earlier);
-        assert_eq!((first.steal_ns, first.interrupts, first.switches), (7 * tick_ns(), 1234, 999));
-        assert_eq!((first.throttled_periods, first.throttled_ns), (2, 5000));
+        assert_eq!(first.steal_ns, Some(7 * tick_ns()));
+        assert_eq!((first.interrupts, first.switches), (Some(1234), Some(999)));
+        assert_eq!((first.throttled_periods, first.throttled_ns), (Some(2), Some(5000)));
         let second =
             Snapshot::parse(STAT, "usage_usec 4\nnr_throttled 3\nthrottled_usec 6\n").since(&earlier);
-        assert_eq!((second.throttled_periods, second.throttled_ns), (3, 6000));
+        assert_eq!((second.throttled_periods, second.throttled_ns), (Some(3), Some(6000)));
     }
 
     #[test]
-    fn garbage_counts_nothing() {
-        assert_eq!(Snapshot::parse("cpu x\nintr\n", "nr_throttled -1"), Snapshot::default());
+    fn what_cannot_be_read_is_absent_and_not_zero() {
+        let garbage = Snapshot::parse("cpu x\nintr\n", "nr_throttled -1");
+        let read = Snapshot::parse(STAT, "nr_throttled 2\nthrottled_usec 6\n");
+        for seen in [garbage.since(&read), read.since(&garbage), garbage.since(&garbage)] {
+            assert_eq!(seen, Conditions::default());
+            assert_eq!((seen.steal_ns, seen.throttled_periods), (None, None));
+        }
+        let later = Snapshot::parse(BOOTED, "nr_throttled 5\n");
+        assert_eq!(later.since(&read).steal_ns, None, "it has gone backwards");
+        assert_eq!(later.since(&read).throttled_periods, Some(3));
     }
 }

@@ -92,6 +92,7 @@ pub fn header(plan: Vec<PlannedPoint>) -> Header {
         clock: clock(),
         machine: machine(),
         peer: None,
+        methods: vec![],
         plan,
     }
 }

@@ -60,6 +60,7 @@ pub fn header(machine: Machine, plan: Vec<PlannedPoint>) -> Header {
         })),
         machine,
         peer: None,
+        methods: vec![],
         plan,
     }
 }
@@ -71,11 +72,11 @@ fn noise(index: usize) -> f64 {
 
 fn conditions(round: u32) -> Conditions {
     Conditions {
-        steal_ns: if round == 3 { 10_000_000 } else { 0 },
-        interrupts: 250,
-        switches: 90,
-        throttled_periods: 0,
-        throttled_ns: 0,
+        steal_ns: Some(if round == 3 { 10_000_000 } else { 0 }),
+        interrupts: Some(250),
+        switches: Some(90),
+        throttled_periods: Some(0),
+        throttled_ns: Some(0),
         migrations: 0,
         spun_ns: 300_000.0,
         lost_ns: if round == 2 { 900.0 } else { 0.0 },
@@ -191,7 +192,14 @@ impl Maker {
             took_s: 90.4,
             rounds: 8,
             ended: Ending::Budget,
-            conditions: Conditions { interrupts: 120_000, switches: 45_000, ..Conditions::default() },
+            conditions: Conditions {
+                steal_ns: Some(0),
+                interrupts: Some(120_000),
+                switches: Some(45_000),
+                throttled_periods: Some(0),
+                throttled_ns: Some(0),
+                ..Conditions::default()
+            },
             peer_lost: None,
         });
         let header = Line::Header(Box::new(header(self.machine, self.plan)));

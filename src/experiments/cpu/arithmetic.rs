@@ -128,7 +128,7 @@ impl Experiment for Arithmetic {
             return Ok(branch_workload(site.seed));
         }
         let kernel = arithmetic_kernel::find(point.name(&INSTRUCTION), point.number(&CHAINS))
-            .ok_or_else(|| Failure::Broke("there is no such kernel".to_owned()))?;
+            .ok_or_else(|| Failure::no_variant(&INSTRUCTION, point.name(&INSTRUCTION)))?;
         let run = move |n| {
             kernel(n);
             Ok(())

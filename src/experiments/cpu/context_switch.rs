@@ -60,6 +60,8 @@ const USER_LEVEL: &str = "user-level";
 const START: &str = "start of child";
 const PROCESSES: &str = "processes";
 const THREADS: &str = "threads";
+const NOBODY: &str = "nobody";
+const STACKS: &str = "stacks";
 
 /// A switch between two processes on one CPU, for predictions that contain switches.
 pub fn between_processes() -> Point {
@@ -81,11 +83,11 @@ impl Experiment for ContextSwitch {
             &[
                 MainFigure::of(
                     "between processes",
-                    &[("between", At::Name("processes")), ("by", At::Name("pipe less its cost"))],
+                    &[("between", At::Name(PROCESSES)), ("by", At::Name(PIPE_NET))],
                 ),
                 MainFigure::of(
                     "between threads",
-                    &[("between", At::Name("threads")), ("by", At::Name("pipe less its cost"))],
+                    &[("between", At::Name(THREADS)), ("by", At::Name(PIPE_NET))],
                 ),
             ]
         }
@@ -93,7 +95,7 @@ impl Experiment for ContextSwitch {
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
         let at = |placement, by, between| Point::at(placement).named(&BY, by).named(&BETWEEN, between);
-        let mut points = vec![at(Placement::OneCpu, PIPE_ALONE, "nobody")];
+        let mut points = vec![at(Placement::OneCpu, PIPE_ALONE, NOBODY)];
         for between in [PROCESSES, THREADS] {
             points.push(at(Placement::OneCpu, PIPE_NET, between));
             for by in [PIPE, "eventfd", "futex"] {
@@ -105,7 +107,7 @@ impl Experiment for ContextSwitch {
             points.push(at(Placement::OneCpu, START, between));
         }
         points.push(at(Placement::OneCpu, YIELD, PROCESSES));
-        points.push(at(Placement::OneCpu, USER_LEVEL, "stacks"));
+        points.push(at(Placement::OneCpu, USER_LEVEL, STACKS));
         for members in [2, 8, 16] {
             let ring = |kib: u64| {
                 at(Placement::OneCpu, RING, PROCESSES).with(&MEMBERS, members).with(&WORKING_SET, kib << 10)
@@ -177,6 +179,7 @@ impl Experiment for ContextSwitch {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variant(&BETWEEN, &[PROCESSES, THREADS, NOBODY, STACKS])?;
         match point.name(&BY) {
             PIPE => hand_over(turn::pipes()?, point, site),
             PIPE_NET => Ok(hand_over(turn::pipes()?, point, site)?.against(pipe_round_trip()?)),
@@ -186,7 +189,8 @@ impl Experiment for ContextSwitch {
             RING => ring(point, site),
             YIELD => yielding(site),
             START => start_of_child(point, site),
-            _ => user_level(),
+            USER_LEVEL => user_level(),
+            by => Err(Failure::no_variant(&BY, by)),
         }
     }
 
@@ -275,7 +279,7 @@ fn switch_against_creation(known: &Known) -> Option<Finding> {
 /// What entering the kernel, and what it decides there, adds to a change of stacks.
 fn without_the_kernel(known: &Known) -> Option<Finding> {
     let thread = known.found(ABOUT.name, &between(PIPE_NET, THREADS))?;
-    let stacks = known.found(ABOUT.name, &between(USER_LEVEL, "stacks"))?;
+    let stacks = known.found(ABOUT.name, &between(USER_LEVEL, STACKS))?;
     Some(Finding::of(
         Question::Thread,
         said![
@@ -318,12 +322,15 @@ fn created(point: &Point, known: &Known) -> Prediction {
 
 /// Rounds of giving and waiting against a partner that echoes.
 fn hand_over<'site>((near, far): Ends, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-    if point.name(&BETWEEN) == PROCESSES {
-        let other = partner::Process::start(site.partner, move || turn::echo(far))?;
-        return Ok(turn::rounds(near, Some(other)));
-    }
-    partner::thread(site.partner, move || turn::echo(far))?;
-    Ok(turn::rounds(near, None))
+    let other = match point.name(&BETWEEN) {
+        PROCESSES => Some(partner::Process::start(site.partner, move || turn::echo(far))?),
+        THREADS => {
+            partner::thread(site.partner, move || turn::echo(far))?;
+            None
+        }
+        between => return Err(Failure::no_variant(&BETWEEN, between)),
+    };
+    Ok(turn::rounds(near, other))
 }
 
 /// What the pipes of a round trip cost by themselves: two bytes written and read, with nobody waiting.
@@ -369,10 +376,11 @@ fn yielding<'site>(site: &'site Site) -> Result<Workload<'site>, Failure> {
 }
 
 fn start_of_child<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-    Ok(match point.name(&BETWEEN) {
-        PROCESSES => Workload::until_marked(super::process_creation::fork_to_first_instruction(site)),
-        _ => Workload::until_marked(super::thread_creation::create_to_first_instruction(site)),
-    })
+    match point.name(&BETWEEN) {
+        PROCESSES => Ok(Workload::until_marked(super::process_creation::fork_to_first_instruction(site))),
+        THREADS => Ok(Workload::until_marked(super::thread_creation::create_to_first_instruction(site))),
+        between => Err(Failure::no_variant(&BETWEEN, between)),
+    }
 }
 
 #[cfg(target_arch = "x86_64")]

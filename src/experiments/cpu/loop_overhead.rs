@@ -99,7 +99,8 @@ impl Experiment for LoopOverhead {
         let run = match point.name(&FORM) {
             "register" => kernel::register,
             "memory" => kernel::memory,
-            _ => kernel::memory_and_pointer,
+            "memory-and-pointer" => kernel::memory_and_pointer,
+            form => return Err(Failure::no_variant(&FORM, form)),
         };
         let repeated = move |n| {
             run(n, count);

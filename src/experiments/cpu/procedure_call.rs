@@ -126,7 +126,8 @@ impl Experiment for ProcedureCall {
     #[cfg(target_arch = "x86_64")]
     fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
         let arguments = point.number(&ARGUMENTS);
-        let form = FORMS.iter().position(|form| *form == point.name(&FORM)).unwrap_or(0);
+        let form = FORMS.iter().position(|form| *form == point.name(&FORM));
+        let form = form.ok_or_else(|| Failure::no_variant(&FORM, point.name(&FORM)))?;
         let kernel = call_kernel::kernel(form, arguments as usize);
         let once = arguments * (arguments + 1) / 2;
         // A chained call adds the constants 2, 3, … to the last result, in 32 bits; it begins at zero.

@@ -140,7 +140,8 @@ impl Experiment for ProcessCreation {
             EXEC_DYNAMIC => Workload::each(fork_and_exec(Program::installed(&["/bin/true"])?)),
             SHELL => Workload::each(fork_and_exec(Program::installed(&["/bin/sh", "-c", "/bin/true"])?)),
             FORK_LARGE => fork_large(point.number(&RESIDENT) as usize)?,
-            _ => Workload::each(fork_and_wait),
+            FORK => Workload::each(fork_and_wait),
+            measure => return Err(Failure::no_variant(&MEASURE, measure)),
         };
         Ok(workload.witnessed(reaped))
     }

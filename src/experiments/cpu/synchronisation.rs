@@ -127,7 +127,8 @@ fn ends(mechanism: &str, site: &Site) -> Result<Ends, Failure> {
         "eventfd" => turn::eventfds(),
         "futex" => turn::futexes(),
         "POSIX semaphore" => turn::posix_semaphores(),
-        _ => turn::file_locks(&site.folder),
+        "file lock" => turn::file_locks(&site.folder),
+        mechanism => Err(Failure::no_variant(&MECHANISM, mechanism)),
     }
 }
 

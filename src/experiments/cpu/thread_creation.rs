@@ -103,7 +103,8 @@ impl Experiment for ThreadCreation {
             JOIN => Ok(Workload::each(create_and_join)),
             CREATE => Ok(Workload::until_marked(create_as_seen(site))),
             FIRST => Ok(Workload::until_marked(create_to_first_instruction(site))),
-            _ => user_level(),
+            USER_LEVEL => user_level(),
+            measure => Err(Failure::no_variant(&MEASURE, measure)),
         }
     }
 

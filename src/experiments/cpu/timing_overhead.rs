@@ -136,18 +136,21 @@ impl Experiment for TimingOverhead {
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let reading = point.name(&READING);
         let aspect = point.name(&ASPECT);
+        point.ensure_variant(&ASPECT, &[COST, PAIR, RESOLUTION])?;
         if let Some((_, pair)) = counter_forms::ALL.iter().find(|(name, _)| *name == reading) {
             let ns_per_tick = 1e9 / site.ticks_per_second;
             return Ok(form_workload(*pair, aspect, ns_per_tick));
         }
-        let (name, way) = reading.split_once(" by ").unwrap_or((reading, "library"));
+        let unknown = || Failure::no_variant(&READING, reading);
+        let (name, way) = reading.split_once(" by ").ok_or_else(unknown)?;
         let clock = KERNEL_CLOCKS.iter().find(|(clock, _)| *clock == name).map(|(_, id)| *id);
-        let clock = clock.ok_or_else(|| Failure::Unsupported(format!("there is no clock {name}")))?;
-        Ok(match (aspect, way) {
-            (RESOLUTION, _) => Workload::recorded(move || Ok(Some(smallest_step(clock)))),
-            (_, "syscall") => kernel_workload(clock, read_by_system_call),
-            _ => kernel_workload(clock, read_by_library),
-        })
+        let clock = clock.ok_or_else(unknown)?;
+        match (aspect, way) {
+            (RESOLUTION, "library") => Ok(Workload::recorded(move || Ok(Some(smallest_step(clock))))),
+            (COST, "syscall") => Ok(kernel_workload(clock, read_by_system_call)),
+            (COST, "library") => Ok(kernel_workload(clock, read_by_library)),
+            _ => Err(unknown()),
+        }
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {

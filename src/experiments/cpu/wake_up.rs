@@ -104,7 +104,8 @@ impl Experiment for WakeUp {
         })?;
         let workload = match point.name(&SLEEPER) {
             "timerfd" => Workload::each(timerfd(asked)?),
-            _ => Workload::each(nanosleep(asked)),
+            "clock_nanosleep" => Workload::each(nanosleep(asked)),
+            sleeper => return Err(Failure::no_variant(&SLEEPER, sleeper)),
         };
         Ok(workload.beyond(asked as f64))
     }

@@ -116,6 +116,10 @@ impl Experiment for CacheSize {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variant(&METHOD, &[RESIDENCY, TIMING])?;
+        point.ensure_variant(&ORDER, &[BACKWARD, RANDOM, FORWARD])?;
+        point.ensure_variant(&WAY, &[READ, MMAP])?;
+        point.ensure_variant(&FILE, &[DATA, HOLES])?;
         let ceiling = machine::memory_ceiling()
             .ok_or_else(|| Failure::Unsupported("how much memory there is, is not known".to_owned()))?;
         match (point.name(&METHOD), point.name(&FILE)) {

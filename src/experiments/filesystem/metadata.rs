@@ -106,11 +106,12 @@ impl Experiment for Metadata {
                 let missing = c_path(&shared_path(site, "missing")?)?;
                 Ok(Workload::batched(move |n| (0..n).try_for_each(|_| stat(&missing, -1))).traced())
             }
-            _ => Err(Failure::Unsupported(
+            COLD_STAT => Err(Failure::Unsupported(
                 "an ordinary program cannot have the kernel forget the names of a tree: mount the file system anew to see \
                  its first `stat`"
                     .to_owned(),
             )),
+            action => Err(Failure::no_variant(&ACTION, action)),
         }
     }
 

@@ -17,8 +17,8 @@ use crate::machine::Machine;
 use crate::test_file::blocks::{Order, Walk};
 use crate::test_file::{Room, TestFile, accounts, cached, direct, evict, served, warm};
 use points::{
-    BLOCK, COLD, COUNTED, DEPTH, DIRECT, FILE, IO_URING, MMAP, NAME, OFF, ORDER, RANDOM, READ, READ_AHEAD,
-    SEEK, SEQUENTIAL, STATE, USUAL_FILE, WARM, WAY,
+    BLOCK, COLD, COUNTED, DEPTH, DIRECT, FILE, IO_URING, MMAP, NAME, OFF, ORDER, PREAD, RANDOM, READ,
+    READ_AHEAD, SEEK, SEQUENTIAL, STATE, USUAL_FILE, WARM, WAY,
 };
 use std::fs::File;
 use std::rc::Rc;
@@ -129,11 +129,15 @@ impl Experiment for Read {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variant(&ORDER, &[SEQUENTIAL, RANDOM])?;
+        point.ensure_variant(&WAY, &[READ, PREAD, SEEK, MMAP, IO_URING])?;
+        point.ensure_variant(&READ_AHEAD, &[OFF])?;
         let prepare = match (point.name(&STATE), point.name(&WAY)) {
             (DIRECT, IO_URING) => in_flight,
             (DIRECT, _) => past_the_cache,
             (COLD, _) => through_the_cache,
-            _ => out_of_the_cache,
+            (WARM, _) => out_of_the_cache,
+            (state, _) => return Err(Failure::no_variant(&STATE, state)),
         };
         prepare(point, site)
     }
@@ -193,7 +197,8 @@ fn reader(file: File, test: &TestFile, point: &Point) -> Result<Reader, Failure>
         READ => Way::Read,
         SEEK => Way::SeekAndRead,
         MMAP => Way::Map,
-        _ => Way::Pread,
+        PREAD => Way::Pread,
+        way => return Err(Failure::no_variant(&WAY, way)),
     };
     let read_ahead = if point.name(&READ_AHEAD) == OFF { ReadAhead::Off } else { ReadAhead::Usual };
     Reader::new(file, (test.bytes, test.content), point.number(&BLOCK), way, read_ahead)

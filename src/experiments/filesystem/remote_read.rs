@@ -13,8 +13,8 @@ use crate::machine::{Machine, Remote, RemoteAddress, Root};
 use crate::remote::{self, Client};
 use crate::test_file::{Room, TestFile};
 use points::{
-    AHEAD, BLOCK, CLIENT_CACHED, LOCAL, NO_DATA, ORDER, RANDOM, SERVER_CACHED, SERVER_COLD, SMALL, STATE,
-    THROUGH, UNPROVED, block, points,
+    AHEAD, BLOCK, CLIENT_CACHED, LOCAL, NO_DATA, ORDER, RANDOM, SEQUENTIAL, SERVER_CACHED, SERVER_COLD,
+    SMALL, STATE, THROUGH, UNPROVED, block, points,
 };
 use reading::{Part, Reading};
 use std::cell::RefCell;
@@ -93,6 +93,8 @@ impl Experiment for RemoteRead {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variant(&STATE, &[NO_DATA, CLIENT_CACHED, SERVER_CACHED, SERVER_COLD, UNPROVED])?;
+        point.ensure_variant(&ORDER, &[RANDOM, SEQUENTIAL])?;
         if point.name(&THROUGH) == LOCAL {
             return local(point, site);
         }
@@ -103,13 +105,14 @@ impl Experiment for RemoteRead {
                 return Err(Failure::Unsupported("no file over a network was named: --remote".to_owned()));
             }
         };
+        ensure_through(point, file)?;
         match point.name(&STATE) {
             NO_DATA => exchange(file),
             CLIENT_CACHED => Ok(reading(point, file, site)?.client_cached()?.timed()),
             SERVER_CACHED => Ok(reading(point, file, site)?.server_cached()?.timed_or_once(site)),
             SERVER_COLD => Ok(reading(point, file, site)?.server_cold(file)?.once(site)),
             UNPROVED => Ok(reading(point, file, site)?.unproved(file)?.once(site)),
-            other => Err(Failure::Broke(format!("there is no state `{other}`"))),
+            state => Err(Failure::no_variant(&STATE, state)),
         }
     }
 
@@ -128,6 +131,16 @@ impl Experiment for RemoteRead {
         // Connecting, and bringing a far server to the state that is asked for, take round trips of their own.
         Duration::from_secs(40)
     }
+}
+
+/// Refuses a point that is read through something else than the file is.
+fn ensure_through(point: &Point, file: &RemoteFile) -> Result<(), Failure> {
+    let through = point.name(&THROUGH);
+    let is_it = match &file.address {
+        RemoteAddress::Url(url) => through == url.protocol.scheme(),
+        RemoteAddress::Mounted(_) => through.ends_with(" mount"),
+    };
+    if is_it { Ok(()) } else { Err(Failure::no_variant(&THROUGH, through)) }
 }
 
 fn opened(file: &RemoteFile) -> Result<Box<dyn Client>, Failure> {

@@ -135,6 +135,8 @@ impl Experiment for Write {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variant(&UNTIL, &[CACHED, SENT, DATA_SYNCED, SYNCED])?;
+        point.ensure_variant(&ORDER, &[RANDOM, SEQUENTIAL])?;
         let (until, block) = (point.name(&UNTIL), point.number(&BLOCK));
         let test = TestFile::kept(site, "written", FILE, Room::DEFAULT)?;
         let file = if until == SENT { direct(&test, block)?.file } else { reopened(&test)? };

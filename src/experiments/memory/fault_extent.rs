@@ -109,6 +109,8 @@ impl Experiment for FaultExtent {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variant(&STATE, &[COLD, CACHED])?;
+        point.ensure_variant(&BY, &[RESIDENCY, PAGE_TABLE, PEAKS])?;
         let cold = ColdFile::of(site)?;
         let place = Xoshiro256PlusPlus::seed_from_u64(site.seed);
         let is_cold = point.name(&STATE) == COLD;

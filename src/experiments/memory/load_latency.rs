@@ -152,19 +152,21 @@ impl Experiment for LoadLatency {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        Pages::ensure(point)?;
         let bytes = point.number(&SIZE) as usize;
         let stride = point.number(&STRIDE);
         match point.name(&ORDER) {
             CYCLE => Ok(walk::one(Rc::new(random_cycle(bytes, Pages::of(point), site)?), bytes, false)),
             FIXED => Ok(walk::one(Rc::new(strided(bytes, stride, site, |_| 0)?), bytes, false)),
             ELEMENTS => scattered_elements(bytes, site),
-            order => {
+            order @ (WITHIN | WITHIN_ROLLED) => {
                 let line = sizes::line_bytes(site.home) as u64;
                 let lines = (stride / line).max(1);
                 let chance = RandomOrder::new(u64::MAX, site.seed);
                 let within = move |element| chance.at(element) % lines * line;
                 Ok(walk::one(Rc::new(strided(bytes, stride, site, within)?), bytes, order == WITHIN_ROLLED))
             }
+            order => Err(Failure::no_variant(&ORDER, order)),
         }
     }
 

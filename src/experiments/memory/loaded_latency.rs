@@ -167,6 +167,7 @@ impl Experiment for LoadedLatency {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variant(&LOAD, &[NOTHING, Kind::Read.name(), Kind::Write.name()])?;
         let cpus = parallel_bandwidth::cpus(site, point.number(&OTHERS) as usize + 1)?;
         affinity::pin(cpus[0])?;
         let bytes = point.number(&SIZE) as usize;

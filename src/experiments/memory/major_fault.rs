@@ -160,6 +160,7 @@ impl Experiment for MajorFault {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variant(&ACCESS, &[SHUFFLED, IN_ORDER, FIRST_BYTE, WRITTEN, FIXED, RANDOM])?;
         let reader = ColdReader::new(site)?;
         let mut chance = Xoshiro256PlusPlus::seed_from_u64(site.seed);
         Ok(match point.name(&ACCESS) {

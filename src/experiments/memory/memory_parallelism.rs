@@ -96,6 +96,7 @@ impl Experiment for MemoryParallelism {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        Pages::ensure(point)?;
         let bytes = point.number(&SIZE) as usize;
         let cycle = site.shared.get_or_make(|| load_latency::random_cycle(bytes, Pages::Huge, site))?;
         match point.number(&CHASES) {

@@ -119,7 +119,8 @@ impl Experiment for MinorFault {
             }
             CHILD => after_fork::workload(Writer::Child, bytes, site),
             PARENT => after_fork::workload(Writer::Parent, bytes, site),
-            _ => after_fork::workload(Writer::Survivor, bytes, site),
+            SURVIVOR => after_fork::workload(Writer::Survivor, bytes, site),
+            touch => Err(Failure::no_variant(&TOUCH, touch)),
         }
     }
 

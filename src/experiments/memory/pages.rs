@@ -33,6 +33,11 @@ impl Pages {
         }
     }
 
+    /// Refuses a point that names other pages than these.
+    pub fn ensure(point: &Point) -> Result<(), Failure> {
+        point.ensure_variant(&PAGES, &Pages::ALL.map(Pages::name))
+    }
+
     /// Those that a point names.
     pub fn of(point: &Point) -> Self {
         if point.name(&PAGES) == Pages::Huge.name() { Pages::Huge } else { Pages::Base }

@@ -139,6 +139,7 @@ impl Experiment for UserFault {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variant(&SUPPLIES, &[COPY, ZEROS, WAITED])?;
         let content = if point.name(&SUPPLIES) == ZEROS { None } else { Some(CONTENT) };
         let supplied = Rc::new(Supplied::new(content, site)?);
         let answered = Arc::clone(&supplied.answered);

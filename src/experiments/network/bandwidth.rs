@@ -9,8 +9,8 @@ mod predicted;
 
 use super::account::{self, Account};
 use super::acknowledged;
-use super::path::{PATH, required};
-use super::sending::ZERO_COPY;
+use super::path::{PATH, ensure_path, required};
+use super::sending::{SENDFILE, SPLICE, ZERO_COPY};
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
     Point, Prediction, Requirement, Site, Workload,
@@ -18,8 +18,8 @@ use crate::experiment::{
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use points::{
-    ACKNOWLEDGED, ASPECT, BY, CHUNK, DIRECTION, LOSS, MESSAGES, PIPE, RAMP, RECEIVER, SEND, SENDER, SINCE,
-    STEADY, STREAMS, UDP, UNIX, WHOLE,
+    ACKNOWLEDGED, ASPECT, BY, CHUNK, DIRECTION, LOSS, MESSAGES, PIPE, RAMP, RECEIVE, RECEIVER, SEND, SENDER,
+    SINCE, STEADY, STREAMS, TCP, UDP, UNIX, WHOLE,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -141,6 +141,9 @@ impl Experiment for Bandwidth {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        ensure_path(point)?;
+        point.ensure_variant(&BY, &[TCP, SENDFILE, SPLICE, ZERO_COPY, ACKNOWLEDGED, UNIX, PIPE, UDP])?;
+        point.ensure_variant(&DIRECTION, &[SEND, RECEIVE])?;
         if point.name(&BY) == ACKNOWLEDGED {
             let chunk = point.number(&CHUNK) as u32;
             return acknowledged::workload(point.name(&DIRECTION) == SEND, point.name(&PATH), chunk, site);

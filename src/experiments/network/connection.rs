@@ -5,7 +5,7 @@ mod points;
 
 use super::caller::{self, ACCEPTED, CONNECTED, Caller, OPENED_AGAIN, OVERFLOWS, timed};
 use super::expected;
-use super::path::{PATH, PEER, required};
+use super::path::{PATH, PEER, ensure_path, required};
 use super::round_trip;
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
@@ -18,7 +18,7 @@ use crate::peer::other_side::{OtherSide, Version};
 use crate::peer::ports;
 use crate::peer::service::accept;
 use crate::sampling::partner::Process;
-use points::{CONNECT, FOUR, GRACEFUL, PART, RESET, SIX, TO_ACCEPT, VERSION};
+use points::{CLOSE, CONNECT, FOUR, GRACEFUL, PART, RESET, SIX, TO_ACCEPT, VERSION};
 use std::net::TcpStream;
 use std::rc::Rc;
 use std::time::Duration;
@@ -139,6 +139,9 @@ impl Experiment for Connection {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        ensure_path(point)?;
+        point.ensure_variant(&VERSION, &[FOUR, SIX])?;
+        point.ensure_variant(&PART, &[CONNECT, TO_ACCEPT, GRACEFUL, RESET, CLOSE])?;
         let version = if point.name(&VERSION) == SIX { Version::Six } else { Version::Four };
         if point.name(&PART) == TO_ACCEPT {
             return until_accepted(version, site);

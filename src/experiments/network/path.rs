@@ -1,6 +1,6 @@
 //! How far a message travels: what it is called, and what it needs.
 
-use crate::experiment::{Parameter, Placement, Point, Requirement, Scale};
+use crate::experiment::{Failure, Parameter, Placement, Point, Requirement, Scale};
 pub use crate::peer::other_side::{LOOPBACK, PEER};
 
 /// How far a message travels.
@@ -20,4 +20,9 @@ pub fn required(point: &Point) -> Vec<Requirement> {
         (_, Placement::AcrossCpus) => vec![Requirement::Cpus(2)],
         _ => vec![],
     }
+}
+
+/// Refuses a point whose path leads nowhere.
+pub fn ensure_path(point: &Point) -> Result<(), Failure> {
+    point.ensure_variant(&PATH, &[WITHIN, LOOPBACK, PEER])
 }

@@ -9,7 +9,7 @@ pub use points::{PIPE, TCP, UNIX, closed, ping};
 use super::conversation::{self, Conversation};
 use super::datagrams::{self, Fate, LATE, LOST, SENT, Udp};
 use super::open_loop::open_loop;
-use super::path::{PATH, PEER, required};
+use super::path::{PATH, PEER, ensure_path, required};
 use super::tcp_info::tcp_info;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Placement,
@@ -47,8 +47,8 @@ static ABOUT: About = About {
              two readings of the clock whose cost, some tens of nanoseconds, is not subtracted.\n\nOn loopback both \
              sides are pinned, to one CPU or to two. With a peer this side is pinned; a virtual peer is pinned to the \
              other CPU.",
-    caveats: "A closed loop omits what a late answer delays (coordinated omission): meanwhile nobody asks, so its percentiles are those of a lone \
-              client. On loopback nothing leaves the machine; the difference to the peer is the network's share.",
+    caveats: "In a closed loop nobody asks while one answer is late (coordinated omission), so its percentiles are those of a \
+              lone client. On loopback nothing leaves the machine; the difference to the peer is the network's share.",
     version: 1,
     parameters: &[BY, PATH, PAYLOAD, LOOP, INTERVAL],
     trends: &[],
@@ -125,6 +125,9 @@ impl Experiment for RoundTrip {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        ensure_path(point)?;
+        point.ensure_variant(&LOOP, &[OPEN, CLOSED])?;
+        point.ensure_variant(&BY, &[PIPE, UNIX, UDP, TCP, ICMP])?;
         let bytes = point.number(&PAYLOAD) as usize;
         if point.name(&LOOP) == OPEN {
             return open_workload(point, bytes, site);
@@ -134,7 +137,8 @@ impl Experiment for RoundTrip {
             UNIX => Ok(conversed(conversation::unix(bytes, site)?)),
             TCP => tcp_workload(conversation::tcp(bytes, echo(Transport::Tcp, point, site)?)?, site),
             ICMP => ping_workload(point, bytes, site),
-            _ => Ok(numbered(Udp::open(bytes, echo(Transport::Udp, point, site)?)?, site)),
+            UDP => Ok(numbered(Udp::open(bytes, echo(Transport::Udp, point, site)?)?, site)),
+            by => Err(Failure::no_variant(&BY, by)),
         }
     }
 
@@ -224,6 +228,9 @@ fn open_workload<'site>(point: &Point, bytes: usize, site: &'site Site) -> Resul
         let witness = move || counted.witness().into_iter().chain(tcp_counts(&of_kernel, site)).collect();
         let workload = workload.witnessed(witness).gauged(move || tcp_estimate(&stream));
         return Ok(workload.stating(NO_DELAY, 1.0));
+    }
+    if point.name(&BY) != UDP {
+        return Err(Failure::Broke(format!("there is no open loop by `{}`", point.name(&BY))));
     }
     let way = Udp::open(bytes, echo(Transport::Udp, point, site)?)?;
     way.socket.set_nonblocking(true).map_err(broke)?;

@@ -61,7 +61,7 @@ fn row(name: Text, tally: &Tally) -> Row {
         share(&tally.fair).into(),
         quantities::factor(tally.median_factor).into(),
         quantities::factor(tally.worst.factor).into(),
-        words::short_label(&tally.worst.experiment, &tally.worst.point).into(),
+        words::short_label(tally.worst.experiment.as_str(), &tally.worst.point).into(),
     ])
 }
 

@@ -38,7 +38,21 @@ pub(in crate::report) fn of(found: &Results, published: &Published) -> Section {
             None => section.say(nothing(machine)),
         };
     }
-    section
+    match not_compared(found) {
+        Some(said) => section.say(said),
+        None => section,
+    }
+}
+
+/// Which experiments no figure is set beside, because published figures are compared with this program's methods alone.
+pub(in crate::report) fn not_compared(found: &Results) -> Option<String> {
+    let is_other = |name: &&str| {
+        let first = found.of_experiment(name).next();
+        first.is_some_and(|point| point.method().is_err_and(|other| other.here.is_some()))
+    };
+    let names: Vec<&str> = found.experiments().into_iter().filter(is_other).collect();
+    let said = || format!("No figure is set beside {}: measured by other methods.", names.join(", "));
+    (!names.is_empty()).then(said)
 }
 
 /// What is said of a machine that nothing can be set beside.
@@ -86,17 +100,16 @@ fn caption(machine: &Machine) -> Text {
 
 fn cells(row: &Beside) -> Row {
     let (here, unit) = (row.here, row.here.unit);
-    let estimate = here.estimate.as_ref().filter(|_| here.outcome == Outcome::Value);
-    let median = match estimate {
-        Some(estimate) => quantities::estimate(unit, estimate),
-        None => words::outcome(&here.outcome).to_owned(),
+    let median = match &here.outcome {
+        Outcome::Value(estimate) => quantities::estimate(unit, estimate),
+        other => words::outcome(other).to_owned(),
     };
-    let interval = estimate.and_then(|estimate| quantities::interval(unit, estimate));
+    let interval = here.estimate().and_then(|estimate| quantities::interval(unit, estimate));
     let deviation = row.there.deviation.map(|deviation| quantities::value(unit, deviation));
     let ratio = row.ratio.map(|ratio| quantities::factor(ratio.value));
     let or_absent = |text: Option<String>| Text::plain(text.unwrap_or(ABSENT.to_owned()));
     Row::of([
-        Text::plain(words::short_label(&here.experiment, &here.point)).noted(row.differs),
+        Text::plain(words::short_label(here, &here.point)).noted(row.differs),
         Text::plain(median),
         or_absent(interval),
         there(row),

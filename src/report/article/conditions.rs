@@ -27,6 +27,12 @@ pub(super) fn of(found: &Results) -> Section {
                     .and(Text::prose(&doubt.sentence()))
             }),
         ))
+        .with_all(listed(
+            "Evidence that is not judged, because this program does not have the method that measured:",
+            run::not_judged(found)
+                .iter()
+                .map(|said| Text::sign(Sign::NotJudged).and(" ").and(Text::prose(said))),
+        ))
         .say(Precision::of(found).sentence())
         .with_all(missed(found))
 }
@@ -57,7 +63,7 @@ fn missed(found: &Results) -> Option<Block> {
         .map(|(point, width)| {
             Row::of([
                 Text::link(&place_of(found, &point.experiment), &*point.experiment)
-                    .and(format!(" {}", words::label(&point.experiment, &point.point))),
+                    .and(format!(" {}", words::label(*point, &point.point))),
                 quantities::plus_minus(*width).into(),
             ])
         })

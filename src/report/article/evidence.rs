@@ -4,9 +4,14 @@ use crate::report::paper::{Block, Column, Key, Row, Sign, Table, Text};
 use crate::report::words;
 use crate::results::PointResult;
 
-/// A sentence, what does not hold, and every claim; nothing where none was judged.
+/// A sentence, what does not hold, and every claim; that it is not judged; nothing where nothing is claimed.
 pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
-    let claims = points.iter().flat_map(|point| point.evidence.iter().map(move |check| (*point, check)));
+    if let Some(other) = points.iter().find_map(|point| point.evidence.not_judged()) {
+        let said = Text::sign(Sign::NotJudged).and(format!(" The evidence is not judged: {other}."));
+        return vec![Block::Paragraph(said)];
+    }
+    let claims =
+        points.iter().flat_map(|point| point.evidence.checks().iter().map(move |check| (*point, check)));
     let (judged, holding) = (claims.clone().count(), claims.clone().filter(|(_, check)| check.holds).count());
     if judged == 0 {
         return vec![];
@@ -17,13 +22,13 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
         .clone()
         .filter(|(_, check)| !check.holds)
         .map(|(point, check)| {
-            let label = words::short_label(&point.experiment, &point.point);
+            let label = words::short_label(point, &point.point);
             Text::sign(Sign::Fails).and(format!(" {label}: {}; seen: {}", check.claim, check.seen))
         })
         .collect();
     let rows = claims.map(|(point, check)| {
         Row::of([
-            Text::plain(words::short_label(&point.experiment, &point.point)),
+            Text::plain(words::short_label(point, &point.point)),
             Text::plain(&*check.claim),
             Text::plain(&*check.seen),
             Text::sign(if check.holds { Sign::Holds } else { Sign::Fails }),

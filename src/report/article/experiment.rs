@@ -3,38 +3,46 @@
 use super::places::section_of;
 use super::works::paragraphs;
 use super::{evidence, prediction, results, without};
-use crate::experiment::{About, Finding};
+use crate::experiment::Finding;
 use crate::quantity::Unit;
+use crate::record::Method;
 use crate::report::paper::{Block, Figure, Key, Section, Table, Text, Tone};
-use crate::report::{figure, finding, run, words};
+use crate::report::{figure, finding, run};
 use crate::results::{PointResult, Results};
 
 /// The section of the experiment at this place among all.
 pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
     let key = section_of(place);
     let points: Vec<&PointResult> = found.of_experiment(name).collect();
-    let about = words::about(name);
-    let version = points.first().map_or(0, |point| point.method_version);
+    let recorded = found.method(name);
+    let question = recorded.as_ref().map_or(UNKNOWN, |method| &method.question);
     Section::new(key.clone(), Text::code(name))
-        .with(Block::Question(Text::prose(about.map_or(UNKNOWN, |about| about.question))))
-        .under("Method", about.map(|about| method(about, version)).unwrap_or_default())
+        .with(Block::Question(Text::prose(question)))
+        .under("Method", method(recorded.as_deref(), points.first().copied()))
         .under("Prediction", prediction::blocks(&points, &key))
         .under("Results", shown(found, name, &points, &key))
         .under("Evidence", evidence::blocks(&points, &key))
         .under("Analysis", analysis(found, name))
-        .under("Limits", about.map(limits).unwrap_or_default())
+        .under("Limits", recorded.as_deref().map(limits).unwrap_or_default())
 }
 
-const UNKNOWN: &str = "This program does not know the experiment: its method is not described here.";
+const UNKNOWN: &str =
+    "Neither this program nor the run file describes the method that measured these figures.";
 
-fn method(about: &About, version: u32) -> Vec<Block> {
-    let operation = Text::strong("One operation").and(Text::prose(&format!(" is {}.", about.operation)));
-    let version = format!("Method version {version}.");
-    std::iter::once(operation)
-        .chain(paragraphs(about.method))
-        .map(Block::Paragraph)
-        .chain([Block::Aside(Tone::Faint, version.into())])
-        .collect()
+/// The method that measured, where it is known; and its version, with that of this program where it is another.
+fn method(method: Option<&Method>, first: Option<&PointResult>) -> Vec<Block> {
+    let text = method.into_iter().flat_map(|method| {
+        let operation = Text::prose(&format!(" is {}.", method.operation));
+        std::iter::once(Text::strong("One operation").and(operation)).chain(paragraphs(&method.text))
+    });
+    let version = first.map(|point| {
+        let mut said = format!("Method version {}.", point.method_version);
+        if let (Err(other), Some(_)) = (point.method(), method) {
+            said += &format!(" The text is that of the run file: {other}.");
+        }
+        Block::Aside(Tone::Faint, said.into())
+    });
+    text.map(Block::Paragraph).chain(version).collect()
 }
 
 /// Figures, then the tables that they are drawn from, then what has no value.
@@ -94,7 +102,7 @@ fn analysis(found: &Results, name: &str) -> Vec<Block> {
         .iter()
         .filter(|trend| trend.experiment == name)
         .map(|trend| {
-            let (label, text) = (run::trend_label(name, &trend.group), run::trend(trend));
+            let (label, text) = (run::trend_label(trend), run::trend(trend));
             if label.is_empty() { text.into() } else { Text::strong(label).and(format!(": {text}")) }
         })
         .collect();
@@ -115,6 +123,6 @@ fn analysis(found: &Results, name: &str) -> Vec<Block> {
     blocks
 }
 
-fn limits(about: &About) -> Vec<Block> {
-    paragraphs(about.caveats).map(|paragraph| Block::Aside(Tone::Careful, paragraph)).collect()
+fn limits(method: &Method) -> Vec<Block> {
+    paragraphs(&method.caveats).map(|paragraph| Block::Aside(Tone::Careful, paragraph)).collect()
 }

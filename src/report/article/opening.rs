@@ -22,7 +22,7 @@ pub(super) fn of(found: &Results) -> Section {
 fn keys(found: &Results) -> Vec<(String, Text)> {
     let points = &found.points;
     let count = |of: &dyn Fn(&Outcome) -> bool| points.iter().filter(|point| of(&point.outcome)).count();
-    let values = count(&|outcome| *outcome == Outcome::Value);
+    let values = count(&|outcome| matches!(outcome, Outcome::Value(_)));
     let below = count(&|outcome| matches!(outcome, Outcome::BelowResolution { .. }));
     let skipped = count(&|outcome| matches!(outcome, Outcome::Skipped { .. }));
     let precision = Precision::of(found);
@@ -47,12 +47,15 @@ fn keys(found: &Results) -> Vec<(String, Text)> {
 }
 
 fn evidence(points: &[PointResult]) -> (String, Text) {
-    let judged: Vec<&PointResult> = points.iter().filter(|point| !point.evidence.is_empty()).collect();
+    let judged: Vec<&PointResult> =
+        points.iter().filter(|point| !point.evidence.checks().is_empty()).collect();
     let holding = judged.iter().filter(|point| point.evidence_holds()).count();
-    (
-        format!("{holding} of {}", judged.len()),
-        "points with evidence: all of it holds, the operation was the one named".into(),
-    )
+    let not_judged = points.iter().filter(|point| point.evidence.not_judged().is_some()).count();
+    let mut meaning = "points with evidence: all of it holds, the operation was the one named".to_owned();
+    if not_judged > 0 {
+        meaning += &format!("; that of {not_judged} more is not judged");
+    }
+    (format!("{holding} of {}", judged.len()), meaning.into())
 }
 
 fn predictions(found: &Results) -> Option<(String, Text)> {

@@ -51,7 +51,7 @@ fn derivations(predicted: &[(&PointResult, &Prediction)], key: Key) -> Table {
 }
 
 fn derivation(point: &PointResult, prediction: &Prediction) -> Group {
-    let head = words::short_label(&point.experiment, &point.point);
+    let head = words::short_label(point, &point.point);
     let group = Group::named(head).rows(prediction.terms.iter().map(|term| row(point, term)));
     if prediction.terms.len() == 1 {
         return group;
@@ -79,9 +79,10 @@ fn row(point: &PointResult, term: &Term) -> Row {
 fn source(source: &Source) -> Text {
     match source {
         Source::Machine { fact } => Text::plain(format!("this machine: {fact}")),
-        Source::Measured { experiment, point } => {
-            Text::plain(format!("measured in this run: {experiment}, {}", words::label(experiment, point)))
-        }
+        Source::Measured { experiment, point } => Text::plain(format!(
+            "measured in this run: {experiment}, {}",
+            words::label(experiment.as_str(), point)
+        )),
         // A citation may begin with how its cycles became a time: `2 cycles of 0.3846 ns: a book`.
         Source::Published { citation } => match citation.split_once(" ns: ") {
             Some((cycles, work)) => Text::plain(format!("{cycles} ns")).cite(work),

@@ -36,7 +36,7 @@ fn table(points: &[&PointResult], unit: Unit, key: Key) -> Table {
     let shared = Measure::shared(unit, points.iter().filter_map(|point| summary::figure(point)));
     let percentiles = percentiles(points);
     let mut table = Table::new(key, caption(&points[0].experiment, unit, placement))
-        .columns(columns(&points[0].experiment, &names, unit, shared, &percentiles))
+        .columns(columns(points[0], &names, unit, shared, &percentiles))
         .rows(points.iter().map(|point| row(point, &names, shared, &percentiles)));
     drop_empty(&mut table, names.len());
     table
@@ -67,7 +67,7 @@ fn caption(experiment: &str, unit: Unit, placement: Option<&str>) -> Text {
 }
 
 fn columns(
-    experiment: &str,
+    of: &PointResult,
     names: &[String],
     unit: Unit,
     shared: Option<Measure>,
@@ -77,7 +77,7 @@ fn columns(
         Some(measure) => Column::number(head, measure.symbol),
         None => Column::mixed(head),
     };
-    let mut columns: Vec<Column> = names.iter().map(|name| parameter(experiment, name)).collect();
+    let mut columns: Vec<Column> = names.iter().map(|name| parameter(of, name)).collect();
     columns.push(in_unit(&format!("median {}", words::quantity(unit))));
     columns.extend(["95 % interval", "predicted"].map(in_unit));
     columns.push(Column::ratio("measured / predicted"));
@@ -90,8 +90,8 @@ fn columns(
 }
 
 /// A parameter's values have their units in the cells, where they have any.
-fn parameter(experiment: &str, name: &str) -> Column {
-    match words::scale(experiment, name) {
+fn parameter(of: &PointResult, name: &str) -> Column {
+    match words::scale(of, name) {
         Scale::Count | Scale::Name => Column::words(name),
         Scale::Bytes | Scale::Nanoseconds => {
             Column { unit: Some("unit in cell".to_owned()), ..Column::words(name) }
@@ -102,7 +102,7 @@ fn parameter(experiment: &str, name: &str) -> Column {
 fn parameters(points: &[&PointResult], placement_said: bool) -> Vec<String> {
     let mut names: Vec<String> = vec![];
     for point in points {
-        for name in words::names(&point.experiment, &point.point) {
+        for name in words::names(*point, &point.point) {
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -129,12 +129,12 @@ fn percentile(point: &PointResult, level: f64) -> Option<f64> {
 
 fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentiles: &[(f64, &str)]) -> Row {
     let of_parameter = |name: &String| match point.point.get(name) {
-        Some(value) => words::value(&point.experiment, name, value),
+        Some(value) => words::value(point, name, value),
         None => summary::ABSENT.to_owned(),
     };
     let text =
         |value: Option<f64>| value.map_or(summary::ABSENT.to_owned(), |value| plain(point, shared, value));
-    let usable = point.estimate.as_ref().filter(|_| point.outcome == Outcome::Value);
+    let usable = point.estimate();
     let interval = usable.and_then(|found| interval(point.unit, shared, found));
     let mut cells: Vec<Text> = names.iter().map(|name| of_parameter(name).into()).collect();
     cells.push(remarked(point, of_core(point, Text::strong(median(point, shared)))));
@@ -157,11 +157,11 @@ fn outliers(point: &PointResult) -> Option<String> {
 }
 
 fn median(point: &PointResult, shared: Option<Measure>) -> String {
-    match (&point.outcome, &point.estimate, shared) {
-        (Outcome::BelowResolution { below }, ..) => format!("< {}", plain(point, shared, *below)),
-        (_, Some(found), Some(measure)) => measure.number(found.value, quantities::ends(found)),
-        (_, Some(found), None) => quantities::estimate(point.unit, found),
-        (_, None, _) => summary::ABSENT.to_owned(),
+    match (&point.outcome, shared) {
+        (Outcome::Value(found), Some(measure)) => measure.number(found.value, quantities::ends(found)),
+        (Outcome::Value(found), None) => quantities::estimate(point.unit, found),
+        (Outcome::BelowResolution { below, .. }, _) => format!("< {}", plain(point, shared, *below)),
+        _ => summary::ABSENT.to_owned(),
     }
 }
 

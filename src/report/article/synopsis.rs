@@ -86,12 +86,12 @@ fn rows(found: &Results, name: &str, shown: &dyn Fn(&str) -> Text) -> Vec<Row> {
 }
 
 fn of_point(name: Text, words: &str, point: &PointResult) -> Row {
-    let measured = match (&point.outcome, &point.estimate) {
-        (Outcome::BelowResolution { below }, _) => format!("< {}", quantities::value(point.unit, *below)),
-        (_, Some(found)) => quantities::rounded(point.unit, found.value, quantities::ends(found)),
-        (_, None) => summary::ABSENT.to_owned(),
+    let measured = match &point.outcome {
+        Outcome::Value(found) => quantities::rounded(point.unit, found.value, quantities::ends(found)),
+        Outcome::BelowResolution { below, .. } => format!("< {}", quantities::value(point.unit, *below)),
+        _ => summary::ABSENT.to_owned(),
     };
-    let width = run::half_width(point).filter(|_| point.outcome == Outcome::Value);
+    let width = run::half_width(point);
     let predicted =
         point.prediction.as_ref().map(|prediction| quantities::value(point.unit, prediction.total()));
     let mut measured = Text::plain(measured);
@@ -109,14 +109,16 @@ fn of_point(name: Text, words: &str, point: &PointResult) -> Row {
 
 /// Why a figure is not to be trusted as it stands.
 fn doubt(point: &PointResult) -> Vec<String> {
-    let fails = point.evidence.iter().find(|check| !check.holds);
+    let fails = point.evidence.checks().iter().find(|check| !check.holds);
     let evidence = fails.map(|check| {
         format!("In doubt: it should hold that {}; what was seen: {}.", check.claim, check.seen)
     });
-    let has_interval = point.estimate.as_ref().is_some_and(|found| found.interval.is_some());
+    let not_judged = point.evidence.not_judged().map(|other| format!("Its evidence is not judged: {other}."));
+    let seen = point.estimate().or(point.outcome.unusable());
+    let has_interval = seen.is_some_and(|found| found.interval.is_some());
     let interval = (!has_interval).then(|| "Fewer than six trials: no interval.".to_owned());
     let modes = (point.modes.len() > 1).then(|| "Gathers around more than one value.".to_owned());
-    evidence.into_iter().chain(interval).chain(modes).collect()
+    evidence.into_iter().chain(not_judged).chain(interval).chain(modes).collect()
 }
 
 fn sloping(name: Text, words: &str, trend: &TrendResult) -> Row {
@@ -144,7 +146,7 @@ fn without(found: &Results, name: &str, shown: Text) -> Row {
 
 /// What no single figure is to blame for.
 fn doubts(found: &Results) -> Option<Block> {
-    let doubtful = found.points.iter().filter(|point| !point.evidence_holds()).count();
+    let doubtful = found.points.iter().filter(|point| point.evidence.fails()).count();
     let failed = found.failures();
     (doubtful + failed > 0).then(|| {
         Block::Paragraph(

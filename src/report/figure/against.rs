@@ -5,7 +5,6 @@ use super::drawn::{Figure, quantity};
 use super::mark::{Mark, extent, is_drawn, key, mark};
 use super::svg::{self, Drawing, SERIES, WIDTH};
 use crate::experiment::{Point, Value};
-use crate::experiments;
 use crate::report::{quantities, words};
 use crate::results::{PointResult, Results};
 
@@ -29,23 +28,24 @@ pub(super) fn figures(results: &Results, experiment: &str) -> Vec<Figure> {
         .of_experiment(experiment)
         .filter_map(|point| Some((point, partner(results, point)?)))
         .collect();
-    let curves = curves(experiment, &pairs);
+    let curves = curves(&pairs);
     let enough = curves.iter().any(|curve| curve.places.len() >= 2);
     if enough { vec![figure(&pairs, &curves)] } else { vec![] }
 }
 
 /// The measured result that this measured one is drawn against.
 fn partner<'run>(results: &'run Results, point: &'run PointResult) -> Option<&'run PointResult> {
-    let wanted = experiments::find(&point.experiment)?.against(&point.point)?;
+    let wanted = point.method().ok()?.against(&point.point)?;
     let partner = results.of_experiment(&point.experiment).find(|other| other.point == wanted)?;
     (is_drawn(point) && is_drawn(partner)).then_some(partner)
 }
 
-fn curves(experiment: &str, pairs: &[(&PointResult, &PointResult)]) -> Vec<Curve> {
+fn curves(pairs: &[(&PointResult, &PointResult)]) -> Vec<Curve> {
     let mut curves: Vec<Curve> = vec![];
     for (point, partner) in pairs {
-        let name = words::short_label(experiment, &names_only(&point.point));
-        let place = Place { across: mark(partner), up: mark(point) };
+        let name = words::short_label(*point, &names_only(&point.point));
+        let Some((across, up)) = mark(partner).zip(mark(point)) else { continue };
+        let place = Place { across, up };
         match curves.iter_mut().find(|curve| curve.name == name) {
             Some(curve) => curve.places.push(place),
             None => curves.push(Curve { name, places: vec![place] }),
@@ -109,7 +109,7 @@ fn frame(drawing: &mut Drawing, (x, partner): Side, (y, point): Side, (left, top
         drawing.text("tick", "middle", (place, bottom + 17.0), &quantities::tick(partner.unit, tick));
     }
     drawing.line("axis", (left, bottom), (WIDTH - 12.0, bottom));
-    let label = words::short_label(&partner.experiment, &names_only(&partner.point));
+    let label = words::short_label(partner, &names_only(&partner.point));
     let middle = f64::midpoint(left, WIDTH);
     drawing.text(
         "name",

@@ -4,13 +4,9 @@ use crate::experiment::Prediction;
 use crate::report::{quantities, words};
 use crate::results::{Outcome, PointResult};
 
-/// Points with a median or an upper limit.
+/// Whether the point has a median or an upper limit.
 pub(super) fn is_drawn(point: &PointResult) -> bool {
-    match point.outcome {
-        Outcome::Value => point.estimate.as_ref().is_some_and(|estimate| estimate.value.is_finite()),
-        Outcome::BelowResolution { below } => below.is_finite(),
-        _ => false,
-    }
+    mark(point).is_some()
 }
 
 /// What stands on the value axis.
@@ -27,34 +23,24 @@ pub(super) struct Mark {
     pub(super) words: String,
 }
 
-pub(super) fn mark(point: &PointResult) -> Mark {
+/// The mark of a point; `None` where it has neither a median nor an upper limit.
+pub(super) fn mark(point: &PointResult) -> Option<Mark> {
+    let (value, ends, limit, found) = match &point.outcome {
+        Outcome::Value(found) => {
+            let words = quantities::with_interval(point.unit, found);
+            (found.value, quantities::ends(found), false, words)
+        }
+        Outcome::BelowResolution { below, .. } => {
+            (*below, None, true, format!("below {}", quantities::value(point.unit, *below)))
+        }
+        _ => return None,
+    };
     let predicted = point.prediction.as_ref().map(Prediction::total).filter(|value| *value > 0.0);
     let expected = predicted
         .map(|value| format!("; predicted {}", quantities::value(point.unit, value)))
         .unwrap_or_default();
-    let label = words::label(&point.experiment, &point.point);
-    match (&point.outcome, &point.estimate) {
-        (Outcome::BelowResolution { below }, _) => Mark {
-            value: *below,
-            ends: None,
-            predicted,
-            limit: true,
-            words: format!("{label}: below {}{expected}", quantities::value(point.unit, *below)),
-        },
-        (_, estimate) => Mark {
-            value: estimate.as_ref().map_or(0.0, |estimate| estimate.value),
-            ends: estimate.as_ref().and_then(quantities::ends),
-            predicted,
-            limit: false,
-            words: format!(
-                "{label}: {}{expected}",
-                estimate
-                    .as_ref()
-                    .map(|found| quantities::with_interval(point.unit, found))
-                    .unwrap_or_default()
-            ),
-        },
-    }
+    let words = format!("{}: {found}{expected}", words::label(point, &point.point));
+    value.is_finite().then_some(Mark { value, ends, predicted, limit, words })
 }
 
 /// Every number of some marks that must find a place on the axis.

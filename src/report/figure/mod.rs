@@ -43,7 +43,7 @@ pub(super) fn of_experiment(results: &Results, experiment: &str) -> Vec<Figure> 
     let mut figures = against::figures(results, experiment);
     for unit in units {
         let mine: Vec<&PointResult> = points.iter().filter(|point| point.unit == unit).copied().collect();
-        let (sweeps, rest) = sweep::split(&mine);
+        let (sweeps, rest) = sweep::split(results, &mine);
         for swept in sweeps {
             figures.extend(sweep::figures(results, &swept));
         }

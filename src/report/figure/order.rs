@@ -4,7 +4,6 @@
 use super::axis::Axis;
 use super::drawn::{Figure, quantity};
 use super::svg::{self, Drawing, WIDTH};
-use crate::experiments;
 use crate::quantity::Unit;
 use crate::report::{quantities, words};
 use crate::results::PointResult;
@@ -24,8 +23,7 @@ pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
 }
 
 fn is_wanted(point: &PointResult) -> bool {
-    let wanted =
-        experiments::find(&point.experiment).is_some_and(|experiment| experiment.in_order(&point.point));
+    let wanted = point.method().is_ok_and(|experiment| experiment.in_order(&point.point));
     wanted && first_trial(point).len() >= LEAST && first_trial(point).iter().all(|value| value.is_finite())
 }
 
@@ -35,8 +33,7 @@ fn first_trial(point: &PointResult) -> &[f64] {
 
 fn figure(points: &[&PointResult]) -> Figure {
     let (experiment, unit) = (&points[0].experiment, points[0].unit);
-    let names: Vec<String> =
-        points.iter().map(|point| words::short_label(experiment, &point.point)).collect();
+    let names: Vec<String> = points.iter().map(|point| words::short_label(*point, &point.point)).collect();
     let values: Vec<f64> = points.iter().flat_map(|point| first_trial(point)).copied().collect();
     let most = points.iter().map(|point| first_trial(point).len()).max().unwrap_or(1);
     let (left, top) = (74.0, svg::legend_height(74.0, &names) + 8.0);

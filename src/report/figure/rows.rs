@@ -25,11 +25,10 @@ pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
 }
 
 fn figure(points: &[&PointResult]) -> Figure {
-    let marks: Vec<Mark> = points.iter().map(|point| mark(point)).collect();
+    let marks: Vec<Mark> = points.iter().filter_map(|point| mark(point)).collect();
     let shared = shared(points);
-    let label = |point: &PointResult| {
-        svg::shortened(&words::label(&point.experiment, &differing(point, &shared)), LONGEST)
-    };
+    let label =
+        |point: &PointResult| svg::shortened(&words::label(point, &differing(point, &shared)), LONGEST);
     let labels: Vec<String> = points.iter().map(|point| label(point)).collect();
     let unit = points[0].unit;
     let left = labels.iter().map(|label| svg::width(label)).fold(40.0, f64::max) + 14.0;
@@ -79,7 +78,7 @@ fn differing(point: &PointResult, shared: &[String]) -> Point {
 fn said(point: &PointResult, shared: &[String]) -> String {
     let others =
         point.point.parameters().map(|(name, _)| name.to_owned()).filter(|name| !shared.contains(name));
-    words::label(&point.experiment, &others.fold(point.point.clone(), |rest, name| rest.without(&name)))
+    words::label(point, &others.fold(point.point.clone(), |rest, name| rest.without(&name)))
 }
 
 fn row(drawing: &mut Drawing, axis: &Axis, (left, y): (f64, f64), mark: &Mark) {

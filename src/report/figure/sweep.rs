@@ -5,7 +5,6 @@ use super::drawn::{Figure, quantity};
 use super::mark::{Mark, extent, key, mark};
 use super::svg::{self, Drawing, SERIES, Svg, WIDTH};
 use crate::experiment::{Landmark, Point, Scale, Value};
-use crate::experiments;
 use crate::quantity::Unit;
 use crate::report::{quantities, words};
 use crate::results::{PointResult, Results, TrendResult};
@@ -24,9 +23,12 @@ pub(super) struct Series<'run> {
 
 /// The sweeps among some points of one unit, by the parameter that they run along, and the points that belong to none. A
 /// point stands in one sweep only: that of the experiment's first trend, then those along the numbers with most settings.
-pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<Vec<Series<'run>>>, Vec<&'run PointResult>) {
+pub(super) fn split<'run>(
+    results: &Results,
+    points: &[&'run PointResult],
+) -> (Vec<Vec<Series<'run>>>, Vec<&'run PointResult>) {
     let (mut sweeps, mut rest) = (vec![], points.to_vec());
-    for along in swept_parameters(points) {
+    for along in swept_parameters(results, points) {
         let (swept, left) = split_along(&rest, &along);
         if !swept.is_empty() {
             sweeps.push(swept);
@@ -62,9 +64,9 @@ fn split_along<'run>(
 
 /// The parameters that may be on the horizontal axis: that of the experiment's first trend, then the numbers, those with
 /// most settings first.
-fn swept_parameters(points: &[&PointResult]) -> Vec<String> {
-    let about = points.first().and_then(|point| words::about(&point.experiment));
-    let asked = about.and_then(|about| about.trends.first()).map(|trend| trend.along);
+fn swept_parameters(results: &Results, points: &[&PointResult]) -> Vec<String> {
+    let method = points.first().and_then(|point| results.method(&point.experiment));
+    let asked = method.as_ref().and_then(|method| method.trends.first()).map(|trend| trend.along.as_str());
     let mut names: Vec<&str> = points
         .iter()
         .flat_map(|point| point.point.parameters())
@@ -104,7 +106,7 @@ struct Content<'run> {
     series: &'run [Series<'run>],
     marks: Vec<Vec<Mark>>,
     names: Vec<String>,
-    experiment: &'run str,
+    first: &'run PointResult,
     along: &'run str,
     unit: Unit,
 }
@@ -124,10 +126,10 @@ fn figure(results: &Results, series: &[Series]) -> Figure {
         series,
         marks: series
             .iter()
-            .map(|series| series.points.iter().map(|(_, point)| mark(point)).collect())
+            .map(|series| series.points.iter().filter_map(|(_, point)| mark(point)).collect())
             .collect(),
-        names: series.iter().map(|series| words::short_label(&first.experiment, &series.group)).collect(),
-        experiment: &first.experiment,
+        names: series.iter().map(|series| words::short_label(first, &series.group)).collect(),
+        first,
         along: &series[0].along,
         unit: first.unit,
     };
@@ -173,7 +175,7 @@ impl Content<'_> {
     fn drawn(&self, plot: &Plot) -> Svg {
         let mut drawing = Drawing::new(plot.bottom + 46.0);
         drawing.legend(plot.left, 0.0, &self.names);
-        frame(&mut drawing, plot, self.experiment, self.along);
+        frame(&mut drawing, plot, self.first, self.along);
         for (index, landmark) in self.landmarks(plot).iter().enumerate() {
             draw_landmark(&mut drawing, plot, index, landmark);
         }
@@ -181,13 +183,13 @@ impl Content<'_> {
             let trend = trend(self.results, series);
             drawing.curve(&self.names[index], |drawing| draw(drawing, plot, (index, series, marks), trend));
         }
-        let along = words::parameter(self.experiment, self.along);
-        let name = format!("{}: {} by {along}", self.experiment, quantity(self.unit).to_lowercase());
+        let along = words::parameter(self.first, self.along);
+        let name = format!("{}: {} by {along}", self.first.experiment, quantity(self.unit).to_lowercase());
         drawing.finish(&name, &description(self.unit, self.along, self.series, &self.names))
     }
 
     fn caption(&self, plot: &Plot) -> String {
-        let along = words::parameter(self.experiment, self.along);
+        let along = words::parameter(self.first, self.along);
         let mut caption = format!("{} by {along}.", quantity(self.unit));
         caption += &key(&self.marks.iter().flatten().collect::<Vec<_>>());
         let fitted = self.series.iter().any(|series| trend(self.results, series).is_some());
@@ -201,13 +203,13 @@ impl Content<'_> {
 
     /// What the machine declares along this parameter, as far as the axis reaches.
     fn landmarks(&self, plot: &Plot) -> Vec<Landmark> {
-        let Some(known) = experiments::find(self.experiment) else { return vec![] };
+        let Ok(known) = self.first.method() else { return vec![] };
         let declared = known.landmarks(&self.results.run.header.machine).into_iter();
         declared.filter(|landmark| landmark.along == self.along && plot.x.shows(landmark.at)).collect()
     }
 }
 
-fn frame(drawing: &mut Drawing, plot: &Plot, experiment: &str, along: &str) {
+fn frame(drawing: &mut Drawing, plot: &Plot, first: &PointResult, along: &str) {
     for tick in plot.y.ticks(7) {
         let y = plot.y.place(tick);
         drawing.line("grid", (plot.left, y), (WIDTH - 12.0, y));
@@ -216,11 +218,11 @@ fn frame(drawing: &mut Drawing, plot: &Plot, experiment: &str, along: &str) {
     for tick in plot.x.ticks(10) {
         let x = plot.x.place(tick);
         drawing.line("axis", (x, plot.bottom), (x, plot.bottom + 4.0));
-        drawing.text("tick", "middle", (x, plot.bottom + 17.0), &setting(experiment, along, tick));
+        drawing.text("tick", "middle", (x, plot.bottom + 17.0), &setting(first, along, tick));
     }
     drawing.line("axis", (plot.left, plot.bottom), (WIDTH - 12.0, plot.bottom));
     let middle = f64::midpoint(plot.left, WIDTH - 12.0);
-    drawing.text("name", "middle", (middle, plot.bottom + 38.0), &words::parameter(experiment, along));
+    drawing.text("name", "middle", (middle, plot.bottom + 38.0), &words::parameter(first, along));
     drawing.upright((14.0, plot.bottom - PLOT_HEIGHT / 2.0), words::quantity(plot.unit));
 }
 
@@ -236,10 +238,10 @@ fn draw_landmark(drawing: &mut Drawing, plot: &Plot, index: usize, landmark: &La
 }
 
 /// A setting at the axis: only sizes and times have a unit, and only whole numbers are settings.
-fn setting(experiment: &str, along: &str, tick: f64) -> String {
-    match words::scale(experiment, along) {
+fn setting(of: &PointResult, along: &str, tick: f64) -> String {
+    match words::scale(of, along) {
         Scale::Bytes | Scale::Nanoseconds if tick >= 0.0 && tick.fract() == 0.0 => {
-            words::value(experiment, along, &Value::Number(tick as u64))
+            words::value(of, along, &Value::Number(tick as u64))
         }
         _ if tick.fract() == 0.0 => format!("{tick:.0}"),
         _ => String::new(),
@@ -301,8 +303,8 @@ fn point(drawing: &mut Drawing, plot: &Plot, index: usize, x: f64, mark: &Mark) 
 fn description(unit: Unit, along: &str, series: &[Series], names: &[String]) -> String {
     let ends = series.iter().zip(names).filter_map(|(series, name)| {
         let ((first, start), (last, end)) = (series.points.first()?, series.points.last()?);
-        let value = |point: &PointResult| quantities::value(unit, mark(point).value);
-        Some(format!("{name}: {} at {along} {first}, {} at {last}", value(start), value(end)))
+        let value = |point: &PointResult| Some(quantities::value(unit, mark(point)?.value));
+        Some(format!("{name}: {} at {along} {first}, {} at {last}", value(start)?, value(end)?))
     });
     ends.collect::<Vec<_>>().join("; ") + "."
 }

@@ -126,6 +126,7 @@ impl Form<'_> {
             Piece::Sign(Sign::Holds) => "yes".to_owned(),
             Piece::Sign(Sign::Fails) => "\\textbf{no}".to_owned(),
             Piece::Sign(Sign::Unasked) => "--".to_owned(),
+            Piece::Sign(Sign::NotJudged) => "?".to_owned(),
             Piece::To(key) => self.reference(key),
             Piece::Cite(work) => format!(" [{}]", self.numbers.work(work)),
             Piece::Note(_) => String::new(),

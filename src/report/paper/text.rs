@@ -56,6 +56,8 @@ pub enum Sign {
     Fails,
     /// None was asked for.
     Unasked,
+    /// It was measured by a method that this program does not have.
+    NotJudged,
 }
 
 impl Sign {
@@ -65,6 +67,7 @@ impl Sign {
             Sign::Holds => "✓",
             Sign::Fails => "✗",
             Sign::Unasked => "–",
+            Sign::NotJudged => "?",
         }
     }
 
@@ -74,6 +77,9 @@ impl Sign {
             Sign::Holds => "all evidence holds",
             Sign::Fails => "some evidence does not hold",
             Sign::Unasked => "no evidence was asked for",
+            Sign::NotJudged => {
+                "the evidence is not judged: this program does not have the method that measured"
+            }
         }
     }
 }

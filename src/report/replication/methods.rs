@@ -42,7 +42,7 @@ fn fathom(compared: &Compared) -> Text {
     match &compared.row.fathom {
         Fathom::Nowhere(reason) => Text::prose(reason),
         Fathom::Slope(experiment, along, _) => {
-            Text::code(*experiment).and(format!(", slope along {}", words::parameter(experiment, along)))
+            Text::code(*experiment).and(format!(", slope along {}", words::parameter(*experiment, along)))
         }
         Fathom::Point(..) | Fathom::Computed { .. } => {
             let points = compared.points.iter().map(point);
@@ -52,7 +52,7 @@ fn fathom(compared: &Compared) -> Text {
 }
 
 fn point((experiment, point): &(&'static str, Point)) -> Text {
-    Text::code(*experiment).and(format!(" {}", words::label(experiment, point)))
+    Text::code(*experiment).and(format!(" {}", words::label(*experiment, point)))
 }
 
 fn key(method: &Method) -> Key {

@@ -119,16 +119,16 @@ fn cells(figure: &Ranked) -> [String; 6] {
 }
 
 fn of_point(words: String, point: &PointResult) -> [String; 6] {
-    let (value, factor) = (point.estimate.as_ref(), point.factor().map(quantities::factor));
+    let factor = point.factor().map(quantities::factor);
     let evidence = words::evidence_mark(point).to_owned();
-    let [median, interval, width] = match (&point.outcome, value) {
-        (Outcome::BelowResolution { below }, _) => {
-            [format!("< {}", quantities::value(point.unit, *below)), ABSENT.to_owned(), ABSENT.to_owned()]
-        }
-        (_, Some(found)) => {
+    let [median, interval, width] = match &point.outcome {
+        Outcome::Value(found) => {
             numbers(Measure::of(point.unit, found.value), found.value, quantities::ends(found))
         }
-        (_, None) => [ABSENT; 3].map(str::to_owned),
+        Outcome::BelowResolution { below, .. } => {
+            [format!("< {}", quantities::value(point.unit, *below)), ABSENT.to_owned(), ABSENT.to_owned()]
+        }
+        _ => [ABSENT; 3].map(str::to_owned),
     };
     [words, median, interval, width, factor.unwrap_or(ABSENT.to_owned()), evidence]
 }

@@ -4,7 +4,7 @@ use super::clipped::clipped;
 use crate::report::text::Style;
 use crate::report::words::{self, plural};
 use crate::report::{quantities, run};
-use crate::results::{Outcome, PointResult, Results, distance};
+use crate::results::{PointResult, Results, distance};
 
 /// Of one kind so many are named.
 const MOST: usize = 2;
@@ -72,7 +72,7 @@ fn misses(results: &Results) -> Vec<String> {
 /// Whether the point's own interval, where it has one, leaves no doubt of how far it missed.
 fn is_sure(point: &PointResult) -> bool {
     let narrow = run::half_width(point).is_some_and(|width| width < 1.0 / FAR);
-    point.outcome == Outcome::Value && point.evidence_holds() && narrow
+    point.evidence_holds() && narrow
 }
 
 fn missed(point: &PointResult, factor: f64) -> Option<String> {
@@ -82,12 +82,12 @@ fn missed(point: &PointResult, factor: f64) -> Option<String> {
 }
 
 fn value(point: &PointResult) -> Option<String> {
-    let found = point.estimate.as_ref()?;
+    let found = point.estimate()?;
     let ends = quantities::interval(point.unit, found);
     let ends = ends.map_or(" (no interval: fewer than six trials)".to_owned(), |ends| format!(" ({ends})"));
     Some(quantities::estimate(point.unit, found) + &ends)
 }
 
 fn named(point: &PointResult) -> String {
-    format!("{} {}:", point.experiment, words::short_label(&point.experiment, &point.point))
+    format!("{} {}:", point.experiment, words::short_label(point, &point.point))
 }

@@ -6,7 +6,7 @@ use crate::report::quantities;
 use crate::report::run::{self, Precision};
 use crate::report::text::Style;
 use crate::report::words::plural;
-use crate::results::{Disturbance, FAIR, Outcome, Results};
+use crate::results::{FAIR, Outcome, Results};
 use crate::statistics;
 
 /// The lines with their title.
@@ -32,7 +32,7 @@ fn values(results: &Results) -> String {
         |of: &dyn Fn(&Outcome) -> bool| results.points.iter().filter(|point| of(&point.outcome)).count();
     format!(
         "{} of {}; {} below resolution, {} skipped, {} failed.",
-        quantities::count(count(&|outcome| *outcome == Outcome::Value)),
+        quantities::count(count(&|outcome| matches!(outcome, Outcome::Value(_)))),
         plural(results.points.len(), "point"),
         count(&|outcome| matches!(outcome, Outcome::BelowResolution { .. })),
         count(&|outcome| matches!(outcome, Outcome::Skipped { .. })),
@@ -59,14 +59,20 @@ fn trials(results: &Results) -> Option<String> {
 }
 
 fn evidence(results: &Results) -> Option<String> {
-    let judged = || results.points.iter().filter(|point| !point.evidence.is_empty());
+    let judged = || results.points.iter().filter(|point| !point.evidence.checks().is_empty());
     let holding = judged().filter(|point| point.evidence_holds()).count();
-    (judged().count() > 0).then(|| {
+    let holds = (judged().count() > 0).then(|| {
         format!(
             "holds at {holding} of {} that have any: the operation was the one named.",
             plural(judged().count(), "point")
         )
-    })
+    });
+    let not_judged = results.points.iter().filter(|point| point.evidence.not_judged().is_some()).count();
+    let other = (not_judged > 0).then(|| {
+        format!("Not judged at {}: not measured by methods of this program.", plural(not_judged, "point"))
+    });
+    let said: Vec<String> = holds.into_iter().chain(other).collect();
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 fn predictions(results: &Results) -> Option<String> {
@@ -80,25 +86,32 @@ fn predictions(results: &Results) -> Option<String> {
 
 /// What others took: the hypervisor or a quota. What the scheduler took is often the operation itself.
 fn disturbed(results: &Results) -> String {
-    let sum = |of: fn(&Disturbance) -> u64| -> u64 {
-        results.points.iter().map(|point| of(&point.disturbance)).fold(0, u64::saturating_add)
-    };
-    let all: usize = results.points.iter().map(|point| point.trials.0).sum();
-    let counted = |what: &str, count: u64, of: &str| {
-        (count > 0).then(|| format!("{what} {}", plural(count as usize, of)))
-    };
-    let said: Vec<String> = [
-        counted("steal in", sum(|seen| seen.trials_with_steal as u64), "trial"),
-        counted("held back by a quota in", sum(|seen| seen.trials_throttled as u64), "trial"),
-        counted("moved to another CPU in", sum(|seen| seen.migrations), "observation"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if said.is_empty() {
-        return "not seen: no steal, no throttling, no move to another CPU.".to_owned();
+    let moved = results.points.iter().map(|point| point.disturbance.migrations);
+    let moved = usize::try_from(moved.fold(0, u64::saturating_add)).unwrap_or(usize::MAX);
+    let all = [
+        (run::trials_with(results, |seen| seen.trials_with_steal), "steal", "steal in", "trial"),
+        (
+            run::trials_with(results, |seen| seen.trials_throttled),
+            "throttling",
+            "held back by a quota in",
+            "trial",
+        ),
+        (Some(moved), "move to another CPU", "moved to another CPU in", "observation"),
+    ];
+    let (mut seen, mut none, mut unread) = (vec![], vec![], vec![]);
+    for (count, name, said, of) in all {
+        match count {
+            Some(0) => none.push(format!("no {name}")),
+            Some(count) => seen.push(format!("{said} {}", plural(count, of))),
+            None => unread.push(name),
+        }
     }
-    format!("{}; {} in all.", said.join(", "), plural(all, "trial"))
+    let unread = if unread.is_empty() { String::new() } else { format!(" Not read: {}.", unread.join(", ")) };
+    if seen.is_empty() {
+        return format!("not seen: {}.{unread}", none.join(", "));
+    }
+    let trials: usize = results.points.iter().map(|point| point.trials.0).sum();
+    format!("{}; {} in all.{unread}", seen.join(", "), plural(trials, "trial"))
 }
 
 /// The core that the work ran on: whether another hardware thread used it, and at which frequency it ran.

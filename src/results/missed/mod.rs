@@ -13,47 +13,14 @@
 //! Where nothing follows, that is said. Misses of one experiment with the same reason are told together, with the figures of
 //! the furthest.
 
+mod reason;
 #[cfg(test)]
 mod tests;
 mod told;
 
 use super::PointResult;
-use super::accuracy::{FAIR, distance};
-use crate::experiment::{Finding, Found, Known, Prediction, Term};
-use crate::quantity::{Kind, Unit};
-
-/// Why a prediction missed.
-#[derive(Debug, Clone, PartialEq)]
-enum Reason {
-    /// The measurement is in doubt.
-    Doubt,
-    /// These terms alone are each more than what was measured.
-    TooHigh(Vec<String>),
-    /// No term alone is.
-    TogetherTooHigh,
-    /// Most of the time neither the program nor the kernel ran for it.
-    Waiting,
-    /// Most of the time the kernel ran.
-    Kernel,
-    /// Most of the time the program ran.
-    Program,
-    /// A rate above all that these terms allow.
-    AllowTooLittle(Vec<String>),
-    /// A rate from which these terms take too much.
-    TakeTooMuch(Vec<String>),
-    /// A single term, which is too low or too high by itself.
-    Alone(String),
-    /// Nothing follows from what is known.
-    Untold,
-}
-
-/// A result that missed, with its prediction.
-struct Missed<'run> {
-    result: &'run PointResult,
-    prediction: &'run Prediction,
-    measured: Found,
-    factor: f64,
-}
+use crate::experiment::{Finding, Known};
+use reason::{Missed, Reason};
 
 /// The misses of one experiment, told. `known` is what the run has found in the end.
 pub fn findings(name: &str, points: &[PointResult], known: &Known) -> Vec<Finding> {
@@ -66,88 +33,4 @@ pub fn findings(name: &str, points: &[PointResult], known: &Known) -> Vec<Findin
         }
     }
     groups.iter().filter_map(|(reason, group)| told::finding(reason, group, known)).collect()
-}
-
-impl<'run> Missed<'run> {
-    /// The point, if it is further from its prediction than is fair.
-    fn of(result: &'run PointResult) -> Option<Self> {
-        let factor = result.factor().filter(|factor| distance(*factor) > FAIR)?;
-        let measured = Found::of(result.estimate.as_ref()?, result.unit);
-        Some(Missed { result, prediction: result.prediction.as_ref()?, measured, factor })
-    }
-
-    fn reason(&self) -> Reason {
-        if !self.result.evidence_holds() {
-            return Reason::Doubt;
-        }
-        match (self.result.unit.kind(), self.factor > 1.0) {
-            (Kind::Rate, true) => self.why_a_rate_is_higher(),
-            (Kind::Rate, false) => self.alone(),
-            (_, true) => self.where_it_lacks(),
-            (_, false) => self.which_is_too_high(),
-        }
-    }
-
-    /// The terms that add something, or those that take.
-    fn terms(&self, taking: bool) -> impl Iterator<Item = &Term> {
-        let counts = move |term: &&Term| if taking { term.value() < 0.0 } else { term.value() > 0.0 };
-        self.prediction.terms.iter().filter(counts)
-    }
-
-    fn names(&self, taking: bool) -> Vec<String> {
-        self.terms(taking).map(|term| term.what.clone()).collect()
-    }
-
-    fn which_is_too_high(&self) -> Reason {
-        let alone = self.terms(false).filter(|term| term.value() > self.most());
-        let alone: Vec<String> = alone.map(|term| term.what.clone()).collect();
-        let sum_of_costs = self.terms(true).next().is_none();
-        match (sum_of_costs, alone.is_empty()) {
-            (false, _) => Reason::Untold,
-            (true, false) => Reason::TooHigh(alone),
-            (true, true) => Reason::TogetherTooHigh,
-        }
-    }
-
-    /// All that it may have been, by its interval.
-    fn most(&self) -> f64 {
-        self.measured.interval.map_or(self.measured.value, |ends| ends.high)
-    }
-
-    fn why_a_rate_is_higher(&self) -> Reason {
-        let allowed: f64 = self.terms(false).map(Term::value).sum();
-        let least = self.measured.interval.map_or(self.measured.value, |ends| ends.low);
-        match () {
-            () if least > allowed => Reason::AllowTooLittle(self.names(false)),
-            () if self.most() <= allowed => Reason::TakeTooMuch(self.names(true)),
-            () => Reason::Untold,
-        }
-    }
-
-    /// The only term there is, or nothing.
-    fn alone(&self) -> Reason {
-        match self.prediction.terms.as_slice() {
-            [only] => Reason::Alone(only.what.clone()),
-            _ => Reason::Untold,
-        }
-    }
-
-    fn where_it_lacks(&self) -> Reason {
-        let counted = self.result.processor_time.filter(|_| self.result.unit == Unit::Nanoseconds);
-        let Some(spent) = counted else { return self.alone() };
-        let half = spent.passed_ns / 2.0;
-        // The mean of few must be what the median is of: where it is not, the two speak of different operations.
-        if spent.passed_ns > FAIR * self.measured.value || half < self.prediction.total() {
-            return Reason::Untold;
-        }
-        let Some(kernel) = spent.kernel_interval else {
-            return if spent.waited_ns() >= half { Reason::Waiting } else { Reason::Untold };
-        };
-        match () {
-            () if spent.waited_ns() >= half => Reason::Waiting,
-            () if kernel.low * spent.ran_ns >= half => Reason::Kernel,
-            () if (1.0 - kernel.high) * spent.ran_ns >= half => Reason::Program,
-            () => Reason::Untold,
-        }
-    }
 }

@@ -1,9 +1,10 @@
 //! Every rule, and what does not follow.
 
 use super::*;
-use crate::experiment::{Basis, Check, Dimension, Parameter, Point, Scale};
+use crate::experiment::{Basis, Check, Dimension, Found, Parameter, Point, Prediction, Scale};
 use crate::machine::Machine;
-use crate::results::{Disturbance, Outcome, ProcessorTime};
+use crate::quantity::Unit;
+use crate::results::{Disturbance, Evidence, Outcome, ProcessorTime};
 use crate::statistics::{Estimate, Interval};
 use std::path::Path;
 
@@ -19,9 +20,9 @@ fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
         experiment: "a/test".to_owned(),
         method_version: 1,
         point: Point::new(),
+        parameters: vec![],
         unit,
-        outcome: Outcome::Value,
-        estimate: Some(Estimate {
+        outcome: Outcome::Value(Estimate {
             value: measured,
             interval,
             level: 0.95,
@@ -41,7 +42,7 @@ fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
         outliers: None,
         prediction: Some(prediction),
         unpredicted: None,
-        evidence: vec![],
+        evidence: Evidence::Judged(vec![]),
         trials: (trials, trials),
         left_out: 0,
         disturbance: Disturbance::default(),
@@ -89,7 +90,7 @@ fn within_a_factor_of_two_nothing_is_told() {
 #[test]
 fn without_evidence_the_measurement_is_in_doubt() {
     let mut point = cost(10.0, two(60.0, 40.0));
-    point.evidence = vec![Check::missing("it was the one named")];
+    point.evidence = Evidence::Judged(vec![Check::missing("it was the one named")]);
     let said = why(point);
     assert!(said.contains("in doubt, not the prediction") && !said.contains("Too high"), "{said}");
 }

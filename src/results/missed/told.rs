@@ -1,10 +1,9 @@
 //! Misses in words.
 
-use super::{Missed, Reason};
+use super::reason::{Missed, Reason};
 use crate::experiment::{
     Dimension, Finding, Found, Known, Part, Prediction, Question, Source, Statement, said,
 };
-use crate::experiments;
 use crate::quantity::Unit;
 use crate::results::ProcessorTime;
 use crate::results::accuracy::distance;
@@ -180,8 +179,8 @@ fn untold(furthest: &Missed, known: &Known) -> Statement {
 /// What became of a term that came from an earlier measurement of the run, predicted again with all that the run has found.
 fn aged(name: &str, furthest: &Missed, known: &Known) -> Statement {
     let of = |prediction: &Prediction| prediction.terms.iter().find(|term| term.what == name).cloned();
-    let again = experiments::find(&furthest.result.experiment)
-        .and_then(|experiment| experiment.predict(&furthest.result.point, known).ok());
+    let method = furthest.result.method().ok();
+    let again = method.and_then(|experiment| experiment.predict(&furthest.result.point, known).ok());
     let (Some(then), Some(now)) = (of(furthest.prediction), again.as_ref().and_then(of)) else {
         return Statement::default();
     };

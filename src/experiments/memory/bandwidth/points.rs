@@ -21,6 +21,7 @@ pub fn point(kernel: &Kernel, size: u64) -> Point {
 
 /// The kernel that a point names.
 pub fn kernel_of(point: &Point) -> Result<&'static Kernel, String> {
-    Kernel::find(point.name(&KIND), point.name(&METHOD))
-        .ok_or_else(|| "this architecture has no such kernel".to_owned())
+    Kernel::find(point.name(&KIND), point.name(&METHOD)).ok_or_else(|| {
+        format!("this architecture has no kernel `{}` by `{}`", point.name(&KIND), point.name(&METHOD))
+    })
 }

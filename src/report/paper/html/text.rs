@@ -95,5 +95,8 @@ fn marked(sign: Sign) -> &'static str {
         Sign::Unasked => {
             "<span title=\"no evidence was asked for\">–<span class=\"unseen\"> none</span></span>"
         }
+        Sign::NotJudged => {
+            "<span class=\"careful\" title=\"the evidence is not judged: this program does not have the method that measured\">?<span class=\"unseen\"> not judged</span></span>"
+        }
     }
 }

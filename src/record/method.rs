@@ -1,0 +1,83 @@
+//! The method of an experiment as it was when the run was made: a later program may have another, or none.
+
+use crate::experiment::{About, Parameter, Scale};
+use serde::{Deserialize, Serialize};
+
+/// The method that figures of a run were measured by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Method {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Version of the method; figures of different versions are not compared.
+    pub version: u32,
+    /// What is asked.
+    pub question: String,
+    /// What one operation is.
+    pub operation: String,
+    /// How it is done and why so, in paragraphs separated by blank lines.
+    pub text: String,
+    /// Which variants are naive and what is wrong with them, in paragraphs; empty where none is.
+    pub caveats: String,
+    /// Every parameter that a point may carry besides the placement, in the order of the tables.
+    pub parameters: Vec<MethodParameter>,
+    /// The fits that the sweep was made for.
+    pub trends: Vec<MethodTrend>,
+}
+
+/// Something that an experiment varies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MethodParameter {
+    /// Its key in points.
+    pub name: String,
+    /// What it means, in a few words.
+    pub meaning: String,
+    /// How its values are written.
+    pub scale: Scale,
+}
+
+/// A straight line that is expected along one parameter, all others held.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MethodTrend {
+    /// The parameter on the horizontal axis.
+    pub along: String,
+    /// How much of the parameter one step of the slope is: 4096 for bytes told per page.
+    pub step: f64,
+    /// What one step is called: "per argument".
+    pub slope: String,
+}
+
+impl Method {
+    /// The method of an experiment of this program.
+    pub fn of(about: &About) -> Self {
+        let trends = about.trends.iter().map(|trend| MethodTrend {
+            along: trend.along.to_owned(),
+            step: trend.step,
+            slope: trend.slope.to_owned(),
+        });
+        Method {
+            experiment: about.name.to_owned(),
+            version: about.version,
+            question: about.question.to_owned(),
+            operation: about.operation.to_owned(),
+            text: about.method.to_owned(),
+            caveats: about.caveats.to_owned(),
+            parameters: MethodParameter::all(about),
+            trends: trends.collect(),
+        }
+    }
+}
+
+impl MethodParameter {
+    /// Those of an experiment of this program.
+    pub fn all(about: &About) -> Vec<Self> {
+        let parameter = |parameter: &Parameter| MethodParameter {
+            name: parameter.name.to_owned(),
+            meaning: parameter.meaning.to_owned(),
+            scale: parameter.scale,
+        };
+        about.parameters.iter().map(parameter).collect()
+    }
+}

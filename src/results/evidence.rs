@@ -1,0 +1,98 @@
+//! What shows that the operations were those named, as far as it can be judged.
+
+use crate::experiment::{Check, Experiment, Observed, Point};
+use crate::experiments::OtherVersion;
+use crate::sampling::Sample;
+
+/// What is known of whether the operation was the one named.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Evidence {
+    /// Every claim, judged; none where nothing was measured, or where nothing is claimed.
+    Judged(Vec<Check>),
+    /// It was measured by a method that this program does not have: neither does it hold, nor does it fail.
+    NotJudged(OtherVersion),
+}
+
+impl Evidence {
+    /// The claims, judged over all of the samples, with what is to be said of those that fail by themselves. One that fails
+    /// over all of them says enough.
+    pub(super) fn of(
+        method: Result<&dyn Experiment, OtherVersion>,
+        point: &Point,
+        measured: &[&Sample],
+        remark: Option<Check>,
+    ) -> Self {
+        if measured.is_empty() {
+            return Evidence::Judged(vec![]);
+        }
+        let experiment = match method {
+            Ok(experiment) => experiment,
+            Err(other) => return Evidence::NotJudged(other),
+        };
+        let mut checks = experiment.evidence(point, &observed(measured));
+        let said = checks.iter().any(|check| !check.holds);
+        checks.extend(remark.filter(|remark| remark.holds || !said));
+        Evidence::Judged(checks)
+    }
+
+    /// The claims that were judged.
+    pub fn checks(&self) -> &[Check] {
+        match self {
+            Evidence::Judged(checks) => checks,
+            Evidence::NotJudged(_) => &[],
+        }
+    }
+
+    /// Whether it was judged, and all of it holds.
+    pub fn holds(&self) -> bool {
+        matches!(self, Evidence::Judged(checks) if checks.iter().all(|check| check.holds))
+    }
+
+    /// Whether some of it was judged and does not hold.
+    pub fn fails(&self) -> bool {
+        self.checks().iter().any(|check| !check.holds)
+    }
+
+    /// Why it is not judged; `None` where it is.
+    pub fn not_judged(&self) -> Option<&OtherVersion> {
+        match self {
+            Evidence::Judged(_) => None,
+            Evidence::NotJudged(other) => Some(other),
+        }
+    }
+}
+
+/// The sums over trials of what was counted.
+pub(super) fn observed(measured: &[&Sample]) -> Observed {
+    let mut seen = Observed { trials: measured.len() as u64, ..Observed::default() };
+    for sample in measured {
+        seen.stated.extend(sample.stated.clone());
+        count(&mut seen.operations, sample.operations);
+        count(&mut seen.baseline_iterations, sample.baseline_iterations);
+        let (sum, counters) = (&mut seen.counters, &sample.counters);
+        count(&mut sum.minor_faults, counters.minor_faults);
+        count(&mut sum.major_faults, counters.major_faults);
+        count(&mut sum.voluntary_switches, counters.voluntary_switches);
+        count(&mut sum.involuntary_switches, counters.involuntary_switches);
+        count(&mut sum.user_ns, counters.user_ns);
+        count(&mut sum.system_ns, counters.system_ns);
+        sum.instructions = add(sum.instructions, counters.instructions);
+        sum.cycles = add(sum.cycles, counters.cycles);
+        for (name, seen_here) in &sample.witnessed {
+            *seen.witnessed.entry(name.clone()).or_default() += seen_here;
+        }
+    }
+    seen
+}
+
+/// Sums stop at what they can hold: a run file may have been edited.
+fn count(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
+}
+
+fn add(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
+    match (sum, more) {
+        (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
+        (sum, more) => sum.or(more),
+    }
+}
