@@ -68,13 +68,8 @@ pub fn executable(kernel: &Kernel) -> Result<(), Failure> {
 }
 
 /// Methods of which a quick run shows what they do in memory; the wide vectors it takes through all sizes.
-const QUICK_IN_MEMORY: [&str; 5] = [
-    "8 words unrolled",
-    "avx2 non-temporal",
-    "avx2 non-temporal, two halves",
-    "memset",
-    "memcpy",
-];
+const QUICK_IN_MEMORY: [&str; 5] =
+    ["8 words unrolled", "avx2 non-temporal", "avx2 non-temporal, two halves", "memset", "memcpy"];
 
 /// Methods that a default run takes through the caches: those that differ there. The others move as many bytes from a
 /// cache as their instructions allow, or go to memory whatever the size.
