@@ -46,7 +46,7 @@ fn a_plan_that_fits_gives_eight_trials_to_everything_and_observes_longer_for_hal
     let settled = &course.settlements[0];
     assert_eq!((settled.points, settled.least_trials, settled.left_out.len()), (400, 8, 0));
     assert!(settled.observe > Duration::from_millis(4), "there is time for more: {:?}", settled.observe);
-    let promised = (settled.end - settled.at).as_secs_f64();
+    let promised = settled.end.as_secs_f64() - settled.at.as_secs_f64();
     assert!((0.35..0.5).contains(&(promised / 120.0)), "the rest is for more trials: {promised} s");
     foresees(&course).unwrap();
     assert!(course.progress.iter().all(|progress| progress.observed >= 8));
