@@ -7,7 +7,7 @@ mod population;
 
 use fathom::experiment::Counters;
 use fathom::record::{PlannedPoint, Run, TrialOutcome};
-use fathom::results::{CoreLevels, CoreState, Headline, PointResult, Results};
+use fathom::results::{CoreLevels, CoreState, PointResult, Results, Standing};
 use fathom::sampling::{CoreReadings, Observations, Sample};
 use population::Chance;
 
@@ -261,7 +261,8 @@ fn a_campaign_that_adds_trial_by_trial_comes_to_the_same_headline() {
     assert_eq!(levels.levels(), CoreLevels::of(&run));
     let trials: Vec<_> = run.trials.iter().collect();
     let planned = described::planned();
-    let headline = Headline::of(&run, &planned, &trials, levels.levels().as_ref()).expect("a headline");
+    let standing = Standing::of(&run, &planned, &trials, levels.levels().as_ref());
+    let headline = standing.headline.expect("a headline");
     let point = first(&run);
     assert_eq!((Some(headline.estimate), headline.core), (point.estimate().cloned(), Some(CoreState::Alone)));
 }

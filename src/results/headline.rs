@@ -23,14 +23,25 @@ pub struct Headline {
     pub alone: usize,
 }
 
-impl Headline {
-    /// The headline of a point's trials whose own evidence holds, with the run's levels of a core alone and shared where these are known; `None`
-    /// where nothing was observed.
-    pub fn of(run: &Run, planned: &PlannedPoint, trials: &[&Trial], levels: Option<&Levels>) -> Option<Self> {
-        let sound = Sound::of(planned.method(), trials).trials;
-        Headline::from(run, planned.unit, &sound, &Visits::of(run, planned.unit, &sound, levels))
-    }
+/// What a point's trials say while the run goes on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// Of the trials whose own evidence holds; `None` where nothing was observed.
+    pub headline: Option<Headline>,
+    /// How many trials have observed what they are called.
+    pub sound: usize,
+}
 
+impl Standing {
+    /// Of a point's trials so far, with the run's levels of a core alone and shared where these are known.
+    pub fn of(run: &Run, planned: &PlannedPoint, trials: &[&Trial], levels: Option<&Levels>) -> Self {
+        let sound = Sound::of(planned.method(), trials);
+        let visits = Visits::of(run, planned.unit, &sound.trials, levels);
+        Standing { headline: Headline::from(run, planned.unit, &sound.trials, &visits), sound: sound.holding }
+    }
+}
+
+impl Headline {
     /// The headline of what was chosen of a point's trials.
     pub fn from(run: &Run, unit: Unit, trials: &[&Trial], visits: &Visits) -> Option<Self> {
         let samples: Vec<&Sample> = trials.iter().filter_map(|trial| trial.sample()).collect();

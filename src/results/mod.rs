@@ -25,13 +25,12 @@ pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
 pub use core_state::{CoreLevels, CoreShared, CoreState};
 pub use disturbance::Disturbance;
 pub use evidence::Evidence;
-pub use headline::Headline;
+pub use headline::{Headline, Standing};
 pub use left_out::{budget, rounded};
 pub use outcome::Outcome;
-pub use point::{PointResult, trials_of};
+pub use point::PointResult;
 pub use point_core::PointCore;
 pub use processor_time::ProcessorTime;
-pub use sound::sound_trials;
 pub use trend::TrendResult;
 
 use crate::experiment::{Experiment, Finding, Found, Known, Point};

@@ -112,12 +112,6 @@ impl PointResult {
     }
 }
 
-/// The trials of a point, in the order in which they were visited.
-pub fn trials_of<'run>(run: &'run Run, planned: &PlannedPoint) -> Vec<&'run Trial> {
-    let mine = |trial: &&Trial| trial.experiment == planned.experiment && trial.point == planned.point;
-    run.trials.iter().filter(mine).collect()
-}
-
 /// The result of every point of the plan, in its order.
 pub fn results(run: &Run, levels: Option<&Levels>) -> Vec<PointResult> {
     let mut trials: BTreeMap<(&str, &Point), Vec<&Trial>> = BTreeMap::new();
@@ -142,7 +136,7 @@ fn judge(
     trials: &[&Trial],
     expected: Option<&PredictionLine>,
 ) -> PointResult {
-    let Sound { trials: sound, left_out, disturbed, remark } = Sound::of(planned.method(), trials);
+    let Sound { trials: sound, left_out, disturbed, remark, .. } = Sound::of(planned.method(), trials);
     let measured: Vec<&Sample> = sound.iter().filter_map(|trial| trial.sample()).collect();
     let visits = Visits::of(run, planned.unit, &sound, levels);
     // Fewer trials than an interval needs are no result, whatever they have seen; they stay in the run file.

@@ -9,13 +9,15 @@ use super::evidence::observed;
 use super::kept_off::{self, kept_off};
 use crate::experiment::{Check, Experiment};
 use crate::experiments::OtherVersion;
-use crate::record::{PlannedPoint, Trial};
+use crate::record::Trial;
 use crate::statistics::MINIMUM_TRIALS;
 
 /// The trials that a point's figure rests on.
 pub(super) struct Sound<'run> {
     /// Those, in the order in which they were visited.
     pub trials: Vec<&'run Trial>,
+    /// How many trials have observed what they are called.
+    pub holding: usize,
     /// How many more there are, left out because their own evidence does not hold.
     pub left_out: usize,
     /// What disturbed them, where so many were kept off their CPU that too few sound ones are left.
@@ -34,9 +36,12 @@ impl<'run> Sound<'run> {
         let first = judged.iter().find_map(|(_, failing)| failing.clone());
         let sound: Vec<&Trial> =
             judged.iter().filter(|(_, failing)| failing.is_none()).map(|(trial, _)| *trial).collect();
+        let holding = sound.iter().filter(|trial| trial.observed()).count();
         let remark = |holds| first.as_ref().map(|first| remark(sound.len(), all, first, holds));
-        if is_enough(&sound, all) {
+        // An interval can be taken over the sound ones, and they are the rule.
+        if holding >= MINIMUM_TRIALS && 2 * sound.len() > all {
             return Sound {
+                holding,
                 left_out: all - sound.len(),
                 disturbed: None,
                 remark: remark(true),
@@ -52,20 +57,8 @@ impl<'run> Sound<'run> {
         // Fewer than half of them leave the median where it is, though the mark stands.
         let disturbed = off.first().filter(|_| 2 * off.len() >= all).map(|check| (*check).clone());
         let trials = judged.into_iter().map(|(trial, _)| trial).collect();
-        Sound { trials, left_out: 0, disturbed, remark }
+        Sound { trials, holding, left_out: 0, disturbed, remark }
     }
-}
-
-/// How many trials of a point have observed what they are called.
-pub fn sound_trials(planned: &PlannedPoint, trials: &[&Trial]) -> usize {
-    let method = planned.method();
-    trials.iter().filter(|trial| trial.observed() && failing(method, trial).is_none()).count()
-}
-
-/// Whether an interval can be taken over the sound ones, and they are the rule.
-fn is_enough(sound: &[&Trial], all: usize) -> bool {
-    let observing = sound.iter().filter(|trial| trial.observed()).count();
-    observing >= MINIMUM_TRIALS && 2 * sound.len() > all
 }
 
 /// The first claim that does not hold in this trial alone; `None` where all do, or nothing can be judged.

@@ -11,9 +11,10 @@ use crate::plan::{self, Planner, PlannerSettings, Progress, Settlement, Step};
 use crate::record::{
     Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial,
 };
-use crate::results::{self, CoreLevels, Headline};
+use crate::results::{self, CoreLevels, Headline, Standing};
 use crate::sampling::{Conditions, Patience, Snapshot};
 use anyhow::{Result, bail};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -58,6 +59,8 @@ pub struct Campaign {
     pub(super) active: Vec<PlannedPoint>,
     progress: Vec<Progress>,
     headlines: Vec<Option<Headline>>,
+    /// The trials of each active point, by their places in the run.
+    trials: Vec<Vec<usize>>,
     began: Instant,
     earlier: Duration,
     budget: Duration,
@@ -117,6 +120,7 @@ impl Campaign {
                 .unwrap_or(0),
             progress: vec![Progress::default(); active.len()],
             headlines: vec![None; active.len()],
+            trials: trials_of(&active, &run),
             began: Instant::now(),
             earlier: Duration::from_secs_f64(earlier),
             active,
@@ -274,6 +278,7 @@ impl Campaign {
     /// Keeps a trial that was written down, and learns from it.
     pub(super) fn keep(&mut self, index: usize, trial: Trial) {
         self.core.add(&self.run.header, &trial);
+        self.trials[index].push(self.run.trials.len());
         self.run.trials.push(trial);
         self.catch_up(index);
     }
@@ -287,13 +292,14 @@ impl Campaign {
     /// Brings what is known of a point up to its last trial.
     pub(super) fn catch_up(&mut self, index: usize) {
         let planned = &self.active[index];
-        let trials = results::trials_of(&self.run, planned);
-        let headline = Headline::of(&self.run, planned, &trials, self.core.levels().as_ref());
+        let trials: Vec<&Trial> = self.trials[index].iter().map(|place| &self.run.trials[*place]).collect();
+        let Standing { headline, sound } =
+            Standing::of(&self.run, planned, &trials, self.core.levels().as_ref());
         let precision = self.run.header.settings.precision;
         self.progress[index] = Progress {
             trials: trials.len(),
             // Trials that will not count need others in their place.
-            observed: results::sound_trials(planned, &trials),
+            observed: sound,
             barren: trials.iter().rev().take_while(|trial| !trial.observed()).count(),
             half_width: headline.as_ref().and_then(Headline::half_width),
             alone: headline.as_ref().and_then(Headline::alone_so_far),
@@ -301,6 +307,20 @@ impl Campaign {
         };
         self.headlines[index] = headline;
     }
+}
+
+/// The places of each point's trials in a run that is taken up again.
+fn trials_of(active: &[PlannedPoint], run: &Run) -> Vec<Vec<usize>> {
+    let key = |planned: &'_ PlannedPoint| (planned.experiment.clone(), planned.point.clone());
+    let indices: BTreeMap<_, usize> =
+        active.iter().enumerate().map(|(index, planned)| (key(planned), index)).collect();
+    let mut found = vec![vec![]; active.len()];
+    for (place, trial) in run.trials.iter().enumerate() {
+        if let Some(index) = indices.get(&(trial.experiment.clone(), trial.point.clone())) {
+            found[*index].push(place);
+        }
+    }
+    found
 }
 
 /// A run goes on only where it began: same processor, same kernel.
