@@ -20,7 +20,7 @@ pub use jobs::{Importance, Job, blocks, jobs};
 pub use placement::{Cpus, choose};
 pub use planner::Planner;
 pub use progress::Progress;
-pub use recorded::Recorded;
+pub use recorded::{Recorded, places};
 pub use selection::{UnknownExperiment, select};
 pub use settlement::{Price, Settlement};
 pub use simulation::{Simulated, Spent, forecast, simulate};

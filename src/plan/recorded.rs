@@ -61,13 +61,15 @@ impl Planner {
     }
 }
 
+/// The place of each point among some, by which its trials are found.
+pub fn places(points: &[PlannedPoint]) -> BTreeMap<(&str, &Point), usize> {
+    let numbered = points.iter().enumerate();
+    numbered.map(|(place, planned)| ((planned.experiment.as_str(), &planned.point), place)).collect()
+}
+
 /// The visits of a run: the trials of one round and block were made in one process.
 fn visits(run: &Run, points: &[PlannedPoint], jobs: &[Job]) -> Vec<Made> {
-    let places: BTreeMap<(&str, &Point), usize> = points
-        .iter()
-        .enumerate()
-        .map(|(place, planned)| ((planned.experiment.as_str(), &planned.point), place))
-        .collect();
+    let places = places(points);
     let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or_default();
     let mut found = BTreeMap::<(u32, usize), (Duration, Vec<(usize, Duration)>)>::new();
     for trial in &run.trials {

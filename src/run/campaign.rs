@@ -14,7 +14,6 @@ use crate::record::{
 use crate::results::{self, CoreLevels, Headline, Standing};
 use crate::sampling::{Conditions, Patience, Snapshot};
 use anyhow::{Result, bail};
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -311,12 +310,10 @@ impl Campaign {
 
 /// The places of each point's trials in a run that is taken up again.
 fn trials_of(active: &[PlannedPoint], run: &Run) -> Vec<Vec<usize>> {
-    let key = |planned: &'_ PlannedPoint| (planned.experiment.clone(), planned.point.clone());
-    let indices: BTreeMap<_, usize> =
-        active.iter().enumerate().map(|(index, planned)| (key(planned), index)).collect();
+    let indices = plan::places(active);
     let mut found = vec![vec![]; active.len()];
     for (place, trial) in run.trials.iter().enumerate() {
-        if let Some(index) = indices.get(&(trial.experiment.clone(), trial.point.clone())) {
+        if let Some(index) = indices.get(&(trial.experiment.as_str(), &trial.point)) {
             found[*index].push(place);
         }
     }
