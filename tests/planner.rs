@@ -55,7 +55,7 @@ fn a_plan_that_fits_gives_eight_trials_to_everything_and_observes_longer_for_hal
 #[test]
 fn where_time_is_short_observation_is_shortened_first_then_trials_then_points() {
     let settled = |budget| run(&mut Machine::alone(200, 0.02), budget).settlements[0].clone();
-    let (ample, shorter, fewer, scarce) = (settled(200.0), settled(55.0), settled(45.0), settled(15.0));
+    let (ample, shorter, fewer, scarce) = (settled(200.0), settled(100.0), settled(45.0), settled(15.0));
     assert_eq!(ample.observe, Duration::from_millis(30));
     assert!(shorter.observe < ample.observe && shorter.least_trials == 8, "{shorter:?}");
     assert!(fewer.least_trials == 6 && fewer.left_out.is_empty(), "{fewer:?}");

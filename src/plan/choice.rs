@@ -9,9 +9,10 @@ use crate::statistics::MINIMUM_TRIALS;
 /// fifth with them (Student's t over the root of the trials: 1.05 with six, 0.84 with eight), and a trial may break.
 pub(super) const GOAL: usize = 8;
 
-/// The share of the time that longer observation may take. The rest brings further trials: on a busy virtual machine the medians
-/// of trials of a context switch differed by 11 to 22 %, and each was known to 0.1 to 1 % after 4 ms or 25.
-const OBSERVING: f64 = 0.5;
+/// The share of the time up to which every point gets more than an interval needs at least: eight trials instead of six, and longer
+/// ones. The rest brings further trials where they are needed: most of what is precise is so with six, and on a busy virtual
+/// machine the medians of trials of a context switch differed by 11 to 22 %, each known to 0.1 to 1 % after 4 ms or 25.
+const FOR_ALL: f64 = 0.5;
 
 /// What was chosen.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,17 +34,17 @@ pub(super) struct Choosing<'plan> {
 impl Choosing<'_> {
     /// Chooses for so many seconds: shorter observation comes before fewer trials, and these before leaving points out.
     pub(super) fn within(&self, seconds: f64, (shortest, longest): (f64, f64)) -> Choice {
+        let for_all = FOR_ALL * seconds;
         let all: Vec<usize> = self.done.iter().map(|done| done.map_or(0, |done| done.max(GOAL))).collect();
         let (least, most) = (self.seconds(&all, shortest), self.seconds(&all, longest));
-        if least <= seconds {
-            let promised = least.max(OBSERVING * seconds);
+        if least <= for_all {
             // The cost is a straight line in the time of observing.
-            let share = if most > promised { (promised - least) / (most - least) } else { 1.0 };
+            let share = if most > for_all { (for_all - least) / (most - least) } else { 1.0 };
             return Choice { goals: all, observe: shortest + share * (longest - shortest) };
         }
         let mut goals: Vec<usize> = self.done.iter().map(|done| finished(*done)).collect();
         self.raise(&mut goals, MINIMUM_TRIALS, seconds, shortest);
-        self.raise(&mut goals, GOAL, seconds, shortest);
+        self.raise(&mut goals, GOAL, for_all, shortest);
         Choice { goals, observe: shortest }
     }
 

@@ -88,6 +88,11 @@ impl Planner {
         }
     }
 
+    /// The relative half-width that every interval is to have.
+    pub(super) fn precision(&self) -> f64 {
+        self.settings.precision
+    }
+
     /// What a visit that was last asked for has taken: the preparation that belongs to no point, with starting and ending the
     /// process, and what each point took by itself. Points that were not reached are left away.
     pub fn visited(&mut self, block: usize, preparation: Duration, points: &[(usize, Duration)]) {
@@ -240,7 +245,7 @@ impl Planner {
         let precision = self.settings.precision;
         let points = self.layout.parts[part].points.iter().map(|point| &now.progress[*point]);
         let missing = points.filter(|progress| progress.is_missing(precision));
-        missing.map(|progress| progress.lacking(precision)).fold(f64::INFINITY, f64::min)
+        missing.map(Progress::lacking).fold(f64::INFINITY, f64::min)
     }
 
     /// Draws the order of a round: of its blocks, and of the parts in each. What is costly to prepare goes one after the

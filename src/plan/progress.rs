@@ -16,6 +16,8 @@ pub struct Progress {
     pub barren: usize,
     /// Relative half-width of the interval; `None` where there is none yet.
     pub half_width: Option<f64>,
+    /// Trials more that are expected to bring the interval to the target; `None` where none will.
+    pub further: Option<usize>,
     /// Trials that hold enough of the core alone, of short work whose estimate is still of whatever the core did; `None` of all
     /// other points.
     pub alone: Option<usize>,
@@ -31,26 +33,25 @@ impl Progress {
         (self.barren >= 2 && self.barren == self.trials) || broken > self.observed + MINIMUM_TRIALS
     }
 
-    /// Whether a further trial may bring its interval to the precision wished, or its estimate to the core alone.
+    /// Whether a further trial may bring its interval to the target, or its estimate to the core alone. What is wide and yet
+    /// lacks no trial is as narrow as the clock allows.
     pub(super) fn is_missing(&self, precision: f64) -> bool {
-        let wide = self.half_width.is_none_or(|half_width| half_width > precision);
+        let wide = self.half_width.is_none_or(|half_width| half_width > precision) && self.further != Some(0);
         let hopes = self.alone.is_some_and(|alone| alone > 0);
         !self.is_given_up() && !self.exhausted && (wide || hopes) && self.trials < MOST_TRIALS
     }
 
-    /// How many further trials are expected to bring it there. Intervals narrow with the root of the trials; and of a core that
-    /// is often alone six trials soon tell what the work takes there, which is as a rule as precise as was wished.
-    pub(super) fn lacking(&self, precision: f64) -> f64 {
-        let trials = self.trials.max(1) as f64;
-        let narrow = |half_width: f64| trials * ((half_width / precision).powi(2) - 1.0);
-        let by_width = self.half_width.filter(|half_width| *half_width > precision).map(narrow);
+    /// How many further trials are expected to bring it there. Of a core that is often alone six trials soon tell what the work
+    /// takes there, which is as a rule as precise as was wished.
+    pub(super) fn lacking(&self) -> f64 {
         // Laplace's rule of succession: how likely the next trial has the core alone.
         let alone = |alone: usize| {
-            let likely = (alone as f64 + 1.0) / (trials + 2.0);
+            let likely = (alone as f64 + 1.0) / (self.trials as f64 + 2.0);
             MINIMUM_TRIALS.saturating_sub(alone) as f64 / likely
         };
+        let by_width = self.further.map(|trials| trials as f64).filter(|trials| *trials > 0.0);
         let least = by_width.into_iter().chain(self.alone.map(alone)).reduce(f64::min);
-        least.unwrap_or(MINIMUM_TRIALS as f64).max(1.0)
+        least.unwrap_or(MOST_TRIALS as f64).max(1.0)
     }
 }
 
@@ -58,26 +59,36 @@ impl Progress {
 mod tests {
     use super::*;
 
-    fn after(trials: usize, half_width: f64, alone: Option<usize>) -> Progress {
-        Progress { trials, observed: trials, half_width: Some(half_width), alone, ..Progress::default() }
+    fn after(trials: usize, half_width: f64, further: Option<usize>, alone: Option<usize>) -> Progress {
+        let half_width = Some(half_width);
+        Progress { trials, observed: trials, half_width, further, alone, ..Progress::default() }
     }
 
     #[test]
-    fn an_interval_twice_too_wide_lacks_three_times_its_trials() {
-        assert!((after(6, 0.1, None).lacking(0.05) - 18.0).abs() < 1e-9);
-        assert!(!after(6, 0.04, None).is_missing(0.05));
+    fn what_will_never_be_there_comes_last() {
+        let (soon, never) = (after(6, 0.1, Some(18), None), after(6, 0.1, None, None));
+        assert!(soon.lacking() < never.lacking() && soon.is_missing(0.05) && never.is_missing(0.05));
+        assert!(!after(6, 0.04, Some(0), None).is_missing(0.05));
+    }
+
+    #[test]
+    fn what_is_as_narrow_as_the_clock_allows_is_done() {
+        assert!(!after(6, 0.1, Some(0), None).is_missing(0.05));
     }
 
     #[test]
     fn what_lacks_one_trial_with_the_core_alone_is_there_soon() {
-        let (nearly, hardly) = (after(6, 0.2, Some(5)), after(6, 0.2, Some(0)));
-        assert!(nearly.lacking(0.05) < 2.0 && hardly.lacking(0.05) > 40.0);
-        assert!(nearly.lacking(0.05) < after(6, 0.2, None).lacking(0.05));
+        let (nearly, hardly) = (after(6, 0.2, Some(90), Some(5)), after(6, 0.2, Some(90), Some(0)));
+        assert!(nearly.lacking() < 2.0 && hardly.lacking() > 40.0);
+        assert!(nearly.lacking() < after(6, 0.2, Some(90), None).lacking());
     }
 
     #[test]
     fn an_estimate_of_whatever_the_core_did_is_not_done_while_it_is_alone_at_times() {
-        assert!(after(6, 0.01, Some(3)).is_missing(0.05));
-        assert!(!after(6, 0.01, Some(0)).is_missing(0.05), "a core that is never alone has but one state");
+        assert!(after(6, 0.01, Some(0), Some(3)).is_missing(0.05));
+        assert!(
+            !after(6, 0.01, Some(0), Some(0)).is_missing(0.05),
+            "a core that is never alone has but one state"
+        );
     }
 }

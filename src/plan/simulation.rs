@@ -62,7 +62,8 @@ pub fn simulate(
                 elapsed += spent.total();
                 planner.visited(visit.block, spent.preparation, &spent.points);
                 for (point, _) in &spent.points {
-                    observe(&mut progress[*point], |trials| machine.half_width(*point, trials));
+                    let width = |trials| machine.half_width(*point, trials);
+                    observe(&mut progress[*point], width, planner.precision());
                 }
             }
             Step::Settle(_) if !enough => {}
@@ -71,10 +72,15 @@ pub fn simulate(
     }
 }
 
-fn observe(progress: &mut Progress, half_width: impl Fn(usize) -> f64) {
+/// Intervals of simulated machines narrow with the root of the trials.
+fn observe(progress: &mut Progress, half_width: impl Fn(usize) -> f64, precision: f64) {
     progress.trials += 1;
     progress.observed += 1;
     progress.half_width = (progress.observed >= MINIMUM_TRIALS).then(|| half_width(progress.observed));
+    progress.further = progress.half_width.map(|half_width| {
+        let times = ((half_width / precision).powi(2) - 1.0).max(0.0);
+        (progress.observed as f64 * times).ceil() as usize
+    });
 }
 
 /// What will be settled on a machine of these costs; `None` where the run is over before.

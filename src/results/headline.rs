@@ -30,6 +30,8 @@ pub struct Standing {
     pub headline: Option<Headline>,
     /// How many trials have observed what they are called.
     pub sound: usize,
+    /// How many trials more are expected to bring the interval to the run's target; `None` where none will.
+    pub further: Option<usize>,
 }
 
 impl Standing {
@@ -37,7 +39,14 @@ impl Standing {
     pub fn of(run: &Run, planned: &PlannedPoint, trials: &[&Trial], levels: Option<&Levels>) -> Self {
         let sound = Sound::of(planned.method(), trials);
         let visits = Visits::of(run, planned.unit, &sound.trials, levels);
-        Standing { headline: Headline::from(run, planned.unit, &sound.trials, &visits), sound: sound.holding }
+        let headline = Headline::from(run, planned.unit, &sound.trials, &visits);
+        let operations: Vec<&[f64]> = visits.chosen.iter().map(|visit| visit.operation.as_slice()).collect();
+        let further = statistics::further_trials(
+            &operations,
+            &baselines(&visits.chosen),
+            run.header.settings.precision,
+        );
+        Standing { headline, sound: sound.holding, further }
     }
 }
 

@@ -292,7 +292,7 @@ impl Campaign {
     pub(super) fn catch_up(&mut self, index: usize) {
         let planned = &self.active[index];
         let trials: Vec<&Trial> = self.trials[index].iter().map(|place| &self.run.trials[*place]).collect();
-        let Standing { headline, sound } =
+        let Standing { headline, sound, further } =
             Standing::of(&self.run, planned, &trials, self.core.levels().as_ref());
         let precision = self.run.header.settings.precision;
         self.progress[index] = Progress {
@@ -301,6 +301,7 @@ impl Campaign {
             observed: sound,
             barren: trials.iter().rev().take_while(|trial| !trial.observed()).count(),
             half_width: headline.as_ref().and_then(Headline::half_width),
+            further,
             alone: headline.as_ref().and_then(Headline::alone_so_far),
             exhausted: headline.as_ref().is_some_and(|headline| headline.is_lost(precision)),
         };

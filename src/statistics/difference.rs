@@ -25,7 +25,7 @@ pub fn difference<T: AsRef<[f64]>>(operation: &[T], baseline: &[T]) -> Option<Es
     }
     Some(Estimate {
         value: operation.median() - baseline.median(),
-        interval: reach(&operation, &baseline),
+        interval: reach(&operation, &baseline, operation.trials()),
         level: LEVEL,
         min: None,
         max: None,
@@ -34,9 +34,9 @@ pub fn difference<T: AsRef<[f64]>>(operation: &[T], baseline: &[T]) -> Option<Es
     })
 }
 
-/// The interval of the difference of the two medians.
-fn reach(operation: &Pool, baseline: &Pool) -> Option<Interval> {
-    let (of_operation, of_baseline) = (interval(operation)?, interval(baseline)?);
+/// The interval of the difference of the two medians, were there so many trials like those that there are.
+pub(super) fn reach(operation: &Pool, baseline: &Pool, trials: usize) -> Option<Interval> {
+    let (of_operation, of_baseline) = (interval(operation, trials)?, interval(baseline, trials)?);
     let (median, base) = (operation.median(), baseline.median());
     let together = correlation(&operation.shares_below(median), &baseline.shares_below(base));
     // The variance of a difference; rounding must not make it negative.

@@ -92,7 +92,7 @@ pub fn estimate<T: AsRef<[f64]>>(trials: &[T]) -> Option<Estimate> {
     let pool = Pool::new(trials)?;
     Some(Estimate {
         value: pool.median(),
-        interval: interval(&pool),
+        interval: interval(&pool, pool.trials()),
         level: LEVEL,
         min: Some(pool.smallest()),
         max: Some(pool.largest()),
@@ -101,28 +101,29 @@ pub fn estimate<T: AsRef<[f64]>>(trials: &[T]) -> Option<Estimate> {
     })
 }
 
-/// The observations that could be the median, from the first to the last; none with too few trials.
+/// The observations that could be the median, from the first to the last; none with too few trials. Were there `trials` of
+/// them, of which those that there are stand for the rest: as many as there are, for an interval that holds.
 ///
 /// Equal observations are given the benefit of the doubt: x is too small only if too few lie at or below it, and too large
 /// only if too many lie strictly below it.
-pub(super) fn interval(pool: &Pool) -> Option<Interval> {
+pub(super) fn interval(pool: &Pool, trials: usize) -> Option<Interval> {
     if pool.trials() < MINIMUM_TRIALS {
         return None;
     }
-    let limit = student_quantile(f64::midpoint(1.0, LEVEL), pool.trials() as f64 - 1.0);
-    let low = pool.first(|up_to, _| excess(up_to) >= -limit);
-    let high = pool.last(|_, before| excess(before) <= limit);
+    let limit = student_quantile(f64::midpoint(1.0, LEVEL), trials as f64 - 1.0);
+    let low = pool.first(|up_to, _| excess(up_to, trials) >= -limit);
+    let high = pool.last(|_, before| excess(before, trials) <= limit);
     let median = pool.median();
     // The standard error changes from x to x and could turn the statistic back; the value itself is never disowned.
     Some(Interval { low: low.min(median), high: high.max(median) })
 }
 
-/// By how many standard errors the mean of the shares exceeds one half: Student's t.
-fn excess(shares: &[f64]) -> f64 {
+/// By how many standard errors of so many trials the mean of the shares exceeds one half: Student's t.
+fn excess(shares: &[f64], trials: usize) -> f64 {
     let n = shares.len() as f64;
     let mean = shares.iter().sum::<f64>() / n;
-    let squares = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>();
-    let error = (squares / (n - 1.0) / n).sqrt();
+    let variance = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / n;
+    let error = (variance / (trials as f64 - 1.0)).sqrt();
     // Shares that agree to the last bit are all 0, all 1, or all the same half.
     if error < 1e-12 { ((mean - 0.5) / 1e-12).clamp(-1e9, 1e9) } else { (mean - 0.5) / error }
 }

@@ -1,10 +1,11 @@
 //! How precise an estimate is, and what it would take to make it more so.
 
-use super::distribution::student_quantile;
-use super::estimate::{Estimate, Interval, MINIMUM_TRIALS};
+use super::difference::reach;
+use super::estimate::{Estimate, Interval, MINIMUM_TRIALS, interval};
+use super::pool::Pool;
 
-/// More trials than anyone will wait for; a wish beyond it is not answered.
-const MOST_TRIALS: usize = 1_000_000;
+/// More trials than anyone will wait for; a target beyond it is not answered.
+const MOST_TRIALS: usize = 10_000;
 
 /// Half the width of the interval as a share of the value: 0.02 means "within two per cent". No unit.
 ///
@@ -15,37 +16,45 @@ pub fn relative_half_width(estimate: &Estimate) -> Option<f64> {
     share.is_finite().then_some(share)
 }
 
-/// How many trials more are expected to bring the relative half-width down to `wished` (0.02 for two per cent).
+/// How many trials more are expected to bring the relative half-width down to `target` (0.02 for two per cent): of the
+/// median of `operation`, or of its difference to that of `baseline` where there is one (else that is empty).
 ///
-/// The half-width is proportional to `t(n - 1) / sqrt(n)`: the square root is the law of averages, and Student's t,
-/// which the interval contains, makes the first few trials worth more than that. An estimate with too few trials
-/// for an interval needs those first. `None` where there is an interval but no relative width, if the wish is not
-/// positive, and if it would take more than a million trials.
-pub fn further_trials(estimate: &Estimate, wished: f64) -> Option<usize> {
-    let have = estimate.trials;
-    if estimate.interval.is_none() {
-        return MINIMUM_TRIALS.checked_sub(have).filter(|&missing| missing > 0);
+/// The trials that there are stand for those to come: the interval is computed as if it were taken over more trials of the
+/// same distribution (the plug-in principle: Efron 1979, "Bootstrap methods: another look at the jackknife", Ann. Stat. 7).
+/// Where trials differ evenly, widths then fall with the root of their number; where one of six lies far off, two or
+/// three more shut it out, and the root of the number would have asked for ninety.
+///
+/// With too few trials for an interval those come first. `None` of what [`super::estimate`] or [`super::difference`] refuses, of
+/// a value of zero, and beyond ten thousand trials.
+pub fn further_trials<T: AsRef<[f64]>>(operation: &[T], baseline: &[T], target: f64) -> Option<usize> {
+    let operation = Pool::new(operation)?;
+    let baseline = if baseline.is_empty() { None } else { Some(Pool::new(baseline)?) };
+    let have = operation.trials();
+    if have < MINIMUM_TRIALS {
+        return Some(MINIMUM_TRIALS - have);
     }
-    let width = relative_half_width(estimate)?;
-    if wished.is_nan() || wished <= 0.0 {
-        return None;
-    }
-    let factor =
-        |n: usize| student_quantile(f64::midpoint(1.0, estimate.level), n as f64 - 1.0) / (n as f64).sqrt();
-    let enough = factor(have) * wished / width;
-    if width <= wished {
-        return Some(0);
-    }
-    let needed = least(have, MOST_TRIALS, |n| factor(n) <= enough)?;
-    Some(needed - have)
+    let value = operation.median() - baseline.as_ref().map_or(0.0, Pool::median);
+    let of = |trials: usize| match &baseline {
+        Some(baseline) => reach(&operation, baseline, trials),
+        None => interval(&operation, trials),
+    };
+    let reaches = |trials: usize| {
+        of(trials).is_some_and(|Interval { low, high }| high - low <= 2.0 * target * value.abs())
+    };
+    let needed = if value == 0.0 { None } else { least(have, MOST_TRIALS, reaches) };
+    Some(needed? - have)
 }
 
-/// The least number in a range that satisfies a condition which, once satisfied, stays so.
+/// The least number from `first` to `last` that satisfies a condition which, once satisfied, stays so. Small numbers are
+/// tried first.
 fn least(first: usize, last: usize, satisfied: impl Fn(usize) -> bool) -> Option<usize> {
-    if !satisfied(last) {
-        return None;
+    let (mut low, mut high) = (first, first);
+    while !satisfied(high) {
+        if high >= last {
+            return None;
+        }
+        (low, high) = (high + 1, (2 * high).min(last));
     }
-    let (mut low, mut high) = (first, last);
     while low < high {
         let middle = usize::midpoint(low, high);
         if satisfied(middle) { high = middle } else { low = middle + 1 }
@@ -62,6 +71,18 @@ mod tests {
         Estimate { value: 100.0, interval, level: 0.95, min: None, max: None, trials, observations: trials }
     }
 
+    /// Trials of one observation each, evenly from 90 to 110.
+    fn even(trials: u32) -> Vec<Vec<f64>> {
+        let step = 20.0 / f64::from(trials - 1);
+        (0..trials).map(|trial| vec![90.0 + step * f64::from(trial)]).collect()
+    }
+
+    const NO_BASELINE: &[Vec<f64>] = &[];
+
+    fn half_width(trials: &[Vec<f64>]) -> f64 {
+        super::super::estimate(trials).and_then(|found| relative_half_width(&found)).expect("enough trials")
+    }
+
     #[test]
     fn the_half_width_is_a_share_of_the_value() {
         assert_eq!(relative_half_width(&estimate(3.0, 10)), Some(0.03));
@@ -70,17 +91,44 @@ mod tests {
     }
 
     #[test]
-    fn half_the_width_takes_four_times_the_trials_and_fewer_at_the_start() {
-        assert_eq!(further_trials(&estimate(4.0, 1000), 0.02), Some(2993));
-        // t falls from 2.57 to 2.12, which is worth seven trials.
-        assert_eq!(further_trials(&estimate(4.0, 6), 0.02), Some(11));
+    fn half_the_width_takes_four_times_the_trials_where_they_differ_evenly() {
+        let trials = even(400);
+        let further = further_trials(&trials, NO_BASELINE, half_width(&trials) / 2.0).expect("reached");
+        assert!((1100..=1300).contains(&further), "{further}");
     }
 
     #[test]
-    fn a_wish_can_be_met_already_or_not_at_all() {
-        assert_eq!(further_trials(&estimate(1.0, 10), 0.02), Some(0));
-        assert_eq!(further_trials(&estimate(1.0, 10), 0.0), None);
-        assert_eq!(further_trials(&estimate(1.0, 10), 1e-9), None);
-        assert_eq!(further_trials(&Estimate { interval: None, ..estimate(1.0, 4) }, 0.02), Some(2));
+    fn one_trial_of_six_that_lies_far_off_is_shut_out_by_a_few_more() {
+        let mut trials = vec![vec![100.0], vec![100.5], vec![99.5], vec![100.2], vec![99.8]];
+        trials.push(vec![160.0]);
+        assert!(half_width(&trials) > 0.25);
+        let further = further_trials(&trials, NO_BASELINE, 0.05).expect("reached");
+        assert!((1..=4).contains(&further), "{further}");
+    }
+
+    #[test]
+    fn as_many_more_like_them_have_the_width_that_was_foretold() {
+        let trials = even(12);
+        let target = half_width(&trials) / 1.6;
+        let further = further_trials(&trials, NO_BASELINE, target).expect("reached");
+        let more = |trials: usize| half_width(&vec![even(12); trials / 12].concat());
+        assert!(more((12 + further).next_multiple_of(12)) <= target);
+        assert!(more((12 + further) / 12 * 12) > target);
+    }
+
+    #[test]
+    fn of_a_difference_both_medians_count() {
+        let (operation, baseline) = (even(12), vec![vec![50.0]; 12]);
+        let of_difference = further_trials(&operation, &baseline, 0.05).expect("reached");
+        assert!(of_difference > further_trials(&operation, NO_BASELINE, 0.05).expect("reached"));
+    }
+
+    #[test]
+    fn a_target_can_be_met_already_or_not_at_all() {
+        let trials = even(12);
+        assert_eq!(further_trials(&trials, NO_BASELINE, 1.0), Some(0));
+        assert_eq!(further_trials(&trials, NO_BASELINE, 0.0), None);
+        assert_eq!(further_trials(&trials, &trials, 0.02), None, "of zero nothing is a share");
+        assert_eq!(further_trials(&even(4), NO_BASELINE, 0.02), Some(2));
     }
 }
