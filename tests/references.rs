@@ -4,12 +4,13 @@ mod described;
 #[path = "golden/fixture.rs"]
 mod fixture;
 
+use clap::ValueEnum;
 use fathom::experiment::{Asked, PEER, Point, VIRTUAL_PEER};
 use fathom::experiments;
 use fathom::references::{self, Doubt, Fact, Figure, Kind, Role, Unit, Value};
-use fathom::report::beside::Published;
-use fathom::report::terminal::Style;
-use fathom::{report, results::Results};
+use fathom::report::published::{Library, Machines};
+use fathom::report::{Facts, Form, RunReport, Style, Subject, render};
+use fathom::results::Results;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -331,21 +332,20 @@ fn a_run_beside_a_machine_has_the_right_ratios_or_none() {
 fn every_form_tells_the_doubt_of_every_doubtful_figure() {
     let run = fixture::parse(&fixed_run());
     let results = Results::of(&run);
-    let published = Published::beside(&results, &machines(&["000", "003"]));
-    let rows = &published.rows;
+    let machines = machines(&["000", "003"]);
+    let rows = references::beside(&results, &machines);
     assert!(rows.iter().filter(|row| row.figure.doubt().is_some()).count() >= 3);
-    let forms = [
-        report::beside::text(&results, &published, Style { width: 4000, colour: false }),
-        report::markdown::render_beside(&results, &published),
-        report::latex::render_beside(&results, &published),
-        report::html::render_beside(&results, &published),
-    ];
+    let report = RunReport::of(&results).beside(&machines);
+    let forms: Vec<String> = Form::value_variants()
+        .iter()
+        .map(|form| render(&report, *form, Style { width: 4000, colour: false }))
+        .collect();
     // Each form escapes signs in its own way: what has none is looked for.
     let words = |text: &str| {
         let runs = text.split(|letter: char| !letter.is_ascii_alphabetic() && letter != ' ');
         runs.max_by_key(|run| run.len()).unwrap_or_default().to_owned()
     };
-    for row in rows {
+    for row in &rows {
         let told = [row.figure.misgiving(), Some(row.differs)];
         for (form, told) in
             forms.iter().flat_map(|form| told.into_iter().flatten().map(move |told| (form, told)))
@@ -364,23 +364,25 @@ fn every_form_tells_the_doubt_of_every_doubtful_figure() {
 fn a_paper_with_published_figures_refers_to_nothing_that_is_not_there() {
     let run = fixture::parse(&fixed_run());
     let results = Results::of(&run);
-    let published = Published::beside(&results, &machines(&["all"]));
-    let document = report::article::with(&results, Some(&published));
+    let document = RunReport::of(&results).beside(&machines(&["all"])).document();
     assert_eq!(document.dangling(), []);
     assert!(document.sections.iter().any(|section| section.key.name() == "beside"));
-    assert!(!report::article::of(&results).sections.iter().any(|section| section.key.name() == "beside"));
+    assert!(
+        !RunReport::of(&results).document().sections.iter().any(|section| section.key.name() == "beside")
+    );
 }
 
 #[test]
 fn programs_get_every_doubt_beside_its_figure() {
     let run = fixture::parse(&fixed_run());
     let results = Results::of(&run);
-    let published = Published::beside(&results, &machines(&["000", "003"]));
+    let machines = machines(&["000", "003"]);
+    let rows = references::beside(&results, &machines);
     let json: serde_json::Value =
-        serde_json::from_str(&report::json::render_beside(&results, &published)).unwrap();
+        serde_json::from_str(&RunReport::of(&results).beside(&machines).json()).unwrap();
     let entries = json["beside"].as_array().unwrap();
-    assert_eq!(entries.len(), published.rows.len());
-    for (row, entry) in published.rows.iter().zip(entries) {
+    assert_eq!(entries.len(), rows.len());
+    for (row, entry) in rows.iter().zip(entries) {
         assert_eq!(entry["figure"]["id"], row.figure.id());
         assert_eq!(entry["doubt"].as_str(), row.figure.doubt().map(Doubt::name));
         assert_eq!(entry["misgiving"].as_str(), row.figure.misgiving());
@@ -391,7 +393,7 @@ fn programs_get_every_doubt_beside_its_figure() {
 #[test]
 fn without_being_asked_a_report_knows_nothing_of_published_figures() {
     let run = fixture::parse(&fixed_run());
-    assert!(!report::json::render(&Results::of(&run)).contains("beside"));
+    assert!(!RunReport::of(&Results::of(&run)).json().contains("beside"));
 }
 
 #[test]
@@ -426,17 +428,16 @@ fn machines_are_chosen_by_what_people_call_them() {
 #[test]
 fn a_machine_is_shown_with_every_figure_and_its_doubts() {
     let machine = references::machine("i7-6700hq-ubuntu-22.04").unwrap();
-    let text = report::published::machine(machine, Style { width: 1000, colour: false });
+    let text = Machines(&[machine]).text(Style { width: 1000, colour: false });
     for figure in references::of_machine(&machine.id) {
         let line = text.lines().find(|line| line.trim_start().starts_with(figure.id())).unwrap_or_default();
         assert_eq!(line.contains("(doubtful: "), figure.doubt().is_some(), "{line}");
     }
-    let json: serde_json::Value =
-        serde_json::from_str(&report::published::machines_json(&[machine])).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&Machines(&[machine]).json()).unwrap();
     assert_eq!(
         json["machines"][0]["figures"].as_array().unwrap().len(),
         references::of_machine(&machine.id).count()
     );
-    let list = report::published::list(Style { width: 100, colour: false });
+    let list = Library.text(Style { width: 100, colour: false });
     assert!(references::machines().iter().all(|machine| list.contains(&machine.id)));
 }
