@@ -258,20 +258,20 @@ fn sweep(experiment: &str) -> Vec<Point> {
 #[test]
 fn every_mapped_figure_has_its_point_in_the_sweep_and_its_unit() {
     let mut seen = BTreeSet::new();
-    for mapping in references::mappings() {
-        let points = sweep(&mapping.experiment);
+    for same in references::same_methods() {
+        let points = sweep(&same.experiment);
         let points: Vec<&Point> = points.iter().collect();
-        assert!(mapping.note.ends_with('.') && !mapping.figures.is_empty(), "{mapping:?}");
-        assert!(mapping.times > 0.0);
-        for figure in &mapping.figures {
+        assert!(same.note.ends_with('.') && !same.figures.is_empty(), "{same:?}");
+        assert!(same.times > 0.0);
+        for figure in &same.figures {
             let id = figure.id();
             assert!(seen.insert(id), "{id} is mapped twice");
-            let chosen = mapping.choose(figure, &points);
-            let chosen = chosen.unwrap_or_else(|| panic!("{id}: {} has no such point", mapping.experiment));
-            let unit = experiments::find(&mapping.experiment).unwrap().unit(points[chosen]);
+            let chosen = same.choose(figure, &points);
+            let chosen = chosen.unwrap_or_else(|| panic!("{id}: {} has no such point", same.experiment));
+            let unit = experiments::find(&same.experiment).unwrap().unit(points[chosen]);
             assert_eq!(figure.unit().quantity(), Some(unit), "{id}");
             assert!(
-                operations_of(&mapping.experiment).contains(&figure.operation()),
+                operations_of(&same.experiment).contains(&figure.operation()),
                 "{id}: {}",
                 figure.operation()
             );
@@ -399,14 +399,13 @@ fn without_being_asked_a_report_knows_nothing_of_published_figures() {
 #[test]
 fn a_virtual_peer_is_never_set_beside_a_real_network() {
     let remote = references::figure("s001-0047").unwrap();
-    let of_it =
-        |mapping: &&references::Mapping| mapping.figures.iter().any(|figure| figure.id() == remote.id());
-    let mapping = references::mappings().iter().find(of_it).unwrap();
+    let of_it = |same: &&references::SameMethod| same.figures.iter().any(|figure| figure.id() == remote.id());
+    let same = references::same_methods().iter().find(of_it).unwrap();
     let text = r#"{"by":"TCP","loop":"closed","path":"peer","payload":44,"placement":"across-cpus"}"#;
     let real: Point = serde_json::from_str(text).unwrap();
     let virtual_one = real.renamed(PEER, VIRTUAL_PEER);
-    assert_eq!(mapping.choose(remote, &[&virtual_one]), None);
-    assert_eq!(mapping.choose(remote, &[&virtual_one, &real]), Some(1));
+    assert_eq!(same.choose(remote, &[&virtual_one]), None);
+    assert_eq!(same.choose(remote, &[&virtual_one, &real]), Some(1));
 }
 
 #[test]

@@ -189,7 +189,7 @@ pub const THREAD_SWITCH: Row = Row {
 /// Their timer; where there is another counter, that.
 fn timing() -> Point {
     let reading = if cfg!(target_arch = "x86_64") { "mfence-lfence-rdtsc" } else { "counter" };
-    point(Placement::OneCpu, &[("aspect", "cost"), ("reading", reading)], &[])
+    point(Placement::OneCpu, &[("aspect", "pair"), ("reading", reading)], &[])
 }
 
 fn calls(arguments: u64) -> Point {
