@@ -208,6 +208,20 @@ fn every_point_stands_once_in_every_summary() {
     });
 }
 
+/// Of a quick run most points are skipped: none of them was measured.
+#[test]
+fn the_abstract_counts_as_measured_what_something_came_out_of() {
+    with_results(|results| {
+        let json: serde_json::Value = serde_json::from_str(&in_form(results, Form::Json)).unwrap();
+        let points = json["points"].as_array().unwrap();
+        let measured = points.iter().filter(|point| point["observations"] != 0).count();
+        assert!(measured < points.len(), "the fixture has points that were not measured");
+        let said = format!("{measured} of {} operations in 3 experiments were measured on", points.len());
+        let report = in_form(results, Form::Markdown);
+        assert!(report.contains(&said), "{said}");
+    });
+}
+
 /// Points in the list behind the table: a line is one, or says how many.
 fn without_a_value(list: &str) -> usize {
     let lines = list.lines().skip(1).take_while(|line| !line.is_empty());

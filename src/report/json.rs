@@ -256,7 +256,7 @@ fn point(result: &PointResult) -> PointReport<'_> {
         trials: result.trials.0,
         trials_attempted: result.trials.1,
         trials_left_out: result.left_out,
-        observations: usable.or(unusable).map_or(0, |estimate| estimate.observations),
+        observations: result.outcome.observed().map_or(0, |estimate| estimate.observations),
         below,
         bound,
         unusable: unusable.map(WithInterval::of),
