@@ -44,7 +44,7 @@ fn a_part_of_a_chapter_gets_its_part_of_the_time() {
 
 const SIZE: Parameter = Parameter { name: "size", meaning: "size", scale: Scale::Bytes };
 const KERNEL: Parameter = Parameter { name: "kernel", meaning: "kernel", scale: Scale::Name };
-const ASPECT: Parameter = Parameter { name: "aspect", meaning: "aspect", scale: Scale::Name };
+const FIGURE: Parameter = Parameter { name: "figure", meaning: "figure", scale: Scale::Name };
 
 static ABOUT: About = About {
     name: "memory/example",
@@ -53,7 +53,7 @@ static ABOUT: About = About {
     method: "",
     caveats: "",
     version: 1,
-    parameters: &[KERNEL, SIZE, ASPECT],
+    parameters: &[KERNEL, SIZE, FIGURE],
     trends: &[Trend { along: "size", step: 1.0, slope: "per byte" }],
 };
 
@@ -67,7 +67,7 @@ impl Experiment for Example {
 
     fn sweep(&self, _machine: &Machine) -> Vec<Point> {
         let point = |kernel: &str, size, aspect: &str, placement| {
-            Point::at(placement).named(&KERNEL, kernel).with(&SIZE, size).named(&ASPECT, aspect)
+            Point::at(placement).named(&KERNEL, kernel).with(&SIZE, size).named(&FIGURE, aspect)
         };
         let mut points = vec![];
         for (kernel, placement) in
@@ -77,8 +77,8 @@ impl Experiment for Example {
                 points.extend(["least", "usual"].map(|aspect| point(kernel, size, aspect, placement)));
             }
         }
-        points.push(Point::new().named(&KERNEL, "alone").named(&ASPECT, "least"));
-        points.push(Point::new().named(&KERNEL, "alone").named(&ASPECT, "usual"));
+        points.push(Point::new().named(&KERNEL, "alone").named(&FIGURE, "least"));
+        points.push(Point::new().named(&KERNEL, "alone").named(&FIGURE, "usual"));
         points
     }
 
@@ -87,7 +87,7 @@ impl Experiment for Example {
     }
 
     fn figure(&self) -> Option<&'static Parameter> {
-        Some(&ASPECT)
+        Some(&FIGURE)
     }
 
     fn main_figures(&self) -> &'static [MainFigure] {

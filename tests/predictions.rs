@@ -216,7 +216,7 @@ static CHEAT: About = About {
     trends: &[],
 };
 
-const READING: Parameter = Parameter { name: "aspect", meaning: "", scale: Scale::Name };
+const READING: Parameter = Parameter { name: "figure", meaning: "", scale: Scale::Name };
 
 impl Experiment for Cheat {
     fn about(&self) -> &'static About {

@@ -288,8 +288,8 @@ fn every_mapped_figure_has_its_point_in_the_sweep_and_its_unit() {
 
 /// A run that costs 200 ns a write, 1 µs a switch of threads, 20 ns a pair of readings, and whose threads fail.
 fn fixed_run() -> String {
-    let switch = json!({ "between": "threads", "by": "pipe less its cost", "placement": "one-cpu" });
-    let pair = json!({ "aspect": "pair", "reading": "cpuid-rdtsc rdtscp-cpuid", "placement": "one-cpu" });
+    let switch = json!({ "between": "threads", "mechanism": "pipe less its cost", "placement": "one-cpu" });
+    let pair = json!({ "measure": "pair", "reading": "cpuid-rdtsc rdtscp-cpuid", "placement": "one-cpu" });
     fixture::published(&[
         ("cpu/timing_overhead", pair, Some(20.0)),
         (
@@ -401,7 +401,7 @@ fn a_virtual_peer_is_never_set_beside_a_real_network() {
     let remote = references::figure("s001-0047").unwrap();
     let of_it = |same: &&references::SameMethod| same.figures.iter().any(|figure| figure.id() == remote.id());
     let same = references::same_methods().iter().find(of_it).unwrap();
-    let text = r#"{"by":"TCP","loop":"closed","path":"peer","payload":44,"placement":"across-cpus"}"#;
+    let text = r#"{"loop":"closed","path":"peer","payload":44,"placement":"across-cpus","transport":"TCP"}"#;
     let real: Point = serde_json::from_str(text).unwrap();
     let virtual_one = real.renamed(PEER, VIRTUAL_PEER);
     assert_eq!(same.choose(remote, &[&virtual_one]), None);

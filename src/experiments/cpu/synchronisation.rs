@@ -72,9 +72,9 @@ impl Experiment for Synchronisation {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        let switch = |by| {
+        let switch = |mechanism| {
             let twin = Point::at(point.placement());
-            twin.named(&Parameter { name: "by", ..MECHANISM }, by)
+            twin.named(&Parameter { name: "mechanism", ..MECHANISM }, mechanism)
                 .named(&Parameter { name: "between", ..MECHANISM }, "processes")
         };
         let hand_over = known.measured_or(

@@ -73,7 +73,9 @@ impl Experiment for ThreadCreation {
         if point.name(&MEASURE) == USER_LEVEL {
             let switches = known.measured_or(
                 "cpu/context_switch",
-                &Point::new().named(&by("by"), USER_LEVEL).named(&by("between"), "stacks"),
+                &Point::new()
+                    .named(&parameter("mechanism"), USER_LEVEL)
+                    .named(&parameter("between"), "stacks"),
                 3.0,
                 "a stack switch of some ten instructions",
             );
@@ -148,7 +150,7 @@ pub fn whole() -> Point {
     Point::new().named(&MEASURE, JOIN)
 }
 
-fn by(name: &'static str) -> Parameter {
+fn parameter(name: &'static str) -> Parameter {
     Parameter { name, ..MEASURE }
 }
 

@@ -18,8 +18,8 @@ use crate::experiment::{
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use points::{
-    ACKNOWLEDGED, ASPECT, BY, CHUNK, DIRECTION, LOSS, MESSAGES, PIPE, RAMP, RECEIVE, RECEIVER, SEND, SENDER,
-    SINCE, STEADY, STREAMS, TCP, UDP, UNIX, WHOLE,
+    ACKNOWLEDGED, CHUNK, DIRECTION, FIGURE, LOSS, MESSAGES, PIPE, RAMP, RECEIVE, RECEIVER, SEND, SENDER,
+    START, STEADY, STREAMS, TCP, TRANSPORT, UDP, UNIX, WHOLE,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -57,7 +57,7 @@ static ABOUT: About = About {
               both sides, and the kernel's work for each, share this machine's processors and memory. Several streams \
               run wherever the scheduler likes.",
     version: 2,
-    parameters: &[BY, PATH, DIRECTION, CHUNK, STREAMS, ASPECT, SINCE, MESSAGES],
+    parameters: &[TRANSPORT, PATH, DIRECTION, CHUNK, STREAMS, FIGURE, START, MESSAGES],
     trends: &[],
 };
 
@@ -72,9 +72,9 @@ impl Experiment for Bandwidth {
                 MainFigure::of(
                     "TCP over loopback",
                     &[
-                        ("by", At::Name("TCP")),
+                        ("transport", At::Name("TCP")),
                         ("path", At::Name("loopback")),
-                        ("aspect", At::Name("steady")),
+                        ("figure", At::Name("steady")),
                         ("streams", At::Number(1)),
                         ("chunk", At::Number(1_048_576)),
                     ],
@@ -82,9 +82,9 @@ impl Experiment for Bandwidth {
                 MainFigure::of(
                     "TCP to the peer",
                     &[
-                        ("by", At::Name("TCP")),
+                        ("transport", At::Name("TCP")),
                         ("path", At::Name("peer")),
-                        ("aspect", At::Name("steady")),
+                        ("figure", At::Name("steady")),
                         ("streams", At::Number(1)),
                         ("chunk", At::Number(1_048_576)),
                     ],
@@ -108,7 +108,7 @@ impl Experiment for Bandwidth {
     }
 
     fn unit(&self, point: &Point) -> Unit {
-        match point.name(&ASPECT) {
+        match point.name(&FIGURE) {
             SENDER | RECEIVER | RAMP => Unit::Nanoseconds,
             LOSS => Unit::PartsPerMillion,
             _ => Unit::BytesPerSecond,
@@ -123,7 +123,7 @@ impl Experiment for Bandwidth {
         let copied = |what: &str| {
             format!("the {what} copies every byte, and no core moves more than 64 bytes a cycle")
         };
-        match point.name(&ASPECT) {
+        match point.name(&FIGURE) {
             SENDER | RECEIVER => Some(Bound {
                 limit: f64::from(1 << 20) / 64.0 * known.shortest_cycle(),
                 because: copied("side"),
@@ -137,14 +137,15 @@ impl Experiment for Bandwidth {
     }
 
     fn figure(&self) -> Option<&'static Parameter> {
-        Some(&ASPECT)
+        Some(&FIGURE)
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         ensure_path(point)?;
-        point.ensure_variant(&BY, &[TCP, SENDFILE, SPLICE, ZERO_COPY, ACKNOWLEDGED, UNIX, PIPE, UDP])?;
+        point
+            .ensure_variant(&TRANSPORT, &[TCP, SENDFILE, SPLICE, ZERO_COPY, ACKNOWLEDGED, UNIX, PIPE, UDP])?;
         point.ensure_variant(&DIRECTION, &[SEND, RECEIVE])?;
-        if point.name(&BY) == ACKNOWLEDGED {
+        if point.name(&TRANSPORT) == ACKNOWLEDGED {
             let chunk = point.number(&CHUNK) as u32;
             return acknowledged::workload(point.name(&DIRECTION) == SEND, point.name(&PATH), chunk, site);
         }
@@ -162,7 +163,7 @@ impl Experiment for Bandwidth {
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let by = point.name(&BY);
+        let by = point.name(&TRANSPORT);
         if by == ACKNOWLEDGED {
             return acknowledged::evidence(point.number(&CHUNK) as f64, seen);
         }
@@ -172,7 +173,7 @@ impl Experiment for Bandwidth {
             _ => vec![account::complete(seen)],
         };
         checks.push(account::processors(point, streams, seen));
-        if matches!(point.name(&ASPECT), STEADY | RAMP) && by != UDP {
+        if matches!(point.name(&FIGURE), STEADY | RAMP) && by != UDP {
             checks.push(account::steady(seen));
         }
         if !matches!(by, UDP | UNIX | PIPE) {
@@ -189,6 +190,6 @@ impl Experiment for Bandwidth {
     }
 
     fn time_limit(&self, point: &Point) -> Duration {
-        Duration::from_secs(if point.name(&ASPECT) == WHOLE { 120 } else { 15 })
+        Duration::from_secs(if point.name(&FIGURE) == WHOLE { 120 } else { 15 })
     }
 }
