@@ -3,8 +3,8 @@
 mod described;
 
 use fathom::experiment::{
-    About, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Placement, Point,
-    Prediction, Scale, Site, Trend, Workload,
+    About, At, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Placement, Point,
+    Prediction, Scale, Shown, Site, Trend, Workload,
 };
 use fathom::experiments;
 use fathom::machine::Machine;
@@ -55,6 +55,7 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[KERNEL, SIZE, FIGURE],
     trends: &[Trend { along: "size", step: 1.0, slope: "per byte" }],
+    shown: Shown::by(&[MainFigure::of("copy", &[("kernel", At::Name("copy"))])]),
 };
 
 /// Kernels by size, of which those of one size share a mapping, each with two figures of one trial.
@@ -88,12 +89,6 @@ impl Experiment for Example {
 
     fn figure(&self) -> Option<&'static Parameter> {
         Some(&FIGURE)
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const FIGURES: &[MainFigure] =
-            &[MainFigure::of("copy", &[("kernel", fathom::experiment::At::Name("copy"))])];
-        FIGURES
     }
 
     fn predict(&self, _point: &Point, _known: &Known) -> Result<Prediction, String> {

@@ -4,8 +4,8 @@ use super::kernel_service;
 use super::ring::Ring;
 use crate::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Statement, Workload, errno,
-    said,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload,
+    errno, said,
 };
 use crate::machine::Machine;
 use crate::sampling::partner;
@@ -50,6 +50,16 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[MECHANISM, BETWEEN, MEMBERS, WORKING_SET],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "between processes",
+            &[("between", At::Name(PROCESSES)), ("mechanism", At::Name(PIPE_NET))],
+        ),
+        MainFigure::of(
+            "between threads",
+            &[("between", At::Name(THREADS)), ("mechanism", At::Name(PIPE_NET))],
+        ),
+    ]),
 };
 
 const PIPE: &str = "pipe";
@@ -77,21 +87,6 @@ pub fn across_cpus() -> Point {
 impl Experiment for ContextSwitch {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "between processes",
-                    &[("between", At::Name(PROCESSES)), ("mechanism", At::Name(PIPE_NET))],
-                ),
-                MainFigure::of(
-                    "between threads",
-                    &[("between", At::Name(THREADS)), ("mechanism", At::Name(PIPE_NET))],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

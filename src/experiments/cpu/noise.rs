@@ -2,7 +2,7 @@
 
 use crate::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Site, Workload, said,
+    Point, Prediction, Question, Scale, Shown, Site, Workload, said,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -33,6 +33,10 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[CPU, FIGURE],
     trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "time lost to others while only spinning",
+        &[("figure", At::Name("lost"))],
+    )]),
 };
 
 const LOST: &str = "lost";
@@ -49,10 +53,6 @@ const QUICK_CPUS: usize = 4;
 impl Experiment for Noise {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const { &[MainFigure::of("time lost to others while only spinning", &[("figure", At::Name("lost"))])] }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {

@@ -2,7 +2,7 @@
 
 use crate::experiment::{
     About, At, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Site, Workload,
+    Prediction, Requirement, Scale, Shown, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::sampling::partner::Process;
@@ -27,6 +27,16 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[MECHANISM],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "by pipe, on one CPU",
+            &[("mechanism", At::Name("pipe")), ("placement", At::Name("one-cpu"))],
+        ),
+        MainFigure::of(
+            "by futex, across CPUs",
+            &[("mechanism", At::Name("futex")), ("placement", At::Name("across-cpus"))],
+        ),
+    ]),
 };
 
 /// The mechanisms, with the system calls of one hand-over.
@@ -42,21 +52,6 @@ const MECHANISMS: [(&str, f64); 6] = [
 impl Experiment for Synchronisation {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "by pipe, on one CPU",
-                    &[("mechanism", At::Name("pipe")), ("placement", At::Name("one-cpu"))],
-                ),
-                MainFigure::of(
-                    "by futex, across CPUs",
-                    &[("mechanism", At::Name("futex")), ("placement", At::Name("across-cpus"))],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

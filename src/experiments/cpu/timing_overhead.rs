@@ -3,7 +3,7 @@
 use super::counter_forms::{self, Pair};
 use crate::experiment::{
     About, At, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point, Prediction,
-    Requirement, Scale, Site, Workload, errno,
+    Requirement, Scale, Shown, Site, Workload, errno,
 };
 use crate::machine::Machine;
 use crate::sampling::clock::kernel_clock;
@@ -43,6 +43,16 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[READING, MEASURE],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "two readings of the clock with nothing between",
+            &[("measure", At::Name("pair")), ("reading", At::Name("lfence-rdtsc-lfence rdtscp-lfence"))],
+        ),
+        MainFigure::of(
+            "clock_gettime",
+            &[("measure", At::Name("cost")), ("reading", At::Name("monotonic by library"))],
+        ),
+    ]),
 };
 
 const COST: &str = "cost";
@@ -63,24 +73,6 @@ const KERNEL_CLOCKS: [(&str, libc::clockid_t); 7] = [
 impl Experiment for TimingOverhead {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "two readings of the clock with nothing between",
-                    &[
-                        ("measure", At::Name("pair")),
-                        ("reading", At::Name("lfence-rdtsc-lfence rdtscp-lfence")),
-                    ],
-                ),
-                MainFigure::of(
-                    "clock_gettime",
-                    &[("measure", At::Name("cost")), ("reading", At::Name("monotonic by library"))],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

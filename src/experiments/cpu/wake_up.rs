@@ -3,7 +3,7 @@
 use super::kernel_service;
 use crate::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Scale, Site, Workload, ensure, errno,
+    Prediction, Scale, Shown, Site, Workload, ensure, errno,
 };
 use crate::machine::Machine;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -37,6 +37,14 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[TIMER, SLEEP, SLACK],
     trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "late by, after a sleep of 1 ms",
+        &[
+            ("timer", At::Name("clock_nanosleep")),
+            ("sleep", At::Number(1_000_000)),
+            ("slack", At::Number(50_000)),
+        ],
+    )]),
 };
 
 /// The slack that the kernel gives a process by default, nanoseconds (prctl(2), `PR_SET_TIMERSLACK`).
@@ -45,19 +53,6 @@ const DEFAULT_SLACK: u64 = 50_000;
 impl Experiment for WakeUp {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[MainFigure::of(
-                "late by, after a sleep of 1 ms",
-                &[
-                    ("timer", At::Name("clock_nanosleep")),
-                    ("sleep", At::Number(1_000_000)),
-                    ("slack", At::Number(50_000)),
-                ],
-            )]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -4,7 +4,7 @@ use super::cache_search::{self, Search};
 use super::reader::Call;
 use crate::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Scale, Site, Workload, ensure, said,
+    Parameter, Point, Prediction, Question, Scale, Shown, Site, Workload, ensure, said,
 };
 use crate::machine::{self, Machine};
 use crate::quantity::{Unit, declared};
@@ -51,6 +51,10 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[METHOD, ORDER, CALL, CONTENT],
     trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "file data that stays in memory",
+        &[("method", At::Name("residency"))],
+    )]),
 };
 
 const RESIDENCY: &str = "residency";
@@ -69,10 +73,6 @@ const LARGEST: u64 = 64 << 30;
 impl Experiment for CacheSize {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const { &[MainFigure::of("file data that stays in memory", &[("method", At::Name("residency"))])] }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

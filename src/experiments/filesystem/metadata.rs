@@ -2,7 +2,7 @@
 
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Scale, Site, TRACED_CALLS, TRACED_OPERATIONS, Workload, errno,
+    Prediction, Scale, Shown, Site, TRACED_CALLS, TRACED_OPERATIONS, Workload, errno,
 };
 use crate::experiments::cpu::kernel_service;
 use crate::experiments::device_facts;
@@ -36,6 +36,10 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[OPERATION],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of("stat of a known name", &[("operation", At::Name("stat, warm"))]),
+        MainFigure::of("create and delete", &[("operation", At::Name("create and delete"))]),
+    ]),
 };
 
 const CREATE: &str = "create and delete";
@@ -50,15 +54,6 @@ const FILES_OF_A_FOLDER: usize = 32;
 impl Experiment for Metadata {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of("stat of a known name", &[("operation", At::Name("stat, warm"))]),
-                MainFigure::of("create and delete", &[("operation", At::Name("create and delete"))]),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -11,7 +11,7 @@ use super::reader::{Call, ReadAhead, Reader};
 use super::uring;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure, Observed,
-    Parameter, Point, Prediction, Site, Workload,
+    Parameter, Point, Prediction, Shown, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::test_file::blocks::{Order, Walk};
@@ -53,6 +53,38 @@ static ABOUT: About = About {
     version: 2,
     parameters: &[STATE, ORDER, CALL, BLOCK, FILE, READ_AHEAD, QUEUE_DEPTH, FIGURE],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "4 KiB in order, from the device",
+            &[
+                ("block", At::Number(4_096)),
+                ("order", At::Name("sequential")),
+                ("state", At::Name("direct")),
+                ("call", At::Name("read")),
+                ("file", At::Most),
+            ],
+        ),
+        MainFigure::of(
+            "4 KiB at random, from the device",
+            &[
+                ("block", At::Number(4_096)),
+                ("order", At::Name("random")),
+                ("state", At::Name("direct")),
+                ("file", At::Most),
+            ],
+        ),
+        MainFigure::of(
+            "4 KiB in order, from the page cache",
+            &[
+                ("block", At::Number(4_096)),
+                ("order", At::Name("sequential")),
+                ("state", At::Name("warm")),
+                ("call", At::Name("read")),
+                ("file", At::Most),
+            ],
+        ),
+    ])
+    .landmarks(landmarks),
 };
 
 /// Witnesses: bytes sent by the device; bytes of the file in the page cache afterwards; bytes missing there.
@@ -65,42 +97,6 @@ const ACCOUNTED: &str = "device_bytes_are_accounted";
 impl Experiment for Read {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "4 KiB in order, from the device",
-                    &[
-                        ("block", At::Number(4_096)),
-                        ("order", At::Name("sequential")),
-                        ("state", At::Name("direct")),
-                        ("call", At::Name("read")),
-                        ("file", At::Most),
-                    ],
-                ),
-                MainFigure::of(
-                    "4 KiB at random, from the device",
-                    &[
-                        ("block", At::Number(4_096)),
-                        ("order", At::Name("random")),
-                        ("state", At::Name("direct")),
-                        ("file", At::Most),
-                    ],
-                ),
-                MainFigure::of(
-                    "4 KiB in order, from the page cache",
-                    &[
-                        ("block", At::Number(4_096)),
-                        ("order", At::Name("sequential")),
-                        ("state", At::Name("warm")),
-                        ("call", At::Name("read")),
-                        ("file", At::Most),
-                    ],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
@@ -154,18 +150,19 @@ impl Experiment for Read {
         layers::findings(known)
     }
 
-    fn landmarks(&self, machine: &Machine) -> Vec<Landmark> {
-        let cache = |level| {
-            let size = machine.data_cache_bytes(*machine.allowed_cpus().first()?, level)?;
-            Some(Landmark { along: FILE.name, at: size as f64, name: format!("L{level}") })
-        };
-        [2, 3].into_iter().filter_map(cache).collect()
-    }
-
     /// Making a file of a gibibyte on a slow disk, and evicting it, takes longer than observing.
     fn time_limit(&self, _: &Point) -> Duration {
         Duration::from_secs(90)
     }
+}
+
+/// The caches that a file may lie in.
+fn landmarks(machine: &Machine) -> Vec<Landmark> {
+    let cache = |level| {
+        let size = machine.data_cache_bytes(*machine.allowed_cpus().first()?, level)?;
+        Some(Landmark { along: FILE.name, at: size as f64, name: format!("L{level}") })
+    };
+    [2, 3].into_iter().filter_map(cache).collect()
 }
 
 /// The point of one reader past the cache that contention is predicted from.

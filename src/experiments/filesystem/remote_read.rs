@@ -7,7 +7,7 @@ mod reading;
 
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Point, Prediction,
-    RemoteFile, Requirement, Site, Workload,
+    RemoteFile, Requirement, Shown, Site, Workload,
 };
 use crate::machine::{Machine, Remote, RemoteAddress, Root};
 use crate::remote::{self, Client};
@@ -51,6 +51,7 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[PROTOCOL, STATE, ORDER, BLOCK, QUEUE_DEPTH],
     trends: &[],
+    shown: Shown::by(&[]),
 };
 
 impl Experiment for RemoteRead {

@@ -3,7 +3,7 @@
 use super::read;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Site, Workload, errno, said,
+    Point, Prediction, Question, Scale, Shown, Site, Workload, errno, said,
 };
 use crate::experiments::cpu::kernel_service;
 use crate::experiments::device_facts;
@@ -43,6 +43,24 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[DURABILITY, ORDER, BLOCK],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "4 KiB into the page cache",
+            &[
+                ("block", At::Number(4_096)),
+                ("order", At::Name("sequential")),
+                ("durability", At::Name("in the page cache")),
+            ],
+        ),
+        MainFigure::of(
+            "4 KiB and fsync",
+            &[
+                ("block", At::Number(4_096)),
+                ("order", At::Name("sequential")),
+                ("durability", At::Name("on the device, fsync")),
+            ],
+        ),
+    ]),
 };
 
 const CACHED: &str = "in the page cache";
@@ -65,29 +83,6 @@ const COUNTED: &str = "dirty_pages_are_counted";
 impl Experiment for Write {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "4 KiB into the page cache",
-                    &[
-                        ("block", At::Number(4_096)),
-                        ("order", At::Name("sequential")),
-                        ("durability", At::Name("in the page cache")),
-                    ],
-                ),
-                MainFigure::of(
-                    "4 KiB and fsync",
-                    &[
-                        ("block", At::Number(4_096)),
-                        ("order", At::Name("sequential")),
-                        ("durability", At::Name("on the device, fsync")),
-                    ],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

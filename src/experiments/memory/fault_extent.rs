@@ -10,7 +10,7 @@ use super::fault::tally::Faults;
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
     About, At, Basis, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Question, Scale, Site, Workload, said,
+    Prediction, Question, Scale, Shown, Site, Workload, said,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -49,6 +49,10 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[STATE, METHOD],
     trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "brought by one major fault",
+        &[("method", At::Name("residency")), ("state", At::Name("cold"))],
+    )]),
 };
 
 const COLD: &str = "cold";
@@ -66,15 +70,6 @@ const CHEAPEST: usize = 31;
 impl Experiment for FaultExtent {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[MainFigure::of(
-                "brought by one major fault",
-                &[("method", At::Name("residency")), ("state", At::Name("cold"))],
-            )]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -15,7 +15,8 @@ use super::stream::prediction;
 use super::stream::working_set;
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Statement, Workload, said,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload,
+    said,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -65,6 +66,14 @@ static ABOUT: About = About {
     version: 2,
     parameters: &[LOAD, DELAY, LOAD_THREADS, SIZE, FIGURE],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of("idle memory", &[("load", At::Name("nothing"))]),
+        MainFigure::of(
+            "while others read at full speed",
+            &[("load", At::Name("read")), ("figure", At::Name("latency")), ("delay", At::Least)],
+        ),
+    ])
+    .against(against),
 };
 
 /// Rests of readers and of writers.
@@ -76,18 +85,6 @@ const PIECE_BYTES: u64 = 4096;
 impl Experiment for LoadedLatency {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of("idle memory", &[("load", At::Name("nothing"))]),
-                MainFigure::of(
-                    "while others read at full speed",
-                    &[("load", At::Name("read")), ("figure", At::Name("latency")), ("delay", At::Least)],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
@@ -154,11 +151,6 @@ impl Experiment for LoadedLatency {
         })
     }
 
-    fn against(&self, point: &Point) -> Option<Point> {
-        let drawn = point.clone().named(&FIGURE, DRAWN);
-        (point.name(&FIGURE) == LATENCY && point.name(&LOAD) != NOTHING).then_some(drawn)
-    }
-
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         if point.name(&FIGURE) == LATENCY {
             let because = "a load that depends on another takes two cycles at least".to_owned();
@@ -208,6 +200,12 @@ impl Experiment for LoadedLatency {
         };
         told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
     }
+}
+
+/// What a load takes is drawn against what the others drew.
+fn against(point: &Point) -> Option<Point> {
+    let drawn = point.clone().named(&FIGURE, DRAWN);
+    (point.name(&FIGURE) == LATENCY && point.name(&LOAD) != NOTHING).then_some(drawn)
 }
 
 /// What the others do, and how long they rest: from nothing to all they can.

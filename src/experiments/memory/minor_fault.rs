@@ -14,7 +14,7 @@ use super::fault::touched::{IN_CACHE, MAPPED, cached, cleared, file, huge, popul
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Question, Requirement, Site, Workload, said,
+    Prediction, Question, Requirement, Shown, Site, Workload, said,
 };
 use crate::machine::Machine;
 use points::{
@@ -47,20 +47,15 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[ACCESS, BATCH],
     trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "anonymous page, first write",
+        &[("access", At::Name("anonymous, first write"))],
+    )]),
 };
 
 impl Experiment for MinorFault {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[MainFigure::of(
-                "anonymous page, first write",
-                &[("access", At::Name("anonymous, first write"))],
-            )]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

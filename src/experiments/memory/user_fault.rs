@@ -8,7 +8,7 @@ use super::fault::tally::{self, Faults, Kind, Tally};
 use super::pages::Pages;
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, said,
 };
 use crate::experiments::cpu::kernel_service;
 use crate::machine::Machine;
@@ -43,6 +43,10 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[FILL, DELAY],
     trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "page supplied by a program",
+        &[("fill", At::Name("a copy")), ("delay", At::Least)],
+    )]),
 };
 
 const COPY: &str = "a copy";
@@ -61,15 +65,6 @@ const CONTENT: u8 = 0x5A;
 impl Experiment for UserFault {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[MainFigure::of(
-                "page supplied by a program",
-                &[("fill", At::Name("a copy")), ("delay", At::Least)],
-            )]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

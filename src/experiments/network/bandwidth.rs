@@ -13,7 +13,7 @@ use super::path::{PATH, ensure_path, required};
 use super::sending::{SENDFILE, SPLICE, ZERO_COPY};
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Requirement, Site, Workload,
+    Point, Prediction, Requirement, Shown, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -59,38 +59,33 @@ static ABOUT: About = About {
     version: 2,
     parameters: &[TRANSPORT, PATH, DIRECTION, CHUNK, STREAMS, FIGURE, START, MESSAGES],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "TCP over loopback",
+            &[
+                ("transport", At::Name("TCP")),
+                ("path", At::Name("loopback")),
+                ("figure", At::Name("steady")),
+                ("streams", At::Number(1)),
+                ("chunk", At::Number(1_048_576)),
+            ],
+        ),
+        MainFigure::of(
+            "TCP to the peer",
+            &[
+                ("transport", At::Name("TCP")),
+                ("path", At::Name("peer")),
+                ("figure", At::Name("steady")),
+                ("streams", At::Number(1)),
+                ("chunk", At::Number(1_048_576)),
+            ],
+        ),
+    ]),
 };
 
 impl Experiment for Bandwidth {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "TCP over loopback",
-                    &[
-                        ("transport", At::Name("TCP")),
-                        ("path", At::Name("loopback")),
-                        ("figure", At::Name("steady")),
-                        ("streams", At::Number(1)),
-                        ("chunk", At::Number(1_048_576)),
-                    ],
-                ),
-                MainFigure::of(
-                    "TCP to the peer",
-                    &[
-                        ("transport", At::Name("TCP")),
-                        ("path", At::Name("peer")),
-                        ("figure", At::Name("steady")),
-                        ("streams", At::Number(1)),
-                        ("chunk", At::Number(1_048_576)),
-                    ],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -9,7 +9,7 @@ use super::path::{PATH, PEER, ensure_path, required};
 use super::round_trip;
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Requirement, Site, Workload,
+    Prediction, Requirement, Shown, Site, Workload,
 };
 use crate::experiments::cpu::kernel_service;
 use crate::machine::Machine;
@@ -47,6 +47,17 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[PHASE, PATH, IP_VERSION],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "connect over loopback",
+            &[("phase", At::Name("connect")), ("path", At::Name("loopback"))],
+        ),
+        MainFigure::of(
+            "close over loopback",
+            &[("phase", At::Name("close")), ("path", At::Name("loopback"))],
+        ),
+        MainFigure::of("connect to the peer", &[("phase", At::Name("connect")), ("path", At::Name("peer"))]),
+    ]),
 };
 
 /// Report 000's median of `connect` over loopback, nanoseconds.
@@ -58,25 +69,6 @@ const REPORT_000_CLOSE_NS: f64 = 3_245.3;
 impl Experiment for Connection {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "connect over loopback",
-                    &[("phase", At::Name("connect")), ("path", At::Name("loopback"))],
-                ),
-                MainFigure::of(
-                    "close over loopback",
-                    &[("phase", At::Name("close")), ("path", At::Name("loopback"))],
-                ),
-                MainFigure::of(
-                    "connect to the peer",
-                    &[("phase", At::Name("connect")), ("path", At::Name("peer"))],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

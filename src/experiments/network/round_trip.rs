@@ -13,7 +13,7 @@ use super::path::{PATH, PEER, ensure_path, required};
 use super::tcp_info::tcp_info;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Placement,
-    Point, Prediction, Requirement, Site, Workload,
+    Point, Prediction, Requirement, Shown, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::peer::Service;
@@ -52,6 +52,30 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[TRANSPORT, PATH, PAYLOAD, LOOP, INTERVAL],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "TCP over loopback, 1 byte",
+            &[
+                ("transport", At::Name("TCP")),
+                ("path", At::Name("loopback")),
+                ("loop", At::Name("closed")),
+                ("payload", At::Least),
+            ],
+        ),
+        MainFigure::of(
+            "TCP to the peer, 1 byte",
+            &[
+                ("transport", At::Name("TCP")),
+                ("path", At::Name("peer")),
+                ("loop", At::Name("closed")),
+                ("payload", At::Least),
+            ],
+        ),
+        MainFigure::of(
+            "ICMP to the peer",
+            &[("transport", At::Name("ICMP echo")), ("path", At::Name("peer"))],
+        ),
+    ]),
 };
 
 /// Witness: time that passed while round trips were made.
@@ -66,35 +90,6 @@ const NO_DELAY: &str = "tcp_nodelay";
 impl Experiment for RoundTrip {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "TCP over loopback, 1 byte",
-                    &[
-                        ("transport", At::Name("TCP")),
-                        ("path", At::Name("loopback")),
-                        ("loop", At::Name("closed")),
-                        ("payload", At::Least),
-                    ],
-                ),
-                MainFigure::of(
-                    "TCP to the peer, 1 byte",
-                    &[
-                        ("transport", At::Name("TCP")),
-                        ("path", At::Name("peer")),
-                        ("loop", At::Name("closed")),
-                        ("payload", At::Least),
-                    ],
-                ),
-                MainFigure::of(
-                    "ICMP to the peer",
-                    &[("transport", At::Name("ICMP echo")), ("path", At::Name("peer"))],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
