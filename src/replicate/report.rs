@@ -61,8 +61,8 @@ pub enum Replica {
 
 /// Where Fathom asks the *same question*, and by which method it answers it rightly: so that what a row finds by the
 /// report's method is set against what is so. Points of the *same method* as a published figure, like for like, are
-/// another relation ([`SameMethod`](crate::references::SameMethod)): a close() that waits for nobody has such a point, but
-/// how long a connection's end takes is asked elsewhere.
+/// another relation ([`SameMethod`](crate::references::SameMethod)): a `close` that waits for nobody has such a point, but
+/// how long the end of a connection takes is asked elsewhere.
 pub enum Fathom {
     /// At a point of an experiment.
     Point(&'static str, fn(&Machine) -> Point),
