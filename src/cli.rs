@@ -2,6 +2,7 @@
 
 use crate::experiment::Effort;
 use crate::machine::RemoteAddress;
+use crate::report::{FactsForm, Form};
 use crate::sampling::ClockKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::{IpAddr, SocketAddr};
@@ -52,8 +53,8 @@ pub enum Command {
     /// Describe this machine, with where each fact was read.
     Machine {
         /// Text for people, or JSON.
-        #[arg(long, value_enum, default_value_t = MachineFormat::Text)]
-        format: MachineFormat,
+        #[arg(long, value_enum, default_value_t = FactsForm::Text)]
+        format: FactsForm,
         /// The folder whose storage is described.
         #[arg(long, value_name = "FOLDER", default_value = ".")]
         dir: PathBuf,
@@ -65,8 +66,8 @@ pub enum Command {
         /// Id, part of it, number of a report, or `lmbench`; or the id of a figure, such as `s000-0027`.
         machine: Option<String>,
         /// Text for people, or JSON.
-        #[arg(long, value_enum, default_value_t = MachineFormat::Text)]
-        format: MachineFormat,
+        #[arg(long, value_enum, default_value_t = FactsForm::Text)]
+        format: FactsForm,
     },
     /// Run a published report's own methods, and print its summary table beside what Fathom finds.
     Replicate(Box<Replicate>),
@@ -148,8 +149,8 @@ pub struct Run {
     #[arg(long)]
     pub alongside: bool,
     /// What to print at the end.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub format: Form,
 }
 
 impl Run {
@@ -212,8 +213,8 @@ pub struct Replicate {
     #[arg(long)]
     pub alongside: bool,
     /// What to print at the end.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub format: Form,
 }
 
 /// How to be the other half of a run.
@@ -254,8 +255,8 @@ pub struct Report {
     /// The run file; without it the latest in the data folder.
     pub run: Option<PathBuf>,
     /// In which form.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub format: Form,
     /// As text, every figure in tables instead of one screen.
     #[arg(long)]
     pub full: bool,
@@ -266,32 +267,6 @@ pub struct Report {
     /// Write to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-}
-
-/// The forms of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// One screen for a terminal; of a replication, its table.
-    Text,
-    /// One web page that needs no network.
-    Html,
-    /// The whole report for a document; figures are in the web page alone.
-    Markdown,
-    /// Every table for a paper (`longtable`, `booktabs`).
-    Latex,
-    /// One page with the main figures, in Markdown that reads as plain text too.
-    Synopsis,
-    /// Everything, for programs; its shape is stable.
-    Json,
-}
-
-/// The forms of the machine's description.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MachineFormat {
-    /// For people.
-    Text,
-    /// For programs.
-    Json,
 }
 
 /// An address with or without a port.

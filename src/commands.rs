@@ -3,24 +3,21 @@
 mod dry_run;
 mod peer;
 mod references;
-mod rendered;
 mod replicate;
 mod streams;
 
-use crate::cli::{self, Cli, Colour, Command, MachineFormat};
+use crate::cli::{self, Cli, Colour, Command};
 use crate::experiments;
 use crate::machine::Machine;
 use crate::plan;
 use crate::record::{Run, store};
 use crate::replicate::record::Replication;
-use crate::report;
-use crate::report::terminal::Style;
+use crate::report::{self, FactsForm, Form, RunReport, Style, catalogue};
 use crate::results::Results;
 use crate::run::{self, Campaign, MeasuringLock, Options, Peering};
 use crate::sampling::{self, Block, Request};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::CommandFactory;
-use rendered::{rendered, report_of};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use streams::{print, request};
@@ -41,7 +38,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Replica => replicate::replica()?,
         Command::Peer(asked) => peer::serve(&asked)?,
         Command::List => {
-            print(&report::terminal::list(experiments::all(), &Machine::describe(Path::new(".")), style))?;
+            print(&catalogue::list(experiments::all(), &Machine::describe(Path::new(".")), style))?;
         }
         Command::Explain { experiment } => explain(&experiment, style)?,
         Command::Machine { format, dir } => machine(format, &dir, style)?,
@@ -84,20 +81,16 @@ fn columns() -> usize {
 
 fn explain(patterns: &[String], style: Style) -> Result<()> {
     let machine = Machine::describe(Path::new("."));
-    let texts = plan::select(patterns)?
-        .into_iter()
-        .map(|experiment| report::terminal::explain(experiment, &machine, style));
+    let texts =
+        plan::select(patterns)?.into_iter().map(|experiment| catalogue::explain(experiment, &machine, style));
     print(&texts.collect::<Vec<_>>().join("\n"))
 }
 
-fn machine(format: MachineFormat, folder: &Path, style: Style) -> Result<()> {
+fn machine(form: FactsForm, folder: &Path, style: Style) -> Result<()> {
     let mut machine = Machine::describe(folder);
     let clock = sampling::Qualification::run(&machine, None);
     sampling::observe_core(&mut machine, &clock);
-    match format {
-        MachineFormat::Text => print(&report::terminal::machine(&machine, style)),
-        MachineFormat::Json => print(&serde_json::to_string_pretty(&machine)?),
-    }
+    print(&report::render_facts(&machine, form, style))
 }
 
 /// A process that measures: a request on standard input, then visits, each answered on standard output before the next.
@@ -129,7 +122,8 @@ fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     let run = campaign.into_run();
     let results = Results::of(&run);
     let page = path.with_extension("html");
-    let written = std::fs::write(&page, report::html::render(&results));
+    let report = RunReport::of(&results);
+    let written = std::fs::write(&page, report::render(&report, Form::Html, style));
     if let Err(error) = &written {
         eprintln!(
             "fathom: the page could not be written to {}: {error}; the run file is complete",
@@ -138,7 +132,7 @@ fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     }
     let mut files = vec![("run file", path.as_path())];
     files.extend(written.is_ok().then_some(("report", page.as_path())));
-    print(&rendered(&results, asked.format, &files, style))?;
+    print(&report::render(&report.written_to(&files), asked.format, style))?;
     Ok(if results.has_failed() { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })
 }
 
@@ -196,8 +190,7 @@ fn shown(path: &Path, asked: &cli::Report, style: Style) -> Result<String> {
         eprintln!("note: the last line of {} is torn, as after a kill, and left out", path.display());
     }
     let results = Results::of(&run);
-    if machines.is_empty() {
-        return Ok(report_of(&results, asked, &[("run file", path)], style));
-    }
-    Ok(references::beside(&results, &machines, asked, path, style))
+    let files = [("run file", path)];
+    let report = RunReport::of(&results).beside(&machines).written_to(&files).in_full(asked.full);
+    Ok(report::render(&report, asked.format, style))
 }

@@ -4,7 +4,8 @@
 mod sessions;
 
 use fathom::experiment::{
-    About, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale, Site, Workload,
+    About, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale, Shown, Site,
+    Workload,
 };
 use fathom::experiments;
 use fathom::machine::Machine;
@@ -122,6 +123,7 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[PLACE],
     trends: &[],
+    shown: Shown::by(&[]),
 };
 
 impl Experiment for Dependent {

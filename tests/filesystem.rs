@@ -237,7 +237,7 @@ fn waiting_reads(mount: &Path, run: &Path, cpu: usize) -> Result<Vec<f64>, Strin
         let has = |name: &str, values: &[Value]| values.contains(&point["parameters"][name]);
         let waits = has("state", &["direct".into()])
             || has("state", &["cold".into()]) && has("order", &["random".into()]);
-        let usual = has("block", &[4096.into()]) && has("way", &["read".into(), "pread".into()]);
+        let usual = has("block", &[4096.into()]) && has("call", &["read".into(), "pread".into()]);
         waits && usual && has("file", &[65_536.into(), (64 << 20).into()])
     };
     let median = |point: &Value| point["median"].as_f64().ok_or_else(|| format!("no median: {point:#}"));

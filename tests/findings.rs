@@ -27,15 +27,17 @@ struct Case {
     compares: bool,
 }
 
-const TCP_ACROSS: &str = "by=TCP loop=closed path=loopback payload=56 placement=across-cpus";
-const TCP_PEER: &str = "by=TCP loop=closed path=peer payload=56";
-const SWITCH: &str = "between=processes by=pipe less its cost";
-const THREAD_SWITCH: &str = "between=threads by=pipe less its cost";
-const USUAL_PEER: &str = "by=TCP chunk=131072 direction=send path=peer placement=across-cpus streams=1";
-const SENT: &str = "by=TCP chunk=65536 direction=send path=loopback";
-const RANDOM_DIRECT: &str = "block=4096 file=67108864 order=random placement=one-cpu state=direct way=pread";
+const TCP_ACROSS: &str = "loop=closed path=loopback payload=56 placement=across-cpus transport=TCP";
+const TCP_PEER: &str = "loop=closed path=peer payload=56 placement=across-cpus transport=TCP";
+const SWITCH: &str = "between=processes mechanism=pipe less its cost";
+const THREAD_SWITCH: &str = "between=threads mechanism=pipe less its cost";
+const USUAL_PEER: &str =
+    "chunk=131072 direction=send figure=steady path=peer placement=across-cpus streams=1 transport=TCP";
+const SENT: &str =
+    "chunk=65536 direction=send figure=steady path=loopback placement=across-cpus streams=1 transport=TCP";
+const RANDOM_DIRECT: &str = "block=4096 call=pread file=67108864 order=random placement=one-cpu state=direct";
 const SEQUENTIAL_DIRECT: &str =
-    "block=4096 file=67108864 order=sequential placement=one-cpu state=direct way=read";
+    "block=4096 call=read file=67108864 order=sequential placement=one-cpu state=direct";
 
 const CASES: &[Case] = &[
     Case {
@@ -99,7 +101,7 @@ const CASES: &[Case] = &[
         experiment: "memory/minor_fault",
         question: Question::Fault,
         values: &[
-            ("memory/minor_fault", "touch=cached file, read, page by page", 8192.0),
+            ("memory/minor_fault", "access=cached file, read, page by page", 8192.0),
             ("memory/load_latency", "order=random cycle pages=huge placement=one-cpu size=1073741824", 64.0),
         ],
         said: "by a minor fault {2}, by a dependent load from 1 GiB {1}: {2} times as much; per access it is {128} times.",
@@ -110,7 +112,7 @@ const CASES: &[Case] = &[
         question: Question::Fault,
         values: &[
             ("memory/major_fault", "access=shuffled pages", 64e3),
-            ("memory/minor_fault", "touch=cached file, read, page by page", 1e3),
+            ("memory/minor_fault", "access=cached file, read, page by page", 1e3),
         ],
         said: "takes {64000}, one that finds its page in memory {1000}: {64} times as long.",
         compares: true,
@@ -136,8 +138,16 @@ const CASES: &[Case] = &[
         experiment: "network/round_trip",
         question: Question::Ping,
         values: &[
-            ("network/round_trip", "by=TCP loop=closed path=loopback payload=56 placement=one-cpu", 12e3),
-            ("network/round_trip", "by=ICMP echo loop=closed path=loopback payload=56", 6e3),
+            (
+                "network/round_trip",
+                "loop=closed path=loopback payload=56 placement=one-cpu transport=TCP",
+                12e3,
+            ),
+            (
+                "network/round_trip",
+                "loop=closed path=loopback payload=56 placement=one-cpu transport=ICMP echo",
+                6e3,
+            ),
         ],
         said: "56 bytes take {12000} by TCP and {6000} by ICMP echo: {2} times as long.",
         compares: true,
@@ -149,7 +159,7 @@ const CASES: &[Case] = &[
             ("network/bandwidth", USUAL_PEER, 1e9),
             (
                 "network/bandwidth",
-                "by=TCP chunk=131072 direction=send path=loopback placement=across-cpus",
+                "chunk=131072 direction=send figure=steady path=loopback placement=across-cpus streams=1 transport=TCP",
                 4e9,
             ),
         ],
@@ -161,7 +171,11 @@ const CASES: &[Case] = &[
         question: Question::Experiment,
         values: &[
             ("network/bandwidth", SENT, 1e9),
-            ("network/bandwidth", "by=TCP chunk=65536 direction=receive path=loopback", 4e9),
+            (
+                "network/bandwidth",
+                "chunk=65536 direction=receive figure=steady path=loopback placement=across-cpus streams=1 transport=TCP",
+                4e9,
+            ),
         ],
         said: "Over loopback TCP moves {1000000000} and received {4000000000}, in chunks of 64 KiB: the two directions",
         compares: false,
@@ -173,7 +187,7 @@ const CASES: &[Case] = &[
             ("network/bandwidth", USUAL_PEER, 1e9),
             (
                 "network/bandwidth",
-                "aspect=sender's processor time by=TCP chunk=131072 direction=send path=peer",
+                "chunk=131072 direction=send figure=sender's processor time path=peer",
                 1e6,
             ),
         ],
@@ -184,8 +198,12 @@ const CASES: &[Case] = &[
         experiment: "network/connection",
         question: Question::SetUp,
         values: &[
-            ("network/connection", "part=connect path=peer placement=across-cpus version=IPv4", 90e3),
-            ("network/round_trip", "by=TCP loop=closed path=peer payload=1 ", 60e3),
+            ("network/connection", "ip_version=IPv4 path=peer phase=connect placement=across-cpus", 90e3),
+            (
+                "network/round_trip",
+                "loop=closed path=peer payload=1 placement=across-cpus transport=TCP",
+                60e3,
+            ),
         ],
         said: "Opening a connection takes {90000} to the peer, or {1.5} round trips of a byte by TCP.",
         compares: false,
@@ -194,10 +212,14 @@ const CASES: &[Case] = &[
         experiment: "network/connection",
         question: Question::Software,
         values: &[
-            ("network/connection", "part=graceful end path=peer placement=across-cpus version=IPv4", 80e3),
             (
                 "network/connection",
-                "part=graceful end path=loopback placement=across-cpus version=IPv4",
+                "ip_version=IPv4 path=peer phase=graceful end placement=across-cpus",
+                80e3,
+            ),
+            (
+                "network/connection",
+                "ip_version=IPv4 path=loopback phase=graceful end placement=across-cpus",
                 20e3,
             ),
         ],
@@ -207,7 +229,7 @@ const CASES: &[Case] = &[
     Case {
         experiment: "filesystem/cache_size",
         question: Question::FileCache,
-        values: &[("filesystem/cache_size", "file=random data method=residency", 6.0 * 1_073_741_824.0)],
+        values: &[("filesystem/cache_size", "content=random data method=residency", 6.0 * 1_073_741_824.0)],
         said: "That is {0.75} of the memory, {8589934592}.",
         compares: false,
     },
@@ -222,10 +244,14 @@ const CASES: &[Case] = &[
         experiment: "filesystem/remote_read",
         question: Question::Penalty,
         values: &[
-            ("filesystem/remote_read", "block=4096 order=random placement=free state=server-cached", 100e3),
             (
                 "filesystem/remote_read",
-                "block=4096 order=random placement=free state=client-cached through=local",
+                "block=4096 order=random placement=free protocol=nfs queue_depth=1 state=server-cached",
+                100e3,
+            ),
+            (
+                "filesystem/remote_read",
+                "block=4096 order=random placement=free protocol=local file queue_depth=1 state=client-cached",
                 1e3,
             ),
         ],
@@ -236,10 +262,14 @@ const CASES: &[Case] = &[
         experiment: "filesystem/remote_read",
         question: Question::Order,
         values: &[
-            ("filesystem/remote_read", "block=4096 order=random placement=free state=server-cached", 100e3),
             (
                 "filesystem/remote_read",
-                "ahead=0 block=4096 order=sequential placement=free state=server-cached",
+                "block=4096 order=random placement=free protocol=nfs queue_depth=1 state=server-cached",
+                100e3,
+            ),
+            (
+                "filesystem/remote_read",
+                "block=4096 order=sequential placement=free protocol=nfs queue_depth=1 state=server-cached",
                 50e3,
             ),
         ],

@@ -5,8 +5,8 @@
 #[path = "golden/fixture.rs"]
 mod fixture;
 
-use fathom::report::terminal::Style;
-use fathom::report::{html, json, latex, markdown, screen, terminal};
+use clap::ValueEnum;
+use fathom::report::{Facts, Form, RunReport, Style, Subject, catalogue, render, screen};
 use fathom::results::Results;
 use std::path::Path;
 
@@ -32,29 +32,43 @@ fn with_results<T>(look: impl FnOnce(&Results) -> T) -> T {
 
 fn on_terminal(results: &Results, width: usize, colour: bool) -> String {
     let files = [("run file", Path::new("runs/example.jsonl"))];
-    terminal::summary(results, &files, Style { width, colour })
+    RunReport::of(results).written_to(&files).in_full(true).text(Style { width, colour })
 }
 
 fn on_screen(results: &Results, width: usize, colour: bool) -> String {
     let files = [("run file", Path::new("runs/example.jsonl"))];
-    screen::page(results, &files, Style { width, colour })
+    RunReport::of(results).written_to(&files).text(Style { width, colour })
+}
+
+fn in_form(results: &Results, form: Form) -> String {
+    let files = [("run file", Path::new("runs/example.jsonl"))];
+    render(&RunReport::of(results).written_to(&files), form, Style { width: 120, colour: false })
 }
 
 #[test]
 fn every_form_of_the_report_is_as_it_was_reviewed() {
     with_results(|results| {
-        golden("screen.txt", &on_screen(results, 120, false));
         golden("screen-narrow.txt", &on_screen(results, 80, false));
         golden("screen-colour.txt", &on_screen(results, 120, true));
         golden("terminal.txt", &on_terminal(results, 120, false));
         golden("terminal-narrow.txt", &on_terminal(results, 72, false));
         golden("terminal-colour.txt", &on_terminal(results, 120, true));
-        golden("report.md", &markdown::render(results));
-        golden("synopsis.md", &markdown::synopsis(results));
-        golden("report.tex", &latex::render(results));
-        golden("report.json", &json::render(results));
-        golden("report.html", &html::render(results));
+        for form in Form::value_variants() {
+            golden(file_of(*form), &in_form(results, *form));
+        }
     });
+}
+
+/// The file that has a form as it was reviewed.
+fn file_of(form: Form) -> &'static str {
+    match form {
+        Form::Text => "screen.txt",
+        Form::Html => "report.html",
+        Form::Markdown => "report.md",
+        Form::Latex => "report.tex",
+        Form::Synopsis => "synopsis.md",
+        Form::Json => "report.json",
+    }
 }
 
 /// The point with seven arguments was seen to be another operation than the one named.
@@ -77,7 +91,7 @@ fn a_finding_does_not_rest_on_a_point_whose_evidence_does_not_hold() {
 fn a_page_over_every_experiment_has_a_section_for_each() {
     let run = fixture::parse(&fixture::everything());
     let results = Results::of(&run);
-    let page = html::render(&results);
+    let page = in_form(&results, Form::Html);
     for experiment in results.experiments() {
         assert!(page.contains(&format!("<code>{experiment}</code>")), "{experiment}");
     }
@@ -85,17 +99,11 @@ fn a_page_over_every_experiment_has_a_section_for_each() {
 }
 
 /// Every form of the report, by name.
-fn forms(results: &Results) -> [(&'static str, String); 8] {
-    [
-        ("screen", on_screen(results, 100, false)),
-        ("terminal", on_terminal(results, 120, false)),
-        ("narrow terminal", on_terminal(results, 60, false)),
-        ("markdown", markdown::render(results)),
-        ("synopsis", markdown::synopsis(results)),
-        ("latex", latex::render(results)),
-        ("json", json::render(results)),
-        ("html", html::render(results)),
-    ]
+fn forms(results: &Results) -> Vec<(String, String)> {
+    let terminal = [("terminal", 120), ("narrow terminal", 60)];
+    let terminal = terminal.map(|(name, width)| (name.to_owned(), on_terminal(results, width, false)));
+    let others = Form::value_variants().iter().map(|form| (format!("{form:?}"), in_form(results, *form)));
+    terminal.into_iter().chain(others).collect()
 }
 
 #[test]
@@ -114,19 +122,19 @@ fn no_number_that_is_none_is_printed() {
 
 #[test]
 fn names_in_a_run_file_become_no_markup() {
-    let page = with_results(html::render);
+    let page = with_results(|results| in_form(results, Form::Html));
     assert!(!page.contains(fixture::HOSTILE) && !page.contains("<b>bold") && !page.contains("each </td>"));
     assert!(page.contains("&lt;script&gt;alert(1)"));
     // The policy, the data and our own script: no other element of this name.
     assert_eq!(page.matches("<script").count(), 2);
     assert_eq!(page.matches("</script>").count(), 2);
-    let markdown = with_results(markdown::render);
+    let markdown = with_results(|results| in_form(results, Form::Markdown));
     assert!(!markdown.contains("<script"));
 }
 
 #[test]
 fn the_page_needs_nothing_else() {
-    let page = with_results(html::render);
+    let page = with_results(|results| in_form(results, Form::Html));
     for reach in
         [" src=", "@import", "url(", "href=\"http", "<link", "<iframe", "fetch(", " style=", " onclick"]
     {
@@ -137,7 +145,7 @@ fn the_page_needs_nothing_else() {
 
 #[test]
 fn every_link_inside_the_page_has_its_target_and_every_id_is_its_own() {
-    let page = with_results(html::render);
+    let page = with_results(|results| in_form(results, Form::Html));
     let ids: Vec<&str> = attributes(&page, " id=\"");
     let mut distinct = ids.clone();
     distinct.sort_unstable();
@@ -158,14 +166,14 @@ fn attributes<'a>(page: &'a str, opening: &str) -> Vec<&'a str> {
 
 #[test]
 fn every_reference_leads_somewhere_and_no_key_stands_twice() {
-    assert_eq!(with_results(|results| fathom::report::article::of(results).dangling()), []);
+    assert_eq!(with_results(|results| RunReport::of(results).document().dangling()), []);
     let run = fixture::parse(&fixture::everything());
-    assert_eq!(fathom::report::article::of(&Results::of(&run)).dangling(), []);
+    assert_eq!(RunReport::of(&Results::of(&run)).document().dangling(), []);
 }
 
 #[test]
 fn tables_and_figures_are_numbered_without_a_gap() {
-    let page = with_results(html::render);
+    let page = with_results(|results| in_form(results, Form::Html));
     for kind in ["table", "figure"] {
         let numbers: Vec<usize> = attributes(&page, &format!(" id=\"{kind}-"))
             .iter()
@@ -181,7 +189,8 @@ fn tables_and_figures_are_numbered_without_a_gap() {
 #[test]
 fn every_point_stands_once_in_every_summary() {
     with_results(|results| {
-        let json: serde_json::Value = serde_json::from_str(&json::render(results)).expect("valid JSON");
+        let json: serde_json::Value =
+            serde_json::from_str(&in_form(results, Form::Json)).expect("valid JSON");
         let points = json["points"].as_array().expect("points");
         assert_eq!(points.len(), results.points.len());
         for (point, result) in points.iter().zip(&results.points) {
@@ -196,6 +205,20 @@ fn every_point_stands_once_in_every_summary() {
         let (table, rest) = text.split_once("Without a value").expect("two lists");
         let rows = table.lines().filter(|line| line.starts_with('\u{a0}')).count();
         assert_eq!(rows + without_a_value(rest), results.points.len());
+    });
+}
+
+/// Of a quick run most points are skipped: none of them was measured.
+#[test]
+fn the_abstract_counts_as_measured_what_something_came_out_of() {
+    with_results(|results| {
+        let json: serde_json::Value = serde_json::from_str(&in_form(results, Form::Json)).unwrap();
+        let points = json["points"].as_array().unwrap();
+        let measured = points.iter().filter(|point| point["observations"] != 0).count();
+        assert!(measured < points.len(), "the fixture has points that were not measured");
+        let said = format!("{measured} of {} operations in 3 experiments were measured on", points.len());
+        let report = in_form(results, Form::Markdown);
+        assert!(report.contains(&said), "{said}");
     });
 }
 
@@ -274,14 +297,14 @@ fn a_machine_and_an_experiment_can_be_read_on_any_terminal() {
     let machine = fixture::machine();
     for width in [40, 100] {
         let style = Style { width, colour: false };
-        let text = terminal::machine(&machine, style);
+        let text = machine.text(style);
         assert!(text.contains("Processor") && text.contains("2.5 GHz") && text.contains("[cpuid leaf 0x16]"));
         for experiment in fathom::experiments::all() {
             let about = experiment.about();
-            let explained = terminal::explain(experiment, &machine, style);
+            let explained = catalogue::explain(experiment, &machine, style);
             assert!(explained.contains(about.name) && explained.contains("Method"));
         }
-        let list = terminal::list(fathom::experiments::all(), &machine, style);
+        let list = catalogue::list(fathom::experiments::all(), &machine, style);
         assert!(fathom::experiments::all().all(|experiment| list.contains(experiment.about().name)));
     }
 }
@@ -289,7 +312,8 @@ fn a_machine_and_an_experiment_can_be_read_on_any_terminal() {
 #[test]
 fn every_field_for_programs_is_described() {
     let described = std::fs::read_to_string("docs/report-json.md").unwrap();
-    let json: serde_json::Value = serde_json::from_str(&with_results(json::render)).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&with_results(|results| in_form(results, Form::Json))).unwrap();
     let objects = [
         &json,
         &json["conditions"],

@@ -4,9 +4,9 @@
 #[path = "golden/fixture.rs"]
 mod fixture;
 
+use clap::ValueEnum;
 use fathom::record::Run;
-use fathom::report::terminal::{self, Style};
-use fathom::report::{html, json, latex, markdown, screen};
+use fathom::report::{Facts, Form, RunReport, Style, render};
 use fathom::results::Results;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -88,36 +88,32 @@ fn visit(value: &Value, pointer: &str, class: &str, see: &mut impl FnMut(&str, &
 }
 
 /// Every form of the report of a run file that can be read; `None` of one that cannot.
-fn forms(text: &str) -> Option<[(&'static str, String); 7]> {
+fn forms(text: &str) -> Option<Vec<(Form, String)>> {
     let run = Run::parse(text).ok()?;
     let results = Results::of(&run);
     let files = [("run file", Path::new("x.jsonl"))];
-    Some([
-        ("screen", screen::page(&results, &files, Style { width: 100, colour: false })),
-        ("terminal", terminal::summary(&results, &files, Style { width: 100, colour: false })),
-        ("html", html::render(&results)),
-        ("markdown", markdown::render(&results)),
-        ("synopsis", markdown::synopsis(&results)),
-        ("latex", latex::render(&results)),
-        ("json", json::render(&results)),
-    ])
+    let (report, style) = (RunReport::of(&results).written_to(&files), Style::default());
+    let forms = Form::value_variants().iter().map(|form| (*form, render(&report, *form, style)));
+    let mut forms: Vec<(Form, String)> = forms.collect();
+    forms.push((Form::Text, report.in_full(true).text(style)));
+    Some(forms)
 }
 
 /// What is wrong with a form, if anything.
-fn harm(form: &str, text: &str) -> Option<String> {
+fn harm(form: Form, text: &str) -> Option<String> {
     let commands = |letter: char| {
         (letter.is_control() && letter != '\n')
             || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    if form != "json" && text.contains(commands) {
+    if form != Form::Json && text.contains(commands) {
         return Some("a letter that commands the terminal".to_owned());
     }
     match form {
-        "html" => harm_in_html(text),
-        "markdown" | "synopsis" => harm_in_markdown(text),
-        "latex" => harm_in_latex(text),
-        "json" => serde_json::from_str::<Value>(text).err().map(|error| error.to_string()),
-        _ => None,
+        Form::Html => harm_in_html(text),
+        Form::Markdown | Form::Synopsis => harm_in_markdown(text),
+        Form::Latex => harm_in_latex(text),
+        Form::Json => serde_json::from_str::<Value>(text).err().map(|error| error.to_string()),
+        Form::Text => None,
     }
 }
 
@@ -199,7 +195,7 @@ fn try_changes(lines: &[Value], changes: &[(Place, Value)], complaints: &mut Vec
         Ok(None) => {}
         Ok(Some(forms)) => {
             for (form, text) in forms {
-                complaints.extend(harm(form, &text).map(|harm| format!("{what}: {form}: {harm}")));
+                complaints.extend(harm(form, &text).map(|harm| format!("{what}: {form:?}: {harm}")));
             }
         }
     }
@@ -267,7 +263,7 @@ fn names_of_parameters_mean_nothing_either() {
         rename(&mut line["point"]);
     }
     for (form, text) in forms(&text(&lines)).expect("it can be read") {
-        assert_eq!(harm(form, &text), None, "{form}");
+        assert_eq!(harm(form, &text), None, "{form:?}");
     }
 }
 

@@ -4,12 +4,11 @@
 #[path = "golden/fixture.rs"]
 mod fixture;
 
+use clap::ValueEnum;
 use fathom::experiments::{self, OtherVersion};
 use fathom::record::{Method, Run};
 use fathom::references::{self, Machine};
-use fathom::report::beside::Published;
-use fathom::report::terminal::{self, Style};
-use fathom::report::{html, json, latex, markdown, screen};
+use fathom::report::{Facts, Form, RunReport, Style, render};
 use fathom::results::{PointResult, Results};
 use serde_json::{Value, json};
 
@@ -47,18 +46,15 @@ fn with_its_method(header: &mut Value) {
     header["methods"] = json!([method]);
 }
 
-fn forms(run: &Run) -> Vec<(&'static str, String)> {
+fn in_form(results: &Results, form: Form) -> String {
+    render(&RunReport::of(results), form, Style::default())
+}
+
+fn forms(run: &Run) -> Vec<(Form, String)> {
     let results = Results::of(run);
-    let style = Style { width: 100, colour: false };
-    vec![
-        ("screen", screen::page(&results, &[], style)),
-        ("terminal", terminal::summary(&results, &[], style)),
-        ("markdown", markdown::render(&results)),
-        ("synopsis", markdown::synopsis(&results)),
-        ("latex", latex::render(&results)),
-        ("html", html::render(&results)),
-        ("json", json::render(&results)),
-    ]
+    let full = RunReport::of(&results).in_full(true).text(Style::default());
+    let forms = Form::value_variants().iter().map(|form| (*form, in_form(&results, *form)));
+    forms.chain([(Form::Text, full)]).collect()
 }
 
 fn of_it<'a>(results: &'a Results) -> Vec<&'a PointResult> {
@@ -111,11 +107,11 @@ fn every_form_says_that_it_is_not_judged() {
     for (form, text) in forms(&with_header(with_its_method)) {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         let said =
-            if form == "json" { "\"not_judged\": \"measured by method version 99" } else { "not judged" };
-        assert!(text.contains(said), "{form}: {text}");
+            if form == Form::Json { "\"not_judged\": \"measured by method version 99" } else { "not judged" };
+        assert!(text.contains(said), "{form:?}: {text}");
     }
     let report: Value =
-        serde_json::from_str(&json::render(&Results::of(&with_header(with_its_method)))).unwrap();
+        serde_json::from_str(&in_form(&Results::of(&with_header(with_its_method)), Form::Json)).unwrap();
     for point in report["points"].as_array().unwrap().iter().filter(|point| point["experiment"] == NAME) {
         assert_eq!(point["evidence"], json!([]), "{point:#}");
     }
@@ -126,7 +122,7 @@ fn nothing_published_is_set_beside_another_method() {
     let machines: Vec<&Machine> = references::machines().iter().collect();
     let page = |run: &Run| {
         let results = Results::of(run);
-        markdown::render_beside(&results, &Published::beside(&results, &machines))
+        render(&RunReport::of(&results).beside(&machines), Form::Markdown, Style::default())
     };
     let rows = |run: &Run| {
         let results = Results::of(run);
@@ -148,7 +144,7 @@ fn values_are_written_as_the_recorded_method_declares_them() {
             }
         }
     });
-    let said = |run: &Run| markdown::render(&Results::of(run)).contains("arguments 7 B");
+    let said = |run: &Run| in_form(&Results::of(run), Form::Markdown).contains("arguments 7 B");
     assert!(said(&sized) && !said(&with_header(with_its_method)) && !said(&with_header(|_| ())));
 }
 
@@ -157,7 +153,7 @@ fn the_recorded_text_is_told_and_never_that_of_another_version() {
     let now = experiments::find(NAME).expect("the experiment").about().method;
     let now = now.split_whitespace().take(6).collect::<Vec<_>>().join(" ");
     let page = |run: &Run| {
-        let text = markdown::render(&Results::of(run));
+        let text = in_form(&Results::of(run), Form::Markdown);
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let same = page(&with_header(|_| ()));

@@ -150,12 +150,12 @@ fn a_link_held_to_100_mbit_reads_that_rate_of_its_wire_in_either_direction() {
     in_one_of_three_sessions(|| {
         for direction in ["send", "receive"] {
             let wanted = [
-                ("by", "TCP"),
+                ("transport", "TCP"),
                 ("path", "peer"),
                 ("direction", direction),
                 ("chunk", "131072"),
                 ("streams", "1"),
-                ("aspect", "steady"),
+                ("figure", "steady"),
                 ("placement", "across-cpus"),
             ];
             let near = wire.near(fathom());
@@ -177,7 +177,7 @@ fn a_relay_that_holds_each_packet_for_5_ms_each_way_adds_10_ms() {
     let (held, at_once) = (through(3, Duration::from_millis(5)), through(6, Duration::ZERO));
     in_one_of_three_sessions(|| {
         for by in ["UDP", "TCP"] {
-            let wanted = [("by", by), ("path", "peer"), ("payload", "56"), ("loop", "closed")];
+            let wanted = [("transport", by), ("path", "peer"), ("payload", "56"), ("loop", "closed")];
             let round_trip = |relay: &relay::Relay| {
                 let observe = Duration::from_millis(400);
                 let sample = trial(fathom(), "network/round_trip", &wanted, relay.at, observe)?;
@@ -196,7 +196,7 @@ fn a_relay_that_drops_one_datagram_in_a_hundred_reads_that_loss() {
     let _alone = alone();
     let peer = Peer::start(fathom(), "127.0.0.4");
     let relay = relay::Relay::start(peer.at, IpAddr::from([127, 0, 0, 5]), Duration::ZERO, Some(0.01));
-    let wanted = [("by", "UDP"), ("path", "peer"), ("payload", "56"), ("loop", "closed")];
+    let wanted = [("transport", "UDP"), ("path", "peer"), ("payload", "56"), ("loop", "closed")];
     let (mut sent, mut lost) = (0, 0);
     for _ in 0..5 {
         let sample =

@@ -41,7 +41,7 @@ fn a_known_wait_of_a_handler_is_found() {
     let _alone = alone();
     let session = || {
         let points = measured(&["user_fault"], "6s", None);
-        let waited = of(&points, "supplies", "a copy, less the same without the wait");
+        let waited = of(&points, "fill", "a copy, less the same without the wait");
         assert!(!waited.is_empty());
         let pinned = waited.into_iter().filter(|point| point["parameters"]["placement"] == "one-cpu");
         let off = |point: &Value| (point["median"].as_f64().unwrap() / 100_000.0 - 1.0).abs();

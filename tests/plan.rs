@@ -3,8 +3,8 @@
 mod described;
 
 use fathom::experiment::{
-    About, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Placement, Point,
-    Prediction, Scale, Site, Trend, Workload,
+    About, At, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Placement, Point,
+    Prediction, Scale, Shown, Site, Trend, Workload,
 };
 use fathom::experiments;
 use fathom::machine::Machine;
@@ -44,7 +44,7 @@ fn a_part_of_a_chapter_gets_its_part_of_the_time() {
 
 const SIZE: Parameter = Parameter { name: "size", meaning: "size", scale: Scale::Bytes };
 const KERNEL: Parameter = Parameter { name: "kernel", meaning: "kernel", scale: Scale::Name };
-const ASPECT: Parameter = Parameter { name: "aspect", meaning: "aspect", scale: Scale::Name };
+const FIGURE: Parameter = Parameter { name: "figure", meaning: "figure", scale: Scale::Name };
 
 static ABOUT: About = About {
     name: "memory/example",
@@ -53,8 +53,9 @@ static ABOUT: About = About {
     method: "",
     caveats: "",
     version: 1,
-    parameters: &[KERNEL, SIZE, ASPECT],
+    parameters: &[KERNEL, SIZE, FIGURE],
     trends: &[Trend { along: "size", step: 1.0, slope: "per byte" }],
+    shown: Shown::by(&[MainFigure::of("copy", &[("kernel", At::Name("copy"))])]),
 };
 
 /// Kernels by size, of which those of one size share a mapping, each with two figures of one trial.
@@ -67,7 +68,7 @@ impl Experiment for Example {
 
     fn sweep(&self, _machine: &Machine) -> Vec<Point> {
         let point = |kernel: &str, size, aspect: &str, placement| {
-            Point::at(placement).named(&KERNEL, kernel).with(&SIZE, size).named(&ASPECT, aspect)
+            Point::at(placement).named(&KERNEL, kernel).with(&SIZE, size).named(&FIGURE, aspect)
         };
         let mut points = vec![];
         for (kernel, placement) in
@@ -77,8 +78,8 @@ impl Experiment for Example {
                 points.extend(["least", "usual"].map(|aspect| point(kernel, size, aspect, placement)));
             }
         }
-        points.push(Point::new().named(&KERNEL, "alone").named(&ASPECT, "least"));
-        points.push(Point::new().named(&KERNEL, "alone").named(&ASPECT, "usual"));
+        points.push(Point::new().named(&KERNEL, "alone").named(&FIGURE, "least"));
+        points.push(Point::new().named(&KERNEL, "alone").named(&FIGURE, "usual"));
         points
     }
 
@@ -87,13 +88,7 @@ impl Experiment for Example {
     }
 
     fn figure(&self) -> Option<&'static Parameter> {
-        Some(&ASPECT)
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const FIGURES: &[MainFigure] =
-            &[MainFigure::of("copy", &[("kernel", fathom::experiment::At::Name("copy"))])];
-        FIGURES
+        Some(&FIGURE)
     }
 
     fn predict(&self, _point: &Point, _known: &Known) -> Result<Prediction, String> {

@@ -6,7 +6,7 @@ mod described;
 use described::planted::{Described, described, hybrid, server};
 use fathom::experiment::{
     About, Asked, Basis, Check, Dimension, Experiment, Failure, Found, Known, Observed, Parameter, Point,
-    Prediction, Scale, Site, Source, Workload,
+    Prediction, Scale, Shown, Site, Source, Workload,
 };
 use fathom::experiments;
 use fathom::machine::Machine;
@@ -214,9 +214,10 @@ static CHEAT: About = About {
     version: 1,
     parameters: &[],
     trends: &[],
+    shown: Shown::by(&[]),
 };
 
-const READING: Parameter = Parameter { name: "aspect", meaning: "", scale: Scale::Name };
+const READING: Parameter = Parameter { name: "figure", meaning: "", scale: Scale::Name };
 
 impl Experiment for Cheat {
     fn about(&self) -> &'static About {

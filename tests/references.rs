@@ -4,12 +4,13 @@ mod described;
 #[path = "golden/fixture.rs"]
 mod fixture;
 
+use clap::ValueEnum;
 use fathom::experiment::{Asked, PEER, Point, VIRTUAL_PEER};
 use fathom::experiments;
 use fathom::references::{self, Doubt, Fact, Figure, Kind, Role, Unit, Value};
-use fathom::report::beside::Published;
-use fathom::report::terminal::Style;
-use fathom::{report, results::Results};
+use fathom::report::published::{Library, Machines};
+use fathom::report::{Facts, Form, RunReport, Style, Subject, render};
+use fathom::results::Results;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -257,20 +258,20 @@ fn sweep(experiment: &str) -> Vec<Point> {
 #[test]
 fn every_mapped_figure_has_its_point_in_the_sweep_and_its_unit() {
     let mut seen = BTreeSet::new();
-    for mapping in references::mappings() {
-        let points = sweep(&mapping.experiment);
+    for same in references::same_methods() {
+        let points = sweep(&same.experiment);
         let points: Vec<&Point> = points.iter().collect();
-        assert!(mapping.note.ends_with('.') && !mapping.figures.is_empty(), "{mapping:?}");
-        assert!(mapping.times > 0.0);
-        for figure in &mapping.figures {
+        assert!(same.note.ends_with('.') && !same.figures.is_empty(), "{same:?}");
+        assert!(same.times > 0.0);
+        for figure in &same.figures {
             let id = figure.id();
             assert!(seen.insert(id), "{id} is mapped twice");
-            let chosen = mapping.choose(figure, &points);
-            let chosen = chosen.unwrap_or_else(|| panic!("{id}: {} has no such point", mapping.experiment));
-            let unit = experiments::find(&mapping.experiment).unwrap().unit(points[chosen]);
+            let chosen = same.choose(figure, &points);
+            let chosen = chosen.unwrap_or_else(|| panic!("{id}: {} has no such point", same.experiment));
+            let unit = experiments::find(&same.experiment).unwrap().unit(points[chosen]);
             assert_eq!(figure.unit().quantity(), Some(unit), "{id}");
             assert!(
-                operations_of(&mapping.experiment).contains(&figure.operation()),
+                operations_of(&same.experiment).contains(&figure.operation()),
                 "{id}: {}",
                 figure.operation()
             );
@@ -287,8 +288,8 @@ fn every_mapped_figure_has_its_point_in_the_sweep_and_its_unit() {
 
 /// A run that costs 200 ns a write, 1 µs a switch of threads, 20 ns a pair of readings, and whose threads fail.
 fn fixed_run() -> String {
-    let switch = json!({ "between": "threads", "by": "pipe less its cost", "placement": "one-cpu" });
-    let pair = json!({ "aspect": "pair", "reading": "cpuid-rdtsc rdtscp-cpuid", "placement": "one-cpu" });
+    let switch = json!({ "between": "threads", "mechanism": "pipe less its cost", "placement": "one-cpu" });
+    let pair = json!({ "measure": "pair", "reading": "cpuid-rdtsc rdtscp-cpuid", "placement": "one-cpu" });
     fixture::published(&[
         ("cpu/timing_overhead", pair, Some(20.0)),
         (
@@ -331,21 +332,20 @@ fn a_run_beside_a_machine_has_the_right_ratios_or_none() {
 fn every_form_tells_the_doubt_of_every_doubtful_figure() {
     let run = fixture::parse(&fixed_run());
     let results = Results::of(&run);
-    let published = Published::beside(&results, &machines(&["000", "003"]));
-    let rows = &published.rows;
+    let machines = machines(&["000", "003"]);
+    let rows = references::beside(&results, &machines);
     assert!(rows.iter().filter(|row| row.figure.doubt().is_some()).count() >= 3);
-    let forms = [
-        report::beside::text(&results, &published, Style { width: 4000, colour: false }),
-        report::markdown::render_beside(&results, &published),
-        report::latex::render_beside(&results, &published),
-        report::html::render_beside(&results, &published),
-    ];
+    let report = RunReport::of(&results).beside(&machines);
+    let forms: Vec<String> = Form::value_variants()
+        .iter()
+        .map(|form| render(&report, *form, Style { width: 4000, colour: false }))
+        .collect();
     // Each form escapes signs in its own way: what has none is looked for.
     let words = |text: &str| {
         let runs = text.split(|letter: char| !letter.is_ascii_alphabetic() && letter != ' ');
         runs.max_by_key(|run| run.len()).unwrap_or_default().to_owned()
     };
-    for row in rows {
+    for row in &rows {
         let told = [row.figure.misgiving(), Some(row.differs)];
         for (form, told) in
             forms.iter().flat_map(|form| told.into_iter().flatten().map(move |told| (form, told)))
@@ -364,23 +364,25 @@ fn every_form_tells_the_doubt_of_every_doubtful_figure() {
 fn a_paper_with_published_figures_refers_to_nothing_that_is_not_there() {
     let run = fixture::parse(&fixed_run());
     let results = Results::of(&run);
-    let published = Published::beside(&results, &machines(&["all"]));
-    let document = report::article::with(&results, Some(&published));
+    let document = RunReport::of(&results).beside(&machines(&["all"])).document();
     assert_eq!(document.dangling(), []);
     assert!(document.sections.iter().any(|section| section.key.name() == "beside"));
-    assert!(!report::article::of(&results).sections.iter().any(|section| section.key.name() == "beside"));
+    assert!(
+        !RunReport::of(&results).document().sections.iter().any(|section| section.key.name() == "beside")
+    );
 }
 
 #[test]
 fn programs_get_every_doubt_beside_its_figure() {
     let run = fixture::parse(&fixed_run());
     let results = Results::of(&run);
-    let published = Published::beside(&results, &machines(&["000", "003"]));
+    let machines = machines(&["000", "003"]);
+    let rows = references::beside(&results, &machines);
     let json: serde_json::Value =
-        serde_json::from_str(&report::json::render_beside(&results, &published)).unwrap();
+        serde_json::from_str(&RunReport::of(&results).beside(&machines).json()).unwrap();
     let entries = json["beside"].as_array().unwrap();
-    assert_eq!(entries.len(), published.rows.len());
-    for (row, entry) in published.rows.iter().zip(entries) {
+    assert_eq!(entries.len(), rows.len());
+    for (row, entry) in rows.iter().zip(entries) {
         assert_eq!(entry["figure"]["id"], row.figure.id());
         assert_eq!(entry["doubt"].as_str(), row.figure.doubt().map(Doubt::name));
         assert_eq!(entry["misgiving"].as_str(), row.figure.misgiving());
@@ -391,20 +393,19 @@ fn programs_get_every_doubt_beside_its_figure() {
 #[test]
 fn without_being_asked_a_report_knows_nothing_of_published_figures() {
     let run = fixture::parse(&fixed_run());
-    assert!(!report::json::render(&Results::of(&run)).contains("beside"));
+    assert!(!RunReport::of(&Results::of(&run)).json().contains("beside"));
 }
 
 #[test]
 fn a_virtual_peer_is_never_set_beside_a_real_network() {
     let remote = references::figure("s001-0047").unwrap();
-    let of_it =
-        |mapping: &&references::Mapping| mapping.figures.iter().any(|figure| figure.id() == remote.id());
-    let mapping = references::mappings().iter().find(of_it).unwrap();
-    let text = r#"{"by":"TCP","loop":"closed","path":"peer","payload":44,"placement":"across-cpus"}"#;
+    let of_it = |same: &&references::SameMethod| same.figures.iter().any(|figure| figure.id() == remote.id());
+    let same = references::same_methods().iter().find(of_it).unwrap();
+    let text = r#"{"loop":"closed","path":"peer","payload":44,"placement":"across-cpus","transport":"TCP"}"#;
     let real: Point = serde_json::from_str(text).unwrap();
     let virtual_one = real.renamed(PEER, VIRTUAL_PEER);
-    assert_eq!(mapping.choose(remote, &[&virtual_one]), None);
-    assert_eq!(mapping.choose(remote, &[&virtual_one, &real]), Some(1));
+    assert_eq!(same.choose(remote, &[&virtual_one]), None);
+    assert_eq!(same.choose(remote, &[&virtual_one, &real]), Some(1));
 }
 
 #[test]
@@ -426,17 +427,16 @@ fn machines_are_chosen_by_what_people_call_them() {
 #[test]
 fn a_machine_is_shown_with_every_figure_and_its_doubts() {
     let machine = references::machine("i7-6700hq-ubuntu-22.04").unwrap();
-    let text = report::published::machine(machine, Style { width: 1000, colour: false });
+    let text = Machines(&[machine]).text(Style { width: 1000, colour: false });
     for figure in references::of_machine(&machine.id) {
         let line = text.lines().find(|line| line.trim_start().starts_with(figure.id())).unwrap_or_default();
         assert_eq!(line.contains("(doubtful: "), figure.doubt().is_some(), "{line}");
     }
-    let json: serde_json::Value =
-        serde_json::from_str(&report::published::machines_json(&[machine])).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&Machines(&[machine]).json()).unwrap();
     assert_eq!(
         json["machines"][0]["figures"].as_array().unwrap().len(),
         references::of_machine(&machine.id).count()
     );
-    let list = report::published::list(Style { width: 100, colour: false });
+    let list = Library.text(Style { width: 100, colour: false });
     assert!(references::machines().iter().all(|machine| list.contains(&machine.id)));
 }

@@ -53,17 +53,18 @@ fn main_figures_are_of_points_that_some_machine_has() {
     let machines = [described::machine(), fathom::machine::Machine::describe(Path::new("."))];
     let asked = Asked { peer: true, processes: vec![] };
     for experiment in experiments::all() {
-        for figure in experiment.main_figures() {
+        let about = experiment.about();
+        for figure in about.shown.main_figures {
             let found = machines.iter().any(|machine| {
                 let points = experiment.sweep_for(machine, &asked);
-                let shown: Vec<Point> = match (figure.slope, experiment.about().trends.first()) {
+                let shown: Vec<Point> = match (figure.slope, about.trends.first()) {
                     (false, _) => points,
                     (true, Some(trend)) => points.iter().map(|point| point.without(trend.along)).collect(),
                     (true, None) => vec![],
                 };
-                figure.choose(shown.iter(), &experiment.landmarks(machine)).is_some()
+                figure.choose(shown.iter(), &(about.shown.landmarks)(machine)).is_some()
             });
-            assert!(found, "{}: nothing is {}", experiment.about().name, figure.words);
+            assert!(found, "{}: nothing is {}", about.name, figure.words);
         }
     }
 }

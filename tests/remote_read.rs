@@ -80,7 +80,7 @@ fn sound(server: &Server, output: &Output, points: &[Value], through: &str, stat
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said} {points:#?}");
     for state in states {
-        let value = median(points, &[("through", through.into()), ("state", (*state).into())]);
+        let value = median(points, &[("protocol", through.into()), ("state", (*state).into())]);
         assert!(value > 100.0, "{through} {state}: {value} ns");
     }
     for point in points {
@@ -113,7 +113,7 @@ fn nfs_is_read_without_a_mount() {
 
 /// Why the points through something have failed.
 fn failed(points: &[Value], through: &str) -> String {
-    let point = find(points, &[("through", through.into()), ("state", "server-cached".into())]);
+    let point = find(points, &[("protocol", through.into()), ("state", "server-cached".into())]);
     assert_eq!(point["outcome"], "failed", "{point:#}");
     point["reason"].as_str().unwrap_or_default().to_owned()
 }
@@ -198,7 +198,8 @@ fn mounted_by_sshfs(server: &Server) {
     assert!(unmounted.is_ok_and(|status| status.success()));
     sound(server, &output, &points, "sshfs mount", &["client-cached", "server-cached"]);
     let random = |state: &str| {
-        let wanted = [("through", "sshfs mount".into()), ("state", state.into()), ("order", "random".into())];
+        let wanted =
+            [("protocol", "sshfs mount".into()), ("state", state.into()), ("order", "random".into())];
         median(&points, &wanted)
     };
     let (client, server) = (random("client-cached"), random("server-cached"));
@@ -221,7 +222,7 @@ fn a_server_that_answers_later_is_read_that_much_later() {
         let (_, direct) = measure(server.folder.path(), &near, &["--quick", "--budget", "2s"]);
         let (_, relayed) = measure(server.folder.path(), &far, &["--quick", "--budget", "2s"]);
         for (state, block) in [("no data", None), ("server-cached", Some(4096))] {
-            let mut wanted = vec![("through", "smb".into()), ("state", state.into())];
+            let mut wanted = vec![("protocol", "smb".into()), ("state", state.into())];
             wanted.extend(block.map(|block| ("block", Value::from(block))));
             let more = median(&relayed, &wanted) - median(&direct, &wanted);
             let ratio = more / delay.as_nanos() as f64;
@@ -246,7 +247,7 @@ fn a_server_that_dies_in_mid_read_is_a_reason_and_not_a_hang() {
     let output = run.wait_with_output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let points = report["points"].as_array().unwrap();
-    let local = find(points, &[("through", "local file".into())]);
+    let local = find(points, &[("protocol", "local file".into())]);
     assert!(local["median"].is_number(), "the run went on: {local:#}");
     let text = std::fs::read_to_string(server.folder.path().join("run.jsonl")).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

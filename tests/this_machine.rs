@@ -96,10 +96,14 @@ fn what_contains_more_costs_more() {
             1.2,
             50.0,
         )?;
-        let pipe = |by: &str| {
+        let pipe = |mechanism: &str| {
             median(
                 &points,
-                &[("by", by.into()), ("between", "processes".into()), ("placement", "one-cpu".into())],
+                &[
+                    ("mechanism", mechanism.into()),
+                    ("between", "processes".into()),
+                    ("placement", "one-cpu".into()),
+                ],
             )
         };
         ratio("a hand-over over its switch", pipe("pipe") / pipe("pipe less its cost"), 1.02, 5.0)
@@ -189,7 +193,7 @@ fn a_cpu_that_is_shared_with_a_spinner_loses_half_its_time() {
         let cpu = affinity::current()[0];
         let _spinner = Spinner::on(cpu);
         let points = measured(&["noise"], "8s");
-        let lost = median(&points, &[("cpu", cpu.into()), ("aspect", "lost".into())]);
+        let lost = median(&points, &[("cpu", cpu.into()), ("figure", "lost".into())]);
         ratio("millionths of the time lost to an equal competitor", lost / 1e6, 0.4, 0.65)?;
         let switched = points.iter().filter(|point| point["parameters"]["cpu"] == cpu);
         let taken: u64 =

@@ -4,8 +4,7 @@
 mod fixture;
 
 use fathom::record::Run;
-use fathom::report::terminal::{self, Style};
-use fathom::report::{json, markdown, screen};
+use fathom::report::{Facts, Form, RunReport, Style, render};
 use fathom::results::Results;
 use serde_json::{Value, json};
 
@@ -30,7 +29,7 @@ fn without(counters: &[&str], rounds: impl Fn(u64) -> bool) -> Run {
 
 /// In how many trials of the first measured point each was seen.
 fn seen(run: &Run) -> (Value, Value) {
-    let report: Value = serde_json::from_str(&json::render(&Results::of(run))).unwrap();
+    let report: Value = serde_json::from_str(&RunReport::of(&Results::of(run)).json()).unwrap();
     let points = report["points"].as_array().unwrap();
     let measured = points.iter().find(|point| point["trials"] == 8).expect("a point with eight trials");
     let disturbance = &measured["disturbance"];
@@ -41,9 +40,9 @@ fn told(run: &Run) -> [String; 3] {
     let results = Results::of(run);
     let style = Style { width: 200, colour: false };
     let forms = [
-        screen::page(&results, &[], style),
-        terminal::summary(&results, &[], style),
-        markdown::render(&results),
+        RunReport::of(&results).text(style),
+        RunReport::of(&results).in_full(true).text(style),
+        render(&RunReport::of(&results), Form::Markdown, style),
     ];
     forms.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
 }

@@ -4,7 +4,7 @@
 mod fixture;
 
 use fathom::record::Run;
-use fathom::report::json;
+use fathom::report::{Facts, RunReport};
 use fathom::results::{PointResult, Results};
 use serde_json::{Value, json};
 
@@ -92,7 +92,7 @@ fn a_time_below_nothing_is_counted_and_never_the_best() {
     assert_eq!(times.len(), 1);
     assert_eq!((times[0].negative, times[0].best()), (1, None));
     assert!(times[0].estimate().is_some_and(|found| found.min == Some(-7.0)), "nothing is removed");
-    let report: Value = serde_json::from_str(&json::render(&results)).unwrap();
+    let report: Value = serde_json::from_str(&RunReport::of(&results).json()).unwrap();
     let told: Vec<&Value> =
         report["points"].as_array().unwrap().iter().filter(|one| one["negative"] != 0).collect();
     assert!(told.len() == 1 && told[0]["best"].is_null(), "{told:?}");

@@ -96,11 +96,11 @@ fn every_experiment_refuses_a_variant_that_it_does_not_have() {
 
 #[test]
 fn a_point_without_a_parameter_is_not_refused_for_it() {
-    let parameter = Parameter { name: "by", meaning: "", scale: Scale::Name };
+    let parameter = Parameter { name: "mechanism", meaning: "", scale: Scale::Name };
     let point = Point::new().named(&parameter, "pipe");
     assert!(point.ensure_variant(&parameter, &["pipe"]).is_ok());
     let refused = point.ensure_variant(&parameter, &["futex"]).expect_err("another variant").to_string();
-    assert_eq!(refused, "there is no by `pipe`");
-    assert!(point.without("by").ensure_variant(&parameter, &["futex"]).is_ok());
+    assert_eq!(refused, "there is no mechanism `pipe`");
+    assert!(point.without("mechanism").ensure_variant(&parameter, &["futex"]).is_ok());
     assert!(Point::new().get(AXIS_PLACEMENT.name).is_some());
 }

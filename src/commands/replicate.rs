@@ -2,13 +2,12 @@
 
 use super::peer;
 use super::streams::{print, request};
-use crate::cli::{self, Format};
+use crate::cli;
 use crate::experiment::Effort;
 use crate::record::store;
 use crate::replicate::record::Replication;
 use crate::replicate::{self, Report};
-use crate::report;
-use crate::report::terminal::Style;
+use crate::report::{self, Form, ReplicationReport, Style};
 use crate::results::Results;
 use crate::run::{self, Campaign, MeasuringLock, Options, Peering};
 use anyhow::{Context, Result, anyhow};
@@ -37,7 +36,8 @@ pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
     let run = campaign.into_run();
     let results = Results::of(&run);
     let files = [("replication", path.as_path()), ("run file", run_path.as_path())];
-    print(&rendered(wanted, &replication, &results, asked.format, &files, style))?;
+    let report = ReplicationReport::of(wanted, &replication, &results, &files);
+    print(&report::render(&report, asked.format, style))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -77,7 +77,7 @@ fn budget(points: usize, quick: bool) -> Duration {
 }
 
 /// Shows a replication again; its run stands in the same folder.
-pub fn show(path: &Path, format: Format, style: Style) -> Result<String> {
+pub fn show(path: &Path, form: Form, style: Style) -> Result<String> {
     let replication = Replication::read(path).map_err(|reason| anyhow!(reason))?;
     let wanted = replicate::find(&replication.header.report)
         .with_context(|| format!("this program does not know report {}", replication.header.report))?;
@@ -85,31 +85,9 @@ pub fn show(path: &Path, format: Format, style: Style) -> Result<String> {
     let run = crate::record::Run::read(&run_path)
         .with_context(|| format!("the run of the replication, {}", run_path.display()))?;
     let files = [("replication", path), ("run file", run_path.as_path())];
-    Ok(rendered(wanted, &replication, &Results::of(&run), format, &files, style))
-}
-
-fn rendered(
-    wanted: &'static Report,
-    replication: &Replication,
-    results: &Results,
-    format: Format,
-    files: &[(&str, &Path)],
-    style: Style,
-) -> String {
-    let rows = replicate::table::compared(wanted, replication, results);
-    let document = report::replication::document(wanted, replication, &rows, results);
-    match format {
-        Format::Text => {
-            let places: String =
-                files.iter().map(|(what, path)| format!("{what}: {}\n", path.display())).collect();
-            report::paper::plain::render(&document, style.width) + &places
-        }
-        Format::Html => report::paper::html::render(&document, None),
-        // A replication is a summary already.
-        Format::Markdown | Format::Synopsis => report::paper::markdown::render(&document),
-        Format::Latex => report::paper::latex::render(&document),
-        Format::Json => report::replication::json::render(wanted, replication, &rows),
-    }
+    let results = Results::of(&run);
+    let report = ReplicationReport::of(wanted, &replication, &results, &files);
+    Ok(report::render(&report, form, style))
 }
 
 /// One method: a request on standard input, an answer on standard output.

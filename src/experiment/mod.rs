@@ -14,6 +14,7 @@ mod prediction;
 mod remote_file;
 mod requirement;
 mod shared;
+mod shown;
 mod workload;
 
 pub use evidence::{Bound, Check, Counters, Observed};
@@ -28,6 +29,7 @@ pub use prediction::{Basis, Known, Part, Prediction, Source, Term};
 pub use remote_file::{Access, RemoteFile};
 pub use requirement::{Requirement, has_instructions};
 pub use shared::Shared;
+pub use shown::Shown;
 pub use workload::{
     CoreWidth, FigureValue, FirstCall, Operation, Site, Spin, Stopwatch, TRACED_CALLS, TRACED_OPERATIONS,
     Work, Workload, repeated,
@@ -37,7 +39,7 @@ use crate::machine::Machine;
 use crate::quantity::Unit;
 use std::time::Duration;
 
-/// The header of an experiment: facts, no behaviour.
+/// The header of an experiment: facts about it, and what follows from a point or a machine alone.
 #[derive(Debug)]
 pub struct About {
     /// Family and name, `cpu/system_call`: also where its file is.
@@ -56,6 +58,8 @@ pub struct About {
     pub parameters: &'static [Parameter],
     /// The fits that the sweep is made for.
     pub trends: &'static [Trend],
+    /// How its results are shown.
+    pub shown: Shown,
 }
 
 /// A straight line expected along one parameter, all others held: what one more argument, page or iteration costs.
@@ -163,27 +167,6 @@ pub trait Experiment: Sync {
     /// that they do not support is not made.
     fn findings(&self, _known: &Known) -> Vec<Finding> {
         vec![]
-    }
-
-    /// The figures that tell of it on one page; the first that was measured, where none is named.
-    fn main_figures(&self) -> &'static [MainFigure] {
-        &[]
-    }
-
-    /// What the machine declares along the parameters of the sweep, for the figures.
-    fn landmarks(&self, _machine: &Machine) -> Vec<Landmark> {
-        vec![]
-    }
-
-    /// Whether the observations of this point say something by their order, and are to be drawn in it.
-    fn in_order(&self, _point: &Point) -> bool {
-        false
-    }
-
-    /// The point of the same setting that the result of this one is drawn against: what a load takes against the
-    /// bandwidth that others drew meanwhile.
-    fn against(&self, _point: &Point) -> Option<Point> {
-        None
     }
 
     /// How long one visit may take before it is given up.

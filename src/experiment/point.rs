@@ -162,11 +162,16 @@ impl Point {
     /// The same point with every variant of one name called by another.
     #[must_use]
     pub fn renamed(&self, name: &str, other: &str) -> Self {
-        let value = |value: &Value| match value {
-            Value::Name(variant) if variant == name => Value::Name(other.to_owned()),
-            value => value.clone(),
-        };
-        Point(self.0.iter().map(|(parameter, given)| (parameter.clone(), value(given))).collect())
+        self.with_each(|parameter, value| match value {
+            Value::Name(variant) if variant == name => (parameter.to_owned(), Value::Name(other.to_owned())),
+            value => (parameter.to_owned(), value.clone()),
+        })
+    }
+
+    /// The same point with each parameter's name and value turned into others.
+    #[must_use]
+    pub fn with_each(&self, turned: impl Fn(&str, &Value) -> (String, Value)) -> Self {
+        Point(self.0.iter().map(|(name, value)| turned(name, value)).collect())
     }
 
     /// The point by which a row of this machine is that of another: where a role such as L2 or memory is named, how many bytes that is

@@ -133,9 +133,10 @@ fn main_points(
     points: &[PlannedPoint],
     mine: &[usize],
 ) -> Vec<usize> {
-    let landmarks = experiment.landmarks(machine);
+    let shown = &experiment.about().shown;
+    let landmarks = (shown.landmarks)(machine);
     let mut found = vec![];
-    for figure in experiment.main_figures() {
+    for figure in shown.main_figures {
         let Some(chosen) = figure.choose(mine.iter().map(|index| &points[*index].point), &landmarks) else {
             continue;
         };

@@ -3,10 +3,11 @@
 //! One file a run, JSON Lines, appended as the run goes: a header, the predictions, one line a trial, a closing line.
 //! It is journal and store at once. Every field and its unit stands in `docs/run-file.md`; the published JSON Schema
 //! is made from these types. The schema only grows: fields are added, never renamed, and readers ignore what they do
-//! not know.
+//! not know. Parameters of points were renamed once, by schema 2; `migration` reads earlier files.
 
 mod journal;
 mod method;
+mod migration;
 mod read;
 pub mod store;
 #[cfg(test)]
@@ -23,8 +24,8 @@ use crate::quantity::Unit;
 use crate::sampling::{Conditions, Qualification, Sample};
 use serde::{Deserialize, Serialize};
 
-/// The version of the run file's schema that this program writes, and the newest that it reads.
-pub const SCHEMA_VERSION: u32 = 1;
+/// The version of the run file's schema that this program writes, and the newest that it reads. Earlier ones are read too.
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// One line of a run file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

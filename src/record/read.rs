@@ -1,5 +1,6 @@
 //! Reading a run file back, also one that a kill has torn.
 
+use super::migration;
 use super::{Closing, Header, Line, PredictionLine, Resumed, SCHEMA_VERSION, Settled, Trial};
 use crate::sampling::Sample;
 use std::path::{Path, PathBuf};
@@ -86,7 +87,7 @@ impl Run {
         run.whole_bytes = whole_bytes as u64;
         run.torn = whole_bytes < text.len();
         for (index, line) in lines {
-            run.add(parse(line, index + 1)?, index + 1)?;
+            run.add(parse(line, index + 1, run.header.schema)?, index + 1)?;
         }
         Ok(run)
     }
@@ -118,16 +119,22 @@ impl Run {
 fn header(line: &str) -> Result<Header, ReadError> {
     let raw: serde_json::Value = serde_json::from_str(line)
         .map_err(|cause| ReadError::Damaged { number: 1, cause: cause.to_string() })?;
-    match raw.get("schema").and_then(serde_json::Value::as_u64) {
-        Some(found) if found > u64::from(SCHEMA_VERSION) => return Err(ReadError::Newer { found }),
-        _ => {}
+    let found = raw.get("schema").and_then(serde_json::Value::as_u64).unwrap_or(1);
+    if found > u64::from(SCHEMA_VERSION) {
+        return Err(ReadError::Newer { found });
     }
-    match parse(line, 1)? {
+    match parse(line, 1, found as u32)? {
         Line::Header(header) => Ok(*header),
         _ => Err(ReadError::Damaged { number: 1, cause: "it is not a header".to_owned() }),
     }
 }
 
-fn parse(line: &str, number: usize) -> Result<Line, ReadError> {
-    serde_json::from_str(line).map_err(|cause| ReadError::Damaged { number, cause: cause.to_string() })
+/// A line of a file of some schema, as it would be in one of the newest.
+fn parse(line: &str, number: usize, schema: u32) -> Result<Line, ReadError> {
+    let mut line = serde_json::from_str(line)
+        .map_err(|cause| ReadError::Damaged { number, cause: cause.to_string() })?;
+    if schema < 2 {
+        migration::from_schema_1(&mut line);
+    }
+    Ok(line)
 }

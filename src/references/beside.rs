@@ -1,13 +1,13 @@
-//! A run beside a published machine: figures of the same operation, here and there.
+//! A run beside a published machine: figures by the same method, here and there.
 
 use super::figure::{Figure, Value};
 use super::machine::Machine;
-use super::mapping::{Mapping, mappings};
+use super::same_method::{SameMethod, same_methods};
 use crate::experiment::Point;
 use crate::results::{PointResult, Results};
 use crate::statistics::Interval;
 
-/// One figure of a published machine beside the result of the point that measures the same.
+/// One figure of a published machine beside the result of the point that repeats its method.
 #[derive(Debug, Clone)]
 pub struct Beside<'run> {
     /// The result here.
@@ -46,18 +46,18 @@ pub struct Ratio {
     pub corrected: bool,
 }
 
-/// The published figures of these machines that measure what points of the run measure, in the order of the run; of one
-/// point in the order of the machines.
+/// The published figures of these machines whose methods points of the run repeat, in the order of the run; of one point in
+/// the order of the machines.
 pub fn beside<'run>(results: &'run Results, machines: &[&'static Machine]) -> Vec<Beside<'run>> {
     let mut found: Vec<(usize, usize, Beside)> = vec![];
-    for mapping in mappings() {
-        let places = candidates(results, &mapping.experiment);
+    for same in same_methods() {
+        let places = candidates(results, &same.experiment);
         let points: Vec<&Point> = places.iter().map(|place| &results.points[*place].point).collect();
-        for figure in &mapping.figures {
+        for figure in &same.figures {
             let whose = machines.iter().position(|machine| machine.id == figure.machine());
-            let Some((whose, chosen)) = whose.zip(mapping.choose(figure, &points)) else { continue };
+            let Some((whose, chosen)) = whose.zip(same.choose(figure, &points)) else { continue };
             let place = places[chosen];
-            let row = row(&results.points[place], mapping, figure, machines[whose]);
+            let row = row(&results.points[place], same, figure, machines[whose]);
             found.extend(row.map(|row| (place, whose, row)));
         }
     }
@@ -66,7 +66,7 @@ pub fn beside<'run>(results: &'run Results, machines: &[&'static Machine]) -> Ve
 }
 
 /// Where the points of an experiment stand in the results, those with a value first; none of another version of the method
-/// than the mapping is made for.
+/// than the figures were assigned to.
 fn candidates(results: &Results, experiment: &str) -> Vec<usize> {
     let of_it = |(_, point): &(usize, &PointResult)| point.experiment == experiment && point.method().is_ok();
     let mut places: Vec<usize> =
@@ -78,7 +78,7 @@ fn candidates(results: &Results, experiment: &str) -> Vec<usize> {
 /// `None` where the figure has no value, or counts something else than the point.
 fn row<'run>(
     here: &'run PointResult,
-    mapping: &'static Mapping,
+    same: &'static SameMethod,
     figure: &'static Figure,
     machine: &'static Machine,
 ) -> Option<Beside<'run>> {
@@ -86,11 +86,11 @@ fn row<'run>(
         return None;
     }
     let there = There {
-        value: figure.value()?.times(mapping.times),
-        deviation: figure.deviation().map(|deviation| deviation * mapping.times),
-        times: mapping.times,
+        value: figure.value()?.times(same.times),
+        deviation: figure.deviation().map(|deviation| deviation * same.times),
+        times: same.times,
     };
-    Some(Beside { here, figure, machine, there, ratio: ratio(here, there.value), differs: &mapping.note })
+    Some(Beside { here, figure, machine, there, ratio: ratio(here, there.value), differs: &same.note })
 }
 
 fn ratio(here: &PointResult, there: Value) -> Option<Ratio> {

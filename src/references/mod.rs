@@ -8,7 +8,7 @@ mod doubt;
 mod figure;
 mod library;
 mod machine;
-mod mapping;
+mod same_method;
 mod selection;
 mod unit;
 
@@ -17,7 +17,7 @@ pub use doubt::Doubt;
 pub use figure::{Figure, Kind, Printed, Value};
 pub use library::Source;
 pub use machine::{Fact, Machine, Role};
-pub use mapping::{Mapping, mappings};
+pub use same_method::{SameMethod, same_methods};
 pub use selection::{Unknown, select};
 pub use unit::Unit;
 

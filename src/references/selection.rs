@@ -1,7 +1,7 @@
 //! Machines by what people call them.
 
 use super::machine::{Machine, Role};
-use super::{machine, machines, mapping::mappings};
+use super::{machine, machines, same_method::same_methods};
 use thiserror::Error;
 
 /// A name that is that of no published machine, or of several.
@@ -76,7 +76,7 @@ fn of_source(name: &str) -> Vec<&'static Machine> {
 
 /// Whether a run can be set beside it at all.
 fn has_a_mapped_figure(machine: &Machine) -> bool {
-    mappings().iter().flat_map(|mapping| &mapping.figures).any(|figure| figure.machine() == machine.id)
+    same_methods().iter().flat_map(|same| &same.figures).any(|figure| figure.machine() == machine.id)
 }
 
 fn ids<'a>(machines: impl Iterator<Item = &'a Machine>) -> Vec<String> {

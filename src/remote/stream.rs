@@ -1,4 +1,4 @@
-//! Blocks one after the other, with requests sent ahead of the answers where that is wanted.
+//! Blocks one after the other, with several requests in flight where that is wanted.
 
 use super::client::{Client, Ticket, read_block};
 use crate::experiment::Failure;
@@ -12,8 +12,8 @@ pub struct Stream {
     block: usize,
     /// Bytes that one request asks for.
     piece: usize,
-    /// Requests that are kept waiting besides the one whose answer is waited for.
-    ahead: usize,
+    /// Requests in flight, with the one whose answer is waited for.
+    queue_depth: usize,
     asked: usize,
     read: usize,
     waiting: VecDeque<(Ticket, u64)>,
@@ -21,10 +21,10 @@ pub struct Stream {
 
 impl Stream {
     /// Nothing is sent yet.
-    pub fn new(client: Box<dyn Client>, offsets: Vec<u64>, block: usize, ahead: usize) -> Self {
+    pub fn new(client: Box<dyn Client>, offsets: Vec<u64>, block: usize, queue_depth: usize) -> Self {
         let piece = piece(block, client.most());
-        let waiting = VecDeque::with_capacity(ahead + 1);
-        Stream { client, offsets, block, piece, ahead, asked: 0, read: 0, waiting }
+        let waiting = VecDeque::with_capacity(queue_depth);
+        Stream { client, offsets, block, piece, queue_depth, asked: 0, read: 0, waiting }
     }
 
     /// Requests that a block takes.
@@ -49,7 +49,7 @@ impl Stream {
 
     fn fill(&mut self) -> Result<(), Failure> {
         let each = self.block / self.piece;
-        while self.waiting.len() <= self.ahead {
+        while self.waiting.len() < self.queue_depth {
             let (block, piece) = (self.asked / each, self.asked % each);
             let offset = self.offsets[block % self.offsets.len()] + (piece * self.piece) as u64;
             self.waiting.push_back((self.client.ask(offset, self.piece)?, offset));

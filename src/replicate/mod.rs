@@ -3,7 +3,7 @@
 //!
 //! A [`Report`] has [`Method`]s, each of which measures as its authors did: their sizes, counts, cache control, and timer
 //! placement, mistakes included. A [`Row`] of its summary table takes one figure out of what a method has found, by the
-//! authors' statistic, and names the figure that they printed and the point that asks the same of Fathom. Methods are
+//! authors' statistic, and names the figure that they printed and the point that asks Fathom the same question. Methods are
 //! measured in fresh processes and written down ([`record`]); the table is a pure function of that record and of the run
 //! beside it ([`table`]).
 

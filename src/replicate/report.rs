@@ -1,4 +1,5 @@
-//! A published report: the rows of its summary table, each with its figure, its method and where Fathom asks the same.
+//! A published report: the rows of its summary table, each with its figure, its method and where Fathom asks the same
+//! question.
 
 use super::method::Method;
 use super::statistic::Statistic;
@@ -36,7 +37,7 @@ pub struct Row {
     pub replica: Replica,
     /// How they made one figure of what they measured.
     pub statistic: Statistic,
-    /// Where Fathom asks the same.
+    /// Where Fathom asks the same question.
     pub fathom: Fathom,
     /// Where their method misleads, and why: a sentence or two. By how much is computed.
     pub misleads: &'static str,
@@ -58,7 +59,10 @@ pub enum Replica {
     NotHere(&'static str),
 }
 
-/// Where Fathom asks the same.
+/// Where Fathom asks the *same question*, and by which method it answers it rightly: so that what a row finds by the
+/// report's method is set against what is so. Points of the *same method* as a published figure, like for like, are
+/// another relation ([`SameMethod`](crate::references::SameMethod)): a `close` that waits for nobody has such a point, but
+/// how long the end of a connection takes is asked elsewhere.
 pub enum Fathom {
     /// At a point of an experiment.
     Point(&'static str, fn(&Machine) -> Point),

@@ -15,8 +15,8 @@ pub fn point(placement: Placement, names: &[(&'static str, &str)], numbers: &[(&
 
 /// A block of a file, read through a protocol's client, a mount, or to compare a local file.
 pub fn remote_block(through: &str, state: &str, order: &str, bytes: u64) -> Point {
-    let names = [("through", through), ("state", state), ("order", order)];
-    point(Placement::Free, &names, &[("block", bytes), ("ahead", 0)])
+    let names = [("protocol", through), ("state", state), ("order", order)];
+    point(Placement::Free, &names, &[("block", bytes), ("queue_depth", 1)])
 }
 
 /// A block from the server's cache, through whatever the run's file is read; where there is none, the point that says
@@ -96,10 +96,10 @@ mod tests {
         let call: &[(&str, &[&str])] = &[("call", &["no such call", "getppid"])];
         assert_eq!(found("cpu/system_call", call, &[]), "call=getppid placement=one-cpu");
         let warm: &[(&str, &[&str])] =
-            &[("state", &["warm"]), ("order", &["sequential"]), ("way", &["mmap"])];
+            &[("state", &["warm"]), ("order", &["sequential"]), ("call", &["mmap"])];
         assert_eq!(
             found("filesystem/read", warm, &[("file", 50 << 20), ("block", 5000)]),
-            "block=4096 file=67108864 order=sequential placement=one-cpu state=warm way=mmap"
+            "block=4096 call=mmap file=67108864 order=sequential placement=one-cpu state=warm"
         );
         let stride: &[(&str, &[&str])] = &[("access", &["first byte of each stride"])];
         assert_eq!(

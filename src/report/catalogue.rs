@@ -12,7 +12,7 @@ use std::fmt::Write;
 const MOST_VALUES: usize = 12;
 
 /// One line for each experiment: name, number of points on this machine, question.
-pub(super) fn list(
+pub fn list(
     experiments: impl Iterator<Item = &'static dyn Experiment>,
     machine: &Machine,
     style: Style,
@@ -28,8 +28,9 @@ pub(super) fn list(
     experiments.iter().map(line).collect()
 }
 
-/// The method section of an experiment, with its points on this machine.
-pub(super) fn explain(experiment: &dyn Experiment, machine: &Machine, style: Style) -> String {
+/// The method section of an experiment: question, operation, method, parameters and points here, what is missing here,
+/// caveats.
+pub fn explain(experiment: &dyn Experiment, machine: &Machine, style: Style) -> String {
     let about = experiment.about();
     let points = experiment.sweep(machine);
     let mut text = style.title(&format!("{} (method version {})", about.name, about.version)) + "\n";

@@ -11,7 +11,7 @@ use self::accuracy::AccuracyReport;
 use self::core_state::{CoreReport, CoreSharedReport};
 use self::with_interval::{WithInterval, high, low};
 use super::beside::{self, Published};
-use super::finding;
+use super::{finding, form};
 use crate::experiment::{Bound, Check, Figure, Finding, Part, Point, Prediction, Term};
 use crate::experiments::OtherVersion;
 use crate::machine::{Machine, Warning};
@@ -165,32 +165,17 @@ struct FigureReport<'run> {
     unit: &'static str,
 }
 
-/// The whole report as JSON, ending in a line feed.
-pub fn render(results: &Results) -> String {
-    // Plain structures of numbers and texts with text keys: there is nothing in them that could fail.
-    serde_json::to_string_pretty(&report(results)).unwrap_or_default() + "\n"
+/// The whole report in lines.
+pub(super) fn pretty(results: &Results, published: Option<&Published>) -> String {
+    form::pretty(&report(results, published))
 }
 
-/// The same with published figures beside those of the run.
-pub fn render_beside(results: &Results, published: &Published) -> String {
-    serde_json::to_string_pretty(&report_beside(results, published)).unwrap_or_default() + "\n"
+/// The same on one line, to be put into a page.
+pub(super) fn compact(results: &Results, published: Option<&Published>) -> String {
+    serde_json::to_string(&report(results, published)).unwrap_or_default()
 }
 
-/// The report on one line, to be put into a page.
-pub(super) fn compact(results: &Results) -> String {
-    serde_json::to_string(&report(results)).unwrap_or_default()
-}
-
-/// The same with published figures.
-pub(super) fn compact_beside(results: &Results, published: &Published) -> String {
-    serde_json::to_string(&report_beside(results, published)).unwrap_or_default()
-}
-
-fn report_beside<'run>(results: &'run Results, published: &Published<'run>) -> Report<'run> {
-    Report { beside: Some(beside::entries(&published.rows)), ..report(results) }
-}
-
-fn report<'run>(results: &'run Results) -> Report<'run> {
+fn report<'run>(results: &'run Results, published: Option<&Published<'run>>) -> Report<'run> {
     let run = results.run;
     Report {
         schema: SCHEMA,
@@ -216,7 +201,7 @@ fn report<'run>(results: &'run Results) -> Report<'run> {
             .collect(),
         overall: results.overall.iter().map(statement).collect(),
         accuracy: accuracy::accuracy(&results.accuracy),
-        beside: None,
+        beside: published.map(|published| beside::entries(&published.rows)),
     }
 }
 
@@ -271,7 +256,7 @@ fn point(result: &PointResult) -> PointReport<'_> {
         trials: result.trials.0,
         trials_attempted: result.trials.1,
         trials_left_out: result.left_out,
-        observations: usable.or(unusable).map_or(0, |estimate| estimate.observations),
+        observations: result.outcome.observed().map_or(0, |estimate| estimate.observations),
         below,
         bound,
         unusable: unusable.map(WithInterval::of),

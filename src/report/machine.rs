@@ -1,18 +1,25 @@
 //! The machine's description and its warnings as text.
 
 use super::description::{self, Section};
+use super::form::{self, Facts};
 use super::text::{Style, clean};
 use crate::machine::Machine;
 
 /// Names of facts longer than this take a line of their own.
 const LONGEST_NAME: usize = 32;
 
-/// The description of a machine: every fact, where it was read, and what may disturb a run.
-pub(super) fn text(machine: &Machine, style: Style) -> String {
-    let sections = description::sections(machine);
-    let mut text: String = sections.iter().map(|section| of_section(section, style) + "\n").collect();
-    text += &warnings(machine, style);
-    text
+/// Every fact, where it was read, and what may disturb a run.
+impl Facts for Machine {
+    fn text(&self, style: Style) -> String {
+        let sections = description::sections(self);
+        let mut text: String = sections.iter().map(|section| of_section(section, style) + "\n").collect();
+        text += &warnings(self, style);
+        text
+    }
+
+    fn json(&self) -> String {
+        form::pretty(self)
+    }
 }
 
 fn of_section(section: &Section, style: Style) -> String {

@@ -2,7 +2,7 @@
 
 use super::summary;
 use super::words;
-use crate::experiment::{Experiment, Landmark, MainFigure, PEER, Point, VIRTUAL_PEER, Value};
+use crate::experiment::{Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value};
 use crate::results::{PointResult, Results, TrendResult};
 
 /// A main figure that the run has.
@@ -25,13 +25,13 @@ pub(super) enum Source<'run> {
 /// Those of one experiment: the ones that it names, else its first point; empty where no point has a figure. Of several
 /// names for one point, as where there are fewer caches than names, the last stands.
 pub(super) fn of<'run>(found: &'run Results, name: &'run str) -> Vec<Main<'run>> {
-    let known = found.experiment(name);
-    let landmarks = known.map(|known| known.landmarks(&found.run.header.machine)).unwrap_or_default();
+    let shown = found.experiment(name).map_or(Shown::by(&[]), |known| known.about().shown);
+    let landmarks = (shown.landmarks)(&found.run.header.machine);
     let measured: Vec<&PointResult> =
         found.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();
-    let named = known.map(Experiment::main_figures).unwrap_or_default();
+    let named = shown.main_figures.iter();
     let chosen: Vec<Main> =
-        named.iter().filter_map(|figure| choose(found, name, figure, &measured, &landmarks)).collect();
+        named.filter_map(|figure| choose(found, name, figure, &measured, &landmarks)).collect();
     match (chosen.is_empty(), measured.first()) {
         (true, Some(point)) => {
             vec![Main { words: words::short_label(*point, &point.point), source: Source::Point(point) }]

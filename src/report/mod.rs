@@ -5,19 +5,17 @@
 //! run file gives the same bytes.
 
 mod accuracy;
-pub mod article;
-pub mod beside;
-mod catalogue;
+mod article;
+mod beside;
+pub mod catalogue;
 pub mod description;
 mod figure;
 mod finding;
-pub mod html;
-pub mod json;
-pub mod latex;
+mod form;
+mod json;
 pub mod live;
 mod machine;
 mod main_figures;
-pub mod markdown;
 mod occupancy;
 pub mod paper;
 pub mod planned;
@@ -25,8 +23,14 @@ pub mod published;
 pub mod quantities;
 pub mod replication;
 mod run;
+mod run_report;
 pub mod screen;
 mod summary;
-pub mod terminal;
+mod terminal;
 mod text;
 mod words;
+
+pub use form::{Facts, FactsForm, Form, Subject, render, render_facts};
+pub use replication::ReplicationReport;
+pub use run_report::RunReport;
+pub use text::Style;

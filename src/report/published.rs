@@ -1,5 +1,6 @@
 //! Published machines and their figures, for a terminal and for programs.
 
+use super::form::{self, Facts};
 use super::quantities;
 use super::text::{Style, clean};
 use super::words::plural;
@@ -40,14 +41,71 @@ pub fn value(figure: &Figure) -> String {
 }
 
 /// Every machine in a line, with the number of its figures.
-pub fn list(style: Style) -> String {
-    let mut text = String::new();
-    for machine in references::machines() {
-        text += &(style.title(&machine.id) + "\n");
-        text += &style.wrapped("    ", &format!("{}; {}", machine.title(), sources(machine)));
-        text += &style.wrapped("    ", &format!("{}; {}", role(machine), counts(machine)));
+pub struct Library;
+
+impl Facts for Library {
+    fn text(&self, style: Style) -> String {
+        let mut text = String::new();
+        for machine in references::machines() {
+            text += &(style.title(&machine.id) + "\n");
+            text += &style.wrapped("    ", &format!("{}; {}", machine.title(), sources(machine)));
+            text += &style.wrapped("    ", &format!("{}; {}", role(machine), counts(machine)));
+        }
+        text
     }
-    text
+
+    fn json(&self) -> String {
+        let machines: Vec<Listed> = references::machines().iter().map(listed).collect();
+        let sources = references::sources();
+        form::pretty(&serde_json::json!({ "schema": SCHEMA, "sources": sources, "machines": machines }))
+    }
+}
+
+/// These machines with what is known of them and all of their figures.
+pub struct Machines<'a>(pub &'a [&'a Machine]);
+
+impl Facts for Machines<'_> {
+    fn text(&self, style: Style) -> String {
+        let texts: Vec<String> = self.0.iter().map(|each| machine(each, style)).collect();
+        texts.join("\n")
+    }
+
+    fn json(&self) -> String {
+        let told = |machine: &&Machine| {
+            let figures: Vec<&Figure> = references::of_machine(&machine.id).collect();
+            serde_json::json!({ "machine": machine, "figures": figures })
+        };
+        let machines: Vec<serde_json::Value> = self.0.iter().map(told).collect();
+        form::pretty(&serde_json::json!({ "schema": SCHEMA, "machines": machines }))
+    }
+}
+
+/// One figure with everything that is known of it.
+impl Facts for Figure {
+    fn text(&self, style: Style) -> String {
+        let machine = references::machine(self.machine());
+        let mut text = style.title(style.wrapped("", &place(self)).trim_end()) + "\n" + &line(self, style);
+        let source = references::source(self.source()).map(|source| {
+            (" source: ", format!("{}, line {} of {}", source.title, self.line(), source.text))
+        });
+        let told = [
+            Some((" printed: ", self.printed().to_string())),
+            self.printed_prediction().map(|printed| (" predicted: ", printed.to_owned())),
+            machine.map(|machine| (" machine: ", title(machine))),
+            self.remote().map(|remote| (" other end: ", remote.to_owned())),
+            self.basis().map(|basis| (" basis: ", basis.to_owned())),
+            self.note().filter(|_| self.doubt().is_none()).map(|note| (" note: ", note.to_owned())),
+            self.doubt().map(|doubt| (" doubt: ", doubt.sentence().to_owned())),
+            source,
+        ];
+        let told = told.into_iter().flatten();
+        text.extend(told.map(|(lead, words)| style.wrapped(&format!("  {lead:>13}"), &words)));
+        text
+    }
+
+    fn json(&self) -> String {
+        form::pretty(self)
+    }
 }
 
 fn role(machine: &Machine) -> String {
@@ -68,8 +126,7 @@ fn counts(machine: &Machine) -> String {
     }
 }
 
-/// A machine with what is known of it and all of its figures.
-pub fn machine(machine: &Machine, style: Style) -> String {
+fn machine(machine: &Machine, style: Style) -> String {
     let mut text = style.title(style.wrapped("", &title(machine)).trim_end()) + "\n";
     text += &style.wrapped("  ", &format!("{}; {}", role(machine), counts(machine)));
     for (key, fact) in &machine.facts {
@@ -87,28 +144,6 @@ pub fn machine(machine: &Machine, style: Style) -> String {
         }
         text += &line(figure, style);
     }
-    text
-}
-
-/// One figure with everything that is known of it.
-pub fn figure(figure: &Figure, style: Style) -> String {
-    let machine = references::machine(figure.machine());
-    let mut text = style.title(style.wrapped("", &place(figure)).trim_end()) + "\n" + &line(figure, style);
-    let source = references::source(figure.source())
-        .map(|source| (" source: ", format!("{}, line {} of {}", source.title, figure.line(), source.text)));
-    let told = [
-        Some((" printed: ", figure.printed().to_string())),
-        figure.printed_prediction().map(|printed| (" predicted: ", printed.to_owned())),
-        machine.map(|machine| (" machine: ", title(machine))),
-        figure.remote().map(|remote| (" other end: ", remote.to_owned())),
-        figure.basis().map(|basis| (" basis: ", basis.to_owned())),
-        figure.note().filter(|_| figure.doubt().is_none()).map(|note| (" note: ", note.to_owned())),
-        figure.doubt().map(|doubt| (" doubt: ", doubt.sentence().to_owned())),
-        source,
-    ];
-    text.extend(
-        told.into_iter().flatten().map(|(lead, words)| style.wrapped(&format!("  {lead:>13}"), &words)),
-    );
     text
 }
 
@@ -164,12 +199,6 @@ struct Listed<'a> {
     doubtful: usize,
 }
 
-/// Every machine with the number of its figures, for programs.
-pub fn list_json() -> String {
-    let machines: Vec<Listed> = references::machines().iter().map(listed).collect();
-    json(&serde_json::json!({ "schema": SCHEMA, "sources": references::sources(), "machines": machines }))
-}
-
 fn listed(machine: &Machine) -> Listed<'_> {
     let figures = || references::of_machine(&machine.id);
     Listed {
@@ -180,20 +209,5 @@ fn listed(machine: &Machine) -> Listed<'_> {
     }
 }
 
-/// These machines with all of their figures, for programs.
-pub fn machines_json(machines: &[&Machine]) -> String {
-    let told = |machine: &&Machine| {
-        let figures: Vec<&Figure> = references::of_machine(&machine.id).collect();
-        serde_json::json!({ "machine": machine, "figures": figures })
-    };
-    let machines: Vec<serde_json::Value> = machines.iter().map(told).collect();
-    json(&serde_json::json!({ "schema": SCHEMA, "machines": machines }))
-}
-
 /// The version of this shape.
 const SCHEMA: u32 = 1;
-
-fn json(value: &serde_json::Value) -> String {
-    // Numbers and texts with text keys: nothing in them could fail.
-    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
-}

@@ -3,16 +3,13 @@
 use super::finding;
 use super::run::{self, Precision};
 use super::summary::{self, Group, Row, Unmeasured};
-use super::text::{clean, lines};
+use super::text::{Style, clean, lines};
 use super::words::{self, plural};
-use super::{accuracy, catalogue, machine as description, quantities};
-use crate::experiment::{Experiment, Finding};
-use crate::machine::Machine;
+use super::{accuracy, machine, quantities};
+use crate::experiment::Finding;
 use crate::results::{Outcome, Results};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
 use std::path::Path;
-
-pub use super::text::Style;
 
 /// From this width on the table has all columns.
 const WIDE: usize = 110;
@@ -45,32 +42,12 @@ pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> Stri
         doubts(results, style),
         not_judged(results, style),
         disturbances(results, style),
-        description::warnings(&results.run.header.machine, style),
+        machine::warnings(&results.run.header.machine, style),
         precision(results, style),
         places(files, style),
     ];
     let said: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     said.join("\n")
-}
-
-/// The description of a machine, with where each fact was read, and warnings.
-pub fn machine(machine: &Machine, style: Style) -> String {
-    description::text(machine, style)
-}
-
-/// One line for each experiment: name, number of points on this machine, question.
-pub fn list(
-    experiments: impl Iterator<Item = &'static dyn Experiment>,
-    machine: &Machine,
-    style: Style,
-) -> String {
-    catalogue::list(experiments, machine, style)
-}
-
-/// The method section of an experiment: question, operation, method, parameters and points here, what is missing here,
-/// caveats.
-pub fn explain(experiment: &dyn Experiment, machine: &Machine, style: Style) -> String {
-    catalogue::explain(experiment, machine, style)
 }
 
 fn head(results: &Results, style: Style) -> String {

@@ -153,7 +153,7 @@ fn experiments_of(points: &[PointResult]) -> impl Iterator<Item = &'static dyn E
 fn everything<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
     let mut known = Known::new(&run.header.machine, core_hz);
     for point in points {
-        if let Some(estimate) = point.estimate().or(point.outcome.unusable()) {
+        if let Some(estimate) = point.outcome.observed() {
             known.learn(&point.experiment, &point.point, Found::of(estimate, point.unit));
         }
     }

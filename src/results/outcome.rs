@@ -96,6 +96,11 @@ impl Outcome {
         }
     }
 
+    /// What came out, whether it may be used or not; `None` where nothing was measured.
+    pub fn observed(&self) -> Option<&Estimate> {
+        self.estimate().or(self.unusable())
+    }
+
     /// Whether something went wrong, as against something that was not there.
     pub fn is_failure(&self) -> bool {
         matches!(self, Outcome::Failed { .. } | Outcome::TimedOut { .. } | Outcome::Implausible { .. })

@@ -1,10 +1,10 @@
 //! What reports say of a peer: a virtual one is called so wherever a point or a sentence names it.
 
 use super::described;
+use clap::ValueEnum;
 use fathom::experiment::{PEER, Parameter, Point, Scale};
 use fathom::record::{Peer, PeerKind, PlannedPoint, Run, Trial, TrialOutcome};
-use fathom::report::terminal::Style;
-use fathom::report::{html, json, latex, markdown, screen, terminal};
+use fathom::report::{Facts, Form, RunReport, Style, render};
 use fathom::results::Results;
 use fathom::sampling::{Observations, Sample};
 
@@ -34,16 +34,14 @@ fn run(kind: PeerKind) -> Run {
     run
 }
 
-fn forms(run: &Run) -> [(&'static str, String); 6] {
-    let results = Results::of(run);
-    [
-        ("screen", screen::page(&results, &[], Style { width: 120, colour: false })),
-        ("terminal", terminal::summary(&results, &[], Style { width: 120, colour: false })),
-        ("page", html::render(&results)),
-        ("Markdown", markdown::render(&results)),
-        ("LaTeX", latex::render(&results)),
-        ("JSON", json::render(&results)),
-    ]
+fn in_form(run: &Run, form: Form) -> String {
+    render(&RunReport::of(&Results::of(run)), form, Style { width: 120, colour: false })
+}
+
+fn forms(run: &Run) -> Vec<(Form, String)> {
+    let full = RunReport::of(&Results::of(run)).in_full(true).text(Style { width: 120, colour: false });
+    let forms = Form::value_variants().iter().map(|form| (*form, in_form(run, *form)));
+    forms.chain([(Form::Text, full)]).collect()
 }
 
 #[test]
@@ -52,9 +50,9 @@ fn a_virtual_peer_is_called_so_in_every_form_and_at_every_point() {
     let points: Vec<String> = Results::of(&run).points.iter().map(|point| point.point.to_string()).collect();
     assert!(points.iter().all(|point| point.contains("virtual peer")), "{points:?}");
     for (form, text) in forms(&run) {
-        assert!(text.matches("virtual peer").count() >= 1, "{form}: {text}");
+        assert!(text.matches("virtual peer").count() >= 1, "{form:?}: {text}");
     }
-    let page = html::render(&Results::of(&run));
+    let page = in_form(&run, Form::Html);
     assert!(page.contains("a virtual peer: a network namespace of the machine that is measured"));
 }
 
@@ -62,8 +60,8 @@ fn a_virtual_peer_is_called_so_in_every_form_and_at_every_point() {
 fn a_real_peer_is_shown_with_its_machine_and_never_called_virtual() {
     let run = run(PeerKind::Ssh);
     for (form, text) in forms(&run) {
-        assert!(text.contains("lab7") && text.contains("192.0.2.7"), "{form}: {text}");
-        assert!(!text.contains("virtual peer"), "{form}: {text}");
+        assert!(text.contains("lab7") && text.contains("192.0.2.7"), "{form:?}: {text}");
+        assert!(!text.contains("virtual peer"), "{form:?}: {text}");
     }
-    assert!(html::render(&Results::of(&run)).contains("Peer: Processor"));
+    assert!(in_form(&run, Form::Html).contains("Peer: Processor"));
 }

@@ -4,7 +4,7 @@
 use super::arithmetic_kernel;
 use crate::experiment::{
     About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Site, Statement, Workload, said,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, said,
 };
 use crate::machine::Machine;
 use crate::quantity::Nanoseconds;
@@ -38,6 +38,17 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[INSTRUCTION, CHAINS],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "integer addition, each waiting for the last",
+            &[("instruction", At::Name("integer-add")), ("chains", At::Number(1))],
+        ),
+        MainFigure::of(
+            "double division, each waiting for the last",
+            &[("instruction", At::Name("double-divide")), ("chains", At::Number(1))],
+        ),
+        MainFigure::of("mispredicted branch", &[("instruction", At::Name("mispredicted-branch"))]),
+    ]),
 };
 
 /// An instruction: its name, its expected latency and parallelism on a current core.
@@ -61,22 +72,6 @@ const FOG: &str = "Fog, Instruction tables, 2022, typical of current x86-64 core
 impl Experiment for Arithmetic {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "integer addition, each waiting for the last",
-                    &[("instruction", At::Name("integer-add")), ("chains", At::Number(1))],
-                ),
-                MainFigure::of(
-                    "double division, each waiting for the last",
-                    &[("instruction", At::Name("double-divide")), ("chains", At::Number(1))],
-                ),
-                MainFigure::of("mispredicted branch", &[("instruction", At::Name("mispredicted-branch"))]),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -4,15 +4,16 @@ use super::kernel_service;
 use super::ring::Ring;
 use crate::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Statement, Workload, errno,
-    said,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload,
+    errno, said,
 };
 use crate::machine::Machine;
 use crate::sampling::partner;
 use crate::sampling::turn::{self, Ends};
 
 /// How the CPU is handed over.
-const BY: Parameter = Parameter { name: "by", meaning: "how the CPU is handed over", scale: Scale::Name };
+const MECHANISM: Parameter =
+    Parameter { name: "mechanism", meaning: "how the CPU is handed over", scale: Scale::Name };
 /// What it is handed between.
 const BETWEEN: Parameter =
     Parameter { name: "between", meaning: "processes or threads of one process", scale: Scale::Name };
@@ -47,8 +48,18 @@ static ABOUT: About = About {
               measures creation, not a switch, and is kept as what it is. `pipe` figures that are not \
               reduced contain the pipe.",
     version: 1,
-    parameters: &[BY, BETWEEN, MEMBERS, WORKING_SET],
+    parameters: &[MECHANISM, BETWEEN, MEMBERS, WORKING_SET],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "between processes",
+            &[("between", At::Name(PROCESSES)), ("mechanism", At::Name(PIPE_NET))],
+        ),
+        MainFigure::of(
+            "between threads",
+            &[("between", At::Name(THREADS)), ("mechanism", At::Name(PIPE_NET))],
+        ),
+    ]),
 };
 
 const PIPE: &str = "pipe";
@@ -65,12 +76,12 @@ const STACKS: &str = "stacks";
 
 /// A switch between two processes on one CPU, for predictions that contain switches.
 pub fn between_processes() -> Point {
-    Point::new().named(&BY, PIPE_NET).named(&BETWEEN, PROCESSES)
+    Point::new().named(&MECHANISM, PIPE_NET).named(&BETWEEN, PROCESSES)
 }
 
 /// A process on another CPU woken through a pipe, for predictions that contain that.
 pub fn across_cpus() -> Point {
-    Point::at(Placement::AcrossCpus).named(&BY, PIPE).named(&BETWEEN, PROCESSES)
+    Point::at(Placement::AcrossCpus).named(&MECHANISM, PIPE).named(&BETWEEN, PROCESSES)
 }
 
 impl Experiment for ContextSwitch {
@@ -78,29 +89,17 @@ impl Experiment for ContextSwitch {
         &ABOUT
     }
 
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "between processes",
-                    &[("between", At::Name(PROCESSES)), ("by", At::Name(PIPE_NET))],
-                ),
-                MainFigure::of(
-                    "between threads",
-                    &[("between", At::Name(THREADS)), ("by", At::Name(PIPE_NET))],
-                ),
-            ]
-        }
-    }
-
     fn sweep(&self, _: &Machine) -> Vec<Point> {
-        let at = |placement, by, between| Point::at(placement).named(&BY, by).named(&BETWEEN, between);
+        let at = |placement, mechanism, between| {
+            Point::at(placement).named(&MECHANISM, mechanism).named(&BETWEEN, between)
+        };
         let mut points = vec![at(Placement::OneCpu, PIPE_ALONE, NOBODY)];
         for between in [PROCESSES, THREADS] {
             points.push(at(Placement::OneCpu, PIPE_NET, between));
-            for by in [PIPE, "eventfd", "futex"] {
+            for mechanism in [PIPE, "eventfd", "futex"] {
                 points.extend(
-                    [Placement::OneCpu, Placement::AcrossCpus].map(|placement| at(placement, by, between)),
+                    [Placement::OneCpu, Placement::AcrossCpus]
+                        .map(|placement| at(placement, mechanism, between)),
                 );
             }
             points.push(at(Placement::Free, PIPE, between));
@@ -118,7 +117,7 @@ impl Experiment for ContextSwitch {
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
-        match (point.placement(), point.name(&BY)) {
+        match (point.placement(), point.name(&MECHANISM)) {
             (Placement::AcrossCpus, _) => vec![Requirement::Cpus(2)],
             (_, USER_LEVEL) => vec![Requirement::Architecture("x86_64")],
             _ => vec![],
@@ -131,7 +130,7 @@ impl Experiment for ContextSwitch {
             Prediction::new().software("system calls, each a bare entry at least", count, entry.clone())
         };
         let literature = |ns, what| Basis::published(ns, what);
-        Ok(match (point.name(&BY), point.placement()) {
+        Ok(match (point.name(&MECHANISM), point.placement()) {
             (USER_LEVEL, _) => Prediction::new().hardware(
                 "six registers and a stack pointer saved and restored",
                 1.0,
@@ -170,7 +169,7 @@ impl Experiment for ContextSwitch {
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        let in_kernel = !matches!(point.name(&BY), USER_LEVEL | PIPE_NET | RING);
+        let in_kernel = !matches!(point.name(&MECHANISM), USER_LEVEL | PIPE_NET | RING);
         in_kernel.then(|| Bound {
             limit: 40.0 * known.shortest_cycle(),
             because: "every hand-over enters the kernel, which takes some forty cycles on every core"
@@ -180,7 +179,7 @@ impl Experiment for ContextSwitch {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         point.ensure_variant(&BETWEEN, &[PROCESSES, THREADS, NOBODY, STACKS])?;
-        match point.name(&BY) {
+        match point.name(&MECHANISM) {
             PIPE => hand_over(turn::pipes()?, point, site),
             PIPE_NET => Ok(hand_over(turn::pipes()?, point, site)?.against(pipe_round_trip()?)),
             PIPE_ALONE => Ok(Workload::batched(pipe_round_trip()?).per_iteration(2)),
@@ -190,14 +189,14 @@ impl Experiment for ContextSwitch {
             YIELD => yielding(site),
             START => start_of_child(point, site),
             USER_LEVEL => user_level(),
-            by => Err(Failure::no_variant(&BY, by)),
+            mechanism => Err(Failure::no_variant(&MECHANISM, mechanism)),
         }
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         let switches = seen.per_operation(seen.switches());
-        let by = point.name(&BY);
-        match (by, point.placement()) {
+        let mechanism = point.name(&MECHANISM);
+        match (mechanism, point.placement()) {
             (PIPE_ALONE | USER_LEVEL, _) => {
                 vec![Check::within(
                     "nothing was switched by the kernel: its switches per operation",
@@ -210,7 +209,7 @@ impl Experiment for ContextSwitch {
             // This side is switched away from once a round trip; the kernel counts both sides of threads here.
             (_, Placement::OneCpu) => {
                 let claim = "the CPU went to the other side and back: switches counted by the kernel per switch claimed";
-                let (own, of) = match (by, point.name(&BETWEEN)) {
+                let (own, of) = match (mechanism, point.name(&BETWEEN)) {
                     (RING, _) => (1.0 / point.number(&MEMBERS) as f64, "this process's share"),
                     (_, THREADS) => (1.0, "both threads"),
                     _ => (0.5, "one side of two"),
@@ -234,8 +233,8 @@ impl Experiment for ContextSwitch {
     }
 }
 
-fn between(by: &str, between: &str) -> Point {
-    Point::new().named(&BY, by).named(&BETWEEN, between)
+fn between(mechanism: &str, between: &str) -> Point {
+    Point::new().named(&MECHANISM, mechanism).named(&BETWEEN, between)
 }
 
 /// What a process costs more than a thread, to switch to.

@@ -3,7 +3,7 @@
 use super::pairs::{self, FROM, TO};
 use crate::experiment::{
     About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Point, Prediction, Requirement,
-    Site, Workload,
+    Shown, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::sampling::partner;
@@ -24,6 +24,7 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[FROM, TO],
     trends: &[],
+    shown: Shown::by(&[]),
 };
 
 impl Experiment for CoreToCore {

@@ -2,7 +2,7 @@
 
 use crate::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Question, Requirement, Scale, Site, Trend, Workload, said,
+    Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, said,
 };
 use crate::machine::Machine;
 
@@ -29,6 +29,10 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[FORM, COUNT],
     trends: &[Trend { along: "iterations", step: 1.0, slope: "per iteration" }],
+    shown: Shown::by(&[
+        MainFigure::slope("each iteration, counter in a register", &[("form", At::Name("register"))]),
+        MainFigure::slope("each iteration, counter in memory", &[("form", At::Name("memory"))]),
+    ]),
 };
 
 const FORMS: [&str; 3] = ["register", "memory", "memory-and-pointer"];
@@ -36,15 +40,6 @@ const FORMS: [&str; 3] = ["register", "memory", "memory-and-pointer"];
 impl Experiment for LoopOverhead {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::slope("each iteration, counter in a register", &[("form", At::Name("register"))]),
-                MainFigure::slope("each iteration, counter in memory", &[("form", At::Name("memory"))]),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -2,7 +2,7 @@
 
 use crate::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Site, Workload, said,
+    Point, Prediction, Question, Scale, Shown, Site, Workload, said,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -12,8 +12,8 @@ use std::rc::Rc;
 /// The CPU that is watched.
 const CPU: Parameter = Parameter { name: "cpu", meaning: "the CPU that spins", scale: Scale::Count };
 /// What is asked of the gaps.
-const ASPECT: Parameter = Parameter {
-    name: "aspect",
+const FIGURE: Parameter = Parameter {
+    name: "figure",
     meaning: "lost: share of time; longest: the longest gap in 8 ms; gap: the length of every gap",
     scale: Scale::Name,
 };
@@ -31,8 +31,12 @@ static ABOUT: About = About {
              lengths of all gaps are recorded, of one and the same loop; interrupts and the time that the hypervisor took stand beside them.",
     caveats: "On a virtual machine a gap may be the host's. What happens within ten readings is not seen.",
     version: 1,
-    parameters: &[CPU, ASPECT],
+    parameters: &[CPU, FIGURE],
     trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "time lost to others while only spinning",
+        &[("figure", At::Name("lost"))],
+    )]),
 };
 
 const LOST: &str = "lost";
@@ -51,14 +55,10 @@ impl Experiment for Noise {
         &ABOUT
     }
 
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const { &[MainFigure::of("time lost to others while only spinning", &[("aspect", At::Name("lost"))])] }
-    }
-
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
         let cpus = machine.allowed_cpus().iter();
         let point = |cpu: &usize| {
-            [LOST, LONGEST, GAP].map(|aspect| Point::new().with(&CPU, *cpu as u64).named(&ASPECT, aspect))
+            [LOST, LONGEST, GAP].map(|figure| Point::new().with(&CPU, *cpu as u64).named(&FIGURE, figure))
         };
         cpus.flat_map(point).collect()
     }
@@ -73,7 +73,7 @@ impl Experiment for Noise {
     }
 
     fn unit(&self, point: &Point) -> Unit {
-        if point.name(&ASPECT) == LOST { Unit::PartsPerMillion } else { Unit::Nanoseconds }
+        if point.name(&FIGURE) == LOST { Unit::PartsPerMillion } else { Unit::Nanoseconds }
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
@@ -85,7 +85,7 @@ impl Experiment for Noise {
             (1.0, "a tick")
         };
         let each = Basis::published(2_000.0 * virtual_exit, tick);
-        Ok(match point.name(&ASPECT) {
+        Ok(match point.name(&FIGURE) {
             LOST => {
                 let share = Basis { value: each.value * hertz / 1e9 * 1e6, source: each.source };
                 Prediction::new().software(&format!("{what}, {hertz:.0} times a second"), 1.0, share)
@@ -95,7 +95,7 @@ impl Experiment for Noise {
     }
 
     fn figure(&self) -> Option<&'static Parameter> {
-        Some(&ASPECT)
+        Some(&FIGURE)
     }
 
     fn prepare<'site>(&self, _: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -121,7 +121,7 @@ impl Experiment for Noise {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let mut lost = known.found_along(ABOUT.name, &Point::new().named(&ASPECT, LOST), &CPU);
+        let mut lost = known.found_along(ABOUT.name, &Point::new().named(&FIGURE, LOST), &CPU);
         lost.sort_by(|(_, one), (_, other)| other.value.total_cmp(&one.value));
         let Some((cpu, most)) = lost.first() else { return vec![] };
         let apart = lost.get(1).is_none_or(|(_, second)| most.differs_from(second) == Some(true));

@@ -4,7 +4,7 @@
 use super::call_kernel;
 use crate::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Question, Requirement, Scale, Site, Trend, Workload, ensure, said,
+    Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, ensure, said,
 };
 use crate::machine::Machine;
 
@@ -37,6 +37,10 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[FORM, ARGUMENTS],
     trends: &[Trend { along: "arguments", step: 1.0, slope: "per argument" }],
+    shown: Shown::by(&[
+        MainFigure::of("call without arguments", &[("form", At::Name("abi")), ("arguments", At::Number(0))]),
+        MainFigure::slope("each argument more, calls in a chain", &[("form", At::Name("chained"))]),
+    ]),
 };
 
 /// In the order of the kernels' table.
@@ -50,18 +54,6 @@ const CHAINED: usize = 1;
 impl Experiment for ProcedureCall {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "call without arguments",
-                    &[("form", At::Name("abi")), ("arguments", At::Number(0))],
-                ),
-                MainFigure::slope("each argument more, calls in a chain", &[("form", At::Name("chained"))]),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

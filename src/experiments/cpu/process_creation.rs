@@ -4,7 +4,7 @@ use super::kernel_service::{assumed, scaled};
 use super::program::{self, Program, reap};
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Placement, Point, Prediction, Question, Requirement, Scale, Site, Trend, Workload, said,
+    Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, said,
 };
 use crate::machine::Machine;
 use std::ptr::null_mut;
@@ -38,6 +38,13 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[MEASURE, RESIDENT],
     trends: &[Trend { along: "resident", step: 4096.0, slope: "per page of 4 KiB of the parent's memory" }],
+    shown: Shown::by(&[
+        MainFigure::of("fork, exit, wait", &[("measure", At::Name("fork, exit, wait"))]),
+        MainFigure::of(
+            "fork and exec of a static program",
+            &[("measure", At::Name("fork and exec of a static program"))],
+        ),
+    ]),
 };
 
 const FORK: &str = "fork, exit, wait";
@@ -53,18 +60,6 @@ const FORK_LARGE: &str = "fork of a large parent";
 impl Experiment for ProcessCreation {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of("fork, exit, wait", &[("measure", At::Name("fork, exit, wait"))]),
-                MainFigure::of(
-                    "fork and exec of a static program",
-                    &[("measure", At::Name("fork and exec of a static program"))],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

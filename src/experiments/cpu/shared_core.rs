@@ -3,7 +3,7 @@
 use super::pairs::{self, FROM, TO};
 use crate::experiment::{
     About, Basis, Bound, Check, Effort, Experiment, Failure, FigureValue, Finding, Found, Known, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Site, Stopwatch, Workload, said,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, Workload, said,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -43,6 +43,7 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[FROM, TO, FIGURE],
     trends: &[],
+    shown: Shown::by(&[]),
 };
 
 const IDLE: &str = "other idle";

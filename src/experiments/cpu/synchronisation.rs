@@ -2,7 +2,7 @@
 
 use crate::experiment::{
     About, At, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Site, Workload,
+    Prediction, Requirement, Scale, Shown, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::sampling::partner::Process;
@@ -27,6 +27,16 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[MECHANISM],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "by pipe, on one CPU",
+            &[("mechanism", At::Name("pipe")), ("placement", At::Name("one-cpu"))],
+        ),
+        MainFigure::of(
+            "by futex, across CPUs",
+            &[("mechanism", At::Name("futex")), ("placement", At::Name("across-cpus"))],
+        ),
+    ]),
 };
 
 /// The mechanisms, with the system calls of one hand-over.
@@ -44,21 +54,6 @@ impl Experiment for Synchronisation {
         &ABOUT
     }
 
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "by pipe, on one CPU",
-                    &[("mechanism", At::Name("pipe")), ("placement", At::Name("one-cpu"))],
-                ),
-                MainFigure::of(
-                    "by futex, across CPUs",
-                    &[("mechanism", At::Name("futex")), ("placement", At::Name("across-cpus"))],
-                ),
-            ]
-        }
-    }
-
     fn sweep(&self, _: &Machine) -> Vec<Point> {
         let placed = |placement| MECHANISMS.map(|(name, _)| Point::at(placement).named(&MECHANISM, name));
         [Placement::OneCpu, Placement::AcrossCpus].into_iter().flat_map(placed).collect()
@@ -72,9 +67,9 @@ impl Experiment for Synchronisation {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        let switch = |by| {
+        let switch = |mechanism| {
             let twin = Point::at(point.placement());
-            twin.named(&Parameter { name: "by", ..MECHANISM }, by)
+            twin.named(&Parameter { name: "mechanism", ..MECHANISM }, mechanism)
                 .named(&Parameter { name: "between", ..MECHANISM }, "processes")
         };
         let hand_over = known.measured_or(

@@ -3,8 +3,8 @@
 use super::{procedure_call, signal, watched};
 use crate::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Operation,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Site, Workload, ensure, errno, repeated,
-    said,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, ensure, errno,
+    repeated, said,
 };
 use crate::machine::Machine;
 use std::ffi::CStr;
@@ -31,6 +31,10 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[CALL],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of("getppid", &[("call", At::Name("getppid"))]),
+        MainFigure::of("write to /dev/null", &[("call", At::Name("write nothing to /dev/null"))]),
+    ]),
 };
 
 /// The bare entry with a clock reading on either side, as reports 002 and 003 timed it; also its distribution.
@@ -120,15 +124,6 @@ const SERVICES: &[Service] = &[
 impl Experiment for SystemCall {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of("getppid", &[("call", At::Name("getppid"))]),
-                MainFigure::of("write to /dev/null", &[("call", At::Name("write nothing to /dev/null"))]),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

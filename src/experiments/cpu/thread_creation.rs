@@ -3,7 +3,7 @@
 use super::kernel_service::scaled;
 use crate::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Placement,
-    Point, Prediction, Question, Requirement, Scale, Site, Stopwatch, Workload, ensure, said,
+    Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, Workload, ensure, said,
 };
 use crate::machine::Machine;
 use std::ptr::{null, null_mut};
@@ -33,6 +33,10 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[MEASURE],
     trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "kernel thread, created and joined",
+        &[("measure", At::Name("create and join"))],
+    )]),
 };
 
 const JOIN: &str = "create and join";
@@ -43,15 +47,6 @@ const USER_LEVEL: &str = "user-level";
 impl Experiment for ThreadCreation {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[MainFigure::of(
-                "kernel thread, created and joined",
-                &[("measure", At::Name("create and join"))],
-            )]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
@@ -73,7 +68,9 @@ impl Experiment for ThreadCreation {
         if point.name(&MEASURE) == USER_LEVEL {
             let switches = known.measured_or(
                 "cpu/context_switch",
-                &Point::new().named(&by("by"), USER_LEVEL).named(&by("between"), "stacks"),
+                &Point::new()
+                    .named(&parameter("mechanism"), USER_LEVEL)
+                    .named(&parameter("between"), "stacks"),
                 3.0,
                 "a stack switch of some ten instructions",
             );
@@ -148,7 +145,7 @@ pub fn whole() -> Point {
     Point::new().named(&MEASURE, JOIN)
 }
 
-fn by(name: &'static str) -> Parameter {
+fn parameter(name: &'static str) -> Parameter {
     Parameter { name, ..MEASURE }
 }
 

@@ -3,7 +3,7 @@
 use super::counter_forms::{self, Pair};
 use crate::experiment::{
     About, At, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point, Prediction,
-    Requirement, Scale, Site, Workload, errno,
+    Requirement, Scale, Shown, Site, Workload, errno,
 };
 use crate::machine::Machine;
 use crate::sampling::clock::kernel_clock;
@@ -14,8 +14,8 @@ use std::hint::black_box;
 const READING: Parameter =
     Parameter { name: "reading", meaning: "the instructions or the call", scale: Scale::Name };
 /// What is asked about it.
-const ASPECT: Parameter = Parameter {
-    name: "aspect",
+const MEASURE: Parameter = Parameter {
+    name: "measure",
     meaning: "cost: a reading, many back to back; pair: what two readings with nothing between show; resolution: the \
               smallest step other than zero",
     scale: Scale::Name,
@@ -41,8 +41,18 @@ static ABOUT: About = About {
               hypervisor in a virtual machine and cost thousands of ticks there. Ticks of the time-stamp counter count \
               time, not core cycles.",
     version: 1,
-    parameters: &[READING, ASPECT],
+    parameters: &[READING, MEASURE],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "two readings of the clock with nothing between",
+            &[("measure", At::Name("pair")), ("reading", At::Name("lfence-rdtsc-lfence rdtscp-lfence"))],
+        ),
+        MainFigure::of(
+            "clock_gettime",
+            &[("measure", At::Name("cost")), ("reading", At::Name("monotonic by library"))],
+        ),
+    ]),
 };
 
 const COST: &str = "cost";
@@ -65,33 +75,15 @@ impl Experiment for TimingOverhead {
         &ABOUT
     }
 
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "two readings of the clock with nothing between",
-                    &[
-                        ("aspect", At::Name("pair")),
-                        ("reading", At::Name("lfence-rdtsc-lfence rdtscp-lfence")),
-                    ],
-                ),
-                MainFigure::of(
-                    "clock_gettime",
-                    &[("aspect", At::Name("cost")), ("reading", At::Name("monotonic by library"))],
-                ),
-            ]
-        }
-    }
-
     fn sweep(&self, _: &Machine) -> Vec<Point> {
         let counter = counter_forms::ALL.iter().flat_map(|(name, _)| {
             // What a no-op between two readings adds (report 000 asks) is seen in the pair alone.
-            let aspects: &[&str] = if name.contains("nop") { &[PAIR] } else { &[COST, PAIR, RESOLUTION] };
-            aspects.iter().map(|aspect| Point::new().named(&READING, name).named(&ASPECT, aspect))
+            let measures: &[&str] = if name.contains("nop") { &[PAIR] } else { &[COST, PAIR, RESOLUTION] };
+            measures.iter().map(|measure| Point::new().named(&READING, name).named(&MEASURE, measure))
         });
         let kernel = KERNEL_CLOCKS.iter().flat_map(|(name, _)| {
-            [("library", COST), ("syscall", COST), ("library", RESOLUTION)].map(|(way, aspect)| {
-                Point::new().named(&READING, &format!("{name} by {way}")).named(&ASPECT, aspect)
+            [("library", COST), ("syscall", COST), ("library", RESOLUTION)].map(|(way, measure)| {
+                Point::new().named(&READING, &format!("{name} by {way}")).named(&MEASURE, measure)
             })
         });
         counter.chain(kernel).collect()
@@ -104,12 +96,12 @@ impl Experiment for TimingOverhead {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let reading = point.name(&READING);
-        if point.name(&ASPECT) == RESOLUTION {
+        if point.name(&MEASURE) == RESOLUTION {
             return predicted_resolution(reading);
         }
         Ok(match KERNEL_CLOCKS.iter().find(|(name, _)| reading.starts_with(&format!("{name} by"))) {
             Some((clock, _)) => predicted_kernel_clock(clock, reading.ends_with("syscall"), known),
-            None => predicted_form(reading, point.name(&ASPECT), known),
+            None => predicted_form(reading, point.name(&MEASURE), known),
         })
     }
 
@@ -117,7 +109,7 @@ impl Experiment for TimingOverhead {
         // A form that serialises twice cannot take less than a cycle an instruction (R-FIX-03: 15.4 cycles for
         // CPUID + RDTSC + RDTSCP + CPUID were believed because they equalled the instruction count).
         let reading = point.name(&READING);
-        if point.name(&ASPECT) != COST {
+        if point.name(&MEASURE) != COST {
             return None;
         }
         if enters_the_kernel(reading) {
@@ -135,17 +127,17 @@ impl Experiment for TimingOverhead {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let reading = point.name(&READING);
-        let aspect = point.name(&ASPECT);
-        point.ensure_variant(&ASPECT, &[COST, PAIR, RESOLUTION])?;
+        let measure = point.name(&MEASURE);
+        point.ensure_variant(&MEASURE, &[COST, PAIR, RESOLUTION])?;
         if let Some((_, pair)) = counter_forms::ALL.iter().find(|(name, _)| *name == reading) {
             let ns_per_tick = 1e9 / site.ticks_per_second;
-            return Ok(form_workload(*pair, aspect, ns_per_tick));
+            return Ok(form_workload(*pair, measure, ns_per_tick));
         }
         let unknown = || Failure::no_variant(&READING, reading);
         let (name, way) = reading.split_once(" by ").ok_or_else(unknown)?;
         let clock = KERNEL_CLOCKS.iter().find(|(clock, _)| *clock == name).map(|(_, id)| *id);
         let clock = clock.ok_or_else(unknown)?;
-        match (aspect, way) {
+        match (measure, way) {
             (RESOLUTION, "library") => Ok(Workload::recorded(move || Ok(Some(smallest_step(clock))))),
             (COST, "syscall") => Ok(kernel_workload(clock, read_by_system_call)),
             (COST, "library") => Ok(kernel_workload(clock, read_by_library)),
@@ -185,7 +177,7 @@ fn advance(reading: &str) -> (f64, f64) {
     }
 }
 
-fn predicted_form(reading: &str, aspect: &str, known: &Known) -> Prediction {
+fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
     let fog = "Fog, Instruction tables, 2022: RDTSC 20 to 40 cycles on current x86-64 cores";
     let fences = reading.matches("fence").count() as f64;
     let mut prediction = Prediction::new().hardware("reading the counter", 1.0, known.cycles(36.0, fog));
@@ -196,7 +188,7 @@ fn predicted_form(reading: &str, aspect: &str, known: &Known) -> Prediction {
     }
     // CPUID stands before the first reading and behind the last: it is part of the cost, not of the pair.
     let cpuids = reading.matches("cpuid").count() as f64 / 2.0;
-    if cpuids > 0.0 && aspect == COST {
+    if cpuids > 0.0 && measure == COST {
         let cost = if known.machine.is_virtual() {
             known.cycles(
                 1_300.0,
@@ -211,7 +203,7 @@ fn predicted_form(reading: &str, aspect: &str, known: &Known) -> Prediction {
 }
 
 fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> Prediction {
-    let counter = Point::new().named(&READING, "rdtscp").named(&ASPECT, COST);
+    let counter = Point::new().named(&READING, "rdtscp").named(&MEASURE, COST);
     let reading = known.measured_or(ABOUT.name, &counter, 12.0, "a counter reading of 36 cycles at 3 GHz");
     let prediction = Prediction::new();
     let coarse = clock.ends_with("coarse");
@@ -246,8 +238,8 @@ fn predicted_resolution(reading: &str) -> Result<Prediction, String> {
     Ok(Prediction::new().hardware("smallest visible step", 1.0, basis))
 }
 
-fn form_workload<'site>(pair: Pair, aspect: &str, ns_per_tick: f64) -> Workload<'site> {
-    match aspect {
+fn form_workload<'site>(pair: Pair, measure: &str, ns_per_tick: f64) -> Workload<'site> {
+    match measure {
         PAIR => {
             let negative = std::rc::Rc::new(Cell::new(0_u32));
             let counted = negative.clone();

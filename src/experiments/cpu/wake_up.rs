@@ -3,18 +3,18 @@
 use super::kernel_service;
 use crate::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Scale, Site, Workload, ensure, errno,
+    Prediction, Scale, Shown, Site, Workload, ensure, errno,
 };
 use crate::machine::Machine;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::null_mut;
 
 /// What the thread sleeps on.
-const SLEEPER: Parameter =
-    Parameter { name: "sleeper", meaning: "what the thread sleeps on", scale: Scale::Name };
+const TIMER: Parameter =
+    Parameter { name: "timer", meaning: "what the thread sleeps on", scale: Scale::Name };
 /// How long.
-const ASKED: Parameter =
-    Parameter { name: "asked", meaning: "how long it asks to sleep", scale: Scale::Nanoseconds };
+const SLEEP: Parameter =
+    Parameter { name: "sleep", meaning: "how long it asks to sleep", scale: Scale::Nanoseconds };
 /// Permission to be late.
 const SLACK: Parameter = Parameter {
     name: "slack",
@@ -35,8 +35,16 @@ static ABOUT: About = About {
              slack of 1 ns.",
     caveats: "The lateness includes the system calls themselves, on a CPU that had time to fall asleep.",
     version: 1,
-    parameters: &[SLEEPER, ASKED, SLACK],
+    parameters: &[TIMER, SLEEP, SLACK],
     trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "late by, after a sleep of 1 ms",
+        &[
+            ("timer", At::Name("clock_nanosleep")),
+            ("sleep", At::Number(1_000_000)),
+            ("slack", At::Number(50_000)),
+        ],
+    )]),
 };
 
 /// The slack that the kernel gives a process by default, nanoseconds (prctl(2), `PR_SET_TIMERSLACK`).
@@ -47,29 +55,16 @@ impl Experiment for WakeUp {
         &ABOUT
     }
 
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[MainFigure::of(
-                "late by, after a sleep of 1 ms",
-                &[
-                    ("sleeper", At::Name("clock_nanosleep")),
-                    ("asked", At::Number(1_000_000)),
-                    ("slack", At::Number(50_000)),
-                ],
-            )]
-        }
-    }
-
     fn sweep(&self, _: &Machine) -> Vec<Point> {
-        let sleeps = ["clock_nanosleep", "timerfd"].into_iter().flat_map(|sleeper| {
-            [100_000, 1_000_000].map(|asked| Point::new().named(&SLEEPER, sleeper).with(&ASKED, asked))
+        let sleeps = ["clock_nanosleep", "timerfd"].into_iter().flat_map(|timer| {
+            [100_000, 1_000_000].map(|asked| Point::new().named(&TIMER, timer).with(&SLEEP, asked))
         });
         sleeps.flat_map(|point| [DEFAULT_SLACK, 1].map(|slack| point.clone().with(&SLACK, slack))).collect()
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         // A timerfd is exact whatever the slack (timerfd_create(2) knows none).
-        let slack = if point.name(&SLEEPER) == "timerfd" { 0.0 } else { point.number(&SLACK) as f64 };
+        let slack = if point.name(&TIMER) == "timerfd" { 0.0 } else { point.number(&SLACK) as f64 };
         let entry = kernel_service::entry(known);
         let woken = if known.machine.is_virtual() {
             Basis::published(
@@ -97,15 +92,15 @@ impl Experiment for WakeUp {
     }
 
     fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
-        let asked = point.number(&ASKED);
+        let asked = point.number(&SLEEP);
         // SAFETY: sets a number of this thread's.
         errno("prctl of the timer slack", unsafe {
             libc::prctl(libc::PR_SET_TIMERSLACK, point.number(&SLACK))
         })?;
-        let workload = match point.name(&SLEEPER) {
+        let workload = match point.name(&TIMER) {
             "timerfd" => Workload::each(timerfd(asked)?),
             "clock_nanosleep" => Workload::each(nanosleep(asked)),
-            sleeper => return Err(Failure::no_variant(&SLEEPER, sleeper)),
+            timer => return Err(Failure::no_variant(&TIMER, timer)),
         };
         Ok(workload.beyond(asked as f64))
     }

@@ -1,7 +1,7 @@
 //! Finding by timing how much of a file stays in the page cache: the largest prefix that can be read again without
 //! waiting for the device.
 
-use super::reader::{ReadAhead, Reader, Way};
+use super::reader::{Call, ReadAhead, Reader};
 use crate::experiment::{Failure, Site};
 use crate::test_file::{TestFile, blocks, cached_within, served};
 use std::cell::Cell;
@@ -67,10 +67,10 @@ pub struct Search<'site> {
 
 impl<'site> Search<'site> {
     /// Of a file of which nothing is cached.
-    pub fn new(test: TestFile, way: Way, order: Order, site: &'site Site) -> Result<Self, Failure> {
+    pub fn new(test: TestFile, call: Call, order: Order, site: &'site Site) -> Result<Self, Failure> {
         let file =
             File::open(&test.path).map_err(|error| Failure::Broke(format!("the file is gone: {error}")))?;
-        let reader = Reader::new(file, (test.bytes, test.content), PIECE, way, ReadAhead::Off)?;
+        let reader = Reader::new(file, (test.bytes, test.content), PIECE, call, ReadAhead::Off)?;
         advise(&test.file, 0, libc::POSIX_FADV_RANDOM);
         let stretch = vec![0; STRETCH];
         Ok(Search { test, reader, order, site, slow_ns: 0.0, stretch, tally: Tally::default() })

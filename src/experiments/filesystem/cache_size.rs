@@ -1,10 +1,10 @@
 //! How much of a file does the page cache hold?
 
 use super::cache_search::{self, Search};
-use super::reader::Way;
+use super::reader::Call;
 use crate::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Scale, Site, Workload, ensure, said,
+    Parameter, Point, Prediction, Question, Scale, Shown, Site, Workload, ensure, said,
 };
 use crate::machine::{self, Machine};
 use crate::quantity::{Unit, declared};
@@ -19,9 +19,10 @@ const METHOD: Parameter = Parameter { name: "method", meaning: "how the size is 
 const ORDER: Parameter =
     Parameter { name: "order", meaning: "the order in which a prefix is read again", scale: Scale::Name };
 /// By which call.
-const WAY: Parameter = Parameter { name: "way", meaning: "the call that reads it again", scale: Scale::Name };
+const CALL: Parameter =
+    Parameter { name: "call", meaning: "the call that reads it again", scale: Scale::Name };
 /// What is read.
-const FILE: Parameter = Parameter { name: "file", meaning: "what the file holds", scale: Scale::Name };
+const CONTENT: Parameter = Parameter { name: "content", meaning: "what the file holds", scale: Scale::Name };
 
 /// What is timed.
 pub struct CacheSize;
@@ -48,8 +49,12 @@ static ABOUT: About = About {
               thorough run then reads a file of holes, whose pages take the same room, by residency alone. Above 64 GiB \
               that, too, would take too long.",
     version: 1,
-    parameters: &[METHOD, ORDER, WAY, FILE],
+    parameters: &[METHOD, ORDER, CALL, CONTENT],
     trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "file data that stays in memory",
+        &[("method", At::Name("residency"))],
+    )]),
 };
 
 const RESIDENCY: &str = "residency";
@@ -70,21 +75,17 @@ impl Experiment for CacheSize {
         &ABOUT
     }
 
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const { &[MainFigure::of("file data that stays in memory", &[("method", At::Name("residency"))])] }
-    }
-
     fn sweep(&self, _: &Machine) -> Vec<Point> {
-        let timed = |order, way| point(TIMING, DATA).named(&ORDER, order).named(&WAY, way);
+        let timed = |order, call| point(TIMING, DATA).named(&ORDER, order).named(&CALL, call);
         let mut points = vec![residency(DATA), residency(HOLES)];
-        for way in [READ, MMAP] {
-            points.extend([BACKWARD, RANDOM, FORWARD].map(|order| timed(order, way)));
+        for call in [READ, MMAP] {
+            points.extend([BACKWARD, RANDOM, FORWARD].map(|order| timed(order, call)));
         }
         points
     }
 
     fn effort(&self, point: &Point) -> Effort {
-        match (point.name(&FILE), point.name(&ORDER), point.name(&WAY)) {
+        match (point.name(&CONTENT), point.name(&ORDER), point.name(&CALL)) {
             (HOLES, _, _) => Effort::Thorough,
             (_, "" | BACKWARD, "" | READ) => Effort::Quick,
             (_, RANDOM, READ) | (_, BACKWARD, MMAP) => Effort::Standard,
@@ -118,11 +119,11 @@ impl Experiment for CacheSize {
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         point.ensure_variant(&METHOD, &[RESIDENCY, TIMING])?;
         point.ensure_variant(&ORDER, &[BACKWARD, RANDOM, FORWARD])?;
-        point.ensure_variant(&WAY, &[READ, MMAP])?;
-        point.ensure_variant(&FILE, &[DATA, HOLES])?;
+        point.ensure_variant(&CALL, &[READ, MMAP])?;
+        point.ensure_variant(&CONTENT, &[DATA, HOLES])?;
         let ceiling = machine::memory_ceiling()
             .ok_or_else(|| Failure::Unsupported("how much memory there is, is not known".to_owned()))?;
-        match (point.name(&METHOD), point.name(&FILE)) {
+        match (point.name(&METHOD), point.name(&CONTENT)) {
             (RESIDENCY, HOLES) => by_residency(holes(site, ceiling)?),
             (RESIDENCY, _) => by_residency(data(site, ceiling)?.file),
             _ => by_timing(point, data(site, ceiling)?, ceiling, site),
@@ -156,7 +157,7 @@ impl Experiment for CacheSize {
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let found = |point: &Point| known.found(ABOUT.name, point);
-        let timed = point(TIMING, DATA).named(&ORDER, BACKWARD).named(&WAY, READ);
+        let timed = point(TIMING, DATA).named(&ORDER, BACKWARD).named(&CALL, READ);
         let counted = found(&residency(DATA)).or_else(|| found(&residency(HOLES)));
         let agreed = match (found(&residency(DATA)), found(&timed)) {
             (Some(counted), Some(timed)) => Some(agreement(counted, timed)),
@@ -171,7 +172,7 @@ impl Experiment for CacheSize {
 }
 
 fn point(method: &str, file: &str) -> Point {
-    Point::new().named(&METHOD, method).named(&FILE, file)
+    Point::new().named(&METHOD, method).named(&CONTENT, file)
 }
 
 fn residency(file: &str) -> Point {
@@ -303,13 +304,13 @@ fn by_timing<'site>(
     ceiling: u64,
     site: &'site Site,
 ) -> Result<Workload<'site>, Failure> {
-    let way = if point.name(&WAY) == MMAP { Way::Map } else { Way::Pread };
+    let call = if point.name(&CALL) == MMAP { Call::Map } else { Call::Pread };
     let order = match point.name(&ORDER) {
         FORWARD => cache_search::Order::Forward,
         RANDOM => cache_search::Order::Random,
         _ => cache_search::Order::Backward,
     };
-    let mut search = Search::new(test, way, order, site)?;
+    let mut search = Search::new(test, call, order, site)?;
     let (hit, miss) = search.contrast()?;
     if miss < CONTRAST * hit {
         return Err(Failure::Unsupported(format!(

@@ -7,7 +7,7 @@ mod predicted;
 use super::fleet::{Fleet, Member, Progress};
 use crate::experiment::{
     About, Asked, At, Bound, Check, Effort, Experiment, Failure, FigureValue, Finding, Known, MainFigure,
-    Observed, Parameter, Point, Prediction, Site, Trend, Workload,
+    Observed, Parameter, Point, Prediction, Shown, Site, Trend, Workload,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -42,36 +42,31 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[PATTERN, FIGURE, FILE, PROCESSES],
     trends: &[Trend { along: "processes", step: 1.0, slope: "per process" }],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "4 KiB block, one process alone",
+            &[
+                ("figure", At::Name("each process")),
+                ("pattern", At::Name("all sequential")),
+                ("file", At::Number(4_096_000)),
+                ("processes", At::Least),
+            ],
+        ),
+        MainFigure::of(
+            "4 KiB block, most processes",
+            &[
+                ("figure", At::Name("each process")),
+                ("pattern", At::Name("all sequential")),
+                ("file", At::Number(4_096_000)),
+                ("processes", At::Most),
+            ],
+        ),
+    ]),
 };
 
 impl Experiment for Contention {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "4 KiB block, one process alone",
-                    &[
-                        ("figure", At::Name("each process")),
-                        ("pattern", At::Name("all sequential")),
-                        ("file", At::Number(4_096_000)),
-                        ("processes", At::Least),
-                    ],
-                ),
-                MainFigure::of(
-                    "4 KiB block, most processes",
-                    &[
-                        ("figure", At::Name("each process")),
-                        ("pattern", At::Name("all sequential")),
-                        ("file", At::Number(4_096_000)),
-                        ("processes", At::Most),
-                    ],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {

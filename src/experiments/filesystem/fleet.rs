@@ -1,6 +1,6 @@
 //! Processes that read side by side, each its own file, from a barrier on until they are stopped.
 
-use super::reader::{ReadAhead, Reader, Way};
+use super::reader::{Call, ReadAhead, Reader};
 use crate::experiment::{Failure, Site, Stopwatch};
 use crate::sampling::partner::Process;
 use crate::sampling::shared_memory::{Shareable, shared_memory};
@@ -193,7 +193,7 @@ fn prepared(member: &Member, site: &Site) -> Result<(Reader, Walk), Failure> {
     evict(&test.file)?;
     let file = direct(&test, member.block)?.file;
     let sizes = (test.bytes, test.content);
-    let reader = Reader::new(file, sizes, member.block, Way::Pread, ReadAhead::Usual)?;
+    let reader = Reader::new(file, sizes, member.block, Call::Pread, ReadAhead::Usual)?;
     let walk = Walk::through(test.bytes, member.block, member.order, site.seed ^ (member.number << 32));
     Ok((reader, walk))
 }

@@ -2,7 +2,7 @@
 
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Scale, Site, TRACED_CALLS, TRACED_OPERATIONS, Workload, errno,
+    Prediction, Scale, Shown, Site, TRACED_CALLS, TRACED_OPERATIONS, Workload, errno,
 };
 use crate::experiments::cpu::kernel_service;
 use crate::experiments::device_facts;
@@ -16,7 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// What is done.
-const ACTION: Parameter = Parameter { name: "action", meaning: "what is done", scale: Scale::Name };
+const OPERATION: Parameter = Parameter { name: "operation", meaning: "what is done", scale: Scale::Name };
 
 /// What is timed.
 pub struct Metadata;
@@ -34,8 +34,12 @@ static ABOUT: About = About {
               or dropping the caches of the whole machine, does, and neither is ours to do. It is listed, so that nobody \
               takes the warm figure for it.",
     version: 1,
-    parameters: &[ACTION],
+    parameters: &[OPERATION],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of("stat of a known name", &[("operation", At::Name("stat, warm"))]),
+        MainFigure::of("create and delete", &[("operation", At::Name("create and delete"))]),
+    ]),
 };
 
 const CREATE: &str = "create and delete";
@@ -52,38 +56,31 @@ impl Experiment for Metadata {
         &ABOUT
     }
 
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of("stat of a known name", &[("action", At::Name("stat, warm"))]),
-                MainFigure::of("create and delete", &[("action", At::Name("create and delete"))]),
-            ]
-        }
-    }
-
     fn sweep(&self, _: &Machine) -> Vec<Point> {
-        [STAT, MISSING, OPEN, CREATE, COLD_STAT].map(|action| Point::new().named(&ACTION, action)).to_vec()
+        [STAT, MISSING, OPEN, CREATE, COLD_STAT]
+            .map(|operation| Point::new().named(&OPERATION, operation))
+            .to_vec()
     }
 
     fn effort(&self, point: &Point) -> Effort {
-        if [STAT, CREATE].contains(&point.name(&ACTION)) { Effort::Quick } else { Effort::Standard }
+        if [STAT, CREATE].contains(&point.name(&OPERATION)) { Effort::Quick } else { Effort::Standard }
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        let action = point.name(&ACTION);
+        let operation = point.name(&OPERATION);
         let entered = Prediction::new().software(
             "the way into the kernel",
-            calls(action),
+            calls(operation),
             kernel_service::entry(known),
         );
-        let (work, ns) = match action {
+        let (work, ns) = match operation {
             STAT | MISSING => ("a path of four names looked up, and attributes copied", 400.0),
             OPEN => ("a path of four names looked up, a description made and released", 900.0),
             CREATE => ("an inode and a name made and removed, and the journal told of both", 15_000.0),
             _ => ("the same as warm", 400.0),
         };
         let prediction = kernel_service::assumed(entered, work, ns, known);
-        Ok(if action == COLD_STAT {
+        Ok(if operation == COLD_STAT {
             prediction.hardware("a block of inodes from the device", 1.0, device_facts::random_read(known))
         } else {
             prediction
@@ -92,13 +89,13 @@ impl Experiment for Metadata {
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         Some(Bound {
-            limit: 40.0 * calls(point.name(&ACTION)) * known.shortest_cycle(),
+            limit: 40.0 * calls(point.name(&OPERATION)) * known.shortest_cycle(),
             because: "every call enters the kernel, which takes some forty cycles on every core".to_owned(),
         })
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        match point.name(&ACTION) {
+        match point.name(&OPERATION) {
             CREATE => create_and_delete(site),
             OPEN => over_the_tree(site, open_and_close),
             STAT => over_the_tree(site, |path| stat(path, 0)),
@@ -111,7 +108,7 @@ impl Experiment for Metadata {
                  its first `stat`"
                     .to_owned(),
             )),
-            action => Err(Failure::no_variant(&ACTION, action)),
+            operation => Err(Failure::no_variant(&OPERATION, operation)),
         }
     }
 
@@ -121,17 +118,17 @@ impl Experiment for Metadata {
             "nothing waited for a device: voluntary switches per operation",
             seen.per_operation(seen.counters.voluntary_switches),
             0.0,
-            if point.name(&ACTION) == CREATE { 0.2 } else { 0.001 },
+            if point.name(&OPERATION) == CREATE { 0.2 } else { 0.001 },
         )];
         if traced {
-            checks.push(Check::system_calls(seen, calls(point.name(&ACTION))));
+            checks.push(Check::system_calls(seen, calls(point.name(&OPERATION))));
         }
         checks
     }
 }
 
-fn calls(action: &str) -> f64 {
-    match action {
+fn calls(operation: &str) -> f64 {
+    match operation {
         CREATE => 3.0,
         OPEN => 2.0,
         _ => 1.0,
@@ -184,14 +181,14 @@ fn create_and_delete<'site>(site: &Site) -> Result<Workload<'site>, Failure> {
 /// An action on files of the tree, drawn at random.
 fn over_the_tree<'site>(
     site: &Site,
-    action: fn(&CString) -> Result<(), Failure>,
+    operation: fn(&CString) -> Result<(), Failure>,
 ) -> Result<Workload<'site>, Failure> {
     let paths = tree(site)?;
-    paths.iter().try_for_each(action)?;
+    paths.iter().try_for_each(operation)?;
     let mut chance = SplitMix64::seed_from_u64(site.seed);
     let act = move |n| {
         (0..n).try_for_each(|_| {
-            action(&paths[crate::test_file::blocks::below(&mut chance, paths.len() as u64) as usize])
+            operation(&paths[crate::test_file::blocks::below(&mut chance, paths.len() as u64) as usize])
         })
     };
     Ok(Workload::batched(act).traced())

@@ -7,18 +7,18 @@ mod predicted;
 pub use predicted::{PAGES_AT_ONCE, waiting};
 
 use super::cold;
-use super::reader::{ReadAhead, Reader, Way};
+use super::reader::{Call, ReadAhead, Reader};
 use super::uring;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure, Observed,
-    Parameter, Point, Prediction, Site, Workload,
+    Parameter, Point, Prediction, Shown, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::test_file::blocks::{Order, Walk};
 use crate::test_file::{Room, TestFile, accounts, cached, direct, evict, served, warm};
 use points::{
-    BLOCK, COLD, COUNTED, DEPTH, DIRECT, FILE, IO_URING, MMAP, NAME, OFF, ORDER, PREAD, RANDOM, READ,
-    READ_AHEAD, SEEK, SEQUENTIAL, STATE, USUAL_FILE, WARM, WAY,
+    BLOCK, CALL, COLD, DIRECT, FIGURE, FILE, IO_URING, MMAP, NAME, OFF, ORDER, PREAD, QUEUE_DEPTH, RANDOM,
+    READ, READ_AHEAD, SEEK, SEQUENTIAL, STATE, USUAL_FILE, WARM,
 };
 use std::fs::File;
 use std::rc::Rc;
@@ -51,8 +51,40 @@ static ABOUT: About = About {
               in this machine. Blocks that follow one another in the file need not do so on the device. A mapped warm \
               file costs no copy: what is compared with `read` is the use of the bytes where they lie.",
     version: 2,
-    parameters: &[STATE, ORDER, WAY, BLOCK, FILE, READ_AHEAD, DEPTH, COUNTED],
+    parameters: &[STATE, ORDER, CALL, BLOCK, FILE, READ_AHEAD, QUEUE_DEPTH, FIGURE],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "4 KiB in order, from the device",
+            &[
+                ("block", At::Number(4_096)),
+                ("order", At::Name("sequential")),
+                ("state", At::Name("direct")),
+                ("call", At::Name("read")),
+                ("file", At::Most),
+            ],
+        ),
+        MainFigure::of(
+            "4 KiB at random, from the device",
+            &[
+                ("block", At::Number(4_096)),
+                ("order", At::Name("random")),
+                ("state", At::Name("direct")),
+                ("file", At::Most),
+            ],
+        ),
+        MainFigure::of(
+            "4 KiB in order, from the page cache",
+            &[
+                ("block", At::Number(4_096)),
+                ("order", At::Name("sequential")),
+                ("state", At::Name("warm")),
+                ("call", At::Name("read")),
+                ("file", At::Most),
+            ],
+        ),
+    ])
+    .landmarks(landmarks),
 };
 
 /// Witnesses: bytes sent by the device; bytes of the file in the page cache afterwards; bytes missing there.
@@ -65,42 +97,6 @@ const ACCOUNTED: &str = "device_bytes_are_accounted";
 impl Experiment for Read {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "4 KiB in order, from the device",
-                    &[
-                        ("block", At::Number(4_096)),
-                        ("order", At::Name("sequential")),
-                        ("state", At::Name("direct")),
-                        ("way", At::Name("read")),
-                        ("file", At::Most),
-                    ],
-                ),
-                MainFigure::of(
-                    "4 KiB at random, from the device",
-                    &[
-                        ("block", At::Number(4_096)),
-                        ("order", At::Name("random")),
-                        ("state", At::Name("direct")),
-                        ("file", At::Most),
-                    ],
-                ),
-                MainFigure::of(
-                    "4 KiB in order, from the page cache",
-                    &[
-                        ("block", At::Number(4_096)),
-                        ("order", At::Name("sequential")),
-                        ("state", At::Name("warm")),
-                        ("way", At::Name("read")),
-                        ("file", At::Most),
-                    ],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
@@ -125,14 +121,14 @@ impl Experiment for Read {
     }
 
     fn figure(&self) -> Option<&'static Parameter> {
-        Some(&COUNTED)
+        Some(&FIGURE)
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         point.ensure_variant(&ORDER, &[SEQUENTIAL, RANDOM])?;
-        point.ensure_variant(&WAY, &[READ, PREAD, SEEK, MMAP, IO_URING])?;
+        point.ensure_variant(&CALL, &[READ, PREAD, SEEK, MMAP, IO_URING])?;
         point.ensure_variant(&READ_AHEAD, &[OFF])?;
-        let prepare = match (point.name(&STATE), point.name(&WAY)) {
+        let prepare = match (point.name(&STATE), point.name(&CALL)) {
             (DIRECT, IO_URING) => in_flight,
             (DIRECT, _) => past_the_cache,
             (COLD, _) => through_the_cache,
@@ -154,18 +150,19 @@ impl Experiment for Read {
         layers::findings(known)
     }
 
-    fn landmarks(&self, machine: &Machine) -> Vec<Landmark> {
-        let cache = |level| {
-            let size = machine.data_cache_bytes(*machine.allowed_cpus().first()?, level)?;
-            Some(Landmark { along: FILE.name, at: size as f64, name: format!("L{level}") })
-        };
-        [2, 3].into_iter().filter_map(cache).collect()
-    }
-
     /// Making a file of a gibibyte on a slow disk, and evicting it, takes longer than observing.
     fn time_limit(&self, _: &Point) -> Duration {
         Duration::from_secs(90)
     }
+}
+
+/// The caches that a file may lie in.
+fn landmarks(machine: &Machine) -> Vec<Landmark> {
+    let cache = |level| {
+        let size = machine.data_cache_bytes(*machine.allowed_cpus().first()?, level)?;
+        Some(Landmark { along: FILE.name, at: size as f64, name: format!("L{level}") })
+    };
+    [2, 3].into_iter().filter_map(cache).collect()
 }
 
 /// The point of one reader past the cache that contention is predicted from.
@@ -176,7 +173,7 @@ pub fn direct_point(random: bool) -> Point {
 /// A block in the page cache, as this run has found it, for what else copies one; `None` where it has not.
 pub fn from_the_cache(random: bool, block: u64, known: &Known) -> Option<Prediction> {
     let order = if random { RANDOM } else { SEQUENTIAL };
-    let point = points::at(WARM, order, points::way(order), block, USUAL_FILE);
+    let point = points::at(WARM, order, points::usual_call(order), block, USUAL_FILE);
     let basis = known.measured(NAME, &point)?;
     Some(Prediction::new().software("a block of the size read out of the page cache", 1.0, basis))
 }
@@ -193,15 +190,15 @@ fn order(point: &Point) -> Order {
 }
 
 fn reader(file: File, test: &TestFile, point: &Point) -> Result<Reader, Failure> {
-    let way = match point.name(&WAY) {
-        READ => Way::Read,
-        SEEK => Way::SeekAndRead,
-        MMAP => Way::Map,
-        PREAD => Way::Pread,
-        way => return Err(Failure::no_variant(&WAY, way)),
+    let call = match point.name(&CALL) {
+        READ => Call::Read,
+        SEEK => Call::SeekAndRead,
+        MMAP => Call::Map,
+        PREAD => Call::Pread,
+        call => return Err(Failure::no_variant(&CALL, call)),
     };
     let read_ahead = if point.name(&READ_AHEAD) == OFF { ReadAhead::Off } else { ReadAhead::Usual };
-    Reader::new(file, (test.bytes, test.content), point.number(&BLOCK), way, read_ahead)
+    Reader::new(file, (test.bytes, test.content), point.number(&BLOCK), call, read_ahead)
 }
 
 fn walk(test: &TestFile, point: &Point, site: &Site) -> Walk {
@@ -227,7 +224,7 @@ fn in_flight<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>,
     evict(&test.file)?;
     let block = point.number(&BLOCK);
     let descriptor = direct(&test, block)?.file;
-    let (walk, depth) = (walk(&test, point, site), point.number(&DEPTH));
+    let (walk, depth) = (walk(&test, point, site), point.number(&QUEUE_DEPTH));
     let work = uring::reading(descriptor, test.content, (walk, block), depth, site)?;
     Ok(watched(work, Rc::new(test)))
 }
@@ -252,7 +249,7 @@ fn out_of_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<
     // Under pressure the kernel may have dropped some of it since.
     warm(&test)?;
     let (mut reader, mut walk) = (reader(opened(&test)?, &test, point)?, walk(&test, point, site));
-    if point.name(&WAY) == MMAP {
+    if point.name(&CALL) == MMAP {
         // The first touch of a mapped page enters the kernel: that is another experiment's question.
         (0..test.bytes / point.number(&BLOCK))
             .try_for_each(|number| reader.read(number * point.number(&BLOCK)))?;
@@ -307,7 +304,7 @@ fn cold_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
         let claim = "what was read had come from the device since: bytes accounted to it per byte read, read-ahead included";
         checks.push(Check::within(claim, device.unwrap_or(0.0) / read, 0.99, f64::INFINITY));
     }
-    if point.name(&WAY) == MMAP {
+    if point.name(&CALL) == MMAP {
         let claim = "blocks were faulted in: major faults";
         checks.push(Check::within(claim, seen.counters.major_faults as f64, 1.0, f64::INFINITY));
     }

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 
 /// By which call a block is had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Call {
     /// `read`: the file's position moves on by itself, and is set back where the order begins anew.
     Read,
     /// `pread`: the position is told with every block.
@@ -36,7 +36,7 @@ pub struct Reader {
     file: File,
     bytes: u64,
     content: Content,
-    way: Way,
+    call: Call,
     read_ahead: ReadAhead,
     buffer: Aligned,
     block: usize,
@@ -50,12 +50,12 @@ impl Reader {
         file: File,
         (bytes, content): (u64, Content),
         block: u64,
-        way: Way,
+        call: Call,
         read_ahead: ReadAhead,
     ) -> Result<Self, Failure> {
         let (buffer, block) = (Aligned::new(block as usize)?, block as usize);
         let mut reader =
-            Reader { file, bytes, content, way, read_ahead, buffer, block, position: u64::MAX, map: None };
+            Reader { file, bytes, content, call, read_ahead, buffer, block, position: u64::MAX, map: None };
         reader.open()?;
         Ok(reader)
     }
@@ -77,7 +77,7 @@ impl Reader {
             let told = unsafe { libc::posix_fadvise(self.file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) };
             ensure(told == 0, "the kernel refused the advice not to read ahead")?;
         }
-        if self.way == Way::Map {
+        if self.call == Call::Map {
             self.map = Some(Map::of(&self.file, self.bytes, self.read_ahead)?);
         }
         Ok(())
@@ -91,11 +91,11 @@ impl Reader {
     /// Reads the block at an offset.
     #[inline]
     pub fn read(&mut self, offset: u64) -> Result<(), Failure> {
-        match self.way {
-            Way::Map => return self.load(offset),
-            Way::Pread => self.pread(offset)?,
-            Way::Read if self.position == offset => self.read_on()?,
-            Way::Read | Way::SeekAndRead => {
+        match self.call {
+            Call::Map => return self.load(offset),
+            Call::Pread => self.pread(offset)?,
+            Call::Read if self.position == offset => self.read_on()?,
+            Call::Read | Call::SeekAndRead => {
                 self.seek(offset)?;
                 self.read_on()?;
             }

@@ -7,14 +7,14 @@ mod reading;
 
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Point, Prediction,
-    RemoteFile, Requirement, Site, Workload,
+    RemoteFile, Requirement, Shown, Site, Workload,
 };
 use crate::machine::{Machine, Remote, RemoteAddress, Root};
 use crate::remote::{self, Client};
 use crate::test_file::{Room, TestFile};
 use points::{
-    AHEAD, BLOCK, CLIENT_CACHED, LOCAL, NO_DATA, ORDER, RANDOM, SEQUENTIAL, SERVER_CACHED, SERVER_COLD,
-    SMALL, STATE, THROUGH, UNPROVED, block, points,
+    BLOCK, CLIENT_CACHED, LOCAL, NO_DATA, ORDER, PROTOCOL, QUEUE_DEPTH, RANDOM, SEQUENTIAL, SERVER_CACHED,
+    SERVER_COLD, SMALL, STATE, UNPROVED, block, points,
 };
 use reading::{Part, Reading};
 use std::cell::RefCell;
@@ -31,7 +31,7 @@ static ABOUT: About = About {
     method: "The file is the one that --remote names, or one of 32 MiB of random bytes made in the folder that it (or \
              --dir, on a network mount) names, gone when the run ends. It is read through a mount, with pread, or by \
              clients written for this: sftp 3 over the user's own ssh (one connection for all trials), NFS 3 with AUTH_SYS over TCP, SMB 2. They send \
-             one request and wait for its answer; nothing is cached, nothing read ahead unless `ahead` says so. A \
+             one request and wait for its answer, unless `queue_depth` says more; nothing is cached, nothing else read ahead. A \
              block larger than a request may be takes several, one after the other. Every block is an observation, \
              and the first and last sectors of each are compared with what was written.\n\n\
              client-cached: this machine's page cache holds the blocks, as the kernel confirms before. server-cached: \
@@ -49,8 +49,9 @@ static ABOUT: About = About {
               a block may have arrived before it is asked for. sftp encrypts: its figures hold the ciphers of both \
               sides. Where the server is this machine, both sides share processors and memory, and there is no wire.",
     version: 1,
-    parameters: &[THROUGH, STATE, ORDER, BLOCK, AHEAD],
+    parameters: &[PROTOCOL, STATE, ORDER, BLOCK, QUEUE_DEPTH],
     trends: &[],
+    shown: Shown::by(&[]),
 };
 
 impl Experiment for RemoteRead {
@@ -73,7 +74,7 @@ impl Experiment for RemoteRead {
     fn effort(&self, point: &Point) -> Effort {
         match point.name(&STATE) {
             SERVER_COLD | UNPROVED => Effort::Standard,
-            _ if point.number(&AHEAD) > 0 => Effort::Standard,
+            _ if point.number(&QUEUE_DEPTH) > 1 => Effort::Standard,
             _ => Effort::Quick,
         }
     }
@@ -95,7 +96,7 @@ impl Experiment for RemoteRead {
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         point.ensure_variant(&STATE, &[NO_DATA, CLIENT_CACHED, SERVER_CACHED, SERVER_COLD, UNPROVED])?;
         point.ensure_variant(&ORDER, &[RANDOM, SEQUENTIAL])?;
-        if point.name(&THROUGH) == LOCAL {
+        if point.name(&PROTOCOL) == LOCAL {
             return local(point, site);
         }
         let file = match &site.remote {
@@ -119,7 +120,7 @@ impl Experiment for RemoteRead {
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         match point.name(&STATE) {
             NO_DATA => vec![Check::witnessed("requests sent per exchange", seen, "requests", 1.0, 1.0)],
-            state => reading::evidence(point.number(&BLOCK), point.number(&AHEAD), state, seen),
+            state => reading::evidence(point.number(&BLOCK), point.number(&QUEUE_DEPTH), state, seen),
         }
     }
 
@@ -135,12 +136,12 @@ impl Experiment for RemoteRead {
 
 /// Refuses a point that is read through something else than the file is.
 fn ensure_through(point: &Point, file: &RemoteFile) -> Result<(), Failure> {
-    let through = point.name(&THROUGH);
+    let through = point.name(&PROTOCOL);
     let is_it = match &file.address {
         RemoteAddress::Url(url) => through == url.protocol.scheme(),
         RemoteAddress::Mounted(_) => through.ends_with(" mount"),
     };
-    if is_it { Ok(()) } else { Err(Failure::no_variant(&THROUGH, through)) }
+    if is_it { Ok(()) } else { Err(Failure::no_variant(&PROTOCOL, through)) }
 }
 
 fn opened(file: &RemoteFile) -> Result<Box<dyn Client>, Failure> {
@@ -150,7 +151,7 @@ fn opened(file: &RemoteFile) -> Result<Box<dyn Client>, Failure> {
 }
 
 fn reading(point: &Point, file: &RemoteFile, site: &Site) -> Result<Reading, Failure> {
-    Reading::new(opened(file)?, file, &part(point, file.bytes, site)?, point.number(&AHEAD) as usize)
+    Reading::new(opened(file)?, file, &part(point, file.bytes, site)?, point.number(&QUEUE_DEPTH) as usize)
 }
 
 fn part(point: &Point, file_bytes: u64, site: &Site) -> Result<Part, Failure> {

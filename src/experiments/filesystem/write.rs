@@ -3,7 +3,7 @@
 use super::read;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Site, Workload, errno, said,
+    Point, Prediction, Question, Scale, Shown, Site, Workload, errno, said,
 };
 use crate::experiments::cpu::kernel_service;
 use crate::experiments::device_facts;
@@ -15,8 +15,11 @@ use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 /// How far the bytes go.
-const UNTIL: Parameter =
-    Parameter { name: "until", meaning: "where the bytes are when the operation ends", scale: Scale::Name };
+const DURABILITY: Parameter = Parameter {
+    name: "durability",
+    meaning: "where the bytes are when the operation ends",
+    scale: Scale::Name,
+};
 /// In which order.
 const ORDER: Parameter = Parameter { name: "order", meaning: "the order of the blocks", scale: Scale::Name };
 /// How much at once.
@@ -38,8 +41,26 @@ static ABOUT: About = About {
     caveats: "Nothing shows from here whether a device, or the host of a virtual one, tells the truth about a flush. Blocks that \
               extend a file cost more: they are allocated.",
     version: 1,
-    parameters: &[UNTIL, ORDER, BLOCK],
+    parameters: &[DURABILITY, ORDER, BLOCK],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "4 KiB into the page cache",
+            &[
+                ("block", At::Number(4_096)),
+                ("order", At::Name("sequential")),
+                ("durability", At::Name("in the page cache")),
+            ],
+        ),
+        MainFigure::of(
+            "4 KiB and fsync",
+            &[
+                ("block", At::Number(4_096)),
+                ("order", At::Name("sequential")),
+                ("durability", At::Name("on the device, fsync")),
+            ],
+        ),
+    ]),
 };
 
 const CACHED: &str = "in the page cache";
@@ -64,41 +85,18 @@ impl Experiment for Write {
         &ABOUT
     }
 
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "4 KiB into the page cache",
-                    &[
-                        ("block", At::Number(4_096)),
-                        ("order", At::Name("sequential")),
-                        ("until", At::Name("in the page cache")),
-                    ],
-                ),
-                MainFigure::of(
-                    "4 KiB and fsync",
-                    &[
-                        ("block", At::Number(4_096)),
-                        ("order", At::Name("sequential")),
-                        ("until", At::Name("on the device, fsync")),
-                    ],
-                ),
-            ]
-        }
-    }
-
     fn sweep(&self, _: &Machine) -> Vec<Point> {
         let mut points = vec![];
-        for until in [CACHED, SENT, DATA_SYNCED, SYNCED] {
-            points.extend([SEQUENTIAL, RANDOM].map(|order| point(until, order, USUAL_BLOCK)));
-            points.push(point(until, SEQUENTIAL, LARGE_BLOCK));
+        for durability in [CACHED, SENT, DATA_SYNCED, SYNCED] {
+            points.extend([SEQUENTIAL, RANDOM].map(|order| point(durability, order, USUAL_BLOCK)));
+            points.push(point(durability, SEQUENTIAL, LARGE_BLOCK));
         }
         points
     }
 
     fn effort(&self, point: &Point) -> Effort {
         let usual = point.number(&BLOCK) == USUAL_BLOCK && point.name(&ORDER) == RANDOM;
-        if usual && point.name(&UNTIL) != DATA_SYNCED { Effort::Quick } else { Effort::Standard }
+        if usual && point.name(&DURABILITY) != DATA_SYNCED { Effort::Quick } else { Effort::Standard }
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
@@ -112,7 +110,7 @@ impl Experiment for Write {
                 device_facts::byte(known),
             )
         };
-        Ok(match point.name(&UNTIL) {
+        Ok(match point.name(&DURABILITY) {
             CACHED => {
                 let read = read::from_the_cache(point.name(&ORDER) == RANDOM, point.number(&BLOCK), known);
                 let copied = read.unwrap_or_else(|| {
@@ -135,13 +133,13 @@ impl Experiment for Write {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&UNTIL, &[CACHED, SENT, DATA_SYNCED, SYNCED])?;
+        point.ensure_variant(&DURABILITY, &[CACHED, SENT, DATA_SYNCED, SYNCED])?;
         point.ensure_variant(&ORDER, &[RANDOM, SEQUENTIAL])?;
-        let (until, block) = (point.name(&UNTIL), point.number(&BLOCK));
+        let (durability, block) = (point.name(&DURABILITY), point.number(&BLOCK));
         let test = TestFile::kept(site, "written", FILE, Room::DEFAULT)?;
-        let file = if until == SENT { direct(&test, block)?.file } else { reopened(&test)? };
+        let file = if durability == SENT { direct(&test, block)?.file } else { reopened(&test)? };
         let order = if point.name(&ORDER) == RANDOM { Order::Random } else { Order::Sequential };
-        let flush: Flush = match until {
+        let flush: Flush = match durability {
             DATA_SYNCED => |file| errno("fdatasync", unsafe_sync(file, libc::fdatasync)),
             SYNCED => |file| errno("fsync", unsafe_sync(file, libc::fsync)),
             _ => |_| Ok(0),
@@ -151,7 +149,7 @@ impl Experiment for Write {
         let settled = Settled(test);
         let waiting = move || vec![(WAITING, cached(&settled.0.file).unwrap_or_default().unwritten as f64)];
         let write = move |n| (0..n).try_for_each(|_| writer.write());
-        let work = if until == CACHED { Workload::batched(write) } else { Workload::each(write) };
+        let work = if durability == CACHED { Workload::batched(write) } else { Workload::each(write) };
         Ok(work.gauged(waiting).stating(COUNTED, f64::from(u8::from(counted))))
     }
 
@@ -159,7 +157,7 @@ impl Experiment for Write {
         let Some(waiting) = seen.witness(WAITING).filter(|_| seen.witness(COUNTED) == Some(1.0)) else {
             return vec![];
         };
-        if point.name(&UNTIL) == CACHED {
+        if point.name(&DURABILITY) == CACHED {
             let claim = "blocks stayed in the cache: bytes that wait to be written in the end, per trial";
             let each = waiting / seen.trials.max(1) as f64;
             return vec![Check::within(claim, each, point.number(&BLOCK) as f64, FILE as f64)];
@@ -168,7 +166,7 @@ impl Experiment for Write {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let found = |until| known.found(ABOUT.name, &point(until, RANDOM, USUAL_BLOCK));
+        let found = |durability| known.found(ABOUT.name, &point(durability, RANDOM, USUAL_BLOCK));
         let (Some(cached), Some(synced)) = (found(CACHED), found(SYNCED)) else { return vec![] };
         vec![Finding::of(
             Question::Experiment,
@@ -190,12 +188,12 @@ impl Experiment for Write {
     }
 }
 
-fn point(until: &str, order: &str, block: u64) -> Point {
-    Point::new().named(&UNTIL, until).named(&ORDER, order).with(&BLOCK, block)
+fn point(durability: &str, order: &str, block: u64) -> Point {
+    Point::new().named(&DURABILITY, durability).named(&ORDER, order).with(&BLOCK, block)
 }
 
 fn calls(point: &Point) -> f64 {
-    if [CACHED, SENT].contains(&point.name(&UNTIL)) { 1.0 } else { 2.0 }
+    if [CACHED, SENT].contains(&point.name(&DURABILITY)) { 1.0 } else { 2.0 }
 }
 
 fn reopened(test: &TestFile) -> Result<File, Failure> {

@@ -13,7 +13,7 @@ use super::stream::prediction;
 use super::stream::working_set::{self, LEVEL, Level, SIZE};
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Requirement, Site, Workload,
+    Prediction, Requirement, Shown, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::quantity::{Unit, declared};
@@ -57,6 +57,24 @@ static ABOUT: About = About {
     version: 2,
     parameters: &[KIND, METHOD, LEVEL, SIZE],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "read, main memory, one core",
+            &[("kind", At::Name("read")), ("size", At::Most), ("method", At::Best)],
+        ),
+        MainFigure::of(
+            "write, main memory, one core",
+            &[("kind", At::Name("write")), ("size", At::Most), ("method", At::Best)],
+        ),
+        MainFigure::of(
+            "copy, main memory, one core",
+            &[("kind", At::Name("copy")), ("size", At::Most), ("method", At::Best)],
+        ),
+        MainFigure::of(
+            "triad, main memory, one core",
+            &[("kind", At::Name("triad")), ("size", At::Most), ("method", At::Best)],
+        ),
+    ]),
 };
 
 /// Whether this CPU may execute a kernel: the plan was made by the machine's description.
@@ -78,29 +96,6 @@ const THROUGH_CACHES: [&str; 7] = ["sse", "avx2", "avx512", "rep stos", "rep mov
 impl Experiment for Bandwidth {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "read, main memory, one core",
-                    &[("kind", At::Name("read")), ("size", At::Most), ("method", At::Best)],
-                ),
-                MainFigure::of(
-                    "write, main memory, one core",
-                    &[("kind", At::Name("write")), ("size", At::Most), ("method", At::Best)],
-                ),
-                MainFigure::of(
-                    "copy, main memory, one core",
-                    &[("kind", At::Name("copy")), ("size", At::Most), ("method", At::Best)],
-                ),
-                MainFigure::of(
-                    "triad, main memory, one core",
-                    &[("kind", At::Name("triad")), ("size", At::Most), ("method", At::Best)],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {

@@ -10,7 +10,7 @@ use super::fault::tally::Faults;
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Site, Workload, said,
+    Point, Prediction, Question, Scale, Shown, Site, Workload, said,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -25,7 +25,8 @@ use std::time::Duration;
 const STATE: Parameter =
     Parameter { name: "state", meaning: "whether the file is in the page cache", scale: Scale::Name };
 /// How the extent is found.
-const BY: Parameter = Parameter { name: "by", meaning: "how the extent is found", scale: Scale::Name };
+const METHOD: Parameter =
+    Parameter { name: "method", meaning: "how the extent is found", scale: Scale::Name };
 
 /// What is found.
 pub struct FaultExtent;
@@ -46,8 +47,12 @@ static ABOUT: About = About {
     caveats: "A file in the page cache may lie there in pieces of many sizes (large folios), by how it was written or read; one \
               fault then maps a whole piece.",
     version: 1,
-    parameters: &[STATE, BY],
+    parameters: &[STATE, METHOD],
     trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "brought by one major fault",
+        &[("method", At::Name("residency")), ("state", At::Name("cold"))],
+    )]),
 };
 
 const COLD: &str = "cold";
@@ -67,15 +72,6 @@ impl Experiment for FaultExtent {
         &ABOUT
     }
 
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[MainFigure::of(
-                "brought by one major fault",
-                &[("by", At::Name("residency")), ("state", At::Name("cold"))],
-            )]
-        }
-    }
-
     fn sweep(&self, _: &Machine) -> Vec<Point> {
         vec![
             point(COLD, RESIDENCY),
@@ -87,7 +83,7 @@ impl Experiment for FaultExtent {
     }
 
     fn effort(&self, point: &Point) -> Effort {
-        if point.name(&BY) == PEAKS { Effort::Standard } else { Effort::Quick }
+        if point.name(&METHOD) == PEAKS { Effort::Standard } else { Effort::Quick }
     }
 
     fn unit(&self, _: &Point) -> Unit {
@@ -101,7 +97,7 @@ impl Experiment for FaultExtent {
             "the kernel maps 64 KiB around a page that is in the page cache (fault_around_bytes)",
         );
         let expected = |what, basis| Ok(Prediction::new().software(what, 1.0, basis));
-        match (point.name(&STATE), point.name(&BY)) {
+        match (point.name(&STATE), point.name(&METHOD)) {
             (COLD, RESIDENCY) => expected("read around the page", device_facts::read_ahead(known.machine)),
             _ => expected("mapped around the page", around),
         }
@@ -114,7 +110,7 @@ impl Experiment for FaultExtent {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         point.ensure_variant(&STATE, &[COLD, CACHED])?;
-        point.ensure_variant(&BY, &[RESIDENCY, PAGE_TABLE, PEAKS])?;
+        point.ensure_variant(&METHOD, &[RESIDENCY, PAGE_TABLE, PEAKS])?;
         let cold = ColdFile::of(site)?;
         let place = Xoshiro256PlusPlus::seed_from_u64(site.seed);
         let is_cold = point.name(&STATE) == COLD;
@@ -122,25 +118,25 @@ impl Experiment for FaultExtent {
         if !is_cold {
             file.cold.warm()?;
         }
-        Ok(match point.name(&BY) {
+        Ok(match point.name(&METHOD) {
             PEAKS => file.peaks(half_the_cheapest_fault(&Lap::new(site))?, site),
-            by => {
+            method => {
                 let present = |cold: &ColdFile| cold.mapping.present_pages();
-                file.looked_up(if by == RESIDENCY { ColdFile::pages_come } else { present })
+                file.looked_up(if method == RESIDENCY { ColdFile::pages_come } else { present })
             }
         })
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         let count = |name| seen.witness(name);
-        if point.name(&BY) == PEAKS {
+        if point.name(&METHOD) == PEAKS {
             return peaks_were_faults(seen);
         }
         let touches = Some(seen.operations as f64);
         let (kind, name) = if point.name(&STATE) == COLD { ("major", MAJOR) } else { ("minor", MINOR) };
         let claim = format!("{kind} faults counted by the kernel, per byte touched");
         let mut checks = vec![per(&claim, count(name), touches, 0.99, 1.01)];
-        if point.name(&BY) == RESIDENCY {
+        if point.name(&METHOD) == RESIDENCY {
             let claim = "bytes in memory that were not there before, per byte that the device served";
             let served = device_reads::total(seen);
             checks.extend(served.map(|served| per(claim, count(BROUGHT), Some(served), 0.95, 1.01)));
@@ -181,7 +177,7 @@ fn peaks_were_faults(seen: &Observed) -> Vec<Check> {
 }
 
 fn read_and_mapped(known: &Known) -> Option<Finding> {
-    let found = |by| known.found(ABOUT.name, &point(COLD, by));
+    let found = |method| known.found(ABOUT.name, &point(COLD, method));
     let (read, mapped) = (found(RESIDENCY)?, found(PAGE_TABLE)?);
     let then = match mapped.differs_from(&read) {
         Some(true) if mapped.value < read.value => {
@@ -203,7 +199,7 @@ fn read_and_mapped(known: &Known) -> Option<Finding> {
 }
 
 fn by_the_page_table(known: &Known) -> Option<Finding> {
-    let found = |by| known.found(ABOUT.name, &point(CACHED, by));
+    let found = |method| known.found(ABOUT.name, &point(CACHED, method));
     let (table, peaks) = (found(PAGE_TABLE)?, found(PEAKS)?);
     let agree = (table.value - peaks.value).abs() < Pages::Base.bytes() as f64;
     Some(Finding::of(
@@ -218,8 +214,8 @@ fn by_the_page_table(known: &Known) -> Option<Finding> {
     ))
 }
 
-fn point(state: &str, by: &str) -> Point {
-    Point::new().named(&STATE, state).named(&BY, by)
+fn point(state: &str, method: &str) -> Point {
+    Point::new().named(&STATE, state).named(&METHOD, method)
 }
 
 const MINOR: &str = "minor_faults_in_probes";

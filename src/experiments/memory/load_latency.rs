@@ -8,8 +8,8 @@ use super::chase::random_order::RandomOrder;
 use super::chase::{found_levels, last_cache, scattered, sizes, walk};
 use super::pages::{PAGES, Pages};
 use crate::experiment::{
-    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, Landmark, MainFigure,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, said,
 };
 use crate::machine::Machine;
 use crate::quantity::declared;
@@ -53,6 +53,16 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[ORDER, PAGES, STRIDE, SIZE],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "within the first cache",
+            &[("order", At::Name("random cycle")), ("size", At::Within(1))],
+        ),
+        MainFigure::of("within the second", &[("order", At::Name("random cycle")), ("size", At::Within(2))]),
+        MainFigure::of("within the third", &[("order", At::Name("random cycle")), ("size", At::Within(3))]),
+        MainFigure::of("main memory", &[("order", At::Name("random cycle")), ("size", At::Most)]),
+    ])
+    .landmarks(|machine| hierarchy::landmarks(machine, &SIZE)),
 };
 
 const CYCLE: &str = "random cycle";
@@ -75,26 +85,6 @@ const GIB: u64 = 1 << 30;
 impl Experiment for LoadLatency {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "within the first cache",
-                    &[("order", At::Name("random cycle")), ("size", At::Within(1))],
-                ),
-                MainFigure::of(
-                    "within the second",
-                    &[("order", At::Name("random cycle")), ("size", At::Within(2))],
-                ),
-                MainFigure::of(
-                    "within the third",
-                    &[("order", At::Name("random cycle")), ("size", At::Within(3))],
-                ),
-                MainFigure::of("main memory", &[("order", At::Name("random cycle")), ("size", At::Most)]),
-            ]
-        }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
@@ -196,10 +186,6 @@ impl Experiment for LoadLatency {
     fn time_limit(&self, point: &Point) -> Duration {
         // Where a host has to find the memory first, a megabyte takes it up to 10 ms.
         Duration::from_secs(10) + Duration::from_millis(10 * (point.number(&SIZE) >> 20))
-    }
-
-    fn landmarks(&self, machine: &Machine) -> Vec<Landmark> {
-        hierarchy::landmarks(machine, &SIZE)
     }
 }
 

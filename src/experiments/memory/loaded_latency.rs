@@ -15,7 +15,8 @@ use super::stream::prediction;
 use super::stream::working_set::{self, LEVEL, Level};
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Statement, Workload, said,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload,
+    said,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -25,17 +26,20 @@ use crate::sampling::affinity;
 const LOAD: Parameter =
     Parameter { name: "load", meaning: "what the other threads do meanwhile", scale: Scale::Name };
 /// How much of the time they rest.
-const PAUSE: Parameter = Parameter {
-    name: "pause",
+const DELAY: Parameter = Parameter {
+    name: "delay",
     meaning: "turns of an empty loop, about a core cycle each, that every other thread rests after each 4 KiB",
     scale: Scale::Count,
 };
 /// The other threads.
-const OTHERS: Parameter =
-    Parameter { name: "others", meaning: "other threads, each on a CPU of its own", scale: Scale::Count };
+const LOAD_THREADS: Parameter = Parameter {
+    name: "load_threads",
+    meaning: "other threads, each on a CPU of its own",
+    scale: Scale::Count,
+};
 /// Which of the two coordinates of the curve.
-const RESULT: Parameter = Parameter {
-    name: "result",
+const FIGURE: Parameter = Parameter {
+    name: "figure",
     meaning: "latency: of a load; drawn: what the others move meanwhile",
     scale: Scale::Name,
 };
@@ -60,8 +64,16 @@ static ABOUT: About = About {
     caveats: "On few cores the others cannot saturate memory, and the curve ends before its knee. What the others draw is \
               counted in bytes of the program; writes move twice that on the bus.",
     version: 2,
-    parameters: &[LOAD, PAUSE, OTHERS, LEVEL, SIZE, RESULT],
+    parameters: &[LOAD, DELAY, LOAD_THREADS, LEVEL, SIZE, FIGURE],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of("idle memory", &[("load", At::Name("nothing"))]),
+        MainFigure::of(
+            "while others read at full speed",
+            &[("load", At::Name("read")), ("figure", At::Name("latency")), ("delay", At::Least)],
+        ),
+    ])
+    .against(against),
 };
 
 /// Rests of readers and of writers.
@@ -73,18 +85,6 @@ const PIECE_BYTES: u64 = 4096;
 impl Experiment for LoadedLatency {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of("idle memory", &[("load", At::Name("nothing"))]),
-                MainFigure::of(
-                    "while others read at full speed",
-                    &[("load", At::Name("read")), ("result", At::Name("latency")), ("pause", At::Least)],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
@@ -101,8 +101,8 @@ impl Experiment for LoadedLatency {
     }
 
     fn effort(&self, point: &Point) -> Effort {
-        let ends = point.name(&LOAD) != Kind::Write.name() && point.number(&PAUSE) == 0;
-        let some_writing = point.name(&LOAD) == Kind::Write.name() && point.number(&PAUSE) > 0;
+        let ends = point.name(&LOAD) != Kind::Write.name() && point.number(&DELAY) == 0;
+        let some_writing = point.name(&LOAD) == Kind::Write.name() && point.number(&DELAY) > 0;
         match () {
             () if ends => Effort::Quick,
             () if some_writing => Effort::Thorough,
@@ -111,7 +111,7 @@ impl Experiment for LoadedLatency {
     }
 
     fn unit(&self, point: &Point) -> Unit {
-        if point.name(&RESULT) == DRAWN { Unit::BytesPerSecond } else { Unit::Nanoseconds }
+        if point.name(&FIGURE) == DRAWN { Unit::BytesPerSecond } else { Unit::Nanoseconds }
     }
 
     /// All loads meet the same chase, and the same threads with their arrays.
@@ -120,16 +120,16 @@ impl Experiment for LoadedLatency {
     }
 
     fn figure(&self) -> Option<&'static Parameter> {
-        Some(&RESULT)
+        Some(&FIGURE)
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let busy = busy_share(point, known);
-        if point.name(&RESULT) == DRAWN {
+        if point.name(&FIGURE) == DRAWN {
             let kernel = kernel(point.name(&LOAD), known.machine).ok_or("there is no such load")?;
             let one = parallel_bandwidth::one_thread(kernel, known);
             let what = "what one thread alone moves, for the share of the time in which it does not rest";
-            return Ok(Prediction::new().hardware(what, busy * point.number(&OTHERS) as f64, one));
+            return Ok(Prediction::new().hardware(what, busy * point.number(&LOAD_THREADS) as f64, one));
         }
         let size = point.number(&SIZE);
         let modelled = hierarchy::answered(Prediction::new(), known, size as f64).total();
@@ -151,24 +151,19 @@ impl Experiment for LoadedLatency {
         })
     }
 
-    fn against(&self, point: &Point) -> Option<Point> {
-        let drawn = point.clone().named(&RESULT, DRAWN);
-        (point.name(&RESULT) == LATENCY && point.name(&LOAD) != NOTHING).then_some(drawn)
-    }
-
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        if point.name(&RESULT) == LATENCY {
+        if point.name(&FIGURE) == LATENCY {
             let because = "a load that depends on another takes two cycles at least".to_owned();
             return Some(Bound { limit: 2.0 * known.shortest_cycle(), because });
         }
         let mut bound = prediction::bound(kernel(point.name(&LOAD), known.machine)?, known);
-        bound.limit *= point.number(&OTHERS) as f64;
+        bound.limit *= point.number(&LOAD_THREADS) as f64;
         Some(bound)
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         point.ensure_variant(&LOAD, &[NOTHING, Kind::Read.name(), Kind::Write.name()])?;
-        let cpus = parallel_bandwidth::cpus(site, point.number(&OTHERS) as usize + 1)?;
+        let cpus = parallel_bandwidth::cpus(site, point.number(&LOAD_THREADS) as usize + 1)?;
         affinity::pin(cpus[0])?;
         let bytes = point.number(&SIZE) as usize;
         let cycle = site.shared.get_or_make(|| load_latency::random_cycle(bytes, Pages::Huge, site))?;
@@ -180,7 +175,7 @@ impl Experiment for LoadedLatency {
         let mut checks = Backing::evidence(true, seen);
         checks.push(cycle::whole(seen));
         checks.extend(cycle::unpredictable(seen));
-        checks.extend(drawn::evidence(point.number(&OTHERS), seen));
+        checks.extend(drawn::evidence(point.number(&LOAD_THREADS), seen));
         checks
     }
 
@@ -207,6 +202,12 @@ impl Experiment for LoadedLatency {
     }
 }
 
+/// What a load takes is drawn against what the others drew.
+fn against(point: &Point) -> Option<Point> {
+    let drawn = point.clone().named(&FIGURE, DRAWN);
+    (point.name(&FIGURE) == LATENCY && point.name(&LOAD) != NOTHING).then_some(drawn)
+}
+
 /// What the others do, and how long they rest: from nothing to all they can.
 fn settings() -> Vec<(&'static str, u64)> {
     let reading = READERS_PAUSE.map(|pause| (Kind::Read.name(), pause));
@@ -223,11 +224,11 @@ fn point(load: &str, pause: u64, result: &str, machine: &Machine) -> Point {
     let others = machine.allowed_cpus().len().saturating_sub(1).max(1) as u64;
     Point::at(Placement::Spread)
         .named(&LOAD, load)
-        .with(&PAUSE, pause)
-        .with(&OTHERS, if load == NOTHING { 0 } else { others })
+        .with(&DELAY, pause)
+        .with(&LOAD_THREADS, if load == NOTHING { 0 } else { others })
         .named(&LEVEL, Level::Memory.name())
         .with(&SIZE, memory_parallelism::set_bytes(machine))
-        .named(&RESULT, result)
+        .named(&FIGURE, result)
 }
 
 /// What the others run: the widest vectors.
@@ -240,7 +241,7 @@ fn kernel(load: &str, machine: &Machine) -> Option<&'static Kernel> {
 fn busy_share(point: &Point, known: &Known) -> f64 {
     let Some(kernel) = kernel(point.name(&LOAD), known.machine) else { return 0.0 };
     let piece_ns = PIECE_BYTES as f64 / parallel_bandwidth::one_thread(kernel, known).value * 1e9;
-    let rest_ns = point.number(&PAUSE) as f64 * known.cycle().value;
+    let rest_ns = point.number(&DELAY) as f64 * known.cycle().value;
     piece_ns / (piece_ns + rest_ns)
 }
 
@@ -257,6 +258,6 @@ fn start(point: &Point, cpus: &[usize], site: &Site) -> Result<Option<Streaming>
     let kernel = widest.ok_or_else(|| Failure::Broke(format!("there is no load called {load}")))?;
     let bytes = working_set::SMALLEST.max(point.number(&SIZE)) / cpus.len() as u64;
     let fleet = site.shared.get_or_make(|| Fleet::new(cpus, bytes, site.seed))?;
-    let task = Task { kernel, piece_bytes: PIECE_BYTES as usize, pause: point.number(&PAUSE) };
+    let task = Task { kernel, piece_bytes: PIECE_BYTES as usize, pause: point.number(&DELAY) };
     fleet.stream(task).map(Some)
 }

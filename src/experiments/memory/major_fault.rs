@@ -9,7 +9,7 @@ use super::fault::tally::{self, Kind};
 use super::pages::Pages;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Scale, Site, Workload, said,
+    Parameter, Point, Prediction, Question, Scale, Shown, Site, Workload, said,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -50,6 +50,11 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[ACCESS, STRIDE],
     trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "page of a cold file",
+        &[("access", At::Name("shuffled pages, no read-ahead"))],
+    )])
+    .in_order(|point| (1..=256 << 10).contains(&point.number(&STRIDE))),
 };
 
 const SHUFFLED: &str = "shuffled pages, no read-ahead";
@@ -71,10 +76,6 @@ impl Experiment for MajorFault {
         &ABOUT
     }
 
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const { &[MainFigure::of("page of a cold file", &[("access", At::Name("shuffled pages, no read-ahead"))])] }
-    }
-
     fn sweep(&self, _: &Machine) -> Vec<Point> {
         let single = [SHUFFLED, IN_ORDER, FIRST_BYTE, WRITTEN].map(point);
         let strides =
@@ -88,10 +89,6 @@ impl Experiment for MajorFault {
             (RANDOM, 1_048_576..) => Effort::Thorough,
             _ => Effort::Standard,
         }
-    }
-
-    fn in_order(&self, point: &Point) -> bool {
-        (1..=256 << 10).contains(&point.number(&STRIDE))
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {

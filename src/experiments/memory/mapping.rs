@@ -6,7 +6,8 @@ use super::fault::slots::Slots;
 use super::pages::Pages;
 use crate::experiment::{
     About, At, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Site, Trend, Workload, errno, said,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload,
+    errno, said,
 };
 use crate::experiments::cpu::kernel_service;
 use crate::machine::Machine;
@@ -38,6 +39,10 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[CALL, SIZE],
     trends: &[Trend { along: "size", step: 4096.0, slope: "per page of 4 KiB" }],
+    shown: Shown::by(&[MainFigure::of(
+        "mmap of the smallest size",
+        &[("call", At::Name("mmap")), ("size", At::Least)],
+    )]),
 };
 
 const MMAP: &str = "mmap";
@@ -55,10 +60,6 @@ const MOST: usize = 32;
 impl Experiment for MappingCalls {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const { &[MainFigure::of("mmap of the smallest size", &[("call", At::Name("mmap")), ("size", At::Least)])] }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {

@@ -9,7 +9,7 @@ use super::pages::{PAGES, Pages};
 use super::stream::working_set::{LEVEL, Level};
 use crate::experiment::{
     About, At, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, said,
 };
 use crate::machine::Machine;
 use crate::quantity::declared;
@@ -37,6 +37,10 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[CHASES, PAGES, LEVEL, SIZE],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of("a load, one in flight", &[("chases", At::Least)]),
+        MainFigure::of("a load, many in flight", &[("chases", At::Most)]),
+    ]),
 };
 
 const NUMBERS: [u64; 8] = [1, 2, 4, 8, 12, 16, 24, 32];
@@ -47,15 +51,6 @@ const IN_FLIGHT: f64 = 12.0;
 impl Experiment for MemoryParallelism {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of("a load, one in flight", &[("chases", At::Least)]),
-                MainFigure::of("a load, many in flight", &[("chases", At::Most)]),
-            ]
-        }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {

@@ -14,12 +14,12 @@ use super::fault::touched::{IN_CACHE, MAPPED, cached, cleared, file, huge, popul
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Question, Requirement, Site, Workload, said,
+    Prediction, Question, Requirement, Shown, Site, Workload, said,
 };
 use crate::machine::Machine;
 use points::{
-    CACHED, CACHED_ALONE, CACHED_PRIVATE, CACHED_SHARED, CHILD, CLEARED, FIRST_READ, FIRST_WRITE, HUGE,
-    HUGE_STRETCH, LARGE, PARENT, POPULATED, SMALL, STRETCH, SURVIVOR, TOUCH, point,
+    ACCESS, BATCH, CACHED, CACHED_ALONE, CACHED_PRIVATE, CACHED_SHARED, CHILD, CLEARED, FIRST_READ,
+    FIRST_WRITE, HUGE, HUGE_STRETCH, LARGE, PARENT, POPULATED, SMALL, SURVIVOR, point,
 };
 
 /// What is timed.
@@ -45,8 +45,12 @@ static ABOUT: About = About {
     caveats: "Pages that were freed a moment ago are given out again, so clearing may find them in a cache; in the large \
               stretch it does so less. A virtual machine's first use of memory may cost its hypervisor more than this.",
     version: 1,
-    parameters: &[TOUCH, STRETCH],
+    parameters: &[ACCESS, BATCH],
     trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "anonymous page, first write",
+        &[("access", At::Name("anonymous, first write"))],
+    )]),
 };
 
 impl Experiment for MinorFault {
@@ -54,34 +58,30 @@ impl Experiment for MinorFault {
         &ABOUT
     }
 
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const { &[MainFigure::of("anonymous page, first write", &[("touch", At::Name("anonymous, first write"))])] }
-    }
-
     fn sweep(&self, _: &Machine) -> Vec<Point> {
         points::all()
     }
 
     fn effort(&self, point: &Point) -> Effort {
-        let spared = matches!(point.name(&TOUCH), POPULATED | SURVIVOR) || point.number(&STRETCH) == LARGE;
+        let spared = matches!(point.name(&ACCESS), POPULATED | SURVIVOR) || point.number(&BATCH) == LARGE;
         if spared { Effort::Standard } else { Effort::Quick }
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
-        vec![Requirement::MemoryBytes(2 * point.number(&STRETCH))]
+        vec![Requirement::MemoryBytes(2 * point.number(&BATCH))]
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let page = Pages::Base.bytes() as f64;
-        let touch = point.name(&TOUCH);
-        if touch == CLEARED {
+        let access = point.name(&ACCESS);
+        if access == CLEARED {
             let bytes = known.cycles(page / 32.0, "32 bytes stored a cycle, as far as caches allow");
             return Ok(Prediction::new().hardware("a page stored through", 1.0, bytes));
         }
-        let trapped = if touch == POPULATED { Prediction::new() } else { trap(Prediction::new(), known) };
-        let (what, ns) = handled(touch);
+        let trapped = if access == POPULATED { Prediction::new() } else { trap(Prediction::new(), known) };
+        let (what, ns) = handled(access);
         let handled = handling(trapped, what, ns, known);
-        let pages = match touch {
+        let pages = match access {
             FIRST_WRITE | POPULATED => 1.0,
             HUGE => Pages::Huge.bytes() as f64 / page,
             CACHED_PRIVATE | CHILD | PARENT => 2.0,
@@ -92,7 +92,7 @@ impl Experiment for MinorFault {
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        let (cycles, because) = match point.name(&TOUCH) {
+        let (cycles, because) = match point.name(&ACCESS) {
             CLEARED => {
                 (Pages::Base.bytes() as f64 / 128.0, "no core stores more than two lines of 64 bytes a cycle")
             }
@@ -102,8 +102,8 @@ impl Experiment for MinorFault {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        let bytes = point.number(&STRETCH) as usize;
-        match point.name(&TOUCH) {
+        let bytes = point.number(&BATCH) as usize;
+        match point.name(&ACCESS) {
             CLEARED => cleared(bytes, site),
             FIRST_READ => touched(Mapping::untouched(bytes, Pages::Base)?, read, site),
             FIRST_WRITE => touched(Mapping::untouched(bytes, Pages::Base)?, write, site),
@@ -120,20 +120,20 @@ impl Experiment for MinorFault {
             CHILD => after_fork::workload(Writer::Child, bytes, site),
             PARENT => after_fork::workload(Writer::Parent, bytes, site),
             SURVIVOR => after_fork::workload(Writer::Survivor, bytes, site),
-            touch => Err(Failure::no_variant(&TOUCH, touch)),
+            access => Err(Failure::no_variant(&ACCESS, access)),
         }
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let touch = point.name(&TOUCH);
-        if touch == CLEARED {
+        let access = point.name(&ACCESS);
+        if access == CLEARED {
             return vec![tally::none(seen)];
         }
         let mut checks = tally::checks(seen, Kind::Minor);
-        if !matches!(touch, CHILD | PARENT | SURVIVOR) {
-            checks.push(mapped_check(touch, point.number(&STRETCH), seen));
+        if !matches!(access, CHILD | PARENT | SURVIVOR) {
+            checks.push(mapped_check(access, point.number(&BATCH), seen));
         }
-        match touch {
+        match access {
             HUGE => checks.extend(Backing::evidence(true, seen)),
             CACHED | CACHED_ALONE | CACHED_SHARED | CACHED_PRIVATE => {
                 let claim = "share of the file in the page cache before it was touched";
@@ -158,7 +158,7 @@ impl Experiment for MinorFault {
 }
 
 fn what_clearing_costs(known: &Known) -> Option<Finding> {
-    let cost = |touch| known.found(NAME, &point(touch, SMALL));
+    let cost = |access| known.found(NAME, &point(access, SMALL));
     let (write, read, clear) = (cost(FIRST_WRITE)?, cost(FIRST_READ)?, cost(CLEARED)?);
     let told = if write.differs_from(&read) == Some(false) {
         said!["the two cannot be told apart"]
@@ -182,8 +182,8 @@ fn what_clearing_costs(known: &Known) -> Option<Finding> {
 }
 
 fn fresh_memory(known: &Known) -> Option<Finding> {
-    let by = |touch, stretch, pages: Pages| {
-        known.found(NAME, &point(touch, stretch)).map(|page| page.scaled(1.0 / pages.bytes() as f64))
+    let by = |access, stretch, pages: Pages| {
+        known.found(NAME, &point(access, stretch)).map(|page| page.scaled(1.0 / pages.bytes() as f64))
     };
     let base = by(FIRST_WRITE, SMALL, Pages::Base)?;
     let huge = by(HUGE, HUGE_STRETCH, Pages::Huge)?;
@@ -202,7 +202,7 @@ fn fresh_memory(known: &Known) -> Option<Finding> {
 }
 
 fn after_a_fork(known: &Known) -> Option<Finding> {
-    let cost = |touch| known.found(NAME, &point(touch, SMALL));
+    let cost = |access| known.found(NAME, &point(access, SMALL));
     let (copied, reused) = (cost(CHILD)?, cost(SURVIVOR)?);
     Some(Finding::of(
         Question::Experiment,
@@ -219,8 +219,8 @@ fn after_a_fork(known: &Known) -> Option<Finding> {
 }
 
 /// What the kernel does at a fault besides trapping and clearing, and what that is assumed to take on report 000's machine.
-fn handled(touch: &str) -> (&'static str, f64) {
-    match touch {
+fn handled(access: &str) -> (&'static str, f64) {
+    match access {
         FIRST_READ => ("the mapping looked up and the page of zeros mapped", 150.0),
         HUGE => ("a huge page found, accounted and mapped", 2_000.0),
         CACHED => ("the page found in the cache, sixteen mapped, and fifteen touches without a fault", 700.0),
@@ -235,10 +235,10 @@ fn handled(touch: &str) -> (&'static str, f64) {
 }
 
 /// How many pages one fault mapped. With a file the kernel decides: some neighbours, or all of a large folio.
-fn mapped_check(touch: &str, stretch: u64, seen: &Observed) -> Check {
+fn mapped_check(access: &str, stretch: u64, seen: &Observed) -> Check {
     let claim = "pages that one fault maps, on average, as the page table shows";
     let page = Pages::Base.bytes() as u64;
-    match (seen.witness(MAPPED), touch) {
+    match (seen.witness(MAPPED), access) {
         (None, _) => Check::missing(claim),
         (Some(mapped), CACHED | CACHED_SHARED) => Check::within(claim, mapped, 1.0, (stretch / page) as f64),
         (Some(mapped), HUGE) => Check::equal(claim, mapped, (Pages::Huge.bytes() as u64 / page) as f64),

@@ -7,7 +7,8 @@ use super::stream::prediction;
 use super::stream::working_set::{self, LEVEL, Level, SIZE};
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Stopwatch, Workload, said,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, Workload,
+    said,
 };
 use crate::machine::{self, Machine, Root};
 use crate::quantity::Unit;
@@ -42,6 +43,24 @@ static ABOUT: About = About {
     version: 2,
     parameters: &[KIND, METHOD, LEVEL, SIZE, THREADS],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "read, all cores",
+            &[("kind", At::Name("read")), ("threads", At::Most), ("method", At::Best)],
+        ),
+        MainFigure::of(
+            "write, all cores",
+            &[("kind", At::Name("write")), ("threads", At::Most), ("method", At::Best)],
+        ),
+        MainFigure::of(
+            "copy, all cores",
+            &[("kind", At::Name("copy")), ("threads", At::Most), ("method", At::Best)],
+        ),
+        MainFigure::of(
+            "triad, all cores",
+            &[("kind", At::Name("triad")), ("threads", At::Most), ("method", At::Best)],
+        ),
+    ]),
 };
 
 /// How long the measuring thread sleeps between two looks.
@@ -59,29 +78,6 @@ const LEAST: &str = "least_share_of_an_equal_share";
 impl Experiment for ParallelBandwidth {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "read, all cores",
-                    &[("kind", At::Name("read")), ("threads", At::Most), ("method", At::Best)],
-                ),
-                MainFigure::of(
-                    "write, all cores",
-                    &[("kind", At::Name("write")), ("threads", At::Most), ("method", At::Best)],
-                ),
-                MainFigure::of(
-                    "copy, all cores",
-                    &[("kind", At::Name("copy")), ("threads", At::Most), ("method", At::Best)],
-                ),
-                MainFigure::of(
-                    "triad, all cores",
-                    &[("kind", At::Name("triad")), ("threads", At::Most), ("method", At::Best)],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {

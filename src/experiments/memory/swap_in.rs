@@ -7,7 +7,7 @@ use super::fault::tally::{self, Faults, Tally};
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
-    Requirement, Scale, Site, Workload, errno,
+    Requirement, Scale, Shown, Site, Workload, errno,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -34,6 +34,7 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[SIZE],
     trends: &[],
+    shown: Shown::by(&[]),
 };
 
 const BYTES: u64 = 16 << 20;

@@ -10,7 +10,7 @@ use super::chase::{sizes, walk};
 use super::pages::Pages;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Site, Statement, Workload, said,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, said,
 };
 use crate::machine::Machine;
 use crate::statistics::CurvePoint;
@@ -47,6 +47,11 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[LAYOUT, LINES],
     trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "a line of each of very many pages",
+        &[("layout", At::Name("one line a page")), ("lines", At::Most)],
+    )])
+    .landmarks(landmarks),
 };
 
 const SPREAD: &str = "one line a page";
@@ -58,15 +63,6 @@ const QUICK_MOST: u64 = 8 << 10;
 impl Experiment for TlbReach {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[MainFigure::of(
-                "a line of each of very many pages",
-                &[("layout", At::Name("one line a page")), ("lines", At::Most)],
-            )]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
@@ -145,15 +141,16 @@ impl Experiment for TlbReach {
         let said = |told| Finding::of(Question::Caches, said![lead, told, "."]);
         Statement::joined(told, "; ").map(said).into_iter().collect()
     }
+}
 
-    fn landmarks(&self, machine: &Machine) -> Vec<Landmark> {
-        let entries = hierarchy::tlb_entries(machine, machine.page_bytes()).into_iter().enumerate();
-        let landmark = |(level, entries): (usize, Option<u64>)| {
-            let at = entries? as f64;
-            Some(Landmark { along: LINES.name, at, name: format!("L{} TLB {at}", level + 1) })
-        };
-        entries.filter_map(landmark).collect()
-    }
+/// What the TLBs hold.
+fn landmarks(machine: &Machine) -> Vec<Landmark> {
+    let entries = hierarchy::tlb_entries(machine, machine.page_bytes()).into_iter().enumerate();
+    let landmark = |(level, entries): (usize, Option<u64>)| {
+        let at = entries? as f64;
+        Some(Landmark { along: LINES.name, at, name: format!("L{} TLB {at}", level + 1) })
+    };
+    entries.filter_map(landmark).collect()
 }
 
 fn point(layout: &str, lines: u64) -> Point {

@@ -8,7 +8,7 @@ use super::fault::tally::{self, Faults, Kind, Tally};
 use super::pages::Pages;
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Site, Workload, said,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, said,
 };
 use crate::experiments::cpu::kernel_service;
 use crate::machine::Machine;
@@ -17,14 +17,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// What the handler puts there.
-const SUPPLIES: Parameter = Parameter {
-    name: "supplies",
-    meaning: "what the handler puts into the missing page",
-    scale: Scale::Name,
-};
+const FILL: Parameter =
+    Parameter { name: "fill", meaning: "what the handler puts into the missing page", scale: Scale::Name };
 /// How long it waits before.
-const WAITS: Parameter = Parameter {
-    name: "waits",
+const DELAY: Parameter = Parameter {
+    name: "delay",
     meaning: "how long the handler spins before it answers",
     scale: Scale::Nanoseconds,
 };
@@ -44,8 +41,12 @@ static ABOUT: About = About {
              subtracted. What is left must be 100 µs.",
     caveats: "Only faults of the program itself are handled (UFFD_USER_MODE_ONLY), which needs no privilege.",
     version: 1,
-    parameters: &[SUPPLIES, WAITS],
+    parameters: &[FILL, DELAY],
     trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "page supplied by a program",
+        &[("fill", At::Name("a copy")), ("delay", At::Least)],
+    )]),
 };
 
 const COPY: &str = "a copy";
@@ -66,15 +67,6 @@ impl Experiment for UserFault {
         &ABOUT
     }
 
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[MainFigure::of(
-                "page supplied by a program",
-                &[("supplies", At::Name("a copy")), ("waits", At::Least)],
-            )]
-        }
-    }
-
     fn sweep(&self, _: &Machine) -> Vec<Point> {
         let places = [Placement::OneCpu, Placement::AcrossCpus];
         let quick = places.into_iter().flat_map(|place| [COPY, ZEROS].map(|what| point(place, what, 0)));
@@ -82,7 +74,7 @@ impl Experiment for UserFault {
     }
 
     fn effort(&self, point: &Point) -> Effort {
-        if point.name(&SUPPLIES) == COPY { Effort::Quick } else { Effort::Standard }
+        if point.name(&FILL) == COPY { Effort::Quick } else { Effort::Standard }
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
@@ -93,9 +85,9 @@ impl Experiment for UserFault {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        let waits = Basis::fact(point.number(&WAITS) as f64, "the handler's own wait, as set");
-        if point.name(&SUPPLIES) == WAITED {
-            return Ok(Prediction::new().software("the handler waits", 1.0, waits));
+        let delay = Basis::fact(point.number(&DELAY) as f64, "the handler's own wait, as set");
+        if point.name(&FILL) == WAITED {
+            return Ok(Prediction::new().software("the handler waits", 1.0, delay));
         }
         let calls = trap(Prediction::new(), known).software(
             "the handler's read, its next read and its answer: a bare entry each",
@@ -119,7 +111,7 @@ impl Experiment for UserFault {
         };
         let prediction =
             calls.software("to the handler and back: a thread put to sleep, another woken", 2.0, handed);
-        Ok(match point.name(&SUPPLIES) {
+        Ok(match point.name(&FILL) {
             COPY => prediction.hardware(
                 "a page cleared of its old content and copied into",
                 2.0,
@@ -130,7 +122,7 @@ impl Experiment for UserFault {
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        (point.name(&SUPPLIES) != WAITED).then(|| Bound {
+        (point.name(&FILL) != WAITED).then(|| Bound {
             limit: 3.0 * 40.0 * known.shortest_cycle(),
             because:
                 "the fault and the handler's two calls enter the kernel, which takes some forty cycles each"
@@ -139,13 +131,13 @@ impl Experiment for UserFault {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&SUPPLIES, &[COPY, ZEROS, WAITED])?;
-        let content = if point.name(&SUPPLIES) == ZEROS { None } else { Some(CONTENT) };
+        point.ensure_variant(&FILL, &[COPY, ZEROS, WAITED])?;
+        let content = if point.name(&FILL) == ZEROS { None } else { Some(CONTENT) };
         let supplied = Rc::new(Supplied::new(content, site)?);
         let answered = Arc::clone(&supplied.answered);
         let answered = move || (ANSWERED, answered.load(Ordering::Acquire) as f64);
-        Ok(if point.name(&SUPPLIES) == WAITED {
-            waited(&supplied, point.number(&WAITS)).witnessed(move || vec![answered()])
+        Ok(if point.name(&FILL) == WAITED {
+            waited(&supplied, point.number(&DELAY)).witnessed(move || vec![answered()])
         } else {
             let tally = Tally::new();
             let counts = Rc::clone(&tally);
@@ -162,7 +154,7 @@ impl Experiment for UserFault {
         // The baseline runs once more in every trial, as a rehearsal.
         let most = if seen.baseline_iterations > 0 { 1.01 + seen.trials as f64 / all } else { 1.01 };
         // A fault that had to wait for its handler counts as major, though no device was asked.
-        let mut checks = if point.name(&SUPPLIES) == WAITED {
+        let mut checks = if point.name(&FILL) == WAITED {
             let faults = (seen.counters.minor_faults + seen.counters.major_faults) as f64;
             // Counted around the whole trial, whose process takes a few of its own.
             let own = 10.0 * seen.trials as f64 / all;
@@ -219,14 +211,14 @@ fn against_the_kernel(known: &Known) -> Option<Finding> {
     ))
 }
 
-fn point(placement: Placement, supplies: &str, waits: u64) -> Point {
-    Point::at(placement).named(&SUPPLIES, supplies).with(&WAITS, waits)
+fn point(placement: Placement, fill: &str, delay: u64) -> Point {
+    Point::at(placement).named(&FILL, fill).with(&DELAY, delay)
 }
 
 /// The point of `cpu/context_switch` at which two threads hand a turn to each other by futexes.
 fn hand_over(placement: Placement) -> Point {
     let parameter = |name| Parameter { name, meaning: "", scale: Scale::Name };
-    Point::at(placement).named(&parameter("by"), "futex").named(&parameter("between"), "threads")
+    Point::at(placement).named(&parameter("mechanism"), "futex").named(&parameter("between"), "threads")
 }
 
 /// Witness: pages supplied.

@@ -13,13 +13,13 @@ use super::path::{PATH, ensure_path, required};
 use super::sending::{SENDFILE, SPLICE, ZERO_COPY};
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Requirement, Site, Workload,
+    Point, Prediction, Requirement, Shown, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use points::{
-    ACKNOWLEDGED, ASPECT, BY, CHUNK, DIRECTION, LOSS, MESSAGES, PIPE, RAMP, RECEIVE, RECEIVER, SEND, SENDER,
-    SINCE, STEADY, STREAMS, TCP, UDP, UNIX, WHOLE,
+    ACKNOWLEDGED, CHUNK, DIRECTION, FIGURE, LOSS, MESSAGES, PIPE, RAMP, RECEIVE, RECEIVER, SEND, SENDER,
+    START, STEADY, STREAMS, TCP, TRANSPORT, UDP, UNIX, WHOLE,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -57,40 +57,35 @@ static ABOUT: About = About {
               both sides, and the kernel's work for each, share this machine's processors and memory. Several streams \
               run wherever the scheduler likes.",
     version: 2,
-    parameters: &[BY, PATH, DIRECTION, CHUNK, STREAMS, ASPECT, SINCE, MESSAGES],
+    parameters: &[TRANSPORT, PATH, DIRECTION, CHUNK, STREAMS, FIGURE, START, MESSAGES],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "TCP over loopback",
+            &[
+                ("transport", At::Name("TCP")),
+                ("path", At::Name("loopback")),
+                ("figure", At::Name("steady")),
+                ("streams", At::Number(1)),
+                ("chunk", At::Number(1_048_576)),
+            ],
+        ),
+        MainFigure::of(
+            "TCP to the peer",
+            &[
+                ("transport", At::Name("TCP")),
+                ("path", At::Name("peer")),
+                ("figure", At::Name("steady")),
+                ("streams", At::Number(1)),
+                ("chunk", At::Number(1_048_576)),
+            ],
+        ),
+    ]),
 };
 
 impl Experiment for Bandwidth {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "TCP over loopback",
-                    &[
-                        ("by", At::Name("TCP")),
-                        ("path", At::Name("loopback")),
-                        ("aspect", At::Name("steady")),
-                        ("streams", At::Number(1)),
-                        ("chunk", At::Number(1_048_576)),
-                    ],
-                ),
-                MainFigure::of(
-                    "TCP to the peer",
-                    &[
-                        ("by", At::Name("TCP")),
-                        ("path", At::Name("peer")),
-                        ("aspect", At::Name("steady")),
-                        ("streams", At::Number(1)),
-                        ("chunk", At::Number(1_048_576)),
-                    ],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
@@ -108,7 +103,7 @@ impl Experiment for Bandwidth {
     }
 
     fn unit(&self, point: &Point) -> Unit {
-        match point.name(&ASPECT) {
+        match point.name(&FIGURE) {
             SENDER | RECEIVER | RAMP => Unit::Nanoseconds,
             LOSS => Unit::PartsPerMillion,
             _ => Unit::BytesPerSecond,
@@ -123,7 +118,7 @@ impl Experiment for Bandwidth {
         let copied = |what: &str| {
             format!("the {what} copies every byte, and no core moves more than 64 bytes a cycle")
         };
-        match point.name(&ASPECT) {
+        match point.name(&FIGURE) {
             SENDER | RECEIVER => Some(Bound {
                 limit: f64::from(1 << 20) / 64.0 * known.shortest_cycle(),
                 because: copied("side"),
@@ -137,14 +132,15 @@ impl Experiment for Bandwidth {
     }
 
     fn figure(&self) -> Option<&'static Parameter> {
-        Some(&ASPECT)
+        Some(&FIGURE)
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         ensure_path(point)?;
-        point.ensure_variant(&BY, &[TCP, SENDFILE, SPLICE, ZERO_COPY, ACKNOWLEDGED, UNIX, PIPE, UDP])?;
+        point
+            .ensure_variant(&TRANSPORT, &[TCP, SENDFILE, SPLICE, ZERO_COPY, ACKNOWLEDGED, UNIX, PIPE, UDP])?;
         point.ensure_variant(&DIRECTION, &[SEND, RECEIVE])?;
-        if point.name(&BY) == ACKNOWLEDGED {
+        if point.name(&TRANSPORT) == ACKNOWLEDGED {
             let chunk = point.number(&CHUNK) as u32;
             return acknowledged::workload(point.name(&DIRECTION) == SEND, point.name(&PATH), chunk, site);
         }
@@ -162,7 +158,7 @@ impl Experiment for Bandwidth {
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let by = point.name(&BY);
+        let by = point.name(&TRANSPORT);
         if by == ACKNOWLEDGED {
             return acknowledged::evidence(point.number(&CHUNK) as f64, seen);
         }
@@ -172,7 +168,7 @@ impl Experiment for Bandwidth {
             _ => vec![account::complete(seen)],
         };
         checks.push(account::processors(point, streams, seen));
-        if matches!(point.name(&ASPECT), STEADY | RAMP) && by != UDP {
+        if matches!(point.name(&FIGURE), STEADY | RAMP) && by != UDP {
             checks.push(account::steady(seen));
         }
         if !matches!(by, UDP | UNIX | PIPE) {
@@ -189,6 +185,6 @@ impl Experiment for Bandwidth {
     }
 
     fn time_limit(&self, point: &Point) -> Duration {
-        Duration::from_secs(if point.name(&ASPECT) == WHOLE { 120 } else { 15 })
+        Duration::from_secs(if point.name(&FIGURE) == WHOLE { 120 } else { 15 })
     }
 }

@@ -9,7 +9,7 @@ use super::path::{PATH, PEER, ensure_path, required};
 use super::round_trip;
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Requirement, Site, Workload,
+    Prediction, Requirement, Shown, Site, Workload,
 };
 use crate::experiments::cpu::kernel_service;
 use crate::machine::Machine;
@@ -18,7 +18,7 @@ use crate::peer::other_side::{OtherSide, Version};
 use crate::peer::ports;
 use crate::peer::service::accept;
 use crate::sampling::partner::Process;
-use points::{CLOSE, CONNECT, FOUR, GRACEFUL, PART, RESET, SIX, TO_ACCEPT, VERSION};
+use points::{CLOSE, CONNECT, FOUR, GRACEFUL, IP_VERSION, PHASE, RESET, SIX, TO_ACCEPT};
 use std::net::TcpStream;
 use std::rc::Rc;
 use std::time::Duration;
@@ -45,8 +45,19 @@ static ABOUT: About = About {
               same however far that is. What is far out in the tail of `connect` is a lost segment: the first is sent \
               again after a second.",
     version: 1,
-    parameters: &[PART, PATH, VERSION],
+    parameters: &[PHASE, PATH, IP_VERSION],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "connect over loopback",
+            &[("phase", At::Name("connect")), ("path", At::Name("loopback"))],
+        ),
+        MainFigure::of(
+            "close over loopback",
+            &[("phase", At::Name("close")), ("path", At::Name("loopback"))],
+        ),
+        MainFigure::of("connect to the peer", &[("phase", At::Name("connect")), ("path", At::Name("peer"))]),
+    ]),
 };
 
 /// Report 000's median of `connect` over loopback, nanoseconds.
@@ -60,25 +71,6 @@ impl Experiment for Connection {
         &ABOUT
     }
 
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "connect over loopback",
-                    &[("part", At::Name("connect")), ("path", At::Name("loopback"))],
-                ),
-                MainFigure::of(
-                    "close over loopback",
-                    &[("part", At::Name("close")), ("path", At::Name("loopback"))],
-                ),
-                MainFigure::of(
-                    "connect to the peer",
-                    &[("part", At::Name("connect")), ("path", At::Name("peer"))],
-                ),
-            ]
-        }
-    }
-
     fn sweep(&self, _: &Machine) -> Vec<Point> {
         points::all()
     }
@@ -88,7 +80,7 @@ impl Experiment for Connection {
     }
 
     fn effort(&self, point: &Point) -> Effort {
-        if point.name(&VERSION) == FOUR { Effort::Quick } else { Effort::Standard }
+        if point.name(&IP_VERSION) == FOUR { Effort::Quick } else { Effort::Standard }
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
@@ -106,7 +98,7 @@ impl Experiment for Connection {
             kernel_service::assumed(prediction, "one segment through this kernel", 2_500.0, known)
         };
         let calls = |count| Prediction::new().software("system calls", count, kernel_service::entry(known));
-        let software = match point.name(&PART) {
+        let software = match point.name(&PHASE) {
             CONNECT => handshake(calls(1.0)),
             TO_ACCEPT => handshake(calls(2.0)).software(what, 1.0, each),
             GRACEFUL => segment(segment(calls(4.0))).software(what, 2.0, each),
@@ -119,13 +111,13 @@ impl Experiment for Connection {
                 known,
             ),
         };
-        let waits = matches!(point.name(&PART), CONNECT | GRACEFUL) && point.name(&PATH) == PEER;
+        let waits = matches!(point.name(&PHASE), CONNECT | GRACEFUL) && point.name(&PATH) == PEER;
         Ok(if waits { software.hardware("the way to the peer and back", 1.0, way(known)) } else { software })
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         let ping = known.median("network/round_trip", &round_trip::ping(PEER));
-        match (point.name(&PART), point.name(&PATH), ping) {
+        match (point.name(&PHASE), point.name(&PATH), ping) {
             (CONNECT | GRACEFUL, PEER, Some(ping)) => Some(Bound {
                 limit: ping / 2.0,
                 because: "both kernels must have answered each other, and so they do for a ping, whose median is twice this"
@@ -140,16 +132,16 @@ impl Experiment for Connection {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         ensure_path(point)?;
-        point.ensure_variant(&VERSION, &[FOUR, SIX])?;
-        point.ensure_variant(&PART, &[CONNECT, TO_ACCEPT, GRACEFUL, RESET, CLOSE])?;
-        let version = if point.name(&VERSION) == SIX { Version::Six } else { Version::Four };
-        if point.name(&PART) == TO_ACCEPT {
+        point.ensure_variant(&IP_VERSION, &[FOUR, SIX])?;
+        point.ensure_variant(&PHASE, &[CONNECT, TO_ACCEPT, GRACEFUL, RESET, CLOSE])?;
+        let version = if point.name(&IP_VERSION) == SIX { Version::Six } else { Version::Four };
+        if point.name(&PHASE) == TO_ACCEPT {
             return until_accepted(version, site);
         }
         let other = OtherSide::by_version(&Service::Accept, version, point.name(&PATH), site)?;
         let caller = Caller::of(other.address, other);
         let calls = Rc::clone(&caller.calls);
-        let workload = match point.name(&PART) {
+        let workload = match point.name(&PHASE) {
             CONNECT => Workload::recorded(connect(caller, site)),
             RESET => Workload::recorded(ended(caller, site, u64::MAX, caller::to_be_reset, close)),
             GRACEFUL => {

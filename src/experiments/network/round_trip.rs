@@ -13,7 +13,7 @@ use super::path::{PATH, PEER, ensure_path, required};
 use super::tcp_info::tcp_info;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Placement,
-    Point, Prediction, Requirement, Site, Workload,
+    Point, Prediction, Requirement, Shown, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::peer::Service;
@@ -21,7 +21,7 @@ use crate::peer::other_side::OtherSide;
 use crate::peer::ping::{Ping, THIS_HOST};
 use crate::peer::service::Transport;
 use crate::statistics::share_interval;
-use points::{BY, CLOSED, ICMP, INTERVAL, LOOP, OPEN, PAYLOAD, QUICK_PAYLOADS, UDP};
+use points::{CLOSED, ICMP, INTERVAL, LOOP, OPEN, PAYLOAD, QUICK_PAYLOADS, TRANSPORT, UDP};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::rc::Rc;
@@ -50,8 +50,32 @@ static ABOUT: About = About {
     caveats: "In a closed loop nobody asks while one answer is late (coordinated omission), so its percentiles are those of a \
               lone client. On loopback nothing leaves the machine; the difference to the peer is the network's share.",
     version: 1,
-    parameters: &[BY, PATH, PAYLOAD, LOOP, INTERVAL],
+    parameters: &[TRANSPORT, PATH, PAYLOAD, LOOP, INTERVAL],
     trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "TCP over loopback, 1 byte",
+            &[
+                ("transport", At::Name("TCP")),
+                ("path", At::Name("loopback")),
+                ("loop", At::Name("closed")),
+                ("payload", At::Least),
+            ],
+        ),
+        MainFigure::of(
+            "TCP to the peer, 1 byte",
+            &[
+                ("transport", At::Name("TCP")),
+                ("path", At::Name("peer")),
+                ("loop", At::Name("closed")),
+                ("payload", At::Least),
+            ],
+        ),
+        MainFigure::of(
+            "ICMP to the peer",
+            &[("transport", At::Name("ICMP echo")), ("path", At::Name("peer"))],
+        ),
+    ]),
 };
 
 /// Witness: time that passed while round trips were made.
@@ -66,35 +90,6 @@ const NO_DELAY: &str = "tcp_nodelay";
 impl Experiment for RoundTrip {
     fn about(&self) -> &'static About {
         &ABOUT
-    }
-
-    fn main_figures(&self) -> &'static [MainFigure] {
-        const {
-            &[
-                MainFigure::of(
-                    "TCP over loopback, 1 byte",
-                    &[
-                        ("by", At::Name("TCP")),
-                        ("path", At::Name("loopback")),
-                        ("loop", At::Name("closed")),
-                        ("payload", At::Least),
-                    ],
-                ),
-                MainFigure::of(
-                    "TCP to the peer, 1 byte",
-                    &[
-                        ("by", At::Name("TCP")),
-                        ("path", At::Name("peer")),
-                        ("loop", At::Name("closed")),
-                        ("payload", At::Least),
-                    ],
-                ),
-                MainFigure::of(
-                    "ICMP to the peer",
-                    &[("by", At::Name("ICMP echo")), ("path", At::Name("peer"))],
-                ),
-            ]
-        }
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
@@ -115,7 +110,7 @@ impl Experiment for RoundTrip {
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        let entries = if point.name(&BY) == ICMP { 2.0 } else { 4.0 };
+        let entries = if point.name(&TRANSPORT) == ICMP { 2.0 } else { 4.0 };
         Some(Bound {
             limit: entries * 40.0 * known.shortest_cycle(),
             because: format!(
@@ -127,24 +122,24 @@ impl Experiment for RoundTrip {
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         ensure_path(point)?;
         point.ensure_variant(&LOOP, &[OPEN, CLOSED])?;
-        point.ensure_variant(&BY, &[PIPE, UNIX, UDP, TCP, ICMP])?;
+        point.ensure_variant(&TRANSPORT, &[PIPE, UNIX, UDP, TCP, ICMP])?;
         let bytes = point.number(&PAYLOAD) as usize;
         if point.name(&LOOP) == OPEN {
             return open_workload(point, bytes, site);
         }
-        match point.name(&BY) {
+        match point.name(&TRANSPORT) {
             PIPE => Ok(conversed(conversation::pipes(bytes, site)?)),
             UNIX => Ok(conversed(conversation::unix(bytes, site)?)),
             TCP => tcp_workload(conversation::tcp(bytes, echo(Transport::Tcp, point, site)?)?, site),
             ICMP => ping_workload(point, bytes, site),
             UDP => Ok(numbered(Udp::open(bytes, echo(Transport::Udp, point, site)?)?, site)),
-            by => Err(Failure::no_variant(&BY, by)),
+            transport => Err(Failure::no_variant(&TRANSPORT, transport)),
         }
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         let mut checks = switches(point, seen);
-        match point.name(&BY) {
+        match point.name(&TRANSPORT) {
             TCP => checks.extend(segments(point, seen)),
             UDP | ICMP => checks.push(losses(point, seen)),
             _ => {}
@@ -219,7 +214,7 @@ fn open_workload<'site>(point: &Point, bytes: usize, site: &'site Site) -> Resul
     let (fate, interval) = (Rc::new(Fate::default()), point.number(&INTERVAL) as f64);
     let counted = Rc::clone(&fate);
     let broke = |error: std::io::Error| Failure::Broke(format!("O_NONBLOCK: {error}"));
-    if point.name(&BY) == TCP {
+    if point.name(&TRANSPORT) == TCP {
         let way = conversation::tcp(bytes, echo(Transport::Tcp, point, site)?)?;
         way.stream.set_nonblocking(true).map_err(broke)?;
         let stream = again(&way.stream)?;
@@ -229,8 +224,8 @@ fn open_workload<'site>(point: &Point, bytes: usize, site: &'site Site) -> Resul
         let workload = workload.witnessed(witness).gauged(move || tcp_estimate(&stream));
         return Ok(workload.stating(NO_DELAY, 1.0));
     }
-    if point.name(&BY) != UDP {
-        return Err(Failure::Broke(format!("there is no open loop by `{}`", point.name(&BY))));
+    if point.name(&TRANSPORT) != UDP {
+        return Err(Failure::Broke(format!("there is no open loop by `{}`", point.name(&TRANSPORT))));
     }
     let way = Udp::open(bytes, echo(Transport::Udp, point, site)?)?;
     way.socket.set_nonblocking(true).map_err(broke)?;
@@ -241,7 +236,7 @@ fn open_workload<'site>(point: &Point, bytes: usize, site: &'site Site) -> Resul
 /// Whether the sides slept and were woken as the placement says.
 fn switches(point: &Point, seen: &Observed) -> Vec<Check> {
     let each = seen.per_operation(seen.switches());
-    match (point.name(&BY), point.placement(), point.name(&LOOP)) {
+    match (point.name(&TRANSPORT), point.placement(), point.name(&LOOP)) {
         (_, _, OPEN) => vec![Check::within(
             "the sender polled: it slept less than once in ten messages",
             seen.per_operation(seen.counters.voluntary_switches),

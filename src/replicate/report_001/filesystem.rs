@@ -73,7 +73,8 @@ pub const CACHE_SIZE: Row = Row {
     replica: Replica::By(&CACHING),
     statistic: Statistic::of(Fit::BeforeJump(2.0)),
     fathom: Fathom::Point("filesystem/cache_size", |_| {
-        let names = [("method", "timing"), ("file", "random data"), ("order", "backward"), ("way", "read")];
+        let names =
+            [("method", "timing"), ("content", "random data"), ("order", "backward"), ("call", "read")];
         point(Placement::OneCpu, &names, &[])
     }),
     misleads: "Reading backwards is right: only what is missing misses. The size is known to one step of the sizes only, and the \
@@ -141,7 +142,7 @@ const RANDOM: &str = "random";
 const MORE: &str = "penalty";
 
 fn direct(order: &str, way: &str) -> Point {
-    let names = [("state", "direct"), ("order", order), ("way", way)];
+    let names = [("state", "direct"), ("order", order), ("call", way)];
     point(Placement::OneCpu, &names, &[("block", BLOCK as u64), ("file", FILE)])
 }
 

@@ -189,7 +189,7 @@ pub const THREAD_SWITCH: Row = Row {
 /// Their timer; where there is another counter, that.
 fn timing() -> Point {
     let reading = if cfg!(target_arch = "x86_64") { "mfence-lfence-rdtsc" } else { "counter" };
-    point(Placement::OneCpu, &[("aspect", "cost"), ("reading", reading)], &[])
+    point(Placement::OneCpu, &[("measure", "pair"), ("reading", reading)], &[])
 }
 
 fn calls(arguments: u64) -> Point {
@@ -197,7 +197,7 @@ fn calls(arguments: u64) -> Point {
 }
 
 fn switches(between: &str) -> Point {
-    point(Placement::OneCpu, &[("between", between), ("by", "pipe less its cost")], &[])
+    point(Placement::OneCpu, &[("between", between), ("mechanism", "pipe less its cost")], &[])
 }
 
 /// A reading before and one after, less those of an empty pair, nanoseconds.

@@ -81,7 +81,8 @@ pub const CACHE_SIZE: Row = Row {
     replica: Replica::By(&CACHING),
     statistic: Statistic::of(Fit::BeforeJump(2.0)),
     fathom: Fathom::Point("filesystem/cache_size", |_| {
-        let names = [("method", "timing"), ("file", "random data"), ("order", "backward"), ("way", "read")];
+        let names =
+            [("method", "timing"), ("content", "random data"), ("order", "backward"), ("call", "read")];
         point(Placement::OneCpu, &names, &[])
     }),
     misleads: "A file that is read again from its beginning pushes out what it will ask for next as soon as it is a little too large, so \
@@ -152,7 +153,7 @@ pub const PING: Row = Row {
     replica: Replica::By(&PINGING),
     statistic: Statistic::of(MEAN),
     fathom: Fathom::Point("network/round_trip", |_| {
-        let names = [("by", "ICMP echo"), ("loop", "closed"), ("path", PEER)];
+        let names = [("transport", "ICMP echo"), ("loop", "closed"), ("path", PEER)];
         point(Placement::AcrossCpus, &names, &[("payload", PAYLOAD as u64)])
     }),
     misleads: "Pings a fifth of a second or more apart find both processors asleep: the mean holds waking them. It is a fair least for a remote \
@@ -160,7 +161,7 @@ pub const PING: Row = Row {
 };
 
 fn cold(order: &str, way: &str, file: u64) -> Point {
-    let names = [("state", "cold"), ("order", order), ("way", way)];
+    let names = [("state", "cold"), ("order", order), ("call", way)];
     point(Placement::OneCpu, &names, &[("block", BLOCK as u64), ("file", file)])
 }
 

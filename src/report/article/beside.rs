@@ -12,7 +12,7 @@ use crate::results::{Outcome, Results};
 pub struct Published<'run> {
     /// The machines asked for.
     pub machines: Vec<&'static Machine>,
-    /// Their figures that measure what points of the run measure.
+    /// Their figures by the methods that points of the run repeat.
     pub rows: Vec<Beside<'run>>,
 }
 

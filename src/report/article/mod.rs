@@ -24,13 +24,8 @@ use crate::results::Results;
 use beside::Published;
 use places::title;
 
-/// The whole paper.
-pub fn of(found: &Results) -> Document {
-    with(found, None)
-}
-
 /// The whole paper, with published figures beside those of the run where they were asked for.
-pub fn with(found: &Results, published: Option<&Published>) -> Document {
+pub fn of(found: &Results, published: Option<&Published>) -> Document {
     let header = &found.run.header;
     let mut document = Document::new(format!("What it costs: {}", run::machine(&header.machine)));
     "A machine and its operating system, measured by Fathom".clone_into(&mut document.kind);

@@ -5,18 +5,27 @@ use crate::report::quantities;
 use crate::report::run::{self, Precision};
 use crate::report::words::plural;
 use crate::results::{FAIR, Outcome, PointResult, Results};
+use std::collections::BTreeSet;
 
 /// The abstract: what was measured on what, for how long, how precisely, and what may be trusted.
 pub(super) fn of(found: &Results) -> Section {
-    let measured = format!(
-        "{} in {} were measured on {}.",
-        capital(&plural(found.points.len(), "operation")),
-        plural(found.experiments().len(), "experiment"),
-        run::machine(&found.run.header.machine)
-    );
-    let mut said = vec![measured, run::ending(found), Precision::of(found).sentence()];
+    let mut said = vec![measured(found), run::ending(found), Precision::of(found).sentence()];
     said.extend(run::peer(&found.run.header));
     Section::new(Key::of("abstract"), "Abstract").say(said.join(" ")).with(Block::Keys(keys(found)))
+}
+
+/// Of how many operations something came out, be it below resolution or implausible, and of how many experiments.
+fn measured(found: &Results) -> String {
+    let measured: Vec<&PointResult> =
+        found.points.iter().filter(|point| point.outcome.observed().is_some()).collect();
+    let experiments: BTreeSet<&str> = measured.iter().map(|point| point.experiment.as_str()).collect();
+    format!(
+        "{} of {} in {} were measured on {}.",
+        quantities::count(measured.len()),
+        plural(found.points.len(), "operation"),
+        plural(experiments.len(), "experiment"),
+        run::machine(&found.run.header.machine)
+    )
 }
 
 fn keys(found: &Results) -> Vec<(String, Text)> {
@@ -66,9 +75,4 @@ fn predictions(found: &Results) -> Option<(String, Text)> {
     );
     let meaning = Text::plain(meaning).and(Text::to(&Key::of("accuracy"))).and(")");
     Some((quantities::percent(total.fair.share), meaning))
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

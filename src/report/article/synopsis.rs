@@ -1,5 +1,6 @@
 //! The run on one page: the main figures of every experiment, rounded, those in doubt marked.
 
+use super::beside::{self, Published};
 use super::places::{place_of, title};
 use crate::report::main_figures::{self, Main, Source};
 use crate::report::paper::{Block, Column, Document, Group, Key, Row, Section, Table, Text};
@@ -8,14 +9,15 @@ use crate::report::{quantities, summary, words};
 use crate::results::{FAIR, Outcome, PointResult, Results, TrendResult};
 use crate::statistics::Interval;
 
-/// The page by itself.
-pub fn alone(found: &Results) -> Document {
+/// The page by itself, with published figures beside those of the run where they were asked for.
+pub fn alone(found: &Results, published: Option<&Published>) -> Document {
     let header = &found.run.header;
     let mut document = Document::new(format!("Synopsis: {}", run::machine(&header.machine)));
     document.date.clone_from(&header.started);
     let name = |experiment: &str| Text::code(experiment);
     let section = Section::new(Key::of("synopsis"), "Main figures");
     document.front.push(section.say(overview(found)).with(table(found, &name)).with_all(doubts(found)));
+    document.front.extend(published.map(|published| beside::of(found, published)));
     "Made by Fathom from the run file; the full report has every figure with its interval, its prediction and its evidence."
         .clone_into(&mut document.foot);
     document
@@ -114,8 +116,7 @@ fn doubt(point: &PointResult) -> Vec<String> {
         format!("In doubt: it should hold that {}; what was seen: {}.", check.claim, check.seen)
     });
     let not_judged = point.evidence.not_judged().map(|other| format!("Its evidence is not judged: {other}."));
-    let seen = point.estimate().or(point.outcome.unusable());
-    let has_interval = seen.is_some_and(|found| found.interval.is_some());
+    let has_interval = point.outcome.observed().is_some_and(|found| found.interval.is_some());
     let interval = (!has_interval).then(|| "Fewer than six trials: no interval.".to_owned());
     let modes = (point.modes.len() > 1).then(|| "Gathers around more than one value.".to_owned());
     evidence.into_iter().chain(not_judged).chain(interval).chain(modes).collect()

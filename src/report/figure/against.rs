@@ -35,7 +35,7 @@ pub(super) fn figures(results: &Results, experiment: &str) -> Vec<Figure> {
 
 /// The measured result that this measured one is drawn against.
 fn partner<'run>(results: &'run Results, point: &'run PointResult) -> Option<&'run PointResult> {
-    let wanted = point.method().ok()?.against(&point.point)?;
+    let wanted = (point.method().ok()?.about().shown.against)(&point.point)?;
     let partner = results.of_experiment(&point.experiment).find(|other| other.point == wanted)?;
     (is_drawn(point) && is_drawn(partner)).then_some(partner)
 }

@@ -23,7 +23,7 @@ pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
 }
 
 fn is_wanted(point: &PointResult) -> bool {
-    let wanted = point.method().is_ok_and(|experiment| experiment.in_order(&point.point));
+    let wanted = point.method().is_ok_and(|experiment| (experiment.about().shown.in_order)(&point.point));
     wanted && first_trial(point).len() >= LEAST && first_trial(point).iter().all(|value| value.is_finite())
 }
 

@@ -204,7 +204,7 @@ impl Content<'_> {
     /// What the machine declares along this parameter, as far as the axis reaches.
     fn landmarks(&self, plot: &Plot) -> Vec<Landmark> {
         let Ok(known) = self.first.method() else { return vec![] };
-        let declared = known.landmarks(&self.results.run.header.machine).into_iter();
+        let declared = (known.about().shown.landmarks)(&self.results.run.header.machine).into_iter();
         declared.filter(|landmark| landmark.along == self.along && plot.x.shows(landmark.at)).collect()
     }
 }

@@ -6,6 +6,7 @@ use crate::references::{Doubt, Figure, Value};
 use crate::replicate::record::{Header, Outcome, Replication};
 use crate::replicate::table::{Compared, NoRatio};
 use crate::replicate::{Replica, Report, Theirs};
+use crate::report::form;
 use crate::statistics::Ratio;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -67,7 +68,7 @@ struct Cell<'a> {
 }
 
 /// The whole, as JSON.
-pub fn render(report: &Report, replication: &Replication, rows: &[Compared]) -> String {
+pub(super) fn pretty(report: &Report, replication: &Replication, rows: &[Compared]) -> String {
     let document = Document {
         report: report.id,
         machine: report.machine,
@@ -77,8 +78,7 @@ pub fn render(report: &Report, replication: &Replication, rows: &[Compared]) -> 
         broken: broken(replication),
         rows: rows.iter().map(row).collect(),
     };
-    // Plain structures of numbers and texts with text keys: there is nothing in them that could fail.
-    serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+    form::pretty(&document)
 }
 
 fn broken(replication: &Replication) -> BTreeMap<&str, String> {

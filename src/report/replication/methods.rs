@@ -26,7 +26,7 @@ fn asked(rows: &[Compared]) -> Table {
         let statistic = Text::plain(compared.row.statistic.name());
         Row::of([Text::plain(compared.row.operation), their, method, statistic, fathom(compared)])
     };
-    let caption = "What stands behind each row: their section, their method and statistic, and where Fathom asks the same.";
+    let caption = "What stands behind each row: their section, their method and statistic, and where Fathom asks the same question.";
     Table::new(Key::of("asked"), caption)
         .columns([
             Column::words("operation"),

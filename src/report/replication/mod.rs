@@ -1,20 +1,22 @@
 //! A replicated report as a paper: its summary table beside what is found here by its method and by Fathom's, where its
 //! methods mislead and by how much, and how each was measured.
 
-pub mod json;
 mod cells;
+mod json;
 mod methods;
 
 use self::cells::{found, operation, printed, ratio, replicated};
-use super::paper::{Block, Column, Document, Key, Row, Section, Table, Text};
+use super::form::{Facts, Subject};
+use super::paper::{Block, Column, Document, Key, Row, Section, Table, Text, plain};
 use super::run;
 use super::text::Style;
 use super::words::plural;
 use crate::references;
 use crate::replicate::record::Replication;
-use crate::replicate::table::{Compared, NoRatio, Verdict};
+use crate::replicate::table::{self, Compared, NoRatio, Verdict};
 use crate::replicate::{REPORTS, Report};
 use crate::results::Results;
+use std::path::Path;
 
 /// One line for each report.
 pub fn list(style: Style) -> String {
@@ -24,29 +26,56 @@ pub fn list(style: Style) -> String {
     REPORTS.into_iter().map(line).collect()
 }
 
-/// The whole document.
-pub fn document(
-    report: &Report,
-    replication: &Replication,
-    rows: &[Compared],
-    results: &Results,
-) -> Document {
-    let mut document = Document::new(format!("Report {} replicated on {}", report.id, here(results)));
-    "Replication".clone_into(&mut document.kind);
-    replication.header.started.clone_into(&mut document.date);
-    document.sections = vec![
-        summary(report, replication, rows),
-        misleading(rows),
-        methods::section(report, replication, rows),
-    ];
-    document.sections.push(Section::new(Key::of("works"), "References").with(Block::Works));
-    let tool = &replication.header.tool;
-    document.foot = format!("Made by {} {}.", tool.name, tool.version);
-    document
+/// A replication as it is to be reported.
+pub struct ReplicationReport<'run> {
+    report: &'static Report,
+    replication: &'run Replication,
+    results: &'run Results<'run>,
+    files: &'run [(&'run str, &'run Path)],
+    rows: Vec<Compared>,
 }
 
-fn here(results: &Results) -> String {
-    run::machine(&results.run.header.machine)
+impl<'run> ReplicationReport<'run> {
+    /// A report replicated, with the results of the run beside it; `files` names what was written where.
+    pub fn of(
+        report: &'static Report,
+        replication: &'run Replication,
+        results: &'run Results<'run>,
+        files: &'run [(&'run str, &'run Path)],
+    ) -> Self {
+        let rows = table::compared(report, replication, results);
+        ReplicationReport { report, replication, results, files, rows }
+    }
+}
+
+impl Facts for ReplicationReport<'_> {
+    fn text(&self, style: Style) -> String {
+        let place = |(what, path): &(&str, &Path)| format!("{what}: {}\n", path.display());
+        plain::render(&self.document(), style.width) + &self.files.iter().map(place).collect::<String>()
+    }
+
+    fn json(&self) -> String {
+        json::pretty(self.report, self.replication, &self.rows)
+    }
+}
+
+impl Subject for ReplicationReport<'_> {
+    fn document(&self) -> Document {
+        let (report, replication, rows) = (self.report, self.replication, self.rows.as_slice());
+        let here = run::machine(&self.results.run.header.machine);
+        let mut document = Document::new(format!("Report {} replicated on {here}", report.id));
+        "Replication".clone_into(&mut document.kind);
+        replication.header.started.clone_into(&mut document.date);
+        document.sections = vec![
+            summary(report, replication, rows),
+            misleading(rows),
+            methods::section(report, replication, rows),
+            Section::new(Key::of("works"), "References").with(Block::Works),
+        ];
+        let tool = &replication.header.tool;
+        document.foot = format!("Made by {} {}.", tool.name, tool.version);
+        document
+    }
 }
 
 fn table_key() -> Key {
@@ -66,10 +95,10 @@ fn summary(report: &Report, replication: &Replication, rows: &[Compared]) -> Sec
         .and(format!(" has its {}, {told} of them measured here.{quick}", plural(rows.len(), "row")))
         .and(" Their figures are of their machine. The two columns behind them are of this one, in one session: what their method \
               finds by their own statistic, and Fathom's median. Only these two are set against each other.");
-    Section::new(Key::of("summary"), "Summary").say(said).with(table(rows))
+    Section::new(Key::of("summary"), "Summary").say(said).with(summary_table(rows))
 }
 
-fn table(rows: &[Compared]) -> Table {
+fn summary_table(rows: &[Compared]) -> Table {
     let caption = "Theirs; here by their method (± the deviation that they would print); here by Fathom's, with its 95 % \
                    interval. The ratio is of the last two. A dash is explained in its note.";
     let row = |compared: &Compared| {

@@ -1,6 +1,8 @@
 //! What reads say together: the layers against each other, order by the size of the file, requests in flight.
 
-use super::points::{COLD, DEPTHS, DIRECT, FILE, NAME, RANDOM, SEQUENTIAL, USUAL_FILE, WARM, queue, usual};
+use super::points::{
+    COLD, DIRECT, FILE, NAME, QUEUE_DEPTHS, RANDOM, SEQUENTIAL, USUAL_FILE, WARM, queue, usual,
+};
 use crate::experiment::{Dimension, Finding, Found, Known, Question, Statement, said};
 use crate::experiments::filesystem::uring::INTERVAL;
 use crate::quantity::declared;
@@ -81,7 +83,7 @@ fn one_file(file: u64, sequential: Found, random: Found) -> Statement {
 /// What more requests in flight bring.
 fn deep(known: &Known) -> Option<Finding> {
     let interval = |depth| known.found(NAME, &queue(depth, INTERVAL));
-    let measured = DEPTHS.into_iter().filter_map(|depth| Some((depth, interval(depth)?)));
+    let measured = QUEUE_DEPTHS.into_iter().filter_map(|depth| Some((depth, interval(depth)?)));
     let (one, (depth, best)) =
         (interval(1)?, measured.min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?);
     let a_second = |time: Found| time.inverse(1e9, Dimension::Count);

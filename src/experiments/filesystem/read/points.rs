@@ -16,7 +16,7 @@ pub const STATE: Parameter = Parameter {
 pub const ORDER: Parameter =
     Parameter { name: "order", meaning: "the order of the blocks", scale: Scale::Name };
 /// By which call.
-pub const WAY: Parameter = Parameter { name: "way", meaning: "the call that reads", scale: Scale::Name };
+pub const CALL: Parameter = Parameter { name: "call", meaning: "the call that reads", scale: Scale::Name };
 /// How much at once.
 pub const BLOCK: Parameter =
     Parameter { name: "block", meaning: "bytes of one operation", scale: Scale::Bytes };
@@ -29,10 +29,11 @@ pub const READ_AHEAD: Parameter = Parameter {
     scale: Scale::Name,
 };
 /// How many at once.
-pub const DEPTH: Parameter = Parameter { name: "depth", meaning: "requests in flight", scale: Scale::Count };
+pub const QUEUE_DEPTH: Parameter =
+    Parameter { name: "queue_depth", meaning: "requests in flight", scale: Scale::Count };
 /// What an observation of several requests in flight is.
-pub const COUNTED: Parameter = Parameter {
-    name: "counted",
+pub const FIGURE: Parameter = Parameter {
+    name: "figure",
     meaning: "with several requests in flight: the time of each, or the time from one completion to the next",
     scale: Scale::Name,
 };
@@ -73,22 +74,22 @@ const GIB: u64 = 1 << 30;
 pub const FILES: [u64; 8] = [4 * KIB, 64 * KIB, MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 4 * GIB];
 const BLOCKS: [u64; 5] = [512, 16 * KIB, 64 * KIB, 256 * KIB, MIB];
 /// Requests in flight.
-pub const DEPTHS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
+pub const QUEUE_DEPTHS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 /// A point of the sweep over files, which all others vary.
-pub fn at(state: &str, order: &str, way: &str, block: u64, file: u64) -> Point {
-    let point = Point::new().named(&STATE, state).named(&ORDER, order).named(&WAY, way);
+pub fn at(state: &str, order: &str, call: &str, block: u64, file: u64) -> Point {
+    let point = Point::new().named(&STATE, state).named(&ORDER, order).named(&CALL, call);
     point.with(&BLOCK, block).with(&FILE, file)
 }
 
-/// The usual way for an order.
-pub fn way(order: &str) -> &'static str {
+/// The usual call for an order.
+pub fn usual_call(order: &str) -> &'static str {
     if order == RANDOM { PREAD } else { READ }
 }
 
 /// The block of 4 KiB, by the usual call.
 pub fn usual(state: &str, order: &str, file: u64) -> Point {
-    at(state, order, way(order), USUAL_BLOCK, file)
+    at(state, order, usual_call(order), USUAL_BLOCK, file)
 }
 
 /// Every point, in the order of the table: each may be predicted from those before it.
@@ -101,19 +102,19 @@ pub fn all() -> Vec<Point> {
         }
         if state != COLD {
             for order in [SEQUENTIAL, RANDOM] {
-                points.extend(BLOCKS.map(|block| at(state, order, way(order), block, USUAL_FILE)));
+                points.extend(BLOCKS.map(|block| at(state, order, usual_call(order), block, USUAL_FILE)));
             }
         }
     }
-    points.extend(ways());
+    points.extend(other_calls());
     points.extend(
-        [LATENCY, INTERVAL].into_iter().flat_map(|counted| DEPTHS.map(|depth| queue(depth, counted))),
+        [LATENCY, INTERVAL].into_iter().flat_map(|figure| QUEUE_DEPTHS.map(|depth| queue(depth, figure))),
     );
     points
 }
 
-fn ways() -> Vec<Point> {
-    let usual = |state, order, way| at(state, order, way, USUAL_BLOCK, USUAL_FILE);
+fn other_calls() -> Vec<Point> {
+    let usual = |state, order, call| at(state, order, call, USUAL_BLOCK, USUAL_FILE);
     let without = |point: Point| point.named(&READ_AHEAD, OFF);
     vec![
         usual(DIRECT, RANDOM, SEEK),
@@ -137,19 +138,19 @@ pub fn largest_direct() -> Point {
 /// Depths at which this run has found what a request takes, with that, nanoseconds.
 pub fn waits_by_depth(known: &Known) -> Vec<(u64, f64)> {
     let found = |depth| Some((depth, known.median(NAME, &queue(depth, LATENCY))?));
-    DEPTHS.into_iter().filter_map(found).collect()
+    QUEUE_DEPTHS.into_iter().filter_map(found).collect()
 }
 
 /// Random direct reads with several in flight.
-pub fn queue(depth: u64, counted: &str) -> Point {
-    at(DIRECT, RANDOM, IO_URING, USUAL_BLOCK, USUAL_FILE).with(&DEPTH, depth).named(&COUNTED, counted)
+pub fn queue(depth: u64, figure: &str) -> Point {
+    at(DIRECT, RANDOM, IO_URING, USUAL_BLOCK, USUAL_FILE).with(&QUEUE_DEPTH, depth).named(&FIGURE, figure)
 }
 
 /// What is worth its time.
 pub fn effort(point: &Point) -> Effort {
     let (file, warm) = (point.number(&FILE), point.name(&STATE) == WARM);
-    let sweep = point.get(READ_AHEAD.name).is_none() && point.name(&WAY) == way(point.name(&ORDER));
-    match point.number(&DEPTH) {
+    let sweep = point.get(READ_AHEAD.name).is_none() && point.name(&CALL) == usual_call(point.name(&ORDER));
+    match point.number(&QUEUE_DEPTH) {
         _ if file > GIB || (warm && file > 256 * MIB) => Effort::Thorough,
         1 | 32 => Effort::Quick,
         0 if sweep

@@ -1,8 +1,8 @@
 //! What is expected of a point: the device's facts, then what this run has found of the simpler points.
 
 use super::points::{
-    self, BLOCK, COLD, COUNTED, DEPTH, DIRECT, FILE, FILES, MMAP, NAME, OFF, ORDER, RANDOM, READ_AHEAD, SEEK,
-    SEQUENTIAL, STATE, USUAL_BLOCK, USUAL_FILE, WARM, WAY,
+    self, BLOCK, CALL, COLD, DIRECT, FIGURE, FILE, FILES, MMAP, NAME, OFF, ORDER, QUEUE_DEPTH, RANDOM,
+    READ_AHEAD, SEEK, SEQUENTIAL, STATE, USUAL_BLOCK, USUAL_FILE, WARM,
 };
 use crate::experiment::{Basis, Bound, Known, Point, Prediction, Source};
 use crate::experiments::cpu::kernel_service;
@@ -17,11 +17,11 @@ fn copied(known: &Known) -> Basis {
 
 /// The derivation.
 pub fn cost(point: &Point, known: &Known) -> Prediction {
-    match (point.name(&STATE), point.name(&WAY)) {
-        (DIRECT, _) if point.number(&DEPTH) > 0 => in_flight(point, known),
+    match (point.name(&STATE), point.name(&CALL)) {
+        (DIRECT, _) if point.number(&QUEUE_DEPTH) > 0 => in_flight(point, known),
         (DIRECT, SEEK) => entered(direct(point, known), 1.0, known),
         (DIRECT, _) => direct(point, known),
-        (WARM, way) => warm(way, point, known),
+        (WARM, call) => warm(call, point, known),
         _ => cold(point, known),
     }
 }
@@ -42,7 +42,7 @@ fn of_the_device(order: &str, known: &Known) -> Basis {
 /// The device's time for a block of 4 KiB of a smaller file, and what more bytes take.
 fn direct(point: &Point, known: &Known) -> Prediction {
     let (order, block, file) = (point.name(&ORDER), point.number(&BLOCK), point.number(&FILE));
-    let (simpler, what) = if block == USUAL_BLOCK && point.name(&WAY) == points::way(order) {
+    let (simpler, what) = if block == USUAL_BLOCK && point.name(&CALL) == points::usual_call(order) {
         let smaller = FILES.into_iter().filter(|size| *size < file);
         let measured = |size: &u64| known.median(NAME, &points::usual(DIRECT, order, *size)).is_some();
         let size = smaller.rev().find(measured).unwrap_or(0);
@@ -70,11 +70,11 @@ fn direct(point: &Point, known: &Known) -> Prediction {
 /// as this run has found it with fewer in flight. Before any was found, the device is assumed to serve 8 at once.
 fn in_flight(point: &Point, known: &Known) -> Prediction {
     const AT_ONCE: f64 = 8.0;
-    let depth = point.number(&DEPTH);
+    let depth = point.number(&QUEUE_DEPTH);
     let alone = points::usual(DIRECT, RANDOM, USUAL_FILE);
     let one = found_or(&alone, known, device_facts::random_read(known));
     // What is counted between completions is the time of each, shared by all.
-    let shared = if point.name(&COUNTED) == INTERVAL { 1.0 / depth as f64 } else { 1.0 };
+    let shared = if point.name(&FIGURE) == INTERVAL { 1.0 / depth as f64 } else { 1.0 };
     let fewer = points::waits_by_depth(known).into_iter().rfind(|(fewer, _)| (2..depth).contains(fewer));
     let Some((fewer, wait)) = fewer else {
         let lines = (depth as f64 / AT_ONCE).max(1.0);
@@ -121,9 +121,9 @@ fn byte(known: &Known) -> Basis {
 }
 
 /// A block in memory: the way into the kernel and the copy, or the loads alone.
-fn warm(way: &str, point: &Point, known: &Known) -> Prediction {
+fn warm(call: &str, point: &Point, known: &Known) -> Prediction {
     let block = point.number(&BLOCK) as f64;
-    if way == MMAP {
+    if call == MMAP {
         let line = known
             .cycles(10.0, "a line that a prefetcher fetches from the last cache or from memory (assumed)");
         let lines = Prediction::new().hardware("a load from every line of the block", block / 64.0, line);
@@ -133,7 +133,7 @@ fn warm(way: &str, point: &Point, known: &Known) -> Prediction {
         let what = "the first load of a page that nothing announced, from memory";
         return lines.hardware(what, 1.0, memory::load(known));
     }
-    let calls = if way == SEEK { 2.0 } else { 1.0 };
+    let calls = if call == SEEK { 2.0 } else { 1.0 };
     let prediction =
         entered(Prediction::new().hardware("the copy of the block", block, copied(known)), calls, known);
     let batches = (block / 4096.0 / PAGES_AT_ONCE).max(1.0);
@@ -146,7 +146,7 @@ pub const PAGES_AT_ONCE: f64 = 15.0;
 /// Through the cache: the device's time, a page made for it, and the copy.
 fn cold(point: &Point, known: &Known) -> Prediction {
     let read_ahead = point.name(&READ_AHEAD) != OFF;
-    match (point.name(&ORDER), point.name(&WAY)) {
+    match (point.name(&ORDER), point.name(&CALL)) {
         (SEQUENTIAL, _) if read_ahead && point.number(&FILE) > USUAL_BLOCK => read_ahead_of(point, known),
         (RANDOM, MMAP) if read_ahead => read_around(point, known),
         (order, _) => {
@@ -162,7 +162,7 @@ fn cold(point: &Point, known: &Known) -> Prediction {
 fn served(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
     let paged =
         kernel_service::assumed(prediction, "a page taken, filed in the cache and woken for", 1000.0, known);
-    if point.name(&WAY) == MMAP {
+    if point.name(&CALL) == MMAP {
         return paged;
     }
     entered(paged, 1.0, known).hardware("the copy", point.number(&BLOCK) as f64, copied(known))
@@ -201,9 +201,9 @@ fn read_around(point: &Point, known: &Known) -> Prediction {
 pub fn bound(point: &Point, known: &Known) -> Option<Bound> {
     let waits = point.name(&STATE) != WARM;
     // Requests overlap; each of them takes its time.
-    let single = point.number(&DEPTH) <= 1 || point.name(&COUNTED) == LATENCY;
+    let single = point.number(&QUEUE_DEPTH) <= 1 || point.name(&FIGURE) == LATENCY;
     let one_by_one = waits && single && !(point.name(&STATE) == COLD && point.name(&ORDER) == SEQUENTIAL);
-    let mapped = point.name(&WAY) == MMAP;
+    let mapped = point.name(&CALL) == MMAP;
     match device_facts::soonest_answer(known) {
         Some((limit, because)) if one_by_one && !mapped => Some(Bound { limit, because: because.to_owned() }),
         _ if mapped || !single => None,

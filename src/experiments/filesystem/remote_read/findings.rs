@@ -2,7 +2,7 @@
 //! bandwidth predict.
 
 use super::points::{
-    AHEAD, CLIENT_CACHED, LARGE, LOCAL, RANDOM, READ_AHEAD, SEQUENTIAL, SERVER_CACHED, SERVER_COLD, SMALL,
+    CLIENT_CACHED, DEEP, LARGE, LOCAL, QUEUE_DEPTH, RANDOM, SEQUENTIAL, SERVER_CACHED, SERVER_COLD, SMALL,
     block, no_data,
 };
 use crate::experiment::{Dimension, Finding, Found, Known, Question, said};
@@ -21,7 +21,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let others = [
         predicted(through, known),
         bytes_of_large_blocks(through, known),
-        ahead(through, known),
+        in_flight(through, known),
         coldness(through, known),
     ];
     penalties.chain(orders).chain(others.into_iter().flatten()).chain(one_machine(remote)).collect()
@@ -79,11 +79,11 @@ fn order(through: &str, bytes: u64, known: &Known) -> Option<Finding> {
     ))
 }
 
-/// The penalty of a small block against one exchange without data and its bytes at the rate of requests kept ahead.
+/// The penalty of a small block against one exchange without data and its bytes at the rate of a deep queue.
 fn predicted(through: &str, known: &Known) -> Option<Finding> {
     let round_trip = known.found(NAME, &no_data(through))?;
     let streamed =
-        known.found(NAME, &block(through, SERVER_CACHED, SEQUENTIAL, LARGE).with(&AHEAD, READ_AHEAD))?;
+        known.found(NAME, &block(through, SERVER_CACHED, SEQUENTIAL, LARGE).with(&QUEUE_DEPTH, DEEP))?;
     let expected = round_trip.plus(streamed.scaled(SMALL as f64 / LARGE as f64));
     let found = far(through, RANDOM, SMALL, known)?.minus(near(RANDOM, SMALL, known)?);
     let told = match found.differs_from(&expected) {
@@ -102,7 +102,7 @@ fn predicted(through: &str, known: &Known) -> Option<Finding> {
                 declared::size(SMALL)
             ),
             round_trip.named("exchange without data"),
-            ") and the bytes, at the rate of requests kept ahead, predict ",
+            ") and the bytes, at the rate of several requests in flight, predict ",
             expected.named("penalty predicted"),
             "; the penalty is ",
             found.named("penalty found"),
@@ -126,22 +126,19 @@ fn bytes_of_large_blocks(through: &str, known: &Known) -> Option<Finding> {
     ))
 }
 
-fn ahead(through: &str, known: &Known) -> Option<Finding> {
+fn in_flight(through: &str, known: &Known) -> Option<Finding> {
     let one = block(through, SERVER_CACHED, SEQUENTIAL, SMALL);
-    let many = one.clone().with(&AHEAD, READ_AHEAD);
+    let many = one.clone().with(&QUEUE_DEPTH, DEEP);
     let (one, many) = (known.found(NAME, &one)?, known.found(NAME, &many)?);
     Some(Finding::of(
         Question::Penalty,
         said![
-            format!(
-                "With {READ_AHEAD} requests kept ahead a sequential block of {} takes ",
-                declared::size(SMALL)
-            ),
-            many.named("block, requests ahead"),
+            format!("With {DEEP} requests in flight a sequential block of {} takes ", declared::size(SMALL)),
+            many.named("block, several requests in flight"),
             " instead of ",
             one.named("block, one request at a time"),
-            ". Without them: ",
-            one.times_as("long", many, "one at a time over requests ahead"),
+            ". One at a time: ",
+            one.times_as("long", many, "one at a time over several in flight"),
             "."
         ],
     ))

@@ -4,8 +4,8 @@ use crate::experiment::{Parameter, Placement, Point, Scale};
 use crate::machine::Remote;
 
 /// What the bytes are read through.
-pub const THROUGH: Parameter = Parameter {
-    name: "through",
+pub const PROTOCOL: Parameter = Parameter {
+    name: "protocol",
     meaning: "what the bytes are read through: a protocol's client, a mount of a network file system, or, to compare, a local file",
     scale: Scale::Name,
 };
@@ -24,10 +24,10 @@ pub const ORDER: Parameter = Parameter {
 /// The size of a block.
 pub const BLOCK: Parameter =
     Parameter { name: "block", meaning: "bytes of one block, each read whole", scale: Scale::Bytes };
-/// Requests sent ahead.
-pub const AHEAD: Parameter = Parameter {
-    name: "ahead",
-    meaning: "requests that the client keeps waiting besides the one whose answer it waits for",
+/// Requests in flight.
+pub const QUEUE_DEPTH: Parameter = Parameter {
+    name: "queue_depth",
+    meaning: "requests in flight: the one whose answer is waited for, and those sent after it",
     scale: Scale::Count,
 };
 
@@ -54,8 +54,8 @@ pub const SMALL: u64 = 4 << 10;
 /// Bytes of a large block.
 pub const LARGE: u64 = 1 << 20;
 
-/// Requests ahead where a client reads ahead at all.
-pub const READ_AHEAD: u64 = 16;
+/// Requests in flight where there is more than one: the one whose answer is waited for, and 16 sent after it.
+pub const DEEP: u64 = 17;
 
 /// The four ways that blocks are read in; the reports have random and sequential ones (R-FS-19, R-FS-25).
 const SHAPES: [(&str, u64); 4] = [(RANDOM, SMALL), (SEQUENTIAL, SMALL), (RANDOM, LARGE), (SEQUENTIAL, LARGE)];
@@ -63,16 +63,16 @@ const SHAPES: [(&str, u64); 4] = [(RANDOM, SMALL), (SEQUENTIAL, SMALL), (RANDOM,
 /// A point about a block.
 pub fn block(through: &str, state: &str, order: &str, bytes: u64) -> Point {
     Point::at(Placement::Free)
-        .named(&THROUGH, through)
+        .named(&PROTOCOL, through)
         .named(&STATE, state)
         .named(&ORDER, order)
         .with(&BLOCK, bytes)
-        .with(&AHEAD, 0)
+        .with(&QUEUE_DEPTH, 1)
 }
 
 /// The point about an exchange without data.
 pub fn no_data(through: &str) -> Point {
-    Point::at(Placement::Free).named(&THROUGH, through).named(&STATE, NO_DATA)
+    Point::at(Placement::Free).named(&PROTOCOL, through).named(&STATE, NO_DATA)
 }
 
 /// Every point about what is read over a network here: local reads to compare first, for predictions stand on them.
@@ -90,9 +90,10 @@ pub fn points(remote: &Remote) -> Vec<Point> {
     }
     points.extend(remotely(SERVER_CACHED));
     if !remote.is_mounted() {
-        let ahead = SHAPES.into_iter().filter(|(order, _)| *order == SEQUENTIAL);
+        let streamed = SHAPES.into_iter().filter(|(order, _)| *order == SEQUENTIAL);
         points.extend(
-            ahead.map(|(order, bytes)| block(through, SERVER_CACHED, order, bytes).with(&AHEAD, READ_AHEAD)),
+            streamed
+                .map(|(order, bytes)| block(through, SERVER_CACHED, order, bytes).with(&QUEUE_DEPTH, DEEP)),
         );
     }
     if through == "sftp" {

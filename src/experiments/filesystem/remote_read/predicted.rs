@@ -1,8 +1,8 @@
 //! What remote reads are expected to cost: network, protocol, server, bytes.
 
 use super::points::{
-    AHEAD, BLOCK, CLIENT_CACHED, LOCAL, NO_DATA, ORDER, RANDOM, SERVER_COLD, STATE, THROUGH, UNPROVED, block,
-    no_data,
+    BLOCK, CLIENT_CACHED, LOCAL, NO_DATA, ORDER, PROTOCOL, QUEUE_DEPTH, RANDOM, SERVER_COLD, STATE, UNPROVED,
+    block, no_data,
 };
 use crate::experiment::{Basis, Known, Point, Prediction};
 use crate::experiments::cpu::kernel_service;
@@ -22,7 +22,7 @@ const DISK_NS: f64 = 100_000.0;
 /// What is expected of a point.
 pub fn predicted(point: &Point, known: &Known) -> Prediction {
     let bytes = point.number(&BLOCK);
-    match (point.name(&THROUGH), point.name(&STATE)) {
+    match (point.name(&PROTOCOL), point.name(&STATE)) {
         (LOCAL, _) | (_, CLIENT_CACHED) => from_page_cache(Prediction::new(), bytes, known),
         (through, NO_DATA) => exchange(through, known),
         (through, state) => {
@@ -68,7 +68,7 @@ fn round_trip(known: &Known) -> (f64, &'static str) {
 fn network(through: &str, point: &Point, known: &Known) -> Prediction {
     let bytes = point.number(&BLOCK);
     let requests = (bytes as f64 / most(through)).max(1.0);
-    let overlapped = requests / (point.number(&AHEAD) + 1) as f64;
+    let overlapped = requests / point.number(&QUEUE_DEPTH) as f64;
     let (byte, why) = byte_ns(through, known);
     let round_trips = match known.measured(NAME, &no_data(through)) {
         Some(exchange) => {

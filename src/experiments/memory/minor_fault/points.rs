@@ -6,11 +6,11 @@ use crate::experiment::{Parameter, Point, Scale};
 pub const NAME: &str = "memory/minor_fault";
 
 /// Which page is touched, and how.
-pub const TOUCH: Parameter =
-    Parameter { name: "touch", meaning: "which page is touched, and how", scale: Scale::Name };
+pub const ACCESS: Parameter =
+    Parameter { name: "access", meaning: "which page is touched, and how", scale: Scale::Name };
 /// How much of it.
-pub const STRETCH: Parameter = Parameter {
-    name: "stretch",
+pub const BATCH: Parameter = Parameter {
+    name: "batch",
     meaning: "memory that is touched page by page between two looks at the clock",
     scale: Scale::Bytes,
 };
@@ -62,15 +62,15 @@ pub fn all() -> Vec<Point> {
         PARENT,
         SURVIVOR,
     ];
-    let mut points: Vec<Point> = small.map(|touch| point(touch, SMALL)).into();
+    let mut points: Vec<Point> = small.map(|access| point(access, SMALL)).into();
     points.insert(3, point(FIRST_WRITE, LARGE));
     points.insert(4, point(HUGE, HUGE_STRETCH));
     points
 }
 
 /// A way to touch pages of a stretch of memory.
-pub fn point(touch: &str, stretch: u64) -> Point {
-    Point::new().named(&TOUCH, touch).with(&STRETCH, stretch)
+pub fn point(access: &str, batch: u64) -> Point {
+    Point::new().named(&ACCESS, access).with(&BATCH, batch)
 }
 
 /// The point of clearing a page without a fault, for predictions.

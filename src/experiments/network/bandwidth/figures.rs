@@ -1,7 +1,7 @@
 //! What is read off one transfer: several figures where several are asked of it.
 
 use super::points::{
-    BY, CHUNK, LOSS, MESSAGES, RAMP, RECEIVER, SENDER, SINCE, STEADY, UDP, WHOLE, WINDOW, WINDOWS,
+    CHUNK, LOSS, MESSAGES, RAMP, RECEIVER, SENDER, START, STEADY, TRANSPORT, UDP, WHOLE, WINDOW, WINDOWS,
 };
 use crate::experiment::{Failure, FigureValue, Point};
 use crate::experiments::network::arrival_rate::{since_first_byte, steady};
@@ -9,14 +9,14 @@ use crate::experiments::network::transfer::Transfer;
 
 /// Every figure of the kind of transfer that the point stands for, each in its unit.
 pub fn of(point: &Point, transfer: &Transfer) -> Result<Vec<FigureValue>, Failure> {
-    if point.name(&BY) == UDP {
+    if point.name(&TRANSPORT) == UDP {
         return Ok(of_datagrams(point.number(&CHUNK), transfer));
     }
     if point.get(MESSAGES.name).is_some() {
         return Ok(vec![(WHOLE, whole(transfer)?)]);
     }
-    if point.get(SINCE.name).is_some() {
-        return of_the_beginning(point.number(&SINCE), transfer);
+    if point.get(START.name).is_some() {
+        return of_the_beginning(point.number(&START), transfer);
     }
     let mib = transfer.received as f64 / f64::from(1 << 20);
     let rate = steady(&transfer.arrivals).ok_or_else(short)?.rate;
@@ -56,7 +56,7 @@ fn short() -> Failure {
 mod tests {
     use super::*;
     use crate::experiment::Experiment;
-    use crate::experiments::network::bandwidth::{ASPECT, Bandwidth};
+    use crate::experiments::network::bandwidth::{Bandwidth, FIGURE};
     use crate::machine::Machine;
     use crate::peer::service::Arrival;
 
@@ -72,11 +72,13 @@ mod tests {
     #[test]
     fn every_point_finds_its_figure_in_a_transfer_of_its_kind() {
         let machine = Machine::describe(std::path::Path::new("/"));
-        for point in
-            Bandwidth.sweep(&machine).iter().filter(|point| point.name(&BY) != "TCP, a byte back per chunk")
+        for point in Bandwidth
+            .sweep(&machine)
+            .iter()
+            .filter(|point| point.name(&TRANSPORT) != "TCP, a byte back per chunk")
         {
             let figures = of(point, &transfer()).unwrap();
-            let mine = figures.iter().find(|(name, _)| *name == point.name(&ASPECT));
+            let mine = figures.iter().find(|(name, _)| *name == point.name(&FIGURE));
             assert!(mine.is_some_and(|(_, value)| value.is_finite()), "{point}: {figures:?}");
         }
     }
@@ -87,7 +89,7 @@ mod tests {
         let figures = of(&usual, &transfer()).unwrap();
         assert_eq!(figures.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [STEADY, SENDER, RECEIVER]);
         assert!((figures[0].1 / 1e9 - 1.0).abs() < 1e-6 && figures[1].1 > figures[2].1, "{figures:?}");
-        let datagrams = usual.named(&BY, UDP).with(&CHUNK, 1400);
+        let datagrams = usual.named(&TRANSPORT, UDP).with(&CHUNK, 1400);
         let lost = of(&datagrams, &transfer()).unwrap()[1];
         assert_eq!((lost.0, lost.1.round()), (LOSS, 10_000.0));
     }

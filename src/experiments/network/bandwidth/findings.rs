@@ -1,7 +1,7 @@
 //! What the rates of streams say together: ways compared, the network's share, and what is the limit.
 
 use super::directions;
-use super::points::{ASPECT, CHUNK, PIPE, RECEIVE, RECEIVER, SEND, SENDER, TCP, UNIX, point, usual};
+use super::points::{CHUNK, FIGURE, PIPE, RECEIVE, RECEIVER, SEND, SENDER, TCP, UNIX, point, usual};
 use crate::experiment::{Dimension, Finding, Found, Known, Placement, Question, Statement, said};
 use crate::experiments::network::expected::adapter;
 use crate::experiments::network::path::{LOOPBACK, PEER, WITHIN};
@@ -100,7 +100,7 @@ const ALL: f64 = 0.9;
 fn the_limit(known: &Known) -> Option<Finding> {
     let rate = known.found(NAME, &usual(PEER))?;
     let busy = |aspect: &'static str| {
-        let per_mib = known.found(NAME, &usual(PEER).named(&ASPECT, aspect))?;
+        let per_mib = known.found(NAME, &usual(PEER).named(&FIGURE, aspect))?;
         Some((aspect, busy_share(per_mib, rate)))
     };
     let sides: Vec<(&str, Found)> = [SENDER, RECEIVER].into_iter().filter_map(busy).collect();

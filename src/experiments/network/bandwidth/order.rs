@@ -1,6 +1,6 @@
 //! What is transferred at a point: how much, how long, and when it begins to be read.
 
-use super::points::{BY, CHUNK, DIRECTION, MESSAGES, PIPE, RECEIVE, SINCE, STREAMS, TCP, UDP, UNIX};
+use super::points::{CHUNK, DIRECTION, MESSAGES, PIPE, RECEIVE, START, STREAMS, TCP, TRANSPORT, UDP, UNIX};
 use crate::experiment::{Failure, Point, Site};
 use crate::experiments::network::path::{PATH, PEER};
 use crate::experiments::network::sending::WRITE;
@@ -18,15 +18,15 @@ const FILLING: Duration = Duration::from_millis(10);
 /// Over a wire the wire itself shows congestion control its limit, and a beginning is looked at as it is.
 fn reads_after(point: &Point, site: &Site) -> Duration {
     let over_wire = point.name(&PATH) == PEER && site.peer.as_ref().is_none_or(|peer| !peer.is_virtual);
-    let from_its_beginning = [SINCE.name, MESSAGES.name].iter().any(|name| point.get(name).is_some());
-    let is_tcp = !matches!(point.name(&BY), UDP | UNIX | PIPE);
+    let from_its_beginning = [START.name, MESSAGES.name].iter().any(|name| point.get(name).is_some());
+    let is_tcp = !matches!(point.name(&TRANSPORT), UDP | UNIX | PIPE);
     if is_tcp && !over_wire && !from_its_beginning { FILLING } else { Duration::ZERO }
 }
 
 /// When a transfer is long enough, beside the time in which it is not read.
 fn enough(point: &Point, site: &Site) -> Enough {
     let chunk = point.number(&CHUNK);
-    let least_ns = match (point.name(&PATH), point.get(SINCE.name)) {
+    let least_ns = match (point.name(&PATH), point.get(START.name)) {
         (PEER, _) => 100_000_000,
         (_, Some(_)) => 20_000_000,
         _ => 15_000_000,
@@ -44,7 +44,7 @@ fn enough(point: &Point, site: &Site) -> Enough {
 pub fn of(point: &Point, site: &Site) -> Order {
     let (enough, reads_after) = (enough(point, site), reads_after(point, site));
     Order {
-        by: point.name(&BY).to_owned(),
+        by: point.name(&TRANSPORT).to_owned(),
         path: point.name(&PATH).to_owned(),
         chunk: point.number(&CHUNK) as u32,
         streams: point.number(&STREAMS) as usize,
@@ -56,7 +56,7 @@ pub fn of(point: &Point, site: &Site) -> Order {
 
 /// Transfers it, in the point's way and direction.
 pub fn transferred(point: &Point, order: &Order, site: &Site) -> Result<Transfer, Failure> {
-    match (point.name(&BY), point.name(&DIRECTION)) {
+    match (point.name(&TRANSPORT), point.name(&DIRECTION)) {
         (UNIX, _) => transfer::send_within(order, true, site),
         (PIPE, _) => transfer::send_within(order, false, site),
         (UDP, _) => transfer::send_datagrams(order, site),

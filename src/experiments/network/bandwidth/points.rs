@@ -5,7 +5,8 @@ use crate::experiments::network::path::{LOOPBACK, PATH, PEER, WITHIN};
 use crate::experiments::network::sending::{SENDFILE, SPLICE, ZERO_COPY};
 
 /// How bytes travel.
-pub const BY: Parameter = Parameter { name: "by", meaning: "how bytes travel", scale: Scale::Name };
+pub const TRANSPORT: Parameter =
+    Parameter { name: "transport", meaning: "how bytes travel", scale: Scale::Name };
 /// Which side sends.
 pub const DIRECTION: Parameter =
     Parameter { name: "direction", meaning: "whether this side sends or receives", scale: Scale::Name };
@@ -19,15 +20,15 @@ pub const CHUNK: Parameter = Parameter {
 pub const STREAMS: Parameter =
     Parameter { name: "streams", meaning: "connections beside each other", scale: Scale::Count };
 /// What is asked of a stream.
-pub const ASPECT: Parameter = Parameter {
-    name: "aspect",
+pub const FIGURE: Parameter = Parameter {
+    name: "figure",
     meaning: "what is asked: the steady rate, the rate of the whole or of a window, the ramp's length, losses, or \
               processor time per MiB",
     scale: Scale::Name,
 };
 /// Where a window begins.
-pub const SINCE: Parameter = Parameter {
-    name: "since",
+pub const START: Parameter = Parameter {
+    name: "start",
     meaning: "from where on after the first byte a stream's beginning is looked at: a window is as long again (the first, \
               as the second), the ramp is all of the beginning",
     scale: Scale::Nanoseconds,
@@ -79,9 +80,10 @@ const REPORT_001_MESSAGES: [u64; 2] = [256, 10_240];
 pub const WINDOWS: [u64; 6] = [0, 500_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000];
 
 /// A point about the steady rate of one stream.
-pub fn point(by: &str, path: &str, direction: &str, chunk: u64, placement: Placement) -> Point {
-    let point = Point::at(placement).named(&BY, by).named(&PATH, path).named(&DIRECTION, direction);
-    point.with(&CHUNK, chunk).with(&STREAMS, 1).named(&ASPECT, STEADY)
+pub fn point(transport: &str, path: &str, direction: &str, chunk: u64, placement: Placement) -> Point {
+    let point =
+        Point::at(placement).named(&TRANSPORT, transport).named(&PATH, path).named(&DIRECTION, direction);
+    point.with(&CHUNK, chunk).with(&STREAMS, 1).named(&FIGURE, STEADY)
 }
 
 /// TCP's points on one path.
@@ -94,28 +96,29 @@ fn of_tcp(path: &str, points: &mut Vec<Point>) {
         points.push(point(ACKNOWLEDGED, path, direction, REPORT_000_CHUNK, Placement::AcrossCpus));
     }
     let usual = at(SEND, USUAL_CHUNK);
-    points.extend([SENDER, RECEIVER].map(|aspect| usual.clone().named(&ASPECT, aspect)));
-    let beginning = |aspect, since| usual.clone().named(&ASPECT, aspect).with(&SINCE, since);
+    points.extend([SENDER, RECEIVER].map(|aspect| usual.clone().named(&FIGURE, aspect)));
+    let beginning = |aspect, since| usual.clone().named(&FIGURE, aspect).with(&START, since);
     points.push(beginning(RAMP, 0));
     points.extend(WINDOWS.map(|since| beginning(WINDOW, since)));
-    let whole = at(RECEIVE, 1 << 20).named(&ASPECT, WHOLE);
+    let whole = at(RECEIVE, 1 << 20).named(&FIGURE, WHOLE);
     points.extend(REPORT_001_MESSAGES.map(|messages| whole.clone().with(&MESSAGES, messages)));
     points.extend(
-        [SENDFILE, SPLICE, ZERO_COPY].map(|by| point(by, path, SEND, USUAL_CHUNK, Placement::AcrossCpus)),
+        [SENDFILE, SPLICE, ZERO_COPY]
+            .map(|transport| point(transport, path, SEND, USUAL_CHUNK, Placement::AcrossCpus)),
     );
     for bytes in [1400, 8192] {
         let udp = point(UDP, path, SEND, bytes, Placement::AcrossCpus);
-        points.extend([STEADY, LOSS].map(|aspect| udp.clone().named(&ASPECT, aspect)));
+        points.extend([STEADY, LOSS].map(|aspect| udp.clone().named(&FIGURE, aspect)));
     }
 }
 
 /// Every point, in the order of the table.
 pub fn all() -> Vec<Point> {
     let mut points = vec![];
-    for by in [PIPE, UNIX] {
+    for transport in [PIPE, UNIX] {
         let chunks = [4 << 10, 64 << 10, 1 << 20];
-        points.extend(chunks.map(|chunk| point(by, WITHIN, SEND, chunk, Placement::AcrossCpus)));
-        points.push(point(by, WITHIN, SEND, 64 << 10, Placement::OneCpu));
+        points.extend(chunks.map(|chunk| point(transport, WITHIN, SEND, chunk, Placement::AcrossCpus)));
+        points.push(point(transport, WITHIN, SEND, 64 << 10, Placement::OneCpu));
     }
     points.push(point(TCP, LOOPBACK, SEND, USUAL_CHUNK, Placement::OneCpu));
     of_tcp(LOOPBACK, &mut points);
@@ -136,7 +139,7 @@ pub fn usual_beside(path: &str) -> Point {
 /// From which effort on a point is worth its time.
 pub fn effort(point: &Point) -> Effort {
     let chunk = point.number(&CHUNK);
-    match (point.name(&BY), point.name(&ASPECT)) {
+    match (point.name(&TRANSPORT), point.name(&FIGURE)) {
         (_, WHOLE) if point.number(&MESSAGES) == REPORT_001_MESSAGES[1] => Effort::Thorough,
         (TCP, STEADY) if point.placement() == Placement::Free => {
             quick(point.name(&DIRECTION) == SEND && QUICK_STREAMS.contains(&point.number(&STREAMS)))

@@ -1,6 +1,6 @@
 //! What is expected of streams.
 
-use super::points::{ASPECT, BY, CHUNK, LOSS, PIPE, RAMP, RECEIVER, SENDER, STREAMS, TCP, UDP, UNIX};
+use super::points::{CHUNK, FIGURE, LOSS, PIPE, RAMP, RECEIVER, SENDER, STREAMS, TCP, TRANSPORT, UDP, UNIX};
 use crate::experiment::{Basis, Known, Placement, Point, Prediction};
 use crate::experiments::cpu::kernel_service;
 use crate::experiments::network::expected::{
@@ -24,7 +24,7 @@ fn per_chunk_ns(by: &str) -> f64 {
 
 /// Prediction of a point of the bandwidth experiment.
 pub fn expected(point: &Point, known: &Known) -> Prediction {
-    match point.name(&ASPECT) {
+    match point.name(&FIGURE) {
         SENDER | RECEIVER => processor_time(point, known),
         RAMP => ramp(point, known),
         LOSS => Prediction::new().software(
@@ -47,7 +47,7 @@ fn processor_time(point: &Point, known: &Known) -> Prediction {
         kernel_service::entry(known),
     );
     let through_adapters = point.name(&PATH) == PEER && !known.virtual_peer;
-    if point.name(&ASPECT) == RECEIVER && !through_adapters {
+    if point.name(&FIGURE) == RECEIVER && !through_adapters {
         return prediction;
     }
     let (what, each) = message(point, known);
@@ -70,7 +70,7 @@ fn ramp(point: &Point, known: &Known) -> Prediction {
 
 /// What the kernel does for one chunk beside its bytes: as this run has found it of small messages, or as assumed.
 fn message(point: &Point, known: &Known) -> (String, Basis) {
-    let by = match point.name(&BY) {
+    let by = match point.name(&TRANSPORT) {
         by @ (PIPE | UNIX | UDP) => by,
         _ => TCP,
     };
@@ -92,19 +92,19 @@ fn chunk_parts(point: &Point, known: &Known) -> Vec<(String, Basis)> {
     // The two sides copy at the same time, unless they share a CPU.
     let copies = if point.placement() == Placement::OneCpu { 2.0 } else { 1.0 };
     let mut parts = vec![("copies of every byte".to_owned(), of_chunk(copy_ns(known), copies * chunk))];
-    if !matches!(point.name(&BY), PIPE | UNIX | UDP) {
+    if !matches!(point.name(&TRANSPORT), PIPE | UNIX | UDP) {
         let what = "less what TCP does for each byte beside".to_owned();
         parts.push((what, of_chunk(protocol_ns(known), copies * chunk)));
     }
     let (what, message) = message(point, known);
     parts.push((format!("less a chunk's system calls and {what}"), message));
-    if point.name(&BY) == PIPE && chunk >= PIPE_BYTES {
+    if point.name(&TRANSPORT) == PIPE && chunk >= PIPE_BYTES {
         let (what, turn) = hand_over(point.placement(), known);
         let what = format!("less waiting in turns, as a pipe holds 64 KiB (pipe(7)): {what}");
         parts.push((what, of_chunk(turn, 2.0 * chunk / PIPE_BYTES)));
     }
     let further = further_fragments(chunk);
-    if point.name(&BY) == UDP && point.name(&PATH) == PEER && further > 0.0 {
+    if point.name(&TRANSPORT) == UDP && point.name(&PATH) == PEER && further > 0.0 {
         let what = "less further packets that the datagram is cut into".to_owned();
         parts.push((what, of_chunk(packet_ns(known), further)));
     }

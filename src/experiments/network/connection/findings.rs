@@ -1,6 +1,6 @@
 //! What opening and ending connections says: in round trips, and of software and network.
 
-use super::points::{CLOSE, CONNECT, GRACEFUL, part};
+use super::points::{CLOSE, CONNECT, GRACEFUL, phase};
 use crate::experiment::{Finding, Found, Known, Placement, Question, Statement, said};
 use crate::experiments::network::path::{LOOPBACK, PEER};
 use crate::experiments::network::round_trip::{self, TCP};
@@ -21,7 +21,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 }
 
 fn found(of: &str, path: &str, known: &Known) -> Option<Found> {
-    known.found(NAME, &part(of, path))
+    known.found(NAME, &phase(of, path))
 }
 
 /// A message of one byte there and back by TCP.

@@ -4,11 +4,11 @@ use crate::experiment::{Parameter, Placement, Point, Scale};
 use crate::experiments::network::path::{LOOPBACK, PATH, PEER};
 
 /// Which part of a connection's life.
-pub const PART: Parameter =
-    Parameter { name: "part", meaning: "which part of a connection's life is timed", scale: Scale::Name };
+pub const PHASE: Parameter =
+    Parameter { name: "phase", meaning: "which part of a connection's life is timed", scale: Scale::Name };
 /// Which version of the Internet protocol.
-pub const VERSION: Parameter =
-    Parameter { name: "version", meaning: "version of the Internet protocol", scale: Scale::Name };
+pub const IP_VERSION: Parameter =
+    Parameter { name: "ip_version", meaning: "version of the Internet protocol", scale: Scale::Name };
 
 /// Part: connect, as the client sees it.
 pub const CONNECT: &str = "connect";
@@ -26,24 +26,24 @@ pub const FOUR: &str = "IPv4";
 pub const SIX: &str = "IPv6";
 
 /// The point of a part of a connection's life over IPv4, its two sides on two CPUs or hosts.
-pub fn part(part: &str, path: &str) -> Point {
-    point(part, path, FOUR, Placement::AcrossCpus)
+pub fn phase(phase: &str, path: &str) -> Point {
+    point(phase, path, FOUR, Placement::AcrossCpus)
 }
 
-fn point(part: &str, path: &str, version: &str, placement: Placement) -> Point {
-    Point::at(placement).named(&PART, part).named(&PATH, path).named(&VERSION, version)
+fn point(phase: &str, path: &str, version: &str, placement: Placement) -> Point {
+    Point::at(placement).named(&PHASE, phase).named(&PATH, path).named(&IP_VERSION, version)
 }
 
 /// Every point, in the order of the table.
 pub fn all() -> Vec<Point> {
     let mut points = vec![];
     for version in [FOUR, SIX] {
-        for part in [CONNECT, TO_ACCEPT, GRACEFUL, RESET, CLOSE] {
+        for phase in [CONNECT, TO_ACCEPT, GRACEFUL, RESET, CLOSE] {
             let places = [Placement::OneCpu, Placement::AcrossCpus];
-            points.extend(places.map(|placement| point(part, LOOPBACK, version, placement)));
+            points.extend(places.map(|placement| point(phase, LOOPBACK, version, placement)));
         }
-        for part in [CONNECT, GRACEFUL, RESET, CLOSE] {
-            points.push(point(part, PEER, version, Placement::AcrossCpus));
+        for phase in [CONNECT, GRACEFUL, RESET, CLOSE] {
+            points.push(point(phase, PEER, version, Placement::AcrossCpus));
         }
     }
     points

@@ -4,7 +4,8 @@ use crate::experiment::{Parameter, Placement, Point, Scale};
 use crate::experiments::network::path::{LOOPBACK, PATH, PEER, WITHIN};
 
 /// How a message travels.
-pub const BY: Parameter = Parameter { name: "by", meaning: "how a message travels", scale: Scale::Name };
+pub const TRANSPORT: Parameter =
+    Parameter { name: "transport", meaning: "how a message travels", scale: Scale::Name };
 /// How large it is.
 pub const PAYLOAD: Parameter = Parameter {
     name: "payload",
@@ -47,8 +48,12 @@ pub const QUICK_PAYLOADS: [u64; 3] = [1, 56, 1400];
 pub const INTERVALS: [u64; 2] = [100_000, 25_000];
 
 /// A closed loop's point.
-pub fn closed(by: &str, path: &str, payload: u64, placement: Placement) -> Point {
-    Point::at(placement).named(&BY, by).named(&PATH, path).with(&PAYLOAD, payload).named(&LOOP, CLOSED)
+pub fn closed(transport: &str, path: &str, payload: u64, placement: Placement) -> Point {
+    Point::at(placement)
+        .named(&TRANSPORT, transport)
+        .named(&PATH, path)
+        .with(&PAYLOAD, payload)
+        .named(&LOOP, CLOSED)
 }
 
 /// A ping's point: the way between two kernels.
@@ -58,8 +63,9 @@ pub fn ping(path: &str) -> Point {
 }
 
 /// An open loop's point.
-pub fn open(by: &str, path: &str, interval: u64) -> Point {
-    let point = Point::at(Placement::AcrossCpus).named(&BY, by).named(&PATH, path).with(&PAYLOAD, 56);
+pub fn open(transport: &str, path: &str, interval: u64) -> Point {
+    let point =
+        Point::at(Placement::AcrossCpus).named(&TRANSPORT, transport).named(&PATH, path).with(&PAYLOAD, 56);
     point.named(&LOOP, OPEN).with(&INTERVAL, interval)
 }
 
@@ -67,20 +73,20 @@ pub fn open(by: &str, path: &str, interval: u64) -> Point {
 pub fn all() -> Vec<Point> {
     let ways = [(PIPE, WITHIN), (UNIX, WITHIN), (UDP, LOOPBACK), (TCP, LOOPBACK), (ICMP, LOOPBACK)];
     let mut points = vec![];
-    for (by, path) in ways {
+    for (transport, path) in ways {
         for placement in [Placement::OneCpu, Placement::AcrossCpus] {
             // The kernel answers a ping to itself on the CPU that sends it.
-            if by != ICMP || placement == Placement::OneCpu {
-                points.extend(PAYLOADS.map(|payload| closed(by, path, payload, placement)));
+            if transport != ICMP || placement == Placement::OneCpu {
+                points.extend(PAYLOADS.map(|payload| closed(transport, path, payload, placement)));
             }
         }
     }
-    for by in [UDP, TCP, ICMP] {
-        points.extend(PAYLOADS.map(|payload| closed(by, PEER, payload, Placement::AcrossCpus)));
+    for transport in [UDP, TCP, ICMP] {
+        points.extend(PAYLOADS.map(|payload| closed(transport, PEER, payload, Placement::AcrossCpus)));
     }
     for path in [LOOPBACK, PEER] {
-        for by in [UDP, TCP] {
-            points.extend(INTERVALS.map(|interval| open(by, path, interval)));
+        for transport in [UDP, TCP] {
+            points.extend(INTERVALS.map(|interval| open(transport, path, interval)));
         }
     }
     points

@@ -1,6 +1,6 @@
 //! What is expected of round trips: copies, calls and wake-ups of both sides, and what is between them.
 
-use super::points::{BY, ICMP, LOOP, OPEN, PAYLOAD, PIPE, TCP, UDP, UNIX};
+use super::points::{ICMP, LOOP, OPEN, PAYLOAD, PIPE, TCP, TRANSPORT, UDP, UNIX};
 use crate::experiment::{AXIS_PLACEMENT, Basis, Known, Placement, Point, Prediction};
 use crate::experiments::cpu::kernel_service;
 use crate::experiments::network::expected;
@@ -24,12 +24,12 @@ pub fn expected(point: &Point, known: &Known) -> Prediction {
 /// The same point where there is no network between the two sides; the kernel answers its own ping where it was sent.
 fn over_loopback(point: &Point) -> Point {
     let here = point.clone().named(&PATH, LOOPBACK);
-    if point.name(&BY) == ICMP { here.named(&AXIS_PLACEMENT, Placement::OneCpu.name()) } else { here }
+    if point.name(&TRANSPORT) == ICMP { here.named(&AXIS_PLACEMENT, Placement::OneCpu.name()) } else { here }
 }
 
 /// The software of both sides.
 fn software(point: &Point, known: &Known) -> Prediction {
-    let (calls, protocol, work_ns) = match point.name(&BY) {
+    let (calls, protocol, work_ns) = match point.name(&TRANSPORT) {
         PIPE => (4.0, "two pipes' locks, copies and wake-up checks", 400.0),
         UNIX => (4.0, "two passages of a UNIX socket: a buffer made, queued and freed", 1_200.0),
         UDP => (4.0, "two passages of UDP and IP through the loopback device", 4_000.0),
@@ -44,7 +44,7 @@ fn software(point: &Point, known: &Known) -> Prediction {
         )
         .software("system calls of both sides", calls, kernel_service::entry(known));
     let prediction = kernel_service::assumed(prediction, protocol, work_ns, known);
-    match (point.name(&BY), point.name(&LOOP)) {
+    match (point.name(&TRANSPORT), point.name(&LOOP)) {
         (ICMP, _) => prediction,
         (_, OPEN) => {
             let (what, each) = expected::hand_over(point.placement(), known);
@@ -62,7 +62,7 @@ fn software(point: &Point, known: &Known) -> Prediction {
 fn network(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
     if known.virtual_peer {
         let further = expected::further_fragments(point.number(&PAYLOAD) as f64);
-        let cut = point.name(&BY) != TCP && further > 0.0;
+        let cut = point.name(&TRANSPORT) != TCP && further > 0.0;
         let what = "further packets that the datagram is cut into, there and back";
         return if cut {
             prediction.software(what, 2.0 * further, expected::packet_ns(known))

@@ -145,7 +145,7 @@ fn between_threads(stage: &Stage) -> Result<(Timed, Usage, u64), Failure> {
 const SWITCH: &str = "cpu/context_switch";
 
 fn net(machine: &Machine, between: &str) -> Point {
-    nearest(SWITCH, machine, &[("by", &["pipe less its cost"]), ("between", &[between])], &[])
+    nearest(SWITCH, machine, &[("mechanism", &["pipe less its cost"]), ("between", &[between])], &[])
 }
 
 fn net_threads(machine: &Machine) -> Point {
@@ -213,6 +213,6 @@ pub const PIPE: Row = switch(
     "pipe overhead (one byte written and read by one process)",
     ALONE,
     "s000-0036",
-    |machine| nearest(SWITCH, machine, &[("by", &["pipe alone"])], &[]),
+    |machine| nearest(SWITCH, machine, &[("mechanism", &["pipe alone"])], &[]),
     "Nothing here: it is what a byte through a pipe costs where nobody waits for it.",
 );

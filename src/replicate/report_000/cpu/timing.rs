@@ -84,7 +84,7 @@ const LOOPS: &str = "cpu/loop_overhead";
 const SAME: &str = "cpuid-rdtsc rdtscp-cpuid";
 
 fn reading(machine: &Machine, aspect: &str) -> Point {
-    nearest(OVERHEAD, machine, &[("reading", &[SAME]), ("aspect", &[aspect])], &[])
+    nearest(OVERHEAD, machine, &[("reading", &[SAME]), ("measure", &[aspect])], &[])
 }
 
 fn pair(machine: &Machine) -> Point {

@@ -128,7 +128,7 @@ pub const CACHED_PAGE: Row = Row {
 };
 
 fn warm_map(machine: &Machine) -> Point {
-    let names: &[(&str, &[&str])] = &[("state", &["warm"]), ("order", &["random"]), ("way", &["mmap"])];
+    let names: &[(&str, &[&str])] = &[("state", &["warm"]), ("order", &["random"]), ("call", &["mmap"])];
     nearest("filesystem/read", machine, names, &[("block", super::BLOCK)])
 }
 

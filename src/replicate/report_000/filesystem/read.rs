@@ -131,7 +131,7 @@ fn at_random(
 const READ: &str = "filesystem/read";
 
 fn cold(machine: &Machine, order: &'static str, way: &'static str) -> Point {
-    let names: &[(&str, &[&str])] = &[("state", &["cold"]), ("order", &[order]), ("way", &[way])];
+    let names: &[(&str, &[&str])] = &[("state", &["cold"]), ("order", &[order]), ("call", &[way])];
     nearest(READ, machine, names, &[("block", BLOCK), ("file", 64 << 20)])
 }
 

@@ -81,7 +81,7 @@ const REMOTE_READ: &str = "filesystem/remote_read";
 
 fn served(machine: &Machine, order: &'static str) -> Point {
     let names: &[(&str, &[&str])] = &[("state", &["server-cached"]), ("order", &[order])];
-    nearest(REMOTE_READ, machine, names, &[("block", BLOCK), ("ahead", 0)])
+    nearest(REMOTE_READ, machine, names, &[("block", BLOCK), ("queue_depth", 1)])
 }
 
 const fn row(

@@ -91,10 +91,10 @@ const BANDWIDTH: &str = "network/bandwidth";
 /// One long stream, on the same CPUs where Fathom has it.
 fn stream(machine: &Machine, path: &'static str, direction: &'static str) -> Point {
     let names: &[(&str, &[&str])] = &[
-        ("by", &["TCP"]),
+        ("transport", &["TCP"]),
         ("path", &[path]),
         ("direction", &[direction]),
-        ("aspect", &["steady"]),
+        ("figure", &["steady"]),
         ("placement", &["one-cpu", "across-cpus"]),
     ];
     nearest(BANDWIDTH, machine, names, &[("streams", 1), ("chunk", 128 << 10)])

@@ -145,7 +145,7 @@ const CONNECTION: &str = "network/connection";
 fn part(machine: &Machine, part: &'static str, path: &'static str) -> Point {
     let placement: &[&str] = if path == PEER { &["across-cpus"] } else { &["one-cpu"] };
     let names: &[(&str, &[&str])] =
-        &[("part", &[part]), ("path", &[path]), ("version", &["IPv4"]), ("placement", placement)];
+        &[("phase", &[part]), ("path", &[path]), ("ip_version", &["IPv4"]), ("placement", placement)];
     nearest(CONNECTION, machine, names, &[])
 }
 

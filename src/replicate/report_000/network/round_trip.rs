@@ -114,7 +114,7 @@ const ROUND_TRIP: &str = "network/round_trip";
 fn by(machine: &Machine, by: &'static str, path: &'static str, payload: u64) -> Point {
     let placement: &[&str] = if path == PEER { &["across-cpus"] } else { &["one-cpu"] };
     let names: &[(&str, &[&str])] =
-        &[("by", &[by]), ("path", &[path]), ("placement", placement), ("loop", &["closed"])];
+        &[("transport", &[by]), ("path", &[path]), ("placement", placement), ("loop", &["closed"])];
     nearest(ROUND_TRIP, machine, names, &[("payload", payload)])
 }
 

@@ -235,7 +235,7 @@ pub const THREAD_SWITCH: Row = Row {
 /// Their timer; where there is another counter, that.
 fn timing(aspect: &str) -> Point {
     let reading = if cfg!(target_arch = "x86_64") { "cpuid-rdtsc rdtscp" } else { "counter" };
-    point(Placement::OneCpu, &[("aspect", aspect), ("reading", reading)], &[])
+    point(Placement::OneCpu, &[("measure", aspect), ("reading", reading)], &[])
 }
 
 fn calls(arguments: u64) -> Point {
@@ -243,7 +243,7 @@ fn calls(arguments: u64) -> Point {
 }
 
 fn switches(between: &str) -> Point {
-    point(Placement::OneCpu, &[("between", between), ("by", "pipe less its cost")], &[])
+    point(Placement::OneCpu, &[("between", between), ("mechanism", "pipe less its cost")], &[])
 }
 
 #[cfg(test)]

@@ -184,17 +184,17 @@ pub const TEARDOWN_AWAY: Row = Row {
 };
 
 fn trip(path: &str) -> Point {
-    let names = [("by", "TCP"), ("loop", "closed"), ("path", path)];
+    let names = [("transport", "TCP"), ("loop", "closed"), ("path", path)];
     point(Placement::AcrossCpus, &names, &[("payload", MESSAGE as u64)])
 }
 
 fn stream(path: &str) -> Point {
-    let names = [("aspect", "steady"), ("by", "TCP"), ("direction", "receive"), ("path", path)];
+    let names = [("figure", "steady"), ("transport", "TCP"), ("direction", "receive"), ("path", path)];
     point(Placement::AcrossCpus, &names, &[("chunk", 1 << 20), ("streams", 1)])
 }
 
 fn part(part: &str, path: &str) -> Point {
-    point(Placement::AcrossCpus, &[("part", part), ("path", path), ("version", "IPv4")], &[])
+    point(Placement::AcrossCpus, &[("phase", part), ("path", path), ("ip_version", "IPv4")], &[])
 }
 
 fn both_points(path: &str) -> Vec<(&'static str, Point)> {

@@ -47,7 +47,7 @@ pub const READING_ROW: Row = Row {
         nearest(
             "cpu/timing_overhead",
             machine,
-            &[("reading", &["cpuid-rdtsc rdtscp-cpuid"]), ("aspect", &["pair"])],
+            &[("reading", &["cpuid-rdtsc rdtscp-cpuid"]), ("measure", &["pair"])],
             &[],
         )
     }),

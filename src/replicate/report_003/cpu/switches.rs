@@ -49,8 +49,11 @@ pub const PROCESS_ROW: Row = Row {
     replica: Replica::By(&PROCESS),
     statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
     fathom: Fathom::Point("cpu/context_switch", |machine| {
-        let names: &[(&str, &[&str])] =
-            &[("by", &["pipe less its cost"]), ("between", &["processes"]), ("placement", &["one-cpu"])];
+        let names: &[(&str, &[&str])] = &[
+            ("mechanism", &["pipe less its cost"]),
+            ("between", &["processes"]),
+            ("placement", &["one-cpu"]),
+        ];
         nearest("cpu/context_switch", machine, names, &[])
     }),
     misleads: "It is the start of a new process, not a switch: the parent's way into wait, then in the child the end of fork \
@@ -69,7 +72,7 @@ pub const THREAD_ROW: Row = Row {
     statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
     fathom: Fathom::Point("cpu/context_switch", |machine| {
         let names: &[(&str, &[&str])] =
-            &[("by", &["pipe less its cost"]), ("between", &["threads"]), ("placement", &["one-cpu"])];
+            &[("mechanism", &["pipe less its cost"]), ("between", &["threads"]), ("placement", &["one-cpu"])];
         nearest("cpu/context_switch", machine, names, &[])
     }),
     misleads: "It is the start of a new thread: its first instructions, with page faults on its new stack, are in it, and so is \

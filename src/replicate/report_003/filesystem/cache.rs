@@ -59,7 +59,7 @@ pub const SIZE_ROW: Row = Row {
         nearest(
             "filesystem/cache_size",
             machine,
-            &[("method", &["residency"]), ("file", &["random data"])],
+            &[("method", &["residency"]), ("content", &["random data"])],
             &[],
         )
     }),
@@ -85,7 +85,7 @@ pub const RATE_ROW: Row = Row {
 };
 
 fn warm(machine: &Machine) -> Point {
-    let names: &[(&str, &[&str])] = &[("state", &["warm"]), ("order", &["sequential"]), ("way", &["read"])];
+    let names: &[(&str, &[&str])] = &[("state", &["warm"]), ("order", &["sequential"]), ("call", &["read"])];
     nearest("filesystem/read", machine, names, &[("block", BLOCK as u64), ("file", 64 << 20)])
 }
 

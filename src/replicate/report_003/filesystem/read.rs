@@ -67,7 +67,7 @@ pub const RANDOM_ROW: Row = Row {
 };
 
 fn direct(machine: &Machine, order: &'static str, way: &'static str) -> Point {
-    let names: &[(&str, &[&str])] = &[("state", &["direct"]), ("order", &[order]), ("way", &[way])];
+    let names: &[(&str, &[&str])] = &[("state", &["direct"]), ("order", &[order]), ("call", &[way])];
     nearest("filesystem/read", machine, names, &[("block", BLOCK as u64), ("file", SUMMARY_FILE)])
 }
 

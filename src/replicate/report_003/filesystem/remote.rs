@@ -56,7 +56,7 @@ pub const RANDOM_ROW: Row = Row {
 
 fn point(machine: &Machine, order: &'static str) -> Point {
     let names: &[(&str, &[&str])] = &[("state", &["server-cached"]), ("order", &[order])];
-    nearest("filesystem/remote_read", machine, names, &[("block", BLOCK as u64), ("ahead", 0)])
+    nearest("filesystem/remote_read", machine, names, &[("block", BLOCK as u64), ("queue_depth", 1)])
 }
 
 fn read(stage: &Stage) -> Result<Series, Failure> {

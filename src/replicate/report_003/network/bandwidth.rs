@@ -55,7 +55,7 @@ pub const LOCAL_ROW: Row = Row {
     replica: Replica::By(&LOCAL),
     statistic: Statistic::of(Fit::Maximum),
     fathom: Fathom::Point("network/bandwidth", |machine| {
-        let names = [("by", "TCP"), ("direction", "send"), ("aspect", "steady")];
+        let names = [("transport", "TCP"), ("direction", "send"), ("figure", "steady")];
         on_path("network/bandwidth", machine, LOOPBACK, &names, &[("chunk", 128 << 10), ("streams", 1)])
     }),
     misleads: MISLEADS,
@@ -67,7 +67,7 @@ pub const REMOTE_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0533"),
     replica: Replica::By(&REMOTE),
     fathom: Fathom::Point("network/bandwidth", |machine| {
-        let names = [("by", "TCP"), ("direction", "send"), ("aspect", "steady")];
+        let names = [("transport", "TCP"), ("direction", "send"), ("figure", "steady")];
         on_path("network/bandwidth", machine, PEER, &names, &[("chunk", 512 << 10), ("streams", 1)])
     }),
     ..LOCAL_ROW

@@ -89,7 +89,7 @@ fn end(
     path: &'static str,
     part: &'static str,
 ) -> crate::experiment::Point {
-    on_path("network/connection", machine, path, &[("part", part), ("version", "IPv4")], &[])
+    on_path("network/connection", machine, path, &[("phase", part), ("ip_version", "IPv4")], &[])
 }
 
 fn local(stage: &Stage) -> Result<Series, Failure> {

@@ -82,7 +82,7 @@ pub const TCP_LOCAL_ROW: Row = Row {
             "network/round_trip",
             machine,
             LOOPBACK,
-            &[("by", "TCP"), ("loop", "closed")],
+            &[("transport", "TCP"), ("loop", "closed")],
             &[("payload", 56)],
         )
     }),
@@ -97,7 +97,13 @@ pub const TCP_REMOTE_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0531"),
     replica: Replica::By(&TCP_REMOTE),
     fathom: Fathom::Point("network/round_trip", |machine| {
-        on_path("network/round_trip", machine, PEER, &[("by", "TCP"), ("loop", "closed")], &[("payload", 56)])
+        on_path(
+            "network/round_trip",
+            machine,
+            PEER,
+            &[("transport", "TCP"), ("loop", "closed")],
+            &[("payload", 56)],
+        )
     }),
     misleads: "The least of a hundred says how fast a message can be; on their Wi-Fi the mean was 1.7 times as long.",
     ..TCP_LOCAL_ROW
@@ -114,7 +120,7 @@ pub const PING_LOCAL_ROW: Row = Row {
             "network/round_trip",
             machine,
             LOOPBACK,
-            &[("by", "ICMP echo"), ("loop", "closed")],
+            &[("transport", "ICMP echo"), ("loop", "closed")],
             &[("payload", 56)],
         )
     }),
@@ -134,7 +140,7 @@ pub const PING_REMOTE_ROW: Row = Row {
             "network/round_trip",
             machine,
             PEER,
-            &[("by", "ICMP echo"), ("loop", "closed")],
+            &[("transport", "ICMP echo"), ("loop", "closed")],
             &[("payload", 56)],
         )
     }),

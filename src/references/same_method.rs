@@ -1,13 +1,17 @@
-//! Which published figures measure what a point of an experiment measures: `references/points.toml`.
+//! Which published figures were found by the method that a point of an experiment repeats: `references/points.toml`.
+//!
+//! The *same method* is like for like, mistakes included: a ratio of the two tells of machines. A replication relates its
+//! rows to points by the *same question* instead, whatever method answers it rightly: there a ratio tells of methods.
+//! `tests/replication.rs` lists the figures for which the two relations name different points, each with its reason.
 
 use super::figure::Figure;
 use crate::experiment::{Point, Value};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-/// Figures that measure what points of one experiment measure.
+/// Figures by the method that points of one experiment repeat.
 #[derive(Debug, Clone)]
-pub struct Mapping {
+pub struct SameMethod {
     /// Name of the experiment.
     pub experiment: String,
     /// Parameters of the point; those that it leaves out may be anything.
@@ -50,19 +54,19 @@ struct File {
     map: Vec<Row>,
 }
 
-static MAPPINGS: LazyLock<Vec<Mapping>> = LazyLock::new(read);
+static ALL: LazyLock<Vec<SameMethod>> = LazyLock::new(read);
 
-/// Every mapping, in the order of the experiments.
-pub fn mappings() -> &'static [Mapping] {
-    &MAPPINGS
+/// Every one, in the order of the experiments.
+pub fn same_methods() -> &'static [SameMethod] {
+    &ALL
 }
 
 /// # Panics
 /// Where the file is not what it should be: it is part of the program, and a test reads all of it.
-fn read() -> Vec<Mapping> {
+fn read() -> Vec<SameMethod> {
     let text = include_str!("../../references/points.toml");
     let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("references/points.toml: {error}"));
-    file.map.into_iter().map(Mapping::of).collect()
+    file.map.into_iter().map(SameMethod::of).collect()
 }
 
 /// The ids of a run of them, `s000-0016..0023`, or the one that it is.
@@ -76,12 +80,12 @@ fn ids(text: &str) -> Vec<String> {
     run().unwrap_or_else(|| vec![text.to_owned()])
 }
 
-impl Mapping {
+impl SameMethod {
     fn of(row: Row) -> Self {
         let known = |id: String| {
             super::figure(&id).unwrap_or_else(|| panic!("references/points.toml: there is no figure {id}"))
         };
-        Mapping {
+        SameMethod {
             experiment: row.experiment,
             point: row.point,
             along: row.along,
@@ -93,7 +97,7 @@ impl Mapping {
         }
     }
 
-    /// Which of these points of the experiment measures what the figure measures; of several the first.
+    /// Which of these points of the experiment repeats the figure's method; of several the first.
     pub fn choose(&self, figure: &Figure, points: &[&Point]) -> Option<usize> {
         let fits = |point: &Point| {
             let named = self.point.parameters().all(|(name, value)| point.get(name) == Some(value));

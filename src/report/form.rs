@@ -1,0 +1,86 @@
+//! The one door to every report: what is told (a subject), in which form, and the match that joins the two.
+//!
+//! A form that is written from the document is a file in [`paper`](super::paper), a variant of [`Form`] and an arm of
+//! [`render`]; subjects do not know of it.
+
+use super::paper::{Document, html, latex, markdown};
+use super::text::Style;
+use clap::ValueEnum;
+use serde::Serialize;
+
+/// The forms of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// One screen for a terminal; of a replication, its table.
+    Text,
+    /// One web page that needs no network.
+    Html,
+    /// The whole report for a document; figures are in the web page alone.
+    Markdown,
+    /// Every table for a paper (`longtable`, `booktabs`).
+    Latex,
+    /// One page with the main figures, in Markdown that reads as plain text too.
+    Synopsis,
+    /// Everything, for programs; its shape is stable.
+    Json,
+}
+
+/// The forms of what is no document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FactsForm {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// What can be told to people and to programs: a machine, a published figure.
+pub trait Facts {
+    /// For a terminal.
+    fn text(&self, style: Style) -> String;
+
+    /// For programs, ending in a line feed.
+    fn json(&self) -> String;
+}
+
+/// What is a document besides: a run, a replication.
+pub trait Subject: Facts {
+    /// The whole of it.
+    fn document(&self) -> Document;
+
+    /// It on one page; the whole, where that is short already.
+    fn synopsis(&self) -> Document {
+        self.document()
+    }
+
+    /// Its data as JSON on one line, where its page is to carry them.
+    fn embedded(&self) -> Option<String> {
+        None
+    }
+}
+
+/// The subject in a form. The style is that of the terminal, and concerns text alone.
+pub fn render(subject: &dyn Subject, form: Form, style: Style) -> String {
+    match form {
+        Form::Text => subject.text(style),
+        Form::Html => html::render(&subject.document(), subject.embedded().as_deref()),
+        Form::Markdown => markdown::render(&subject.document()),
+        Form::Latex => latex::render(&subject.document()),
+        Form::Synopsis => markdown::render(&subject.synopsis()),
+        Form::Json => subject.json(),
+    }
+}
+
+/// The same of what is no document.
+pub fn render_facts(facts: &dyn Facts, form: FactsForm, style: Style) -> String {
+    match form {
+        FactsForm::Text => facts.text(style),
+        FactsForm::Json => facts.json(),
+    }
+}
+
+/// Data as JSON for people to read as well, ending in a line feed.
+pub(super) fn pretty(data: &impl Serialize) -> String {
+    // Plain structures of numbers and texts with text keys: there is nothing in them that could fail.
+    serde_json::to_string_pretty(data).unwrap_or_default() + "\n"
+}
