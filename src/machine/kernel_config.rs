@@ -1,5 +1,6 @@
 //! The kernel's build configuration, where it shows one.
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use super::fact::Fact;
@@ -73,11 +74,7 @@ impl Config {
 
     /// Fingerprint of the whole text.
     pub fn sha256(&self) -> Fact<String> {
-        self.text.clone().map(|text| {
-            let digest = Sha256::digest(text.trim().as_bytes());
-            let nibbles = digest.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
-            nibbles.filter_map(|nibble| char::from_digit(u32::from(nibble), 16)).collect()
-        })
+        self.text.clone().map(|text| HEXLOWER.encode(&Sha256::digest(text.trim().as_bytes())))
     }
 }
 
