@@ -1,6 +1,5 @@
-//! Writing a run file: each line is whole on the disk's way before the next trial begins.
+//! Writing a run file, or that of a replication: each line is whole on the disk's way before the next trial begins.
 
-use super::Line;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
@@ -32,19 +31,14 @@ impl Journal {
         Ok(Journal { file })
     }
 
-    /// Appends one line of a run file.
-    pub fn append(&mut self, line: &Line) -> Result<()> {
-        self.append_line(line).context(
-            "the run file could not be written: what was found so far is in it; free some disk space and go on with \
-             `fathom run --resume`",
-        )
-    }
-
     /// Appends one line in one write, so that a kill leaves it whole or torn but never mixed.
-    pub fn append_line(&mut self, line: &impl Serialize) -> Result<()> {
+    pub fn append(&mut self, line: &impl Serialize) -> Result<()> {
         let mut text = serde_json::to_string(line).context("a line could not be put into JSON")?;
         text.push('\n');
-        Ok(self.file.write_all(text.as_bytes())?)
+        self.file.write_all(text.as_bytes()).context(
+            "the run file could not be written: what was found so far is in it; free some disk space, and go on with \
+             `fathom run --resume`, or start the replication again",
+        )
     }
 
     /// Hands the whole file to the device.

@@ -127,17 +127,6 @@ enum Heard {
     Nothing,
 }
 
-/// Asks one thing of a fresh process.
-pub fn run<A: DeserializeOwned>(
-    command: &str,
-    request: &impl Serialize,
-    seed: u64,
-    limit: Duration,
-    listener: &mut dyn FnMut(&str),
-) -> std::io::Result<End<A>> {
-    Process::start(command, seed)?.ask(request, limit, listener)
-}
-
 fn start(command: &str, seed: u64) -> std::io::Result<Child> {
     let padding = "x".repeat((seed >> 16) as usize % MOST_PADDING as usize);
     Command::new(std::env::current_exe()?)
