@@ -17,7 +17,7 @@ use crate::report;
 use crate::report::terminal::Style;
 use crate::results::Results;
 use crate::run::{self, Campaign, MeasuringLock, Options, Peering};
-use crate::sampling::{self, Block, Request};
+use crate::sampling;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::CommandFactory;
 use rendered::{rendered, report_of};
@@ -102,14 +102,7 @@ fn machine(format: MachineFormat, folder: &Path, style: Style) -> Result<()> {
 
 /// A process that measures: a request on standard input, then visits, each answered on standard output before the next.
 fn trial() -> Result<()> {
-    let request: Request = request("trial", "run")?;
-    let experiment = experiments::find(&request.experiment)
-        .with_context(|| format!("there is no experiment {}", request.experiment))?;
-    let block = Block::new(experiment, &request.setting);
-    for line in std::io::stdin().lines() {
-        print(&serde_json::to_string(&block.visit(&serde_json::from_str(&line?)?))?)?;
-    }
-    Ok(())
+    run::answer_visits(&request("trial", "run")?, std::io::stdin().lines(), std::io::stdout())
 }
 
 fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {

@@ -19,5 +19,8 @@ pub mod plan;
 pub mod run;
 pub mod replicate;
 pub mod report;
+pub mod library;
 pub mod cli;
 pub mod commands;
+
+pub use library::{Error, Measured, Operation, Session, child_main};
