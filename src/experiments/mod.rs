@@ -2,13 +2,13 @@
 //!
 //! Adding an experiment is one file and two lines in its family's `mod.rs`.
 
-pub mod cpu;
+pub(crate) mod cpu;
 mod device_facts;
-pub mod filesystem;
+pub(crate) mod filesystem;
 #[cfg(target_arch = "x86_64")]
 mod listing;
-pub mod memory;
-pub mod network;
+pub(crate) mod memory;
+pub(crate) mod network;
 
 use crate::experiment::Experiment;
 use std::fmt;

@@ -6,13 +6,13 @@
 //!
 //! Nothing here needs more of the peer's operating system than sockets and threads, so that other systems can follow.
 
-pub mod client;
+pub(crate) mod client;
 mod guest;
-pub mod launch;
-pub mod other_side;
-pub mod ping;
-pub mod ports;
-pub mod proof;
+pub(crate) mod launch;
+pub(crate) mod other_side;
+pub(crate) mod ping;
+pub(crate) mod ports;
+pub(crate) mod proof;
 pub mod protocol;
 pub mod server;
 pub mod service;

@@ -6,10 +6,10 @@
 //! not know.
 
 mod journal;
-pub mod lines;
+pub(crate) mod lines;
 mod method;
 mod read;
-pub mod store;
+pub(crate) mod store;
 #[cfg(test)]
 mod schema;
 

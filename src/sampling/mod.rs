@@ -1,27 +1,27 @@
 //! The only code that reads a clock, forks, pins or counts in order to measure.
 
 pub mod affinity;
-pub mod child;
+pub(crate) mod child;
 pub mod clock;
 mod conditions;
 mod counters;
 mod frequency;
-pub mod gaps;
+pub(crate) mod gaps;
 mod observations;
 mod observe;
-pub mod occupancy;
+pub(crate) mod occupancy;
 mod on_cpu;
 mod outcome;
-pub mod owner;
-pub mod partner;
-pub mod preparing;
+pub(crate) mod owner;
+pub(crate) mod partner;
+pub(crate) mod preparing;
 mod qualify;
 mod sample;
-pub mod shared_memory;
+pub(crate) mod shared_memory;
 mod stopwatch;
 mod tracer;
 mod trial;
-pub mod turn;
+pub(crate) mod turn;
 
 pub use clock::ClockKind;
 pub use conditions::{Conditions, Snapshot};
