@@ -15,20 +15,32 @@ use crate::replicate::record::Replication;
 use crate::report::{self, FactsForm, Form, RunReport, Style, catalogue};
 use crate::results::Results;
 use crate::run::{self, Campaign, MeasuringLock, Options, Peering};
-use crate::sampling::{self, Block, Request};
+use crate::sampling;
 use anyhow::{Context, Result, anyhow, bail};
-use clap::CommandFactory;
+use clap::{CommandFactory, Parser};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use streams::{print, request};
 
 /// Exit status: usage, or it could not run.
-pub const COULD_NOT_RUN: u8 = 2;
+const COULD_NOT_RUN: u8 = 2;
 /// Exit status: some experiments failed.
 const SOME_FAILED: u8 = 4;
 
+/// Parses the command line, does what it asks, and tells what went wrong.
+pub fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(exit) => exit,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("fathom: {error:#}");
+            ExitCode::from(COULD_NOT_RUN)
+        }
+    }
+}
+
 /// Does what the command line asks.
-pub fn run(cli: Cli) -> Result<ExitCode> {
+fn run(cli: Cli) -> Result<ExitCode> {
     let style = style(cli.color);
     match cli.command {
         Command::Run(asked) if asked.dry_run => dry_run::plan(&asked, style)?,
@@ -54,7 +66,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
 }
 
 /// Whether whoever read our output has gone, as `head` does: no error of ours.
-pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let cause = error.downcast_ref::<std::io::Error>();
     cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
 }
@@ -95,14 +107,7 @@ fn machine(form: FactsForm, folder: &Path, style: Style) -> Result<()> {
 
 /// A process that measures: a request on standard input, then visits, each answered on standard output before the next.
 fn trial() -> Result<()> {
-    let request: Request = request("trial", "run")?;
-    let experiment = experiments::find(&request.experiment)
-        .with_context(|| format!("there is no experiment {}", request.experiment))?;
-    let block = Block::new(experiment, &request.setting);
-    for line in std::io::stdin().lines() {
-        print(&serde_json::to_string(&block.visit(&serde_json::from_str(&line?)?))?)?;
-    }
-    Ok(())
+    run::answer_visits(&request("trial", "run")?, std::io::stdin().lines(), std::io::stdout())
 }
 
 fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {

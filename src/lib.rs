@@ -1,4 +1,51 @@
-//! Fathom measures what a machine and its operating system cost.
+//! Fathom measures what a machine and its operating system cost: as a program, and as a library.
+//!
+//! # As a library
+//!
+//! A program measures operations of its own in fresh processes, beside a baseline where it has one, by the same clock, sampler,
+//! planner and statistics that `fathom run` has. What it finds is a median with a 95 % interval over processes, with every
+//! observation and what disturbed it:
+//!
+//! ```no_run
+//! use std::hint::black_box;
+//!
+//! fn sum(numbers: u64) -> u64 {
+//!     (0..numbers).fold(0, |sum, number| black_box(sum + number))
+//! }
+//!
+//! fn main() -> Result<(), fathom::Error> {
+//!     // A process that measures ends in here: nothing else should come before it.
+//!     let session = fathom::child_main([
+//!         fathom::Operation::new("sum of 1000", || sum(black_box(1000))).baseline(|| sum(black_box(0))),
+//!         fathom::Operation::new("sum of 2000", || sum(black_box(2000))).baseline(|| sum(black_box(0))),
+//!     ])?;
+//!     let measured = session.precision(0.01).run_file("sums.jsonl").measure()?;
+//!     println!("{measured}");
+//!     if let Some(ratio) = measured.ratio("sum of 2000", "sum of 1000") {
+//!         println!("{:.2} times as long", ratio.value);
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! A run file, its own or one of `fathom run`, is read and asked for results:
+//!
+//! ```no_run
+//! use fathom::{record::Run, results::Results};
+//!
+//! let run = Run::read("sums.jsonl".as_ref())?;
+//! for result in &Results::of(&run).points {
+//!     if let Some(estimate) = result.estimate() {
+//!         println!("{} {}: {} {:?}", result.experiment, result.point, estimate.value, estimate.interval);
+//!     }
+//! }
+//! # Ok::<(), fathom::record::ReadError>(())
+//! ```
+//!
+//! What is supported is what these docs show: the operations of [`library`], and the modules that a run file is made of and
+//! that its results are told in. Other modules are public for the tests of this crate alone and are not shown.
+//!
+//! # Within
 //!
 //! Data flows one way, and the modules below stand in that order: a module may use only those before it
 //! (`tests/architecture.rs` holds us to it).
@@ -8,16 +55,29 @@ pub mod machine;
 pub mod statistics;
 pub mod experiment;
 pub mod sampling;
+#[doc(hidden)]
 pub mod peer;
-pub mod test_file;
-pub mod remote;
+mod test_file;
+mod remote;
+#[doc(hidden)]
 pub mod experiments;
 pub mod record;
 pub mod results;
+#[doc(hidden)]
 pub mod references;
+#[doc(hidden)]
 pub mod plan;
+#[doc(hidden)]
 pub mod run;
+#[doc(hidden)]
 pub mod replicate;
+#[doc(hidden)]
 pub mod report;
-pub mod cli;
-pub mod commands;
+pub mod library;
+#[allow(clippy::struct_field_names, reason = "fields are named as the flags are")]
+mod cli;
+mod commands;
+
+#[doc(hidden)]
+pub use commands::main as command_line;
+pub use library::{Error, Measured, Operation, Session, child_main};

@@ -12,7 +12,9 @@ fn source(path: &str) -> PathBuf {
 
 fn modules() -> Vec<String> {
     let text = std::fs::read_to_string(source("lib.rs")).unwrap();
-    let name = |line: &str| Some(line.strip_prefix("pub mod ")?.strip_suffix(';')?.to_owned());
+    let name = |line: &str| {
+        Some(line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';')?.to_owned())
+    };
     text.lines().filter_map(name).collect()
 }
 

@@ -10,7 +10,7 @@ use fathom::experiment::{
 use fathom::experiments;
 use fathom::machine::Machine;
 use fathom::quantity::Unit;
-use fathom::sampling::{Answer, Block, ClockKind, Setting, Visit};
+use fathom::sampling::{Block, ClockKind, Setting, TrialOutcome, Visit};
 use fathom::statistics::{self, Estimate};
 use std::cell::Cell;
 use std::path::Path;
@@ -48,9 +48,9 @@ fn last_of(experiment: &dyn Experiment, points: &[&Point], seed: u64) -> Vec<f64
     let block = Block::new(experiment, &setting);
     let visit = |point: &&Point| block.visit(&Visit { points: vec![(*point).clone()], seed });
     let visited = points.iter().map(visit).collect::<Vec<_>>().pop().expect("a point");
-    match visited.answers.into_iter().next().expect("an answer") {
-        Answer::Measured(sample) => sample.observations.operation(experiment.unit(points[0]), 1e9),
-        Answer::Unsupported(reason) | Answer::Broke(reason) => panic!("{reason}"),
+    match visited.outcomes.into_iter().next().expect("an answer") {
+        TrialOutcome::Measured { sample } => sample.observations.operation(experiment.unit(points[0]), 1e9),
+        unmeasured => panic!("{unmeasured:?}"),
     }
 }
 

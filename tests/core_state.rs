@@ -113,7 +113,7 @@ impl Simulated {
     fn visit(self, run: &mut Run, planned: &PlannedPoint) {
         for round in 1..=self.trials {
             let mut trial = described::trial(planned.clone(), round);
-            trial.outcome = TrialOutcome::Measured { sample: Box::new(self.sample(round)) };
+            trial.outcome = TrialOutcome::Measured { sample: self.sample(round) };
             run.trials.push(trial);
         }
     }

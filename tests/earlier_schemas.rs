@@ -127,7 +127,7 @@ fn every_parameter_of_a_file_of_schema_1_is_one_of_its_experiment_today() {
 fn a_file_of_a_later_schema_is_refused_in_words() {
     let later = SCHEMA_1.replacen("\"schema\":1", &format!("\"schema\":{}", SCHEMA_VERSION + 1), 1);
     let refused = Run::parse(&later).expect_err("a later schema");
-    assert!(matches!(refused, ReadError::Newer { found: 3 }));
+    assert!(matches!(refused, ReadError::Newer { found: 3, .. }));
     assert_eq!(
         refused.to_string(),
         "the run file has schema 3; this program reads up to 2: use a newer fathom"

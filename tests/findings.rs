@@ -513,10 +513,7 @@ fn sample(user_ns: u64, system_ns: u64, baseline_iterations: u64) -> Sample {
 fn where_time_went(sample: Sample) -> Option<ProcessorTime> {
     let mut run = described::fake_run();
     let planned = described::planned();
-    let trial = Trial {
-        outcome: TrialOutcome::Measured { sample: Box::new(sample) },
-        ..described::trial(planned, 1)
-    };
+    let trial = Trial { outcome: TrialOutcome::Measured { sample }, ..described::trial(planned, 1) };
     run.trials = vec![trial];
     Results::of(&run).points[0].processor_time
 }

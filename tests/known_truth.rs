@@ -62,10 +62,7 @@ fn trial(round: u32, found: Found) -> Trial {
         witnessed: found.witnessed,
         ..Sample::default()
     };
-    let trial = Trial {
-        outcome: TrialOutcome::Measured { sample: Box::new(sample) },
-        ..described::trial(planned(), round)
-    };
+    let trial = Trial { outcome: TrialOutcome::Measured { sample }, ..described::trial(planned(), round) };
     let line = serde_json::to_string(&Line::Trial(Box::new(trial))).unwrap();
     match serde_json::from_str(&line).unwrap() {
         Line::Trial(trial) => *trial,

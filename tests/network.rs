@@ -11,7 +11,7 @@ mod wire;
 
 use fathom::experiment::{Experiment, PeerAddress, Point, Token};
 use fathom::experiments;
-use fathom::sampling::{Answer, ClockKind, Observations, Request, Sample, Setting, Visit, Visited};
+use fathom::sampling::{ClockKind, Observations, Request, Sample, Setting, TrialOutcome, Visit, Visited};
 use fathom::statistics::{median, share_interval};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -127,9 +127,9 @@ fn trial(
     child.stdout.take().unwrap().read_to_end(&mut answer).unwrap();
     child.wait().unwrap();
     let visited: Visited = serde_json::from_slice(&answer).map_err(|error| error.to_string())?;
-    match visited.answers.into_iter().next().expect("one answer for one point") {
-        Answer::Measured(sample) => Ok(*sample),
-        Answer::Unsupported(reason) | Answer::Broke(reason) => Err(reason),
+    match visited.outcomes.into_iter().next().expect("one answer for one point") {
+        TrialOutcome::Measured { sample } => Ok(sample),
+        unmeasured => Err(format!("{unmeasured:?}")),
     }
 }
 

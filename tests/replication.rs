@@ -5,8 +5,9 @@ mod described;
 use fathom::experiment::{Asked, Point};
 use fathom::experiments;
 use fathom::machine::{Fact, Machine};
+use fathom::record::TrialOutcome;
 use fathom::references::{self, Figure, Kind, SameMethod};
-use fathom::replicate::record::{Header, Line, MethodLine, Outcome, Replication, SCHEMA_VERSION};
+use fathom::replicate::record::{Header, Line, MethodLine, Replication, SCHEMA_VERSION};
 use fathom::replicate::{Fathom, REPORTS, Replica, Report, Row, Series, Theirs, find};
 use std::collections::BTreeSet;
 
@@ -124,7 +125,7 @@ fn recorded() -> String {
         quick: true,
         run: "run.jsonl".to_owned(),
     };
-    let outcome = Outcome::Measured { series: Series::of(vec![1.0, 2.0]).seen("one fault".to_owned()) };
+    let outcome = TrialOutcome::Measured { sample: Series::of(vec![1.0, 2.0]).seen("one fault".to_owned()) };
     let method = MethodLine { method: "any".to_owned(), took_s: 1.0, outcome };
     let lines = [Line::Replication(header), Line::Method(method), Line::Closing { took_s: 1.0 }];
     lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()
@@ -141,12 +142,20 @@ fn what_was_written_is_read_back_and_a_torn_end_is_left_out() {
 }
 
 #[test]
+fn a_file_of_schema_1_whose_samples_are_called_series_is_read() {
+    let text = recorded();
+    let old = text.replacen("\"schema\":2", "\"schema\":1", 1).replacen("\"sample\"", "\"series\"", 1);
+    assert_ne!(old, text);
+    assert_eq!(Replication::parse(&old).unwrap().methods, Replication::parse(&text).unwrap().methods);
+}
+
+#[test]
 fn a_file_that_is_empty_edited_or_newer_is_refused_with_its_reason() {
-    let refused = |text: &str| Replication::parse(text).unwrap_err();
+    let refused = |text: &str| Replication::parse(text).unwrap_err().to_string();
     assert!(refused("").contains("empty"));
     assert!(refused("{}\n").contains("line 1"));
     let text = recorded();
-    assert!(refused(&text.replacen("\"schema\":1", "\"schema\":2", 1)).contains("newer"));
+    assert!(refused(&text.replacen("\"schema\":2", "\"schema\":3", 1)).contains("newer"));
     assert!(refused(&text.replacen("\"values\"", "\"valu\"", 1)).contains("line 2"));
     let twice = text.lines().next().unwrap().to_owned() + "\n";
     assert!(refused(&(twice.clone() + &twice)).contains("second header"));

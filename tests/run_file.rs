@@ -19,7 +19,7 @@ fn sample(operation: Vec<i64>) -> TrialOutcome {
         baseline: operation.clone(),
         operation,
     };
-    TrialOutcome::Measured { sample: Box::new(Sample { observations, ..Sample::default() }) }
+    TrialOutcome::Measured { sample: Sample { observations, ..Sample::default() } }
 }
 
 fn lines(outcomes: &[TrialOutcome]) -> Vec<Line> {
@@ -70,7 +70,7 @@ fn of_a_file_torn_anywhere_every_whole_line_is_kept() {
     for cut in (0..whole.len()).filter(|cut| whole.is_char_boundary(*cut)) {
         let lines = ends.iter().filter(|end| **end <= cut).count();
         match Run::parse(&whole[..cut]) {
-            Err(error) => assert!(lines == 0 && matches!(error, ReadError::Empty), "{cut}: {error}"),
+            Err(error) => assert!(lines == 0 && matches!(error, ReadError::Empty(_)), "{cut}: {error}"),
             Ok(run) => {
                 assert_eq!(run.trials[..], complete.trials[..lines.saturating_sub(2).min(3)]);
                 assert_eq!(run.torn, !ends.contains(&cut));

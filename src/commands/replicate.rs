@@ -78,7 +78,7 @@ fn budget(points: usize, quick: bool) -> Duration {
 
 /// Shows a replication again; its run stands in the same folder.
 pub fn show(path: &Path, form: Form, style: Style) -> Result<String> {
-    let replication = Replication::read(path).map_err(|reason| anyhow!(reason))?;
+    let replication = Replication::read(path)?;
     let wanted = replicate::find(&replication.header.report)
         .with_context(|| format!("this program does not know report {}", replication.header.report))?;
     let run_path = path.with_file_name(&replication.header.run);

@@ -6,7 +6,7 @@
 
 mod caches;
 mod cgroup;
-pub mod conditions;
+pub(crate) mod conditions;
 mod cpu_set;
 mod cpuid;
 mod ethtool;

@@ -42,7 +42,7 @@ pub enum Request {
     Hello(Hello),
     /// That it knows the token, shown without telling it.
     Proof {
-        /// See [`super::proof`].
+        /// See `peer/proof.rs`.
         proof: String,
     },
     /// The peer lives as long as this connection.
@@ -71,7 +71,7 @@ pub enum Reply {
     Challenge(Hello),
     /// The client is let in, and the peer shows that it knows the token as well.
     Welcome {
-        /// See [`super::proof`].
+        /// See `peer/proof.rs`.
         proof: String,
     },
     /// It was done.

@@ -3,7 +3,7 @@
 //! The time-stamp counter counts *ticks* of a constant clock, a person reads *nanoseconds*, a core works in
 //! *cycles* whose length changes with its frequency. Two of the reports printed one as another (R-FIX-05, R-FIX-07).
 
-pub mod declared;
+pub(crate) mod declared;
 
 use serde::{Deserialize, Serialize};
 

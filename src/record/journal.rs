@@ -1,6 +1,5 @@
-//! Writing a run file: each line is whole on the disk's way before the next trial begins.
+//! Writing a run file, or that of a replication: each line is whole on the disk's way before the next trial begins.
 
-use super::Line;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
@@ -9,10 +8,16 @@ use std::path::Path;
 
 /// A run file that is being written.
 pub struct Journal {
-    file: File,
+    /// `None` where what is found is not kept.
+    file: Option<File>,
 }
 
 impl Journal {
+    /// Writes nothing down.
+    pub fn nowhere() -> Self {
+        Journal { file: None }
+    }
+
     /// Makes a new run file, before anything is measured, so that an unwritable folder is found out first. A file
     /// that exists is never overwritten.
     pub fn create(path: &Path) -> Result<Self> {
@@ -21,7 +26,7 @@ impl Journal {
         }
         let file =
             OpenOptions::new().write(true).create_new(true).open(path).with_context(|| unwritable(path))?;
-        Ok(Journal { file })
+        Ok(Journal { file: Some(file) })
     }
 
     /// Opens a run file to go on after `whole` bytes; what a kill has torn behind them is cut off.
@@ -29,27 +34,25 @@ impl Journal {
         let mut file = OpenOptions::new().write(true).open(path).with_context(|| unwritable(path))?;
         file.set_len(whole).with_context(|| unwritable(path))?;
         file.seek(SeekFrom::End(0)).with_context(|| unwritable(path))?;
-        Ok(Journal { file })
-    }
-
-    /// Appends one line of a run file.
-    pub fn append(&mut self, line: &Line) -> Result<()> {
-        self.append_line(line).context(
-            "the run file could not be written: what was found so far is in it; free some disk space and go on with \
-             `fathom run --resume`",
-        )
+        Ok(Journal { file: Some(file) })
     }
 
     /// Appends one line in one write, so that a kill leaves it whole or torn but never mixed.
-    pub fn append_line(&mut self, line: &impl Serialize) -> Result<()> {
+    pub fn append(&mut self, line: &impl Serialize) -> Result<()> {
         let mut text = serde_json::to_string(line).context("a line could not be put into JSON")?;
         text.push('\n');
-        Ok(self.file.write_all(text.as_bytes())?)
+        self.file.as_mut().map_or(Ok(()), |file| file.write_all(text.as_bytes())).context(
+            "the run file could not be written: what was found so far is in it; free some disk space, and go on with \
+             `fathom run --resume`, or start the replication again",
+        )
     }
 
     /// Hands the whole file to the device.
     pub fn sync(&self) -> Result<()> {
-        self.file.sync_data().context("the run file could not be flushed to its device")
+        self.file
+            .as_ref()
+            .map_or(Ok(()), File::sync_data)
+            .context("the run file could not be flushed to its device")
     }
 }
 

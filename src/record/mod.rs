@@ -6,16 +6,19 @@
 //! not know. Parameters of points were renamed once, by schema 2; `migration` reads earlier files.
 
 mod journal;
+pub(crate) mod lines;
 mod method;
 mod migration;
 mod read;
-pub mod store;
+pub(crate) mod store;
 #[cfg(test)]
 mod schema;
 
+pub use crate::sampling::TrialOutcome;
 pub use journal::Journal;
+pub use lines::ReadError;
 pub use method::{Method, MethodParameter, MethodTrend};
-pub use read::{ReadError, Run};
+pub use read::Run;
 
 use crate::experiment::{Bound, Effort, Experiment, Point, Prediction};
 use crate::experiments::{self, OtherVersion};
@@ -220,10 +223,7 @@ pub struct Trial {
 impl Trial {
     /// What it has observed; `None` where it did not.
     pub fn sample(&self) -> Option<&Sample> {
-        match &self.outcome {
-            TrialOutcome::Measured { sample } => Some(sample),
-            _ => None,
-        }
+        self.outcome.sample()
     }
 
     /// Whether it has observed anything.
@@ -243,33 +243,6 @@ pub struct BlockVisit {
     pub place: u32,
     /// Seconds of `took_s` that are no trial's own: starting the process, and preparing what its trials share.
     pub shared_s: f64,
-}
-
-/// What became of a trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum TrialOutcome {
-    /// It observed something.
-    Measured {
-        /// The raw observations, with what was counted around them.
-        sample: Box<Sample>,
-    },
-    /// This machine or user cannot do it, as was found out while preparing.
-    Skipped {
-        /// What is missing.
-        reason: String,
-    },
-    /// It was attempted and broke.
-    Failed {
-        /// How.
-        reason: String,
-    },
-    /// It did not end in time and was killed.
-    TimedOut {
-        /// The limit, seconds.
-        after_s: f64,
-    },
 }
 
 /// Which points get the trials that an interval needs, within the budget, as settled when costs were known; written again

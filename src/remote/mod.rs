@@ -17,7 +17,7 @@ mod stream;
 mod trusted_port;
 mod wire;
 
-pub use client::{Client, Kind, Ticket, read_block};
+pub use client::{Client, read_block};
 pub use mounted::Mounted;
 pub use server_cache::ServerCache;
 pub use stream::Stream;

@@ -1,11 +1,11 @@
 //! A replication on its way: method by method, each written down before the next begins.
 
-use super::record::{Header, Line, MethodLine, Outcome, Replication, SCHEMA_VERSION};
-use super::visit::{Request, Visit, visit};
+use super::record::{Header, Line, MethodLine, Replication, SCHEMA_VERSION};
+use super::visit::{Request, visit};
 use super::{Method, Report};
 use crate::experiment::Requirement;
 use crate::plan::trial_seed;
-use crate::record::Journal;
+use crate::record::{Journal, TrialOutcome};
 use crate::run::{Testbed, Watcher, now, tool};
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -30,22 +30,19 @@ pub fn measure(
         quick,
         run,
     };
-    journal.append_line(&Line::Replication(header.clone())).context(NO_ROOM)?;
+    journal.append(&Line::Replication(header.clone()))?;
     let mut replication = Replication { header, methods: vec![] };
     let (began, methods) = (Instant::now(), report.methods());
     for (index, method) in methods.iter().enumerate() {
         watcher.preparing(&format!("method {} of {}: {}", index + 1, methods.len(), method.name));
         let Some(line) = measured(report, method, quick, testbed, watcher)? else { return Ok(replication) };
-        journal.append_line(&Line::Method(line.clone())).context(NO_ROOM)?;
+        journal.append(&Line::Method(line.clone()))?;
         replication.methods.push(line);
     }
-    journal.append_line(&Line::Closing { took_s: began.elapsed().as_secs_f64() }).context(NO_ROOM)?;
+    journal.append(&Line::Closing { took_s: began.elapsed().as_secs_f64() })?;
     journal.sync()?;
     Ok(replication)
 }
-
-const NO_ROOM: &str = "the replication's file could not be written: what was found so far is in it; free some disk space and \
-                       start again";
 
 /// One method; `None` where somebody stopped it.
 fn measured(
@@ -57,13 +54,13 @@ fn measured(
 ) -> Result<Option<MethodLine>> {
     let began = Instant::now();
     let outcome = if let Some(reason) = lacking(method, testbed) {
-        Outcome::Skipped { reason }
+        TrialOutcome::Skipped { reason }
     } else {
         let request = request(report, method, quick, testbed);
         let visit = visit(method, &request, &mut |doing| watcher.preparing(doing));
         match visit.context("a measuring process could not be started")? {
-            Visit::Ended(outcome) => outcome,
-            Visit::Interrupted => return Ok(None),
+            Some(outcome) => outcome,
+            None => return Ok(None),
         }
     };
     let took_s = began.elapsed().as_secs_f64();

@@ -2,14 +2,15 @@
 //! Fathom's own figures stand in a run file beside it.
 
 use super::Series;
-use crate::record::Tool;
+use crate::record::lines::{self, ReadError, Recorded};
+use crate::record::{Tool, TrialOutcome};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-/// The version of these files.
-pub const SCHEMA_VERSION: u32 = 1;
+/// The version of these files; in the first one the sample of a method was called its series.
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// A replication's header is far shorter, bytes; that of a run may be longer.
 const LONGEST_HEADER: u64 = 1 << 16;
@@ -54,33 +55,7 @@ pub struct MethodLine {
     /// Seconds it took.
     pub took_s: f64,
     /// What it has found, or why not.
-    pub outcome: Outcome,
-}
-
-/// What a method has found, or why not.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Outcome {
-    /// It was measured.
-    Measured {
-        /// The trial values.
-        series: Series,
-    },
-    /// This machine or user cannot do it.
-    Skipped {
-        /// What is missing.
-        reason: String,
-    },
-    /// It was attempted and broke.
-    Failed {
-        /// How.
-        reason: String,
-    },
-    /// It did not end in time.
-    TimedOut {
-        /// The limit, seconds.
-        after_s: f64,
-    },
+    pub outcome: TrialOutcome<Series>,
 }
 
 /// A replication, read or finished.
@@ -108,46 +83,35 @@ impl Replication {
     }
 
     /// Reads the text of such a file; a last line without its line feed is torn, and left out.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        let mut lines = whole.lines().enumerate();
-        let (_, first) = lines.next().ok_or("the file of the replication is empty")?;
-        let mut replication = Replication { header: header(first)?, methods: vec![] };
-        for (index, text) in lines {
-            match serde_json::from_str(text) {
-                Ok(Line::Method(line)) => replication.methods.push(line),
-                Ok(Line::Closing { .. }) => {}
-                Ok(Line::Replication(_)) => return Err(damaged(index, "a second header")),
-                Err(error) => return Err(damaged(index, &error.to_string())),
-            }
-        }
-        Ok(replication)
+    pub fn parse(text: &str) -> Result<Self, ReadError> {
+        lines::parse(text)
     }
 
     /// Reads such a file.
-    pub fn read(path: &Path) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-        Replication::parse(&text)
+    pub fn read(path: &Path) -> Result<Self, ReadError> {
+        lines::parse(&lines::text(path)?)
     }
 }
 
-fn header(line: &str) -> Result<Header, String> {
-    let raw: serde_json::Value =
-        serde_json::from_str(line).map_err(|error| damaged(0, &error.to_string()))?;
-    let schema = raw.get("schema").and_then(serde_json::Value::as_u64);
-    if let Some(newer) = schema.filter(|schema| *schema > u64::from(SCHEMA_VERSION)) {
-        return Err(format!(
-            "the replication has schema {newer}; this program reads up to {SCHEMA_VERSION}: use a newer fathom"
-        ));
-    }
-    match serde_json::from_value(raw) {
-        Ok(Line::Replication(header)) => Ok(header),
-        Ok(_) => Err(damaged(0, "it is not a header")),
-        Err(error) => Err(damaged(0, &error.to_string())),
-    }
-}
+impl Recorded for Replication {
+    type Line = Line;
 
-fn damaged(index: usize, cause: &str) -> String {
-    format!("line {} of the replication is damaged ({cause}); it was edited or the disk failed", index + 1)
+    const FILE: &'static str = "file of the replication";
+    const SCHEMA_VERSION: u32 = SCHEMA_VERSION;
+
+    fn begun(first: Line) -> Option<Self> {
+        if let Line::Replication(header) = first {
+            Some(Replication { header, methods: vec![] })
+        } else {
+            None
+        }
+    }
+
+    fn add(&mut self, line: Line) -> bool {
+        if let Line::Method(line) = line {
+            self.methods.push(line);
+            return true;
+        }
+        matches!(line, Line::Closing { .. })
+    }
 }

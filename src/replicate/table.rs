@@ -1,10 +1,11 @@
 //! The report's summary table: theirs, here by their method, here by Fathom's method, and how far the last two are apart.
 //! A pure function of a replication and of the run beside it.
 
-use super::record::{Outcome, Replication};
+use super::record::Replication;
 use super::{Fathom, Replica, Report, Row, Summary, Theirs};
 use crate::experiment::{Dimension, Found, Known, Point};
 use crate::quantity::{Kind, Unit};
+use crate::record::TrialOutcome;
 use crate::references::{self, Figure};
 use crate::results::{Results, TrendResult};
 use crate::statistics::{self, Estimate, Interval, Ratio};
@@ -153,23 +154,21 @@ fn replicated(row: &Row, replication: &Replication) -> Result<Summary, String> {
     };
     let line = replication.of(method.name).ok_or("it was interrupted before this method")?;
     match &line.outcome {
-        Outcome::Measured { series } => row.statistic.summary(series).ok_or_else(|| {
+        TrialOutcome::Measured { sample: series } => row.statistic.summary(series).ok_or_else(|| {
             format!(
                 "what was measured does not give one figure by their statistic ({})",
                 row.statistic.name()
             )
         }),
-        Outcome::Skipped { reason } | Outcome::Failed { reason } => Err(reason.clone()),
-        Outcome::TimedOut { after_s } => Err(format!("it did not end within {after_s} s")),
+        TrialOutcome::Skipped { reason } | TrialOutcome::Failed { reason } => Err(reason.clone()),
+        TrialOutcome::TimedOut { after_s } => Err(format!("it did not end within {after_s} s")),
     }
 }
 
 fn seen(row: &Row, replication: &Replication) -> Vec<String> {
     let Replica::By(method) = row.replica else { return vec![] };
-    match replication.of(method.name).map(|line| &line.outcome) {
-        Some(Outcome::Measured { series }) => series.seen.clone(),
-        _ => vec![],
-    }
+    let series = replication.of(method.name).and_then(|line| line.outcome.sample());
+    series.map(|series| series.seen.clone()).unwrap_or_default()
 }
 
 fn ours(row: &Row, results: &Results, known: &Known) -> Result<Found, String> {

@@ -18,7 +18,7 @@ mod processor_time;
 mod shape;
 mod sound;
 mod trend;
-pub mod virtual_peer;
+pub(crate) mod virtual_peer;
 mod visits;
 
 pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};

@@ -74,12 +74,21 @@ pub struct Campaign {
 impl Campaign {
     /// Begins a new run: its file is made and its header written before anything is measured.
     pub fn begin(header: Header, path: &Path, peering: Option<Peering>) -> Result<Self> {
+        Campaign::written_to(header, || Journal::create(path), peering)
+    }
+
+    /// The same, written to a journal that is made as soon as there is something to measure.
+    pub fn written_to(
+        header: Header,
+        journal: impl FnOnce() -> Result<Journal>,
+        peering: Option<Peering>,
+    ) -> Result<Self> {
         if header.plan.iter().all(|point| point.skip.is_some()) {
             bail!(
                 "nothing can be measured: every selected point is skipped (`fathom explain` says what each needs)"
             );
         }
-        let mut journal = Journal::create(path)?;
+        let mut journal = journal()?;
         journal.append(&Line::Header(Box::new(header.clone())))?;
         let budget = Duration::from_secs_f64(header.settings.budget_s);
         Campaign::new(Run::begun(header), journal, budget, peering)

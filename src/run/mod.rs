@@ -1,5 +1,6 @@
 //! A run: all trials of a plan on one machine, written to its run file as they end.
 
+mod answering;
 mod campaign;
 mod header;
 mod interrupt;
@@ -10,6 +11,7 @@ mod remote_file;
 mod testbed;
 mod visiting;
 
+pub use answering::answer_visits;
 pub use campaign::{Campaign, Tick, Watcher};
 pub use header::{Options, described, now, tool};
 pub use interrupt::catch_signals;

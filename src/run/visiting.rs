@@ -8,7 +8,7 @@ use crate::experiments;
 use crate::plan::{self, Planner, trial_seed};
 use crate::record::{BlockVisit, Line, Trial, TrialOutcome};
 use crate::sampling::child::{End, Process};
-use crate::sampling::{Answer, Request, Visit, Visited};
+use crate::sampling::{Request, Visit, Visited};
 use anyhow::{Context, Result};
 use std::time::{Duration, Instant};
 
@@ -192,22 +192,10 @@ impl Campaign {
 
 /// What became of each point of a trial, from how it ended; `None` where it was interrupted.
 fn outcomes(end: End<Visited>, due: &Due) -> Option<Vec<TrialOutcome>> {
-    let all = |outcome| vec![outcome; due.points.len()];
-    Some(match end {
-        End::Answered(visited) if visited.answers.len() == due.points.len() => {
-            visited.answers.into_iter().map(outcome).collect()
-        }
-        End::Answered(_) => all(TrialOutcome::Failed { reason: "answers are missing".to_owned() }),
-        End::Died(reason) => all(TrialOutcome::Failed { reason }),
-        End::TimedOut => all(TrialOutcome::TimedOut { after_s: due.limit.as_secs_f64() }),
-        End::Interrupted => return None,
-    })
-}
-
-fn outcome(answer: Answer) -> TrialOutcome {
-    match answer {
-        Answer::Measured(sample) => TrialOutcome::Measured { sample },
-        Answer::Unsupported(reason) => TrialOutcome::Skipped { reason },
-        Answer::Broke(reason) => TrialOutcome::Failed { reason },
-    }
+    let outcome = match TrialOutcome::answer(end, due.limit)? {
+        Ok(Visited { outcomes, .. }) if outcomes.len() == due.points.len() => return Some(outcomes),
+        Ok(_) => TrialOutcome::Failed { reason: "answers are missing".to_owned() },
+        Err(unanswered) => unanswered,
+    };
+    Some(vec![outcome; due.points.len()])
 }

@@ -18,6 +18,20 @@ pub static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 /// The most that an environment is padded with, bytes: a page, so that the stack starts anywhere in one.
 const MOST_PADDING: u64 = 4096;
 
+/// The environment variable by which a measuring process knows that it is one: the number of the process that asks it.
+const ASKED_BY: &str = "FATHOM_ASKED_BY";
+
+/// Whether this process was started to measure, and whoever started it asks.
+pub fn is_asked() -> bool {
+    let asker = std::env::var(ASKED_BY).ok();
+    asker.and_then(|asker| asker.parse().ok()) == Some(std::os::unix::process::parent_id())
+}
+
+/// Whether this process measures, or was started by what is measured: it must not start a measurement of its own.
+pub fn is_measured() -> bool {
+    std::env::var_os(ASKED_BY).is_some()
+}
+
 /// How a question to a measuring process ended.
 #[derive(Debug)]
 pub enum End<A> {
@@ -128,17 +142,6 @@ enum Heard {
     Nothing,
 }
 
-/// Asks one thing of a fresh process.
-pub fn run<A: DeserializeOwned>(
-    command: &str,
-    request: &impl Serialize,
-    seed: u64,
-    limit: Duration,
-    listener: &mut dyn FnMut(&str),
-) -> std::io::Result<End<A>> {
-    Process::start(command, seed)?.ask(request, limit, listener)
-}
-
 fn start(command: &str, seed: u64) -> std::io::Result<Child> {
     let padding = "x".repeat((seed >> 16) as usize % MOST_PADDING as usize);
     Command::new(std::env::current_exe()?)
@@ -146,6 +149,7 @@ fn start(command: &str, seed: u64) -> std::io::Result<Child> {
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
         .env("PAD", padding)
+        .env(ASKED_BY, std::process::id().to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -182,6 +186,7 @@ fn complaint(child: &mut Child) -> String {
     if let Some(stderr) = child.stderr.take() {
         let _ = stderr.take(2000).read_to_string(&mut text);
     }
-    let line = text.lines().next().unwrap_or_default().trim();
+    // A panic begins with an empty line.
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     if line.is_empty() { String::new() } else { format!(" ({line})") }
 }

@@ -1,25 +1,27 @@
 //! The only code that reads a clock, forks, pins or counts in order to measure.
 
 pub mod affinity;
-pub mod child;
+pub(crate) mod child;
 pub mod clock;
 mod conditions;
 mod counters;
 mod frequency;
-pub mod gaps;
+pub(crate) mod gaps;
 mod observations;
 mod observe;
-pub mod occupancy;
+pub(crate) mod occupancy;
 mod on_cpu;
-pub mod owner;
-pub mod partner;
-pub mod preparing;
+mod outcome;
+pub(crate) mod owner;
+pub(crate) mod partner;
+pub(crate) mod preparing;
 mod qualify;
-pub mod shared_memory;
+mod sample;
+pub(crate) mod shared_memory;
 mod stopwatch;
 mod tracer;
 mod trial;
-pub mod turn;
+pub(crate) mod turn;
 
 pub use clock::ClockKind;
 pub use conditions::{Conditions, Snapshot};
@@ -28,6 +30,8 @@ pub use observations::Observations;
 pub use observe::{Found, Sampler};
 pub use occupancy::{CoreReadings, Patience};
 pub use on_cpu::OnCpu;
+pub use outcome::TrialOutcome;
 pub use qualify::Qualification;
+pub use sample::Sample;
 pub use stopwatch::SharedStopwatch;
-pub use trial::{Answer, Block, Request, Sample, Setting, Visit, Visited, at_site};
+pub use trial::{Block, Request, Setting, Visit, Visited, at_site};

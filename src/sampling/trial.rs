@@ -1,19 +1,18 @@
 //! Trials, inside their own fresh process: from a request on standard input to answers on standard output.
 
 use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, kernel_clock, overhead};
-use super::conditions::{Conditions, Snapshot};
+use super::conditions::Snapshot;
 use super::counters::Counting;
 use super::observations::Observations;
 use super::observe::{Found, Sampler};
-use super::occupancy::{self, CoreReadings, Patience};
+use super::occupancy::{self, Patience};
 use super::on_cpu::OnCpu;
+use super::outcome::TrialOutcome;
+use super::sample::Sample;
 use super::stopwatch::SharedStopwatch;
 use super::{affinity, frequency, gaps, partner, tracer};
-use crate::experiment::{
-    Counters, Experiment, Failure, PeerAddress, Placement, Point, RemoteFile, Shared, Site,
-};
+use crate::experiment::{Experiment, Failure, PeerAddress, Placement, Point, RemoteFile, Shared, Site};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
@@ -46,8 +45,8 @@ pub struct Visited {
     pub took_s: f64,
     /// Seconds of them in which it prepared what all visits of the process share.
     pub shared_s: f64,
-    /// What each of its points has found.
-    pub answers: Vec<Answer>,
+    /// What became of each of its points.
+    pub outcomes: Vec<TrialOutcome>,
 }
 
 /// Where a process measures, and with which clock.
@@ -85,52 +84,6 @@ pub struct Setting {
     pub parent: u32,
 }
 
-/// What one trial has found.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Sample {
-    /// The raw observations.
-    pub observations: Observations,
-    /// Operations that were timed, and that the counters ran around.
-    pub operations: u64,
-    /// Iterations of the baseline that the counters ran around as well.
-    pub baseline_iterations: u64,
-    /// What the kernel and the processor counted.
-    pub counters: Counters,
-    /// What the work itself counted, by name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub witnessed: BTreeMap<String, f64>,
-    /// What its preparation has found, by name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub stated: BTreeMap<String, f64>,
-    /// What disturbed it.
-    pub conditions: Conditions,
-    /// How long the measuring thread had its CPU; absent where that is what is asked, and in files of earlier programs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub on_cpu: Option<OnCpu>,
-    /// Whether the core worked for others as well; absent where it was not asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub core: Option<CoreReadings>,
-    /// The CPU the work was pinned to; absent where it was free.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub home: Option<usize>,
-    /// The CPU of the other side; absent where it was free.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub partner: Option<usize>,
-}
-
-/// What a trial's process answers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Answer {
-    /// It observed something.
-    Measured(Box<Sample>),
-    /// It cannot be done here.
-    Unsupported(String),
-    /// It broke.
-    Broke(String),
-}
-
 /// The process of a block of points, or of a single one: visits them one after the other and keeps what they share
 /// ([`Site::shared`]) until the last has ended.
 pub struct Block<'request> {
@@ -159,13 +112,12 @@ impl<'request> Block<'request> {
                 observe(self.experiment, visit, &setting, (site, stopwatch), &MonotonicRaw)
             }
         });
-        let answers = match found {
-            Ok(samples) => samples.into_iter().map(|sample| Answer::Measured(Box::new(sample))).collect(),
-            Err(Failure::Unsupported(reason)) => vec![Answer::Unsupported(reason); visit.points.len()],
-            Err(Failure::Broke(reason)) => vec![Answer::Broke(reason); visit.points.len()],
+        let outcomes = match found {
+            Ok(samples) => samples.into_iter().map(|sample| Ok(sample).into()).collect(),
+            Err(failure) => vec![Err(failure).into(); visit.points.len()],
         };
         let shared_s = (self.shared.took_ns() - shared_ns) as f64 / 1e9;
-        Visited { took_s: began.elapsed().as_secs_f64(), shared_s, answers }
+        Visited { took_s: began.elapsed().as_secs_f64(), shared_s, outcomes }
     }
 }
 

@@ -12,9 +12,9 @@ mod room;
 
 pub use aligned::Aligned;
 pub use content::{Content, SECTOR};
-pub use device::{Direct, accounts, direct, served, served_to};
-pub use residency::{Cached, cached, cached_within, evict, page_bytes, warm};
-pub use room::{Room, free_bytes};
+pub use device::{accounts, direct, served, served_to};
+pub use residency::{cached, cached_within, evict, page_bytes, warm};
+pub use room::Room;
 
 use crate::experiment::{Failure, Site};
 use crate::sampling::{owner::Owner, preparing};

@@ -181,7 +181,7 @@ impl Maker {
     /// Eight trials that find this cost.
     fn finds(&mut self, experiment: &str, point: &Point, make: impl Fn(u32) -> Sample) {
         for round in 1..=8 {
-            self.trial(experiment, point, round, TrialOutcome::Measured { sample: Box::new(make(round)) });
+            self.trial(experiment, point, round, TrialOutcome::Measured { sample: make(round) });
         }
     }
 

@@ -25,7 +25,7 @@ fn run(kind: PeerKind) -> Run {
         baseline: vec![],
         operation: vec![100, 101, 102],
     };
-    let sample = Box::new(Sample { observations, ..Sample::default() });
+    let sample = Sample { observations, ..Sample::default() };
     let trial = |round| Trial {
         outcome: TrialOutcome::Measured { sample: sample.clone() },
         ..described::trial(planned.clone(), round)

@@ -2,10 +2,11 @@
 //! not rounded, and an absent one is `null`.
 
 use crate::quantity::Unit;
+use crate::record::TrialOutcome;
 use crate::references::{Doubt, Figure, Value};
-use crate::replicate::record::{Header, Outcome, Replication};
+use crate::replicate::record::{Header, Replication};
 use crate::replicate::table::{Compared, NoRatio};
-use crate::replicate::{Replica, Report, Theirs};
+use crate::replicate::{Replica, Report, Series, Theirs};
 use crate::report::form;
 use crate::statistics::Ratio;
 use serde::Serialize;
@@ -82,10 +83,10 @@ pub(super) fn pretty(report: &Report, replication: &Replication, rows: &[Compare
 }
 
 fn broken(replication: &Replication) -> BTreeMap<&str, String> {
-    let reason = |outcome: &Outcome| match outcome {
-        Outcome::Failed { reason } => Some(reason.clone()),
-        Outcome::TimedOut { after_s } => Some(format!("did not end within {after_s} s")),
-        Outcome::Measured { .. } | Outcome::Skipped { .. } => None,
+    let reason = |outcome: &TrialOutcome<Series>| match outcome {
+        TrialOutcome::Failed { reason } => Some(reason.clone()),
+        TrialOutcome::TimedOut { after_s } => Some(format!("did not end within {after_s} s")),
+        TrialOutcome::Measured { .. } | TrialOutcome::Skipped { .. } => None,
     };
     let methods = replication.methods.iter();
     methods.filter_map(|line| Some((line.method.as_str(), reason(&line.outcome)?))).collect()

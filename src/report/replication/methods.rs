@@ -1,9 +1,10 @@
 //! How each figure of a replication was measured: their method, what is different here, what was seen, and Fathom's point.
 
 use crate::experiment::Point;
-use crate::replicate::record::{Outcome, Replication};
+use crate::record::TrialOutcome;
+use crate::replicate::record::Replication;
 use crate::replicate::table::Compared;
-use crate::replicate::{Fathom, Method, Replica, Report};
+use crate::replicate::{Fathom, Method, Replica, Report, Series};
 use crate::report::paper::{Block, Column, Key, Row, Section, Table, Text};
 use crate::report::{quantities, words};
 
@@ -71,22 +72,22 @@ fn one(method: &'static Method, replication: &Replication) -> Section {
     }
 }
 
-fn seen(outcome: &Outcome, took_s: f64) -> Vec<Block> {
+fn seen(outcome: &TrialOutcome<Series>, took_s: f64) -> Vec<Block> {
     let took = quantities::duration(took_s);
     match outcome {
-        Outcome::Measured { series } => {
+        TrialOutcome::Measured { sample: series } => {
             let trials: usize = series.points.iter().map(|trials| trials.values.len()).sum();
             let mut said = vec![Text::plain(format!("{} in {took}.", words::plural(trials, "trial value")))];
             said.extend(series.seen.iter().map(|sentence| Text::prose(sentence)));
             vec![Block::List(said)]
         }
-        Outcome::Skipped { reason } => {
+        TrialOutcome::Skipped { reason } => {
             vec![Block::Paragraph(Text::plain("Not measured: ").and(Text::prose(reason)))]
         }
-        Outcome::Failed { reason } => {
+        TrialOutcome::Failed { reason } => {
             vec![Block::Paragraph(Text::plain("It failed: ").and(Text::prose(reason)))]
         }
-        Outcome::TimedOut { after_s } => {
+        TrialOutcome::TimedOut { after_s } => {
             let limit = quantities::duration(*after_s);
             vec![Block::Paragraph(Text::plain(format!("It did not end within {limit}.")))]
         }

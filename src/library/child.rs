@@ -1,0 +1,73 @@
+//! Where a program and its measuring processes part.
+
+use super::error::Error;
+use super::operation::Operation;
+use super::session::Session;
+use crate::experiment::Experiment;
+use crate::experiments;
+use crate::run::answer_visits;
+use crate::sampling::child::is_asked;
+use anyhow::{Context, Result, anyhow, bail};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+
+/// Takes the operations of this program, and returns at once with what can measure them; in a process that was started to
+/// measure one of them it does that, and does not return. It stands first in `main`: what stands before it is done in every
+/// measuring process as well.
+///
+/// An error where there is no operation, one without a name, two of one name, or where it was called before.
+pub fn child_main(operations: impl IntoIterator<Item = Operation>) -> Result<Session, Error> {
+    let operations: Vec<Operation> = operations.into_iter().collect();
+    distinct(&operations)?;
+    let session = Session::of(operations.len());
+    let leaked = |operation: Operation| -> &'static dyn Experiment { Box::leak(Box::new(operation)) };
+    if !experiments::register(operations.into_iter().map(leaked).collect()) {
+        return Err(anyhow!("child_main was called before: a program names its operations once").into());
+    }
+    if is_asked() {
+        // Whoever asked passes the words on.
+        let answered = answer().inspect_err(|error| eprintln!("{error:#}"));
+        std::process::exit(i32::from(answered.is_err()));
+    }
+    Ok(session)
+}
+
+fn distinct(operations: &[Operation]) -> Result<()> {
+    if operations.is_empty() {
+        bail!("there is no operation to be measured");
+    }
+    let mut names = BTreeSet::new();
+    for name in operations.iter().map(Operation::name) {
+        if name.is_empty() {
+            bail!("an operation has no name");
+        }
+        if !names.insert(name) {
+            bail!("two operations are named `{name}`");
+        }
+    }
+    Ok(())
+}
+
+/// Measures what this process is asked for on standard input, and answers on standard output; what the operation itself
+/// reads and writes there is neither.
+fn answer() -> Result<()> {
+    let mut questions = BufReader::new(taken(libc::STDIN_FILENO)?).lines();
+    let answers = taken(libc::STDOUT_FILENO)?;
+    let request = questions.next().context("nobody asked this measuring process anything")??;
+    answer_visits(&serde_json::from_str(&request)?, questions, answers)
+        .context("operations must be the same in every process of a program, whatever its arguments")
+}
+
+/// A standard descriptor for ourselves alone; in its place is one where there is nothing to read, and nobody who reads.
+fn taken(standard: RawFd) -> Result<File> {
+    let nothing = File::options().read(true).write(true).open("/dev/null")?;
+    // SAFETY: the standard descriptors of a measuring process are open, for whoever started it made them.
+    let own = unsafe { BorrowedFd::borrow_raw(standard) }.try_clone_to_owned()?;
+    // SAFETY: both descriptors are open, and nothing of this process keeps the one that is replaced.
+    if unsafe { libc::dup2(nothing.as_raw_fd(), standard) } < 0 {
+        return Err(std::io::Error::last_os_error()).context("a standard descriptor could not be replaced");
+    }
+    Ok(File::from(own))
+}

@@ -1,0 +1,63 @@
+//! What measuring a program's own operations has found.
+
+use super::operation::named;
+use crate::record::Run;
+use crate::report::{Form, RunReport, Style, quantities, render};
+use crate::results::{PointResult, Results};
+use crate::statistics::{self, Ratio};
+use std::fmt;
+
+/// What was found of every operation. It is shown with a line for each: the median with its 95 % interval, or what became
+/// of it instead.
+pub struct Measured {
+    run: Run,
+    results: Vec<PointResult>,
+}
+
+impl Measured {
+    pub(super) fn of(run: Run) -> Self {
+        let results = Results::of(&run).points;
+        Measured { run, results }
+    }
+
+    /// The result of each operation, in their order.
+    pub fn results(&self) -> &[PointResult] {
+        &self.results
+    }
+
+    /// The result of an operation; `None` where none has this name.
+    pub fn result(&self, name: &str) -> Option<&PointResult> {
+        self.results.iter().find(|result| named(&result.experiment) == name)
+    }
+
+    /// How many times as long one operation takes as another, with its interval; `None` unless both have a value.
+    pub fn ratio(&self, operation: &str, other: &str) -> Option<Ratio> {
+        let estimate = |name| self.result(name)?.estimate();
+        statistics::ratio(estimate(operation)?, estimate(other)?)
+    }
+
+    /// Everything that was recorded: the machine, the clock, every trial with its observations and conditions.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// The report of it, a page that needs no network.
+    pub fn html(&self) -> String {
+        render(&RunReport::of(&Results::of(&self.run)), Form::Html, Style::default())
+    }
+}
+
+impl fmt::Display for Measured {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        for result in &self.results {
+            let name = named(&result.experiment);
+            match result.estimate() {
+                Some(estimate) => {
+                    writeln!(f, "{name}: {}", quantities::with_interval(result.unit, estimate))?;
+                }
+                None => writeln!(f, "{name}: {}", result.outcome.reason().unwrap_or_default())?,
+            }
+        }
+        Ok(())
+    }
+}

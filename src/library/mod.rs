@@ -1,0 +1,49 @@
+//! A program measures operations of its own, by the sampler and the statistics that `fathom run` has.
+//!
+//! ```no_run
+//! use fathom::{Operation, child_main};
+//! use std::hint::black_box;
+//!
+//! fn main() -> Result<(), fathom::Error> {
+//!     let session = child_main([
+//!         Operation::new("parse a number", || black_box("12345").parse::<u64>()),
+//!         Operation::prepared("sort 1000 numbers", || {
+//!             let numbers: Vec<u32> = (0..1000).rev().collect();
+//!             move || {
+//!                 let mut sorted = numbers.clone();
+//!                 sorted.sort_unstable();
+//!                 sorted
+//!             }
+//!         })
+//!         .baseline(|| Vec::<u32>::with_capacity(1000)),
+//!     ])?;
+//!     let measured = session.measure()?;
+//!     println!("{measured}");
+//!     let parsing = measured.result("parse a number").and_then(|result| result.estimate());
+//!     if let Some(interval) = parsing.and_then(|estimate| estimate.interval) {
+//!         println!("between {} and {} ns", interval.low, interval.high);
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! Every trial runs in a fresh process, which is the program executed again: it comes to [`child_main`], measures there the
+//! operation that it is asked for, and ends. So `child_main` stands first in `main`; what stands before it is done in every
+//! measuring process as well, with the argument `trial`, a nearly empty environment, nothing to read on standard input and
+//! nobody who reads its standard output. Operations are found by their names, and must be the same in every process.
+//!
+//! Only the [`Session`] that `child_main` returns can measure, and there is one a process, so that no measuring process
+//! starts others. A program that does not come to `child_main` when it is executed again, or without its operation, ends with
+//! that as the reason of its trials.
+
+mod child;
+mod error;
+mod measured;
+mod operation;
+mod session;
+
+pub use child::child_main;
+pub use error::Error;
+pub use measured::Measured;
+pub use operation::Operation;
+pub use session::Session;

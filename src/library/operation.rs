@@ -1,0 +1,177 @@
+//! An operation of a program that uses this library, as an experiment with one point.
+
+use crate::experiment::{
+    About, Check, Experiment, Failure, Known, Observed, Point, Prediction, Shown, Site, Workload,
+};
+use crate::machine::Machine;
+use std::any::Any;
+use std::hint::black_box;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+/// The family of these experiments.
+pub(super) const FAMILY: &str = "own";
+
+const METHOD: &str = "The operation is called in a loop, in batches long against the clock and short against the timer tick, \
+                      and its result is handed to an optimisation barrier. A baseline, where there is one, is interleaved in \
+                      the same process and subtracted.";
+
+/// Calls that are repeated as often as is said.
+type Repeated = Box<dyn FnMut(u64) -> Result<(), Failure>>;
+
+/// Makes them, in the process that measures.
+type Prepare = Box<dyn Fn() -> Result<Repeated, Failure> + Send + Sync>;
+
+/// An operation of this program whose time is asked for.
+///
+/// What it returns is not optimised away. What it works on is, where the compiler knows it: hand constants through
+/// [`std::hint::black_box`]. It should panic where it fails, for failing calls are fast; the trial then fails with that reason.
+pub struct Operation {
+    about: &'static About,
+    work: Prepare,
+    baseline: Option<Prepare>,
+    each: bool,
+    limit: Duration,
+}
+
+impl Operation {
+    /// An operation that needs no preparation; the name is that of its result.
+    pub fn new<T>(name: &str, work: impl Fn() -> T + Send + Sync + 'static) -> Self {
+        let work = kept(work);
+        Operation::prepared(name, move || work)
+    }
+
+    /// An operation that works on what is prepared, untimed, once in each trial's process.
+    pub fn prepared<W, T>(name: &str, prepare: impl Fn() -> W + Send + Sync + 'static) -> Self
+    where
+        W: FnMut() -> T + 'static,
+    {
+        Operation {
+            about: kept(about(name)),
+            work: repeated(prepare),
+            baseline: None,
+            each: false,
+            limit: Duration::from_secs(10),
+        }
+    }
+
+    /// Subtracts what this takes: work of the same shape without what is asked for.
+    #[must_use]
+    pub fn baseline<T>(self, work: impl Fn() -> T + Send + Sync + 'static) -> Self {
+        let work = kept(work);
+        self.prepared_baseline(move || work)
+    }
+
+    /// Subtracts what this takes, which works on what is prepared, untimed, once in each trial's process.
+    #[must_use]
+    pub fn prepared_baseline<W, T>(mut self, prepare: impl Fn() -> W + Send + Sync + 'static) -> Self
+    where
+        W: FnMut() -> T + 'static,
+    {
+        self.baseline = Some(repeated(prepare));
+        self
+    }
+
+    /// Times every call by itself, which gives percentiles: for operations of a microsecond and more, twenty times what
+    /// reading the clock takes.
+    #[must_use]
+    pub fn each(mut self) -> Self {
+        self.each = true;
+        self
+    }
+
+    /// How long a trial may take with its preparation before it is given up; ten seconds where nothing is said. An operation
+    /// is called at least five times in a trial.
+    #[must_use]
+    pub fn limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// The name that it was given.
+    pub(super) fn name(&self) -> &'static str {
+        named(self.about.name)
+    }
+}
+
+/// The name of an operation, from that of its experiment.
+pub(super) fn named(experiment: &str) -> &str {
+    experiment.strip_prefix(FAMILY).and_then(|name| name.strip_prefix('/')).unwrap_or(experiment)
+}
+
+/// Work that needs no preparation, for every process that does it.
+fn kept<F>(work: F) -> &'static F {
+    Box::leak(Box::new(work))
+}
+
+/// The loop around the calls is compiled with them: a call costs no more than it would in the program itself.
+fn repeated<W, T>(prepare: impl Fn() -> W + Send + Sync + 'static) -> Prepare
+where
+    W: FnMut() -> T + 'static,
+{
+    Box::new(move || {
+        let mut once = unpanicked(&prepare)?;
+        Ok(Box::new(move |n| {
+            unpanicked(|| {
+                for _ in 0..n {
+                    black_box(once());
+                }
+            })
+        }))
+    })
+}
+
+/// Does work whose panic is a failure of the trial.
+fn unpanicked<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
+    let words = |panic: &(dyn Any + Send)| match panic.downcast_ref::<String>() {
+        Some(words) => words.clone(),
+        None => panic.downcast_ref::<&str>().copied().unwrap_or("without words").to_owned(),
+    };
+    catch_unwind(AssertUnwindSafe(work))
+        .map_err(|panic| Failure::Broke(format!("the operation panicked: {}", words(panic.as_ref()))))
+}
+
+fn about(name: &str) -> About {
+    About {
+        name: format!("{FAMILY}/{name}").leak(),
+        question: format!("What does this operation of the program take: {name}?").leak(),
+        operation: format!("One call of what the program names: {name}.").leak(),
+        method: METHOD,
+        caveats: "",
+        version: 1,
+        parameters: &[],
+        trends: &[],
+        shown: Shown::by(&[]),
+    }
+}
+
+impl Experiment for Operation {
+    fn about(&self) -> &'static About {
+        self.about
+    }
+
+    fn sweep(&self, _machine: &Machine) -> Vec<Point> {
+        vec![Point::new()]
+    }
+
+    fn predict(&self, _point: &Point, _known: &Known) -> Result<Prediction, String> {
+        Err("nothing is known beforehand of a program's own operation".to_owned())
+    }
+
+    fn prepare<'site>(&self, _point: &Point, _site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let work = (self.work)()?;
+        let workload = if self.each { Workload::each(work) } else { Workload::batched(work) };
+        Ok(match &self.baseline {
+            Some(baseline) => workload.against(baseline()?),
+            None => workload,
+        })
+    }
+
+    fn evidence(&self, _point: &Point, _seen: &Observed) -> Vec<Check> {
+        vec![]
+    }
+
+    fn time_limit(&self, _point: &Point) -> Duration {
+        self.limit
+    }
+}

@@ -1,0 +1,108 @@
+//! Reading a file of JSON Lines back, also one that a kill has torn: a header, then lines appended as something went on.
+
+use serde::de::DeserializeOwned;
+use std::path::{Path, PathBuf};
+
+/// What such a file tells.
+pub trait Recorded: Sized {
+    /// One line of it.
+    type Line: DeserializeOwned;
+
+    /// What the file is called where it is refused.
+    const FILE: &'static str;
+
+    /// The newest schema that this program reads.
+    const SCHEMA_VERSION: u32;
+
+    /// What the first line tells; `None` where it is no header.
+    fn begun(first: Self::Line) -> Option<Self>;
+
+    /// Turns a line of a file of an earlier schema into what it would be in one of the newest.
+    fn migrate(_: &mut Self::Line, _: u32) {}
+
+    /// Adds what a later line tells; false where it is a header.
+    fn add(&mut self, line: Self::Line) -> bool;
+}
+
+/// Why a file is not one that can be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It cannot be opened or is not text.
+    #[error("cannot read {path}: {cause}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        cause: std::io::Error,
+    },
+    /// Nothing is in it, whatever it is called.
+    #[error("the {0} is empty: it was begun and ended before its first line")]
+    Empty(&'static str),
+    /// A newer program wrote it.
+    #[error("the {file} has schema {found}; this program reads up to {known}: use a newer fathom")]
+    Newer {
+        /// What the file is called.
+        file: &'static str,
+        /// The file's version.
+        found: u64,
+        /// The newest version that this program reads.
+        known: u32,
+    },
+    /// A line is not what it should be.
+    #[error("line {number} of the {file} is damaged ({cause}); it was edited or the disk failed")]
+    Damaged {
+        /// What the file is called.
+        file: &'static str,
+        /// The line's number, from 1.
+        number: usize,
+        /// What is wrong.
+        cause: String,
+    },
+}
+
+/// The text of a file.
+pub fn text(path: &Path) -> Result<String, ReadError> {
+    std::fs::read_to_string(path).map_err(|cause| ReadError::Unreadable { path: path.to_owned(), cause })
+}
+
+/// The whole lines of a text. A last line without its line feed is torn, and left out.
+pub fn whole(text: &str) -> &str {
+    text.rfind('\n').map_or("", |end| &text[..=end])
+}
+
+/// What the whole lines of a text tell.
+pub fn parse<F: Recorded>(text: &str) -> Result<F, ReadError> {
+    let mut lines = whole(text).lines().enumerate();
+    let (_, first) = lines.next().ok_or(ReadError::Empty(F::FILE))?;
+    let schema = schema::<F>(first)?;
+    let line = |index, text| {
+        let mut line = line::<F, F::Line>(index, text)?;
+        F::migrate(&mut line, schema);
+        Ok(line)
+    };
+    let mut found = F::begun(line(0, first)?).ok_or_else(|| damaged::<F>(0, "it is not a header"))?;
+    for (index, text) in lines {
+        if !found.add(line(index, text)?) {
+            return Err(damaged::<F>(index, "a second header"));
+        }
+    }
+    Ok(found)
+}
+
+/// The schema version of a header, looked at by itself: a newer header need not parse.
+fn schema<F: Recorded>(header: &str) -> Result<u32, ReadError> {
+    let raw: serde_json::Value = line::<F, _>(0, header)?;
+    let found = raw.get("schema").and_then(serde_json::Value::as_u64).unwrap_or(1);
+    if found > u64::from(F::SCHEMA_VERSION) {
+        return Err(ReadError::Newer { file: F::FILE, found, known: F::SCHEMA_VERSION });
+    }
+    Ok(found as u32)
+}
+
+fn line<F: Recorded, L: DeserializeOwned>(index: usize, text: &str) -> Result<L, ReadError> {
+    serde_json::from_str(text).map_err(|cause| damaged::<F>(index, &cause.to_string()))
+}
+
+fn damaged<F: Recorded>(index: usize, cause: &str) -> ReadError {
+    ReadError::Damaged { file: F::FILE, number: index + 1, cause: cause.to_owned() }
+}

@@ -1,0 +1,23 @@
+//! A measuring process of a run, from within: visits are asked for one by one, and each is answered before the next.
+
+use crate::experiments;
+use crate::sampling::{Block, Request};
+use anyhow::{Context, Result};
+use std::io::Write;
+
+/// Answers visits to points of the experiment that is requested, a line each, until there are no more.
+pub fn answer_visits(
+    request: &Request,
+    visits: impl Iterator<Item = std::io::Result<String>>,
+    mut answers: impl Write,
+) -> Result<()> {
+    let experiment = experiments::find(&request.experiment)
+        .with_context(|| format!("there is no experiment {}", request.experiment))?;
+    let block = Block::new(experiment, &request.setting);
+    for visit in visits {
+        let visited = block.visit(&serde_json::from_str(&visit?)?);
+        answers.write_all((serde_json::to_string(&visited)? + "\n").as_bytes())?;
+        answers.flush()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! What became of a trial: what its process answers, and what is said where it does not.
+
+use super::child::End;
+use super::sample::Sample;
+use crate::experiment::Failure;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// What became of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "TrialOutcome"))]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum TrialOutcome<T = Sample> {
+    /// It observed something.
+    Measured {
+        /// The raw observations, with what was counted around them.
+        #[serde(alias = "series")] // in files of replications of schema 1
+        sample: T,
+    },
+    /// This machine or user cannot do it, as was found out while preparing.
+    Skipped {
+        /// What is missing.
+        reason: String,
+    },
+    /// It was attempted and broke.
+    Failed {
+        /// How.
+        reason: String,
+    },
+    /// It did not end in time and was killed.
+    TimedOut {
+        /// The limit, seconds.
+        after_s: f64,
+    },
+}
+
+impl<T> TrialOutcome<T> {
+    /// What a process has answered that was given so much time, or what became of a trial that it did not answer; `None`
+    /// where it was interrupted.
+    pub fn answer<A>(end: End<A>, limit: Duration) -> Option<Result<A, Self>> {
+        match end {
+            End::Answered(answer) => Some(Ok(answer)),
+            End::Died(reason) => Some(Err(TrialOutcome::Failed { reason })),
+            End::TimedOut => Some(Err(TrialOutcome::TimedOut { after_s: limit.as_secs_f64() })),
+            End::Interrupted => None,
+        }
+    }
+
+    /// What was observed; `None` where nothing was.
+    pub fn sample(&self) -> Option<&T> {
+        if let TrialOutcome::Measured { sample } = self { Some(sample) } else { None }
+    }
+}
+
+impl<T> From<Result<T, Failure>> for TrialOutcome<T> {
+    fn from(found: Result<T, Failure>) -> Self {
+        match found {
+            Ok(sample) => TrialOutcome::Measured { sample },
+            Err(Failure::Unsupported(reason)) => TrialOutcome::Skipped { reason },
+            Err(Failure::Broke(reason)) => TrialOutcome::Failed { reason },
+        }
+    }
+}
