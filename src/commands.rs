@@ -107,7 +107,7 @@ fn trial() -> Result<()> {
 
 fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     let _lock = if asked.alongside { None } else { Some(MeasuringLock::take()?) };
-    run::catch_signals();
+    run::catch_signals()?;
     let (mut campaign, path) = match &asked.resume {
         Some(path) => (Campaign::resume(path, asked.budget, peer::again(&asked.peer, path)?)?, path.clone()),
         None => begin(asked)?,

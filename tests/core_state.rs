@@ -27,12 +27,21 @@ struct Simulated {
     trials: u32,
     observations: usize,
     baseline: bool,
-    /// Times that each trial goes to sleep.
+    /// How often the work goes to sleep in each trial.
     sleeps: u64,
+    /// How many times as long a batch takes.
+    times: f64,
 }
 
-const BUSY: Simulated =
-    Simulated { shared: 0.3, lasts: 40.0, trials: 12, observations: 150, baseline: false, sleeps: 0 };
+const BUSY: Simulated = Simulated {
+    shared: 0.3,
+    lasts: 40.0,
+    trials: 12,
+    observations: 150,
+    baseline: false,
+    sleeps: 0,
+    times: 1.0,
+};
 
 /// A core that changes hands.
 struct Core {
@@ -58,7 +67,7 @@ impl Core {
     /// Ticks of a batch of operations of this cost, which a neighbour makes longer.
     fn batch(&mut self, cost: f64) -> i64 {
         let longer = if self.shared { 1.15 + 0.15 * self.chance.uniform() } else { 1.0 };
-        (20.0 + OPERATIONS * cost * longer * (1.0 + 0.003 * self.chance.normal())) as i64
+        (20.0 + self.machine.times * OPERATIONS * cost * longer * (1.0 + 0.003 * self.chance.normal())) as i64
     }
 }
 
@@ -213,8 +222,16 @@ fn where_too_few_trials_had_the_core_alone_the_figure_is_of_all_and_says_so() {
 }
 
 #[test]
-fn of_work_that_sleeps_only_the_share_is_told() {
+fn work_that_hands_its_cpu_over_is_short_work_too() {
     let run = Simulated { sleeps: 900, ..BUSY }.run();
+    let point = first(&run);
+    assert_eq!(point.core.as_ref().map(|core| core.state), Some(CoreState::Alone));
+    assert!(holds(&point, COST), "{:?}", point.estimate());
+}
+
+#[test]
+fn of_work_as_long_as_a_state_lasts_only_the_share_is_told() {
+    let run = Simulated { times: 100.0, ..BUSY }.run();
     let point = first(&run);
     assert_eq!(
         point.core.as_ref().map(|core| (core.state, core.shared.is_none())),

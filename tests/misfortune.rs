@@ -5,8 +5,8 @@ mod short_run;
 
 use short_run::{fathom, lines_of, short_run, text, wait_for, wait_until};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 fn processes_of(program: &Path) -> Vec<String> {
@@ -31,32 +31,37 @@ fn running_trial(program: &Path) -> libc::pid_t {
     trial.unwrap()
 }
 
-/// Starts a long run of this program, waits for some trials, and ends it by a signal. The program is a copy of its own,
-/// so that its processes can be told from those of other tests.
-fn ended_by(signal: libc::c_int, folder: &Path) -> (std::path::PathBuf, std::path::PathBuf) {
+/// A copy of the program of its own, so that its processes can be told from those of other tests.
+fn copy_of_program(folder: &Path) -> PathBuf {
     let program = folder.join("fathom-copy");
     std::fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
-    let file = folder.join("run.jsonl");
-    let mut run = std::process::Command::new(&program)
-        .args([
-            "run",
-            "--quick",
-            "--alongside",
-            "--budget",
-            "60s",
-            "context_switch",
-            "system_call",
-            "process_creation",
-            "-o",
-        ])
-        .arg(&file)
+    program
+}
+
+/// Starts a long run by this command and waits for some trials.
+fn begun(mut command: Command, file: &Path) -> Child {
+    let run = command
+        .args(["run", "--quick", "--alongside", "--budget", "60s"])
+        .args(["context_switch", "system_call", "process_creation", "-o"])
+        .arg(file)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    wait_until("some trials ended", || lines_of(&file, "trial").len() >= 8);
+    wait_until("some trials ended", || lines_of(file, "trial").len() >= 8);
+    run
+}
+
+fn send(run: &Child, signal: libc::c_int) {
     // SAFETY: our own child.
     unsafe { libc::kill(run.id() as libc::pid_t, signal) };
+}
+
+/// Starts a long run, waits for some trials, and ends it by a signal.
+fn ended_by(signal: libc::c_int, folder: &Path) -> (PathBuf, PathBuf) {
+    let (program, file) = (copy_of_program(folder), folder.join("run.jsonl"));
+    let mut run = begun(Command::new(&program), &file);
+    send(&run, signal);
     run.wait().unwrap();
     (program, file)
 }
@@ -74,7 +79,7 @@ fn a_kill_loses_no_finished_trial_and_leaves_nothing_running_and_the_run_goes_on
     fathom().arg("report").arg(&file).assert().success();
 
     let resume = |file: &Path| {
-        let mut command = std::process::Command::new(&program);
+        let mut command = Command::new(&program);
         command.args(["run", "--alongside", "--budget", "4s", "--resume"]).arg(file);
         command.output().unwrap()
     };
@@ -99,6 +104,22 @@ fn ctrl_c_ends_a_run_in_an_orderly_way() {
 }
 
 #[test]
+fn a_run_that_was_started_to_survive_a_hang_up_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, file) = (copy_of_program(folder.path()), folder.path().join("run.jsonl"));
+    let mut command = Command::new("nohup");
+    command.arg(&program);
+    let mut run = begun(command, &file);
+    send(&run, libc::SIGHUP);
+    let before = lines_of(&file, "trial").len();
+    wait_until("more trials ended", || lines_of(&file, "trial").len() > before + 4);
+    assert!(lines_of(&file, "closing").is_empty());
+    send(&run, libc::SIGTERM);
+    run.wait().unwrap();
+    assert_eq!(lines_of(&file, "closing")[0]["ended"], "interrupted");
+}
+
+#[test]
 fn a_run_of_another_build_is_not_continued() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
@@ -113,7 +134,7 @@ fn a_run_of_another_build_is_not_continued() {
 
 /// What a restricted process may do, set in the child before it becomes fathom.
 fn restricted(file: &Path, restrict: impl Fn() -> bool + Send + Sync + 'static) -> std::process::Output {
-    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("fathom"));
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("fathom"));
     command
         .args(["run", "--quick", "--alongside", "--budget", "4s", "--trial", "4ms", "cpu", "-o"])
         .arg(file);
@@ -191,7 +212,7 @@ fn half_a_gigabyte_of_memory_is_enough() {
 fn a_full_disk_ends_a_run_with_words_and_it_can_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
-    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("fathom"));
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("fathom"));
     command
         .args(["run", "--quick", "--alongside", "--budget", "4s", "--trial", "4ms", "system_call", "-o"])
         .arg(&file);
@@ -218,11 +239,11 @@ fn a_full_disk_ends_a_run_with_words_and_it_can_go_on() {
 }
 
 /// Starts a run of a copy of the program and sends one of its trials a signal, once there is one.
-fn with_a_trial_signalled(folder: &Path, signal: libc::c_int, budget: &str) -> std::path::PathBuf {
+fn with_a_trial_signalled(folder: &Path, signal: libc::c_int, budget: &str) -> PathBuf {
     let program = folder.join("fathom-copy");
     std::fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
     let file = folder.join("run.jsonl");
-    let mut run = std::process::Command::new(&program)
+    let mut run = Command::new(&program)
         .args(["run", "--quick", "--alongside", "--trial", "30ms", "wake_up", "--budget", budget, "-o"])
         .arg(&file)
         .stdout(Stdio::null())
@@ -268,7 +289,7 @@ fn a_trial_and_its_partners_die_with_a_killed_run() {
     let program = folder.path().join("fathom-copy");
     std::fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
     // Trials of noise last for seconds when they may, so that one would outlive its run.
-    let mut run = std::process::Command::new(&program)
+    let mut run = Command::new(&program)
         .args(["run", "--alongside", "--trial", "60s", "noise", "-o"])
         .arg(folder.path().join("run.jsonl"))
         .stdout(Stdio::null())
@@ -285,7 +306,7 @@ fn a_trial_and_its_partners_die_with_a_killed_run() {
 fn a_run_that_could_measure_nothing_says_so_and_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
-    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("fathom"));
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("fathom"));
     command.args(["run", "--alongside", "core_to_core", "-o"]).arg(&file);
     let one_cpu = || fathom::sampling::affinity::set(&[fathom::sampling::affinity::current()[0]]);
     // SAFETY: the closure makes system calls only.

@@ -2,6 +2,7 @@
 
 mod described;
 
+use described::planted::{Described, described, hybrid, server};
 use fathom::experiment::{AXIS_PLACEMENT, Asked, Effort, Experiment, Known, Point, Value};
 use fathom::experiments;
 use fathom::plan;
@@ -22,6 +23,28 @@ fn names_are_those_of_the_files_and_unique() {
         let file = format!("{}/src/experiments/{name}.rs", env!("CARGO_MANIFEST_DIR"));
         assert!(Path::new(&file).exists(), "{name} should stand in {file}");
         assert!(std::ptr::addr_eq(experiments::find(name).unwrap(), experiment));
+    }
+}
+
+/// Two machines measure the same rows where their caches are of other sizes: half of each, and memory.
+#[test]
+fn rows_of_a_level_match_across_machines_whose_caches_differ() {
+    let of = |table: &str, cpus: usize| {
+        let plan = Described { affinity: (0..cpus).collect(), ..Described::default() };
+        described(table, &plan)
+    };
+    let (server, laptop) = (of(&server(), 8), of(&hybrid(), 8));
+    for name in ["memory/bandwidth", "memory/memory_parallelism"] {
+        let rows = |machine, of_point: &dyn Fn(&Point) -> Point| -> BTreeSet<Point> {
+            experiments::find(name).unwrap().sweep(machine).iter().map(of_point).collect()
+        };
+        assert_ne!(
+            rows(&server, &Point::clone),
+            rows(&laptop, &Point::clone),
+            "{name}: the sizes are the machine's"
+        );
+        assert_eq!(rows(&server, &Point::on_any_machine), rows(&laptop, &Point::on_any_machine), "{name}");
+        assert_eq!(rows(&server, &Point::on_any_machine).len(), rows(&server, &Point::clone).len(), "{name}");
     }
 }
 

@@ -25,7 +25,7 @@ pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
         anyhow!("there is no report `{name}`: `fathom replicate` without a name lists them")
     })?;
     let _lock = if asked.alongside { None } else { Some(MeasuringLock::take()?) };
-    run::catch_signals();
+    run::catch_signals()?;
     let (mut campaign, path, run_path) = begin(asked, wanted)?;
     let mut live = report::live::Live::new();
     // Fathom's own first: their methods leave more behind in the kernel, such as ports that wait for late packets.

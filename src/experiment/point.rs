@@ -174,6 +174,13 @@ impl Point {
         Point(self.0.iter().map(|(name, value)| turned(name, value)).collect())
     }
 
+    /// The point by which a row of this machine is that of another: where a role such as L2 or memory is named, how many bytes that is
+    /// belongs to the machine.
+    #[must_use]
+    pub fn on_any_machine(&self) -> Self {
+        if self.get("level").is_some() { self.without("size") } else { self.clone() }
+    }
+
     /// The same point without one parameter: the group that a curve along it belongs to.
     #[must_use]
     pub fn without(&self, name: &str) -> Self {

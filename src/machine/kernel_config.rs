@@ -1,12 +1,15 @@
 //! The kernel's build configuration, where it shows one.
 
+use data_encoding::HEXLOWER;
+use flate2::read::GzDecoder;
 use sha2::{Digest, Sha256};
+use std::io::Read;
 
 use super::fact::Fact;
 use super::source::Root;
 
 /// A configuration is near 300 KB; what unpacks to more is not one.
-const LONGEST: usize = 8 << 20;
+const LONGEST: u64 = 8 << 20;
 
 /// The text of the configuration, or why there is none.
 pub(super) struct Config {
@@ -73,34 +76,15 @@ impl Config {
 
     /// Fingerprint of the whole text.
     pub fn sha256(&self) -> Fact<String> {
-        self.text.clone().map(|text| {
-            let digest = Sha256::digest(text.trim().as_bytes());
-            let nibbles = digest.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
-            nibbles.filter_map(|nibble| char::from_digit(u32::from(nibble), 16)).collect()
-        })
+        self.text.clone().map(|text| HEXLOWER.encode(&Sha256::digest(text.trim().as_bytes())))
     }
 }
 
-/// Unpacks one gzip member (RFC 1952): ten bytes, optional fields by flag, deflated data.
+/// Unpacks gzip (RFC 1952), whose checksum must be right.
 fn unpack(bytes: &[u8]) -> Option<String> {
-    let [0x1f, 0x8b, 8, flags, _, _, _, _, _, _, rest @ ..] = bytes else { return None };
-    let rest = skip_optional_fields(*flags, rest)?;
-    let text = miniz_oxide::inflate::decompress_to_vec_with_limit(rest, LONGEST).ok()?;
-    String::from_utf8(text).ok()
-}
-
-fn skip_optional_fields(flags: u8, mut rest: &[u8]) -> Option<&[u8]> {
-    if flags & 4 != 0 {
-        let [low, high, after @ ..] = rest else { return None };
-        rest = after.get(usize::from(u16::from_le_bytes([*low, *high]))..)?;
-    }
-    for text in [8, 16] {
-        if flags & text != 0 {
-            let end = rest.iter().position(|byte| *byte == 0)?;
-            rest = &rest[end + 1..];
-        }
-    }
-    if flags & 2 != 0 { rest.get(2..) } else { Some(rest) }
+    let mut text = String::new();
+    let read = GzDecoder::new(bytes).take(LONGEST + 1).read_to_string(&mut text).ok()?;
+    (read as u64 <= LONGEST).then_some(text)
 }
 
 #[cfg(test)]
@@ -108,20 +92,24 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// `CONFIG_HZ=250\n` with a file name, stored without compression.
+    /// `CONFIG_HZ=250\n` with a file name, stored without compression; CRC-32 and length end it.
     fn packed() -> Vec<u8> {
         let text = b"CONFIG_HZ=250\n";
         let mut bytes = vec![0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3];
         bytes.extend(b"config\0");
         bytes.extend([1, text.len() as u8, 0, !(text.len() as u8), 0xff]);
         bytes.extend(text);
-        bytes.extend([0; 8]);
+        bytes.extend(0x013a_5ffb_u32.to_le_bytes());
+        bytes.extend((text.len() as u32).to_le_bytes());
         bytes
     }
 
     #[test]
     fn a_packed_configuration_is_read() {
         assert_eq!(unpack(&packed()).as_deref(), Some("CONFIG_HZ=250\n"));
+        let mut damaged = packed();
+        damaged[30] ^= 1;
+        assert_eq!(unpack(&damaged), None);
     }
 
     #[test]

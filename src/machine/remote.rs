@@ -2,6 +2,7 @@
 
 use super::mounts;
 use super::source::Root;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_decode_str, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
@@ -215,30 +216,32 @@ fn host_and_port(place: &str) -> Result<(String, Option<u16>), String> {
     Ok((host.to_owned(), port.map(number).transpose()?))
 }
 
+/// What is percent-encoded in a URL: all but letters, digits and these.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b'=');
+
 /// Undoes percent encoding (RFC 3986, section 2.1).
 fn plain(text: &str) -> Result<String, String> {
-    let mut bytes = vec![];
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        rest = after;
-        let code = (*first == b'%').then(|| after.get(..2).and_then(|code| std::str::from_utf8(code).ok()));
-        match code {
-            None => bytes.push(*first),
-            Some(code) => {
-                let code = code.and_then(|code| u8::from_str_radix(code, 16).ok());
-                bytes.push(code.ok_or("a % in a URL stands before two hexadecimal digits")?);
-                rest = &after[2..];
-            }
-        }
+    let is_code =
+        |after: &str| after.len() >= 2 && after.bytes().take(2).all(|byte| byte.is_ascii_hexdigit());
+    if !text.split('%').skip(1).all(is_code) {
+        return Err("a % in a URL stands before two hexadecimal digits".to_owned());
     }
-    let text = String::from_utf8(bytes).map_err(|_| "a URL in another encoding than UTF-8".to_owned())?;
-    if text.contains(['\0', '\n', '\r']) { Err("a URL with a line break in it".to_owned()) } else { Ok(text) }
+    let text = percent_decode_str(text).decode_utf8();
+    let text = text.map_err(|_| "a URL in another encoding than UTF-8".to_owned())?;
+    let is_broken = text.contains(['\0', '\n', '\r']);
+    if is_broken { Err("a URL with a line break in it".to_owned()) } else { Ok(text.into_owned()) }
 }
 
-fn encoded(text: &str) -> String {
-    let keep = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/+,=".contains(&byte);
-    let byte = |byte: u8| if keep(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    text.bytes().map(byte).collect()
+fn encoded(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, ENCODED)
 }
 
 impl fmt::Display for RemoteUrl {
@@ -252,7 +255,7 @@ impl fmt::Display for RemoteUrl {
         if let Some(port) = self.port {
             write!(f, ":{port}")?;
         }
-        f.write_str(&encoded(&self.path))
+        encoded(&self.path).fmt(f)
     }
 }
 
@@ -313,6 +316,7 @@ mod tests {
             ("sftp://host", "path"),
             ("nfs://host:port/x", "port"),
             ("nfs://host/%zz", "hexadecimal"),
+            ("nfs://host/%+f", "hexadecimal"),
         ] {
             let said = text.parse::<RemoteAddress>().expect_err(text);
             assert!(said.contains(word) && !said.contains("secret"), "{text}: {said}");

@@ -6,9 +6,9 @@
 //! differ, so that neither answer can be sent back as the other's.
 
 use super::Token;
+use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-use std::io::Read;
 
 /// The fewest characters of a token: whoever can guess it comes in.
 pub const SHORTEST_TOKEN: usize = 16;
@@ -33,12 +33,13 @@ pub struct Nonces<'hello> {
 
 /// The code that shows it, in hexadecimal.
 pub fn proof(token: &Token, side: Side, nonces: Nonces) -> String {
-    hexadecimal(&code(token, side, nonces).finalize().into_bytes())
+    HEXLOWER.encode(&code(token, side, nonces).finalize().into_bytes())
 }
 
 /// Whether a code shows it, compared in a time that does not depend on where it differs.
 pub fn proves(shown: &str, token: &Token, side: Side, nonces: Nonces) -> bool {
-    bytes(shown).is_some_and(|shown| code(token, side, nonces).verify_slice(&shown).is_ok())
+    let shown = HEXLOWER.decode(shown.as_bytes());
+    shown.is_ok_and(|shown| code(token, side, nonces).verify_slice(&shown).is_ok())
 }
 
 fn code(token: &Token, side: Side, nonces: Nonces) -> Hmac<Sha256> {
@@ -58,17 +59,8 @@ fn code(token: &Token, side: Side, nonces: Nonces) -> Hmac<Sha256> {
 /// So many bytes of chance from the operating system, in hexadecimal: a token or a number used once.
 pub fn chance(bytes: usize) -> std::io::Result<String> {
     let mut drawn = vec![0; bytes];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut drawn)?;
-    Ok(hexadecimal(&drawn))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn bytes(hexadecimal: &str) -> Option<Vec<u8>> {
-    let pairs = hexadecimal.as_bytes().chunks(2);
-    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+    getrandom::fill(&mut drawn)?;
+    Ok(HEXLOWER.encode(&drawn))
 }
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ pub struct Progress {
     pub barren: usize,
     /// Relative half-width of the interval; `None` where there is none yet.
     pub half_width: Option<f64>,
-    /// Trials more that are expected to bring the interval to the target; `None` where none will.
+    /// Trials more that are expected to bring the interval to the target, or to what every point is brought to first; `None`
+    /// where none will.
     pub further: Option<usize>,
     /// Trials that hold enough of the core alone, of short work whose estimate is still of whatever the core did; `None` of all
     /// other points.

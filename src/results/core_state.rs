@@ -13,7 +13,8 @@ pub enum CoreState {
     Alone,
     /// Short work on one CPU of which too few had the core alone: all there were.
     Mixed,
-    /// Other work, which sleeps, runs on several CPUs or is timed one by one: all; what the core did was seen at their ends.
+    /// Other work, which runs on several CPUs or takes about as long as a state of the core lasts: all; what the core did was
+    /// seen at their ends.
     AtEnds,
 }
 

@@ -85,7 +85,7 @@ impl Visits {
         if levels.is_none() || observed.iter().all(|(_, sample)| sample.core.is_none()) {
             return Visits { chosen: all.clone(), all, state: None, alone: 0 };
         }
-        if !is_short(&observed) {
+        if !is_short(&observed, run.header.clock.ticks_per_second) {
             return Visits { chosen: all.clone(), all, state: Some(CoreState::AtEnds), alone: 0 };
         }
         let alone: Vec<Visit> = all.iter().filter_map(|visit| visit.only(Occupancy::Alone)).collect();
@@ -112,12 +112,17 @@ impl Visits {
     }
 }
 
-/// Whether a point's work is short work on one CPU: timed in batches, and in most trials without once going to sleep (a
-/// stray switch in one of them does not make it other work).
-fn is_short(observed: &[(&Trial, &Sample)]) -> bool {
-    let batched = |sample: &Sample| matches!(sample.observations, Observations::Ticks { each: false, .. });
-    let on_one_cpu =
-        |(trial, sample): &(&Trial, &Sample)| trial.point.placement() == Placement::OneCpu && batched(sample);
-    let awake = observed.iter().filter(|(_, sample)| sample.counters.voluntary_switches == 0).count();
-    observed.iter().all(on_one_cpu) && 2 * awake > observed.len()
+/// The states of a core last from tens of milliseconds on: what is so much shorter and had the core alone before and after had it
+/// alone throughout.
+const SHORT_NS: f64 = 1e6;
+
+/// Whether a point's work is short work on one CPU: each observation, a batch or a single operation, is far shorter than a state
+/// of the core lasts, whether or not it hands its CPU over or waits within it.
+fn is_short(observed: &[(&Trial, &Sample)], ticks_per_second: f64) -> bool {
+    observed.iter().all(|(trial, sample)| {
+        let Observations::Ticks { operation, .. } = &sample.observations else { return false };
+        let elapsed: Vec<f64> = operation.iter().map(|ticks| *ticks as f64).collect();
+        let usual_ns = statistics::median(&elapsed).unwrap_or_default() / ticks_per_second * 1e9;
+        trial.point.placement() == Placement::OneCpu && usual_ns < SHORT_NS
+    })
 }

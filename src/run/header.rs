@@ -6,6 +6,7 @@ use crate::plan;
 use crate::record::{Header, Method, Peer, PlannedPoint, SCHEMA_VERSION, Settings, Tool};
 use crate::sampling::{ClockKind, Qualification, observe_core};
 use anyhow::{Context, Result, anyhow};
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -121,7 +122,7 @@ pub fn tool() -> Result<Tool> {
 
 /// SHA-256 in hexadecimal.
 pub(super) fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&Sha256::digest(bytes))
 }
 
 /// The time of day, RFC 3339, UTC, whole seconds.

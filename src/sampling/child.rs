@@ -9,10 +9,11 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 /// Set when somebody wants the run to stop.
-pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+pub static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// The most that an environment is padded with, bytes: a page, so that the stack starts anywhere in one.
 const MOST_PADDING: u64 = 4096;

@@ -79,7 +79,7 @@ impl<C: Clock> Sampler<'_, C> {
             Work::Timed { operation, baseline } => {
                 let batch = self.batch(operation.as_mut(), each)?;
                 let most = if each { MOST_SINGLES } else { MOST_BATCHES };
-                let patience = self.core.filter(|_| !each);
+                let patience = self.core;
                 let waited_ns = patience.map_or(0, |patience| self.wait(patience));
                 let begun = self.warmed(begin);
                 let until = Until { most, patience, duration: self.ticks(self.duration_ns as f64) };

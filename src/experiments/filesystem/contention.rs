@@ -106,7 +106,7 @@ impl Experiment for Contention {
             EACH if QUICK_COUNTS.contains(&count) && [ALL_SEQUENTIAL, ALL_RANDOM].contains(&pattern) => {
                 Effort::Quick
             }
-            TOGETHER if [8, 32].contains(&count) => Effort::Quick,
+            TOGETHER if count > 1 && QUICK_COUNTS.contains(&count) => Effort::Quick,
             _ => Effort::Standard,
         }
     }

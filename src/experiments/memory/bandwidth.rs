@@ -10,7 +10,7 @@ use super::stream::arrays::{Arrays, MOST_PIECE_BYTES};
 use super::stream::filled::Filled;
 use super::stream::kernel::{KERNELS, Kernel, Maker, PER_LINE};
 use super::stream::prediction;
-use super::stream::working_set::{self, Level, SIZE};
+use super::stream::working_set::{self, LEVEL, Level, SIZE};
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
     Prediction, Requirement, Shown, Site, Workload,
@@ -55,7 +55,7 @@ static ABOUT: About = About {
               of zeros in a shorter way (a Zen 4 was seen to fill memory with zeros three times as fast as with any other \
               value), which says nothing of how data are moved.",
     version: 2,
-    parameters: &[KIND, METHOD, SIZE],
+    parameters: &[KIND, METHOD, LEVEL, SIZE],
     trends: &[],
     shown: Shown::by(&[
         MainFigure::of(
@@ -104,7 +104,7 @@ impl Experiment for Bandwidth {
         let others = KERNELS.iter().filter(|kernel| !std::ptr::eq(*kernel, reference));
         let kernels = [reference].into_iter().chain(others);
         let sizes = working_set::sizes(machine);
-        kernels.flat_map(|kernel| sizes.iter().map(|(_, size)| point(kernel, *size))).collect()
+        kernels.flat_map(|kernel| sizes.iter().map(|size| point(kernel, *size))).collect()
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
@@ -114,7 +114,7 @@ impl Experiment for Bandwidth {
     }
 
     fn effort(&self, point: &Point) -> Effort {
-        let in_memory = point.number(&SIZE) >= working_set::SMALLEST;
+        let in_memory = point.name(&LEVEL) == Level::Memory.name();
         let (kind, method) = (point.name(&KIND), point.name(&METHOD));
         let quick = match (kind, method) {
             ("read" | "write" | "copy", "avx2") => true,
@@ -139,8 +139,7 @@ impl Experiment for Bandwidth {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let kernel = kernel_of(point)?;
-        let size = point.number(&SIZE);
-        let level = working_set::level(known.machine, size).ok_or("a size that is not of the sweep")?;
+        let level = Level::of(point).map_err(|failure| failure.to_string())?;
         Ok(prediction::predict(kernel, level, reference_rate(kernel, level, known), known))
     }
 
@@ -151,6 +150,7 @@ impl Experiment for Bandwidth {
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let kernel = kernel_of(point).map_err(Failure::Unsupported)?;
         executable(kernel)?;
+        Level::of(point)?;
         let size = point.number(&SIZE);
         let filled = site.shared.get_or_make(|| Filled::new(size, site.seed))?;
         let arrays = Arrays::new(kernel, &filled, size)?;
@@ -206,7 +206,7 @@ impl Experiment for Bandwidth {
 pub fn reference_rate(kernel: &Kernel, level: Level, known: &Known) -> Option<Basis> {
     // Non-temporal stores go to memory whatever the size.
     let level = if kernel.is_non_temporal() { Level::Memory } else { level };
-    let size = working_set::sizes(known.machine).into_iter().find(|(at, _)| *at == level)?.1;
+    let size = working_set::sizes(known.machine).into_iter().find(|(at, _)| *at == level)?;
     let others =
         prediction::references(known.machine).into_iter().filter(|one| comes_before(one, kernel, known));
     let found = |read| known.measured(ABOUT.name, &point(read, size));
@@ -285,7 +285,7 @@ mod tests {
         let place =
             if seen.stated.contains_key(otherwise.0) { &mut seen.stated } else { &mut seen.witnessed };
         place.insert(otherwise.0.to_owned(), otherwise.1);
-        Bandwidth.evidence(&point(kernel, 4096), &seen).iter().all(|check| check.holds)
+        Bandwidth.evidence(&point(kernel, (Level::Cache(1), 4096)), &seen).iter().all(|check| check.holds)
     }
 
     #[test]

@@ -9,8 +9,8 @@ use super::fault::stretch::Mapped;
 use super::fault::tally::Faults;
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
-    About, At, Basis, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Question, Scale, Shown, Site, Workload, said,
+    About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
+    Point, Prediction, Question, Scale, Shown, Site, Workload, said,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -80,6 +80,10 @@ impl Experiment for FaultExtent {
             point(CACHED, PAGE_TABLE),
             point(CACHED, PEAKS),
         ]
+    }
+
+    fn effort(&self, point: &Point) -> Effort {
+        if point.name(&METHOD) == PEAKS { Effort::Standard } else { Effort::Quick }
     }
 
     fn unit(&self, _: &Point) -> Unit {

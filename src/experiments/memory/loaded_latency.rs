@@ -12,7 +12,7 @@ use super::stream::drawn::{self, DRAWN, LATENCY};
 use super::stream::fleet::{Fleet, Streaming, Task};
 use super::stream::kernel::{KERNELS, Kernel, Kind};
 use super::stream::prediction;
-use super::stream::working_set;
+use super::stream::working_set::{self, LEVEL, Level};
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
     Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload,
@@ -64,7 +64,7 @@ static ABOUT: About = About {
     caveats: "On few cores the others cannot saturate memory, and the curve ends before its knee. What the others draw is \
               counted in bytes of the program; writes move twice that on the bus.",
     version: 2,
-    parameters: &[LOAD, DELAY, LOAD_THREADS, SIZE, FIGURE],
+    parameters: &[LOAD, DELAY, LOAD_THREADS, LEVEL, SIZE, FIGURE],
     trends: &[],
     shown: Shown::by(&[
         MainFigure::of("idle memory", &[("load", At::Name("nothing"))]),
@@ -226,6 +226,7 @@ fn point(load: &str, pause: u64, result: &str, machine: &Machine) -> Point {
         .named(&LOAD, load)
         .with(&DELAY, pause)
         .with(&LOAD_THREADS, if load == NOTHING { 0 } else { others })
+        .named(&LEVEL, Level::Memory.name())
         .with(&SIZE, memory_parallelism::set_bytes(machine))
         .named(&FIGURE, result)
 }

@@ -6,6 +6,7 @@ use super::chase::hierarchy;
 use super::chase::walk;
 use super::load_latency::{self, SIZE};
 use super::pages::{PAGES, Pages};
+use super::stream::working_set::{LEVEL, Level};
 use crate::experiment::{
     About, At, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
     Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, said,
@@ -34,7 +35,7 @@ static ABOUT: About = About {
              at the most.",
     caveats: "Where the last-level cache is larger than 128 MiB, it answers a part of the loads.",
     version: 1,
-    parameters: &[CHASES, PAGES, SIZE],
+    parameters: &[CHASES, PAGES, LEVEL, SIZE],
     trends: &[],
     shown: Shown::by(&[
         MainFigure::of("a load, one in flight", &[("chases", At::Least)]),
@@ -147,7 +148,11 @@ fn paying(found: &[(u64, Found)]) -> u64 {
 }
 
 fn point(chases: u64, size: u64) -> Point {
-    Point::new().with(&CHASES, chases).named(&PAGES, Pages::Huge.name()).with(&SIZE, size)
+    Point::new()
+        .with(&CHASES, chases)
+        .named(&PAGES, Pages::Huge.name())
+        .named(&LEVEL, Level::Memory.name())
+        .with(&SIZE, size)
 }
 
 /// Four times the last-level cache of the measured CPU: in a random cycle it then holds one line in fifty of the set.

@@ -4,7 +4,7 @@ use super::bandwidth::{self, KIND, METHOD};
 use super::stream::fleet::{self, Fleet, Streaming, Task};
 use super::stream::kernel::{Kernel, Kind};
 use super::stream::prediction;
-use super::stream::working_set::{self, SIZE};
+use super::stream::working_set::{self, LEVEL, Level, SIZE};
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
     Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, Workload,
@@ -41,7 +41,7 @@ static ABOUT: About = About {
     caveats: "The measuring thread wakes on one of the busy CPUs for some microseconds in each window. With a CPU quota \
               below the number of threads the quota is measured.",
     version: 2,
-    parameters: &[KIND, METHOD, SIZE, THREADS],
+    parameters: &[KIND, METHOD, LEVEL, SIZE, THREADS],
     trends: &[],
     shown: Shown::by(&[
         MainFigure::of(
@@ -199,6 +199,7 @@ fn point(kernel: &Kernel, threads: u64, machine: &Machine) -> Point {
     Point::at(Placement::Spread)
         .named(&KIND, kernel.kind.name())
         .named(&METHOD, kernel.method)
+        .named(&LEVEL, Level::Memory.name())
         .with(&SIZE, all_bytes(threads, machine))
         .with(&THREADS, threads)
 }
@@ -260,12 +261,12 @@ pub fn cpus(site: &Site, threads: usize) -> Result<Vec<usize>, Failure> {
 
 /// What one thread moves, from memory/bandwidth at its memory size, or what that would be predicted to be.
 pub fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
-    let size = working_set::memory_bytes(known.machine);
-    if let Some(found) = known.measured("memory/bandwidth", &bandwidth::point(kernel, size)) {
+    let in_memory = working_set::in_memory(known.machine);
+    if let Some(found) = known.measured("memory/bandwidth", &bandwidth::point(kernel, in_memory)) {
         return found;
     }
     let predicted = {
-        let level = working_set::Level::Memory;
+        let level = Level::Memory;
         prediction::predict(kernel, level, bandwidth::reference_rate(kernel, level, known), known)
     };
     let term = &predicted.terms[0];

@@ -44,7 +44,7 @@ pub const OTHER_FILES: [u64; 2] = [1 << 20, 64 << 20];
 /// Numbers of processes.
 pub const COUNTS: [u64; 11] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 50];
 /// Those of a quick run.
-pub const QUICK_COUNTS: [u64; 5] = [1, 2, 4, 8, 32];
+pub const QUICK_COUNTS: [u64; 2] = [1, 8];
 /// Of the other sizes.
 pub const FEW_COUNTS: [u64; 5] = [1, 2, 4, 8, 16];
 

@@ -11,7 +11,7 @@ const NAME: &str = "memory/bandwidth";
 
 /// Everything that the results of memory/bandwidth say.
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let size = working_set::memory_bytes(known.machine);
+    let size = working_set::in_memory(known.machine);
     let best = Kind::ALL.iter().filter_map(|kind| best_said(*kind, size, known));
     let others = [
         read_against_write(size, known),
@@ -23,13 +23,13 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 }
 
 /// The quickest method of a kind at a size, and its rate.
-fn best(kind: Kind, size: u64, known: &Known) -> Option<(&'static Kernel, Found)> {
+fn best(kind: Kind, size: (Level, u64), known: &Known) -> Option<(&'static Kernel, Found)> {
     let of_kind = KERNELS.iter().filter(|kernel| kernel.kind == kind);
     let measured = of_kind.filter_map(|kernel| Some((kernel, known.found(NAME, &point(kernel, size))?)));
     measured.max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
 }
 
-fn best_said(kind: Kind, size: u64, known: &Known) -> Option<Finding> {
+fn best_said(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding> {
     let (kernel, rate) = best(kind, size, known)?;
     let theory = known.machine.memory.theoretical_bandwidth.value();
     let kind = kind.name();
@@ -63,7 +63,7 @@ fn of_theory(kernel: &Kernel, rate: Found, theory: &Bandwidth) -> Statement {
 }
 
 /// Reading against writing, each by its best means, in bytes of the program.
-fn read_against_write(size: u64, known: &Known) -> Option<Finding> {
+fn read_against_write(size: (Level, u64), known: &Known) -> Option<Finding> {
     let ((_, read), (_, write)) = (best(Kind::Read, size, known)?, best(Kind::Write, size, known)?);
     Some(Finding::of(
         Question::Bandwidth,
@@ -80,9 +80,9 @@ fn caches_said(known: &Known) -> Option<Finding> {
     let of_kind = |kind: Kind| {
         let sizes = working_set::sizes(known.machine).into_iter();
         let caches = sizes.filter(|(level, _)| *level != Level::Memory);
-        let best = caches.filter_map(|(_, size)| {
+        let best = caches.filter_map(|size| {
             let (kernel, rate) = best(kind, size, known)?;
-            let size = declared::size(size);
+            let size = declared::size(size.1);
             let figure = rate.named(&format!("best {} in {size}", kind.name()));
             Some(said![figure, format!(" in {size} ({})", kernel.method)])
         });
@@ -94,7 +94,7 @@ fn caches_said(known: &Known) -> Option<Finding> {
 }
 
 /// The same stores around the caches and through them.
-fn around(kind: &str, method: &str, size: u64, known: &Known) -> Option<Statement> {
+fn around(kind: &str, method: &str, size: (Level, u64), known: &Known) -> Option<Statement> {
     let rate = |method: &str| known.found(NAME, &point(Kernel::find(kind, method)?, size));
     let (around, through) = (rate(&format!("{method} non-temporal"))?, rate(method)?);
     let times = around.times_as("fast", through, &format!("{kind}, around over through the caches"));
@@ -102,7 +102,7 @@ fn around(kind: &str, method: &str, size: u64, known: &Known) -> Option<Statemen
 }
 
 /// What a line's read-for-ownership costs: the same stores with and without it.
-fn ownership_said(size: u64, known: &Known) -> Option<Finding> {
+fn ownership_said(size: (Level, u64), known: &Known) -> Option<Finding> {
     let both =
         |method| Some((method, around("write", method, size, known)?, around("copy", method, size, known)?));
     let (method, write, copy) = ["avx512", "avx2", "sse"].into_iter().find_map(both)?;
@@ -119,7 +119,7 @@ fn ownership_said(size: u64, known: &Known) -> Option<Finding> {
 }
 
 /// How far one word of each line misleads.
-fn per_line_said(size: u64, known: &Known) -> Option<Finding> {
+fn per_line_said(size: (Level, u64), known: &Known) -> Option<Finding> {
     let naive = Kernel::find("read", PER_LINE)?;
     let bytes = known.found(NAME, &point(naive, size))?;
     let (_, all) = best(Kind::Read, size, known)?;
@@ -152,7 +152,7 @@ mod tests {
         let mut machine = Machine::describe(std::path::Path::new("/"));
         let theory = Bandwidth { bytes_per_second: 40e9, formula: "the formula".to_owned() };
         machine.memory.theoretical_bandwidth = Fact::known(theory, "a test");
-        let size = working_set::memory_bytes(&machine);
+        let size = working_set::in_memory(&machine);
         let mut known = Known::new(&machine, None);
         let mut learn = |kind, method: &str, rate: f64| {
             let kernel = Kernel::find(kind, method).unwrap();

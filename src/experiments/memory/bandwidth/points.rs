@@ -2,7 +2,7 @@
 
 use crate::experiment::{Parameter, Point, Scale};
 use crate::experiments::memory::stream::kernel::Kernel;
-use crate::experiments::memory::stream::working_set::SIZE;
+use crate::experiments::memory::stream::working_set::{LEVEL, Level, SIZE};
 
 /// What is done to the arrays.
 pub const KIND: Parameter = Parameter {
@@ -14,9 +14,13 @@ pub const KIND: Parameter = Parameter {
 pub const METHOD: Parameter =
     Parameter { name: "method", meaning: "the instructions or the function", scale: Scale::Name };
 
-/// A kernel with arrays of this size.
-pub fn point(kernel: &Kernel, size: u64) -> Point {
-    Point::new().named(&KIND, kernel.kind.name()).named(&METHOD, kernel.method).with(&SIZE, size)
+/// A kernel with arrays of this size, which is that of a level.
+pub fn point(kernel: &Kernel, (level, size): (Level, u64)) -> Point {
+    Point::new()
+        .named(&KIND, kernel.kind.name())
+        .named(&METHOD, kernel.method)
+        .named(&LEVEL, level.name())
+        .with(&SIZE, size)
 }
 
 /// The kernel that a point names.

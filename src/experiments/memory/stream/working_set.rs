@@ -1,8 +1,16 @@
 //! How large the arrays of a stream are: half of each cache, so that they stay in it, and several times the last cache,
 //! so that they do not.
 
-use crate::experiment::{Parameter, Scale};
+use crate::experiment::{Failure, Parameter, Point, Scale};
 use crate::machine::Machine;
+
+/// Where the arrays stand.
+pub const LEVEL: Parameter = Parameter {
+    name: "level",
+    meaning: "which cache the size fits into, L1 being nearest to the core, or memory: by it a row of one machine is that of \
+              another, whose caches are of other sizes",
+    scale: Scale::Name,
+};
 
 /// The bytes of all arrays together.
 pub const SIZE: Parameter =
@@ -15,6 +23,29 @@ pub enum Level {
     Cache(u8),
     /// In memory.
     Memory,
+}
+
+impl Level {
+    const ALL: [Level; 5] =
+        [Level::Cache(1), Level::Cache(2), Level::Cache(3), Level::Cache(4), Level::Memory];
+
+    /// The value of [`LEVEL`].
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Cache(1) => "L1",
+            Level::Cache(2) => "L2",
+            Level::Cache(3) => "L3",
+            Level::Cache(_) => "L4",
+            Level::Memory => "memory",
+        }
+    }
+
+    /// The level that a point names.
+    pub fn of(point: &Point) -> Result<Level, Failure> {
+        let named = |level: &Level| level.name() == point.name(&LEVEL);
+        let found = Level::ALL.into_iter().find(named);
+        found.ok_or_else(|| Failure::no_variant(&LEVEL, point.name(&LEVEL)))
+    }
 }
 
 /// Caches where nobody tells of any: smaller than those of any current core.
@@ -57,14 +88,14 @@ pub fn sizes(machine: &Machine) -> Vec<(Level, u64)> {
     found
 }
 
+/// The size that stands in memory, with its level.
+pub fn in_memory(machine: &Machine) -> (Level, u64) {
+    (Level::Memory, memory_bytes(machine))
+}
+
 /// Arrays that stand in memory: four times the largest last-level cache that one core uses.
 pub fn memory_bytes(machine: &Machine) -> u64 {
     let told = machine.caches.value().and_then(|_| caches(machine).last().copied());
     let last = told.map_or(USUAL_LAST, |(_, _, most)| most);
     (BEYOND * last).next_multiple_of(6 << 20).clamp(SMALLEST, LARGEST)
-}
-
-/// Where arrays of this size stand; `None` for sizes that are not of the sweep.
-pub fn level(machine: &Machine, size: u64) -> Option<Level> {
-    sizes(machine).into_iter().find(|(_, known)| *known == size).map(|(level, _)| level)
 }

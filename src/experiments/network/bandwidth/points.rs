@@ -70,7 +70,8 @@ pub const SENDER: &str = "sender's processor time";
 pub const RECEIVER: &str = "receiver's processor time";
 
 const CHUNKS: [u64; 9] = [512, 4 << 10, 16 << 10, 64 << 10, 128 << 10, 512 << 10, 1 << 20, 4 << 20, 32 << 20];
-const QUICK_CHUNKS: [u64; 4] = [512, 16 << 10, 128 << 10, 4 << 20];
+/// How many streams a quick run sends wherever the scheduler likes.
+const QUICK_STREAMS: [u64; 2] = [1, 4];
 /// The chunk of everything that does not sweep it.
 const USUAL_CHUNK: u64 = 128 << 10;
 const REPORT_000_CHUNK: u64 = 16_000_000;
@@ -140,11 +141,13 @@ pub fn effort(point: &Point) -> Effort {
     let chunk = point.number(&CHUNK);
     match (point.name(&TRANSPORT), point.name(&FIGURE)) {
         (_, WHOLE) if point.number(&MESSAGES) == REPORT_001_MESSAGES[1] => Effort::Thorough,
-        (TCP, STEADY) if point.number(&STREAMS) > 1 && point.name(&DIRECTION) == RECEIVE => Effort::Standard,
-        (TCP, STEADY) => quick(QUICK_CHUNKS.contains(&chunk)),
+        (TCP, STEADY) if point.placement() == Placement::Free => {
+            quick(point.name(&DIRECTION) == SEND && QUICK_STREAMS.contains(&point.number(&STREAMS)))
+        }
+        (TCP, STEADY) => quick(chunk == USUAL_CHUNK),
         (PIPE | UNIX, _) => quick(chunk == 64 << 10),
         (UDP, _) => quick(chunk == 1400),
-        (transport, aspect) => quick(transport == ACKNOWLEDGED || aspect == RAMP),
+        (_, aspect) => quick(aspect == RAMP),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the page may do: nothing but apply its own style and run its own script.
 
+use data_encoding::BASE64;
 use sha2::{Digest, Sha256};
 
 /// A content security policy, made of nothing but words of ours and hashes.
@@ -23,22 +24,7 @@ pub(super) fn policy(style: &str, script: &str) -> Policy {
 }
 
 fn hash(text: &str) -> String {
-    format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
-}
-
-/// RFC 4648, section 4.
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for three in bytes.chunks(3) {
-        let byte = |index: usize| u32::from(three.get(index).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for place in 0..4 {
-            let letter = LETTERS[(bits >> (18 - 6 * place) & 63) as usize] as char;
-            text.push(if place <= three.len() { letter } else { '=' });
-        }
-    }
-    text
+    format!("sha256-{}", BASE64.encode(&Sha256::digest(text.as_bytes())))
 }
 
 #[cfg(test)]
@@ -46,11 +32,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_that_of_the_standard() {
-        for (plain, coded) in
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
-        {
-            assert_eq!(base64(plain.as_bytes()), coded);
-        }
+    fn a_style_is_allowed_by_the_hash_that_browsers_compute() {
+        // `printf '' | openssl dgst -sha256 -binary | base64`, which padding ends.
+        assert_eq!(hash(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
     }
 }
