@@ -3,7 +3,7 @@
 use crate::experiment::Point;
 use crate::replicate::record::{Outcome, Replication};
 use crate::replicate::table::Compared;
-use crate::replicate::{Fathom, Method, Replica, Report};
+use crate::replicate::{Method, Replica, Report, SameQuestion};
 use crate::report::paper::{Block, Column, Key, Row, Section, Table, Text};
 use crate::report::{quantities, words};
 
@@ -40,11 +40,11 @@ fn asked(rows: &[Compared]) -> Table {
 
 fn fathom(compared: &Compared) -> Text {
     match &compared.row.fathom {
-        Fathom::Nowhere(reason) => Text::prose(reason),
-        Fathom::Slope(experiment, along, _) => {
+        SameQuestion::Nowhere(reason) => Text::prose(reason),
+        SameQuestion::Slope(experiment, along, _) => {
             Text::code(*experiment).and(format!(", slope along {}", words::parameter(*experiment, along)))
         }
-        Fathom::Point(..) | Fathom::Computed { .. } => {
+        SameQuestion::Point(..) | SameQuestion::Computed { .. } => {
             let points = compared.points.iter().map(point);
             Text::joined(points, "; ")
         }
