@@ -8,7 +8,7 @@ use fathom::machine::{Fact, Machine};
 use fathom::record::TrialOutcome;
 use fathom::references::{self, Figure, Kind, SameMethod};
 use fathom::replicate::record::{Header, Line, MethodLine, Replication, SCHEMA_VERSION};
-use fathom::replicate::{Fathom, REPORTS, Replica, Report, Row, Series, Theirs, find};
+use fathom::replicate::{REPORTS, Replica, Report, Row, SameQuestion, Series, Theirs, find};
 use std::collections::BTreeSet;
 
 fn rows() -> impl Iterator<Item = (&'static Report, &'static Row)> {
@@ -39,7 +39,7 @@ fn every_row_says_what_it_is_how_it_is_done_and_where_it_misleads() {
             Replica::By(method) => assert!(method.text.len() > 40 && !method.name.is_empty(), "{name}"),
             Replica::NotHere(reason) => assert!(reason.len() > 20, "{name}: {reason}"),
         }
-        if let Fathom::Nowhere(reason) = row.fathom {
+        if let SameQuestion::Nowhere(reason) = row.fathom {
             assert!(reason.len() > 20, "{name}: {reason}");
         }
     }
@@ -67,7 +67,7 @@ fn fathoms_points_are_in_the_sweeps_of_a_described_machine() {
         let points = row.fathom.points(&machine);
         assert_eq!(
             points.is_empty(),
-            matches!(row.fathom, Fathom::Nowhere(_)),
+            matches!(row.fathom, SameQuestion::Nowhere(_)),
             "{} {}",
             report.id,
             row.operation

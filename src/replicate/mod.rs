@@ -31,7 +31,7 @@ mod visit;
 
 pub use measuring::measure;
 pub use method::{Method, Stage};
-pub use report::{Fathom, Replica, Report, Row, Theirs};
+pub use report::{Replica, Report, Row, SameQuestion, Theirs};
 pub use series::{Series, Trials};
 pub use statistic::{Deviation, Fit, Statistic, Summary};
 pub use visit::{Request, answer};

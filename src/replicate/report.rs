@@ -38,7 +38,7 @@ pub struct Row {
     /// How they made one figure of what they measured.
     pub statistic: Statistic,
     /// Where Fathom asks the same question.
-    pub fathom: Fathom,
+    pub fathom: SameQuestion,
     /// Where their method misleads, and why: a sentence or two. By how much is computed.
     pub misleads: &'static str,
 }
@@ -59,11 +59,11 @@ pub enum Replica {
     NotHere(&'static str),
 }
 
-/// Where Fathom asks the *same question*, and by which method it answers it rightly: so that what a row finds by the
+/// Where Fathom asks the *same question*, by the method that answers it rightly: so that what a row finds by the
 /// report's method is set against what is so. Points of the *same method* as a published figure, like for like, are
 /// another relation ([`SameMethod`](crate::references::SameMethod)): a `close` that waits for nobody has such a point, but
 /// how long the end of a connection takes is asked elsewhere.
-pub enum Fathom {
+pub enum SameQuestion {
     /// At a point of an experiment.
     Point(&'static str, fn(&Machine) -> Point),
     /// In the slope along a parameter; the point has all others.
@@ -105,16 +105,16 @@ impl Report {
     }
 }
 
-impl Fathom {
+impl SameQuestion {
     /// The points that it needs.
     pub fn points(&self, machine: &Machine) -> Vec<(&'static str, Point)> {
         match self {
-            Fathom::Point(experiment, point) => vec![(*experiment, point(machine))],
-            Fathom::Slope(experiment, along, group) => {
+            SameQuestion::Point(experiment, point) => vec![(*experiment, point(machine))],
+            SameQuestion::Slope(experiment, along, group) => {
                 along_sweep(experiment, along, &group(machine), machine)
             }
-            Fathom::Computed { of, .. } => of(machine),
-            Fathom::Nowhere(_) => vec![],
+            SameQuestion::Computed { of, .. } => of(machine),
+            SameQuestion::Nowhere(_) => vec![],
         }
     }
 }

@@ -2,7 +2,7 @@
 //! A pure function of a replication and of the run beside it.
 
 use super::record::Replication;
-use super::{Fathom, Replica, Report, Row, Summary, Theirs};
+use super::{Replica, Report, Row, SameQuestion, Summary, Theirs};
 use crate::experiment::{Dimension, Found, Known, Point};
 use crate::quantity::{Kind, Unit};
 use crate::record::TrialOutcome;
@@ -174,11 +174,11 @@ fn seen(row: &Row, replication: &Replication) -> Vec<String> {
 fn ours(row: &Row, results: &Results, known: &Known) -> Result<Found, String> {
     let unmeasured = |why: &str| Err(why.to_owned());
     match &row.fathom {
-        Fathom::Point(experiment, point) => {
+        SameQuestion::Point(experiment, point) => {
             let point = point(known.machine);
             known.found(experiment, &point).ok_or_else(|| without_a_value(results, experiment, &point))
         }
-        Fathom::Slope(experiment, along, group) => {
+        SameQuestion::Slope(experiment, along, group) => {
             let group = group(known.machine);
             let trend = results.trends.iter().find(|trend| {
                 trend.experiment == *experiment
@@ -190,10 +190,10 @@ fn ours(row: &Row, results: &Results, known: &Known) -> Result<Found, String> {
                 |trend| Ok(slope(trend)),
             )
         }
-        Fathom::Computed { value, .. } => {
+        SameQuestion::Computed { value, .. } => {
             value(known).map_or_else(|| unmeasured("a point that it needs has no value"), Ok)
         }
-        Fathom::Nowhere(reason) => unmeasured(reason),
+        SameQuestion::Nowhere(reason) => unmeasured(reason),
     }
 }
 

@@ -1,6 +1,8 @@
 //! What was found, for human eyes and for other programs. A report decides nothing: every figure in it stands in
 //! [`Results`](crate::results::Results) already, and is only rounded, given its unit, and put in its place.
 //!
+//! [`render`] is the one door: a [`Subject`] in a [`Form`]. What is no document, such as a machine, is [`Facts`].
+//!
 //! Everything here is a pure function of the run file: neither the present time nor the environment enters, so the same
 //! run file gives the same bytes.
 

@@ -6,7 +6,7 @@ use crate::quantity::Unit;
 use crate::replicate::past_cache::{Blocks, opened};
 use crate::replicate::sweep::point;
 use crate::replicate::timer::without_trailing_cpuid as timed;
-use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, tasks};
+use crate::replicate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, tasks};
 use crate::sampling::partner::Process;
 use crate::sampling::shared_memory::{Shareable, shared_memory};
 use crate::test_file::blocks::below;
@@ -37,7 +37,7 @@ pub const SEQUENTIALLY: Row = Row {
     theirs: Theirs::Printed("s001-0102"),
     replica: Replica::By(&CONTENDING),
     statistic: Statistic { variant: ORDERS[0], fit: Fit::MeanAt(MOST as f64) },
-    fathom: Fathom::Computed {
+    fathom: SameQuestion::Computed {
         of: |_| around("all sequential").to_vec(),
         value: |known| between("all sequential", known),
     },
@@ -50,7 +50,7 @@ pub const AT_RANDOM: Row = Row {
     operation: "file read at random by 10 processes at once",
     theirs: Theirs::Printed("s001-0103"),
     statistic: Statistic { variant: ORDERS[1], fit: Fit::MeanAt(MOST as f64) },
-    fathom: Fathom::Computed {
+    fathom: SameQuestion::Computed {
         of: |_| around("all random").to_vec(),
         value: |known| between("all random", known),
     },

@@ -10,7 +10,7 @@ use crate::replicate::past_cache::{Blocks, opened};
 use crate::replicate::sweep::{point, remote_block, served_block};
 use crate::replicate::timer::without_trailing_cpuid as timed;
 use crate::replicate::{
-    Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, tasks,
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, tasks,
 };
 use crate::test_file::blocks::below;
 use crate::test_file::{Room, TestFile, served};
@@ -72,7 +72,7 @@ pub const CACHE_SIZE: Row = Row {
     theirs: Theirs::Printed("s001-0097"),
     replica: Replica::By(&CACHING),
     statistic: Statistic::of(Fit::BeforeJump(2.0)),
-    fathom: Fathom::Point("filesystem/cache_size", |_| {
+    fathom: SameQuestion::Point("filesystem/cache_size", |_| {
         let names =
             [("method", "timing"), ("content", "random data"), ("order", "backward"), ("call", "read")];
         point(Placement::OneCpu, &names, &[])
@@ -89,7 +89,7 @@ pub const SEQUENTIAL_READ: Row = Row {
     theirs: Theirs::Printed("s001-0098"),
     replica: Replica::By(&READING),
     statistic: Statistic { variant: SEQUENTIAL, fit: Fit::MeanAt(FILE as f64) },
-    fathom: Fathom::Point("filesystem/read", |_| direct(SEQUENTIAL, "read")),
+    fathom: SameQuestion::Point("filesystem/read", |_| direct(SEQUENTIAL, "read")),
     misleads: "Past the cache nothing is read ahead, so \"in sequence\" tells what a single request takes and not how fast a file is read. \
                The mean of all reads is moved by the few that waited long, where Fathom's is a median. Their block is not told, \
                without which a time for one says little.",
@@ -99,7 +99,7 @@ pub const RANDOM_READ: Row = Row {
     operation: "file read at random",
     theirs: Theirs::Printed("s001-0099"),
     statistic: Statistic { variant: RANDOM, fit: Fit::MeanAt(FILE as f64) },
-    fathom: Fathom::Point("filesystem/read", |_| direct(RANDOM, "pread")),
+    fathom: SameQuestion::Point("filesystem/read", |_| direct(RANDOM, "pread")),
     misleads: "Little: each read waits for the disk. The mean is moved by the few that waited long, where Fathom's is a median. Their block is \
                not told.",
     ..SEQUENTIAL_READ
@@ -113,7 +113,7 @@ pub const SEQUENTIAL_REMOTE: Row = Row {
     theirs: Theirs::Printed("s001-0100"),
     replica: Replica::By(&READING_AWAY),
     statistic: Statistic::variant(SEQUENTIAL, MEAN),
-    fathom: Fathom::Point("filesystem/remote_read", |machine| far(SEQUENTIAL, machine)),
+    fathom: SameQuestion::Point("filesystem/remote_read", |machine| far(SEQUENTIAL, machine)),
     misleads: "The time of a block holds the server's disk as well as the network, and through a mount what the client reads ahead: \
                Fathom's is of blocks that the server has in memory.",
 };
@@ -122,7 +122,7 @@ pub const RANDOM_REMOTE: Row = Row {
     operation: "remote file read at random",
     theirs: Theirs::Printed("s001-0101"),
     statistic: Statistic::variant(RANDOM, MEAN),
-    fathom: Fathom::Point("filesystem/remote_read", |machine| far(RANDOM, machine)),
+    fathom: SameQuestion::Point("filesystem/remote_read", |machine| far(RANDOM, machine)),
     ..SEQUENTIAL_REMOTE
 };
 
@@ -130,7 +130,7 @@ pub const PENALTY: Row = Row {
     operation: "network penalty of a block in sequence",
     theirs: Theirs::Printed("s001-0071"),
     statistic: Statistic::variant(MORE, MEAN),
-    fathom: Fathom::Computed { of: penalty_points, value: penalty },
+    fathom: SameQuestion::Computed { of: penalty_points, value: penalty },
     misleads: "A local block of 4 KiB is taken from a remote one of 1 MiB, and one disk's time from another's: the difference is next to \
                all of the remote time. Fathom's compares blocks of 1 MiB from memory on both sides.",
     ..SEQUENTIAL_REMOTE

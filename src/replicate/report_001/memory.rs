@@ -11,7 +11,7 @@ use crate::replicate::timer::without_trailing_cpuid as timed;
 use crate::replicate::unoptimised::{Links, follow, read_lines_unrolled, write_lines_unrolled};
 use crate::replicate::usage::Usage;
 use crate::replicate::{
-    Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, sweep, tasks,
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, sweep, tasks,
 };
 use crate::test_file::{Room, TestFile};
 use std::time::Duration;
@@ -68,7 +68,7 @@ pub const L1: Row = Row {
     theirs: Theirs::Printed("s001-0084"),
     replica: Replica::By(&CHASING),
     statistic: Statistic::variant(LEVELS[0], MEAN),
-    fathom: Fathom::Point("memory/load_latency", |machine| load(half(machine, 1), machine)),
+    fathom: SameQuestion::Point("memory/load_latency", |machine| load(half(machine, 1), machine)),
     misleads: CHASED,
 };
 
@@ -80,7 +80,7 @@ pub const L2: Row = Row {
     operation: "access to the second cache",
     theirs: Theirs::Printed("s001-0085"),
     statistic: Statistic::variant(LEVELS[1], MEAN),
-    fathom: Fathom::Point("memory/load_latency", |machine| load(half(machine, 2), machine)),
+    fathom: SameQuestion::Point("memory/load_latency", |machine| load(half(machine, 2), machine)),
     misleads: PREFETCHED,
     ..L1
 };
@@ -89,7 +89,7 @@ pub const L3: Row = Row {
     operation: "access to the third cache",
     theirs: Theirs::Printed("s001-0086"),
     statistic: Statistic::variant(LEVELS[2], MEAN),
-    fathom: Fathom::Point("memory/load_latency", |machine| load(half(machine, 3), machine)),
+    fathom: SameQuestion::Point("memory/load_latency", |machine| load(half(machine, 3), machine)),
     ..L2
 };
 
@@ -97,7 +97,7 @@ pub const MAIN_MEMORY: Row = Row {
     operation: "access to main memory",
     theirs: Theirs::Printed("s001-0087"),
     statistic: Statistic::variant(LEVELS[3], MEAN),
-    fathom: Fathom::Point("memory/load_latency", |machine| load(beyond_caches(machine), machine)),
+    fathom: SameQuestion::Point("memory/load_latency", |machine| load(beyond_caches(machine), machine)),
     misleads: "Links that go forward by a constant stride are foreseen by the prefetcher: theirs is a fraction of any memory's \
                latency. And a million steps visit no more than 128 MiB of an array, however large it is.",
     ..L2
@@ -114,7 +114,7 @@ pub const READING: Row = Row {
     theirs: Theirs::Printed("s001-0088"),
     replica: Replica::By(&STREAMING),
     statistic: Statistic::variant("read", MEAN),
-    fathom: Fathom::Point("memory/bandwidth", |machine| stream("read", machine)),
+    fathom: SameQuestion::Point("memory/bandwidth", |machine| stream("read", machine)),
     misleads: ONE_THREAD,
 };
 
@@ -122,7 +122,7 @@ pub const WRITING: Row = Row {
     operation: "memory bandwidth, writing",
     theirs: Theirs::Printed("s001-0089"),
     statistic: Statistic::variant("write", MEAN),
-    fathom: Fathom::Point("memory/bandwidth", |machine| stream("write", machine)),
+    fathom: SameQuestion::Point("memory/bandwidth", |machine| stream("write", machine)),
     misleads: "As for reading. A line of which one element is written is read before and written back after: twice the bytes \
                that are counted move.",
     ..READING
@@ -136,7 +136,7 @@ pub const PAGE_FAULT: Row = Row {
     theirs: Theirs::Printed("s001-0090"),
     replica: Replica::By(&FAULTING),
     statistic: Statistic::of(MEAN),
-    fathom: Fathom::Point("memory/major_fault", |_| shuffled()),
+    fathom: SameQuestion::Point("memory/major_fault", |_| shuffled()),
     misleads: "The first access to a file brings in as much as the kernel reads ahead, up to megabytes, and waits for part of it: it \
                is not the service of one page. After all caches were dropped, theirs read the file's metadata from the disk as \
                well: it took 1.7 times their own random read.",
@@ -147,7 +147,7 @@ pub const PAGE_FAULT_PER_BYTE: Row = Row {
     per: "byte",
     theirs: Theirs::Printed("s001-0044"),
     statistic: Statistic::variant(PER_BYTE, MEAN),
-    fathom: Fathom::Computed {
+    fathom: SameQuestion::Computed {
         of: |_| vec![("memory/major_fault", shuffled())],
         value: |known| known.found("memory/major_fault", &shuffled()).map(|found| found.scaled(1.0 / PAGE)),
     },
@@ -168,7 +168,7 @@ const fn boundary(operation: &'static str, printed: &'static str) -> Row {
             "there is nothing to repeat: they drew a line at the size that the data sheet gives, and said that the curve agrees",
         ),
         statistic: Statistic::of(MEAN),
-        fathom: Fathom::Nowhere(
+        fathom: SameQuestion::Nowhere(
             "`fathom run memory/load_latency` finds where levels end in the curve, and tells it in its findings",
         ),
         misleads: "What is drawn from the data sheet cannot confirm it; with sizes by powers of two a boundary is found to a \

@@ -8,7 +8,9 @@ use crate::replicate::tasks;
 use crate::replicate::timer::fenced as timed;
 use crate::replicate::unoptimised::call_once;
 use crate::replicate::usage::Usage;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
+};
 use crate::sampling::partner::{self, Process};
 use crate::sampling::turn;
 use std::time::Duration;
@@ -92,7 +94,7 @@ pub const READING: Row = Row {
     theirs: Theirs::Printed("s002-0001"),
     replica: Replica::By(&READING_TWICE),
     statistic: MEAN,
-    fathom: Fathom::Point("cpu/timing_overhead", |_| timing()),
+    fathom: SameQuestion::Point("cpu/timing_overhead", |_| timing()),
     misleads: "Nothing here: the fences hold the readings in their order, without the CPUID that other reports pay for, and what \
                lies between the two readings is all that the pair costs.",
 };
@@ -105,7 +107,7 @@ pub const FUNCTION_CALL: Row = Row {
     theirs: Theirs::Printed("s002-0004"),
     replica: Replica::By(&CALLING),
     statistic: Statistic::of(Fit::MeanAt(0.0)),
-    fathom: Fathom::Point("cpu/procedure_call", |_| calls(0)),
+    fathom: SameQuestion::Point("cpu/procedure_call", |_| calls(0)),
     misleads: "One call is a few cycles between two readings that take ten times as long and tell time in steps of many cycles: \
                what is left after subtracting them is chance and the state of the pipeline. That five arguments seemed faster \
                than four says nothing of arguments, of which the first six go in registers and not, as the text has it, onto \
@@ -116,7 +118,7 @@ pub const FIVE_ARGUMENTS: Row = Row {
     operation: "function call with five arguments",
     theirs: Theirs::NotPrinted("only in a picture; the text says that five arguments were faster than four"),
     statistic: Statistic::of(Fit::MeanAt(5.0)),
-    fathom: Fathom::Point("cpu/procedure_call", |_| calls(5)),
+    fathom: SameQuestion::Point("cpu/procedure_call", |_| calls(5)),
     ..FUNCTION_CALL
 };
 
@@ -128,7 +130,7 @@ pub const SYSTEM_CALL: Row = Row {
     theirs: Theirs::Printed("s002-0003"),
     replica: Replica::By(&ENTERING),
     statistic: MEAN,
-    fathom: Fathom::Point("cpu/system_call", |_| point(Placement::OneCpu, &[("call", "getpid")], &[])),
+    fathom: SameQuestion::Point("cpu/system_call", |_| point(Placement::OneCpu, &[("call", "getpid")], &[])),
     misleads: "Little: a call is several times the timer's cost. Fenced in, it cannot overlap with the program around it, so it \
                comes out somewhat longer than one of many in a row.",
 };
@@ -141,7 +143,7 @@ pub const PROCESS_CREATION: Row = Row {
     theirs: Theirs::Printed("s002-0005"),
     replica: Replica::By(&FORKING),
     statistic: MEAN,
-    fathom: Fathom::Point("cpu/process_creation", |_| {
+    fathom: SameQuestion::Point("cpu/process_creation", |_| {
         point(Placement::OneCpu, &[("measure", "fork, exit, wait")], &[])
     }),
     misleads: "Only what the parent does is timed: the start and the end of the child, on the same core, are left out.",
@@ -155,7 +157,7 @@ pub const THREAD_CREATION: Row = Row {
     theirs: Theirs::Printed("s002-0006"),
     replica: Replica::By(&THREADING),
     statistic: MEAN,
-    fathom: Fathom::Point("cpu/thread_creation", |_| {
+    fathom: SameQuestion::Point("cpu/thread_creation", |_| {
         point(Placement::OneCpu, &[("measure", "create and join")], &[])
     }),
     misleads: "Only the call is timed: neither the thread's start nor its end. And these are threads of the kernel, not \"user-level\" \
@@ -170,7 +172,7 @@ pub const PROCESS_SWITCH: Row = Row {
     theirs: Theirs::Printed("s002-0007"),
     replica: Replica::By(&SWITCHING_PROCESSES),
     statistic: MEAN,
-    fathom: Fathom::Point("cpu/context_switch", |_| switches("processes")),
+    fathom: SameQuestion::Point("cpu/context_switch", |_| switches("processes")),
     misleads: "Two switches are told as one, and two writes and two reads of pipes are counted with them; Fathom's figure is one \
                switch without the pipe. Whoever is woken may take the CPU at once from the one that woke it, so that a round trip can hold \
                more than two.",
@@ -180,7 +182,7 @@ pub const THREAD_SWITCH: Row = Row {
     operation: "thread context switch (two of them)",
     theirs: Theirs::Printed("s002-0008"),
     replica: Replica::By(&SWITCHING_THREADS),
-    fathom: Fathom::Point("cpu/context_switch", |_| switches("threads")),
+    fathom: SameQuestion::Point("cpu/context_switch", |_| switches("threads")),
     misleads: "As between processes. Threads of pthread_create are the kernel's, and a switch between them costs nearly what one \
                between processes does: that theirs took an eleventh cannot come from switching them.",
     ..PROCESS_SWITCH

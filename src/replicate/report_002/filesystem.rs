@@ -10,7 +10,7 @@ use crate::replicate::past_cache::{Blocks, forgotten, opened};
 use crate::replicate::sweep::{point, served_block};
 use crate::replicate::timer::fenced as timed;
 use crate::replicate::{
-    Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, tasks,
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, tasks,
 };
 use crate::test_file::blocks::below;
 use crate::test_file::{Room, TestFile};
@@ -80,7 +80,7 @@ pub const CACHE_SIZE: Row = Row {
     theirs: Theirs::Printed("s002-0016"),
     replica: Replica::By(&CACHING),
     statistic: Statistic::of(Fit::BeforeJump(2.0)),
-    fathom: Fathom::Point("filesystem/cache_size", |_| {
+    fathom: SameQuestion::Point("filesystem/cache_size", |_| {
         let names =
             [("method", "timing"), ("content", "random data"), ("order", "backward"), ("call", "read")];
         point(Placement::OneCpu, &names, &[])
@@ -102,7 +102,7 @@ const fn read(operation: &'static str, order: &'static str, file: u64, at: fn(&M
         ),
         replica: Replica::By(&READING),
         statistic: Statistic { variant: order, fit: Fit::MeanAt(file as f64) },
-        fathom: Fathom::Point("filesystem/read", at),
+        fathom: SameQuestion::Point("filesystem/read", at),
         misleads: FORGOTTEN,
     }
 }
@@ -132,7 +132,7 @@ pub const REMOTE_IN_SEQUENCE: Row = Row {
     theirs: Theirs::NotPrinted("only in a picture"),
     replica: Replica::By(&READING_AWAY),
     statistic: Statistic::variant(SEQUENTIAL, MEAN),
-    fathom: Fathom::Point("filesystem/remote_read", |machine| far(SEQUENTIAL, machine)),
+    fathom: SameQuestion::Point("filesystem/remote_read", |machine| far(SEQUENTIAL, machine)),
     misleads: "The server's disk, its cache, the ciphers and the network are timed as one; Fathom's figure is of blocks that the server has in \
                memory, and has the exchange without data beside it.",
 };
@@ -140,7 +140,7 @@ pub const REMOTE_IN_SEQUENCE: Row = Row {
 pub const REMOTE_AT_RANDOM: Row = Row {
     operation: "remote file read at random",
     statistic: Statistic::variant(RANDOM, MEAN),
-    fathom: Fathom::Point("filesystem/remote_read", |machine| far(RANDOM, machine)),
+    fathom: SameQuestion::Point("filesystem/remote_read", |machine| far(RANDOM, machine)),
     ..REMOTE_IN_SEQUENCE
 };
 
@@ -152,7 +152,7 @@ pub const PING: Row = Row {
     theirs: Theirs::Printed("s002-0018"),
     replica: Replica::By(&PINGING),
     statistic: Statistic::of(MEAN),
-    fathom: Fathom::Point("network/round_trip", |_| {
+    fathom: SameQuestion::Point("network/round_trip", |_| {
         let names = [("transport", "ICMP echo"), ("loop", "closed"), ("path", PEER)];
         point(Placement::AcrossCpus, &names, &[("payload", PAYLOAD as u64)])
     }),

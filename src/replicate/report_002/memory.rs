@@ -11,7 +11,7 @@ use crate::replicate::timer::fenced as timed;
 use crate::replicate::unoptimised::{read_lines, write_lines};
 use crate::replicate::usage::Usage;
 use crate::replicate::{
-    Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, sweep, tasks,
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, sweep, tasks,
 };
 use crate::test_file::blocks::below;
 use crate::test_file::{Room, TestFile};
@@ -72,7 +72,7 @@ const fn access(operation: &'static str, size: u64, at: fn(&Machine) -> Point) -
         theirs: Theirs::NotPrinted("only in a picture"),
         replica: Replica::By(&ACCESSING),
         statistic: Statistic::of(Fit::MeanAt(size as f64)),
-        fathom: Fathom::Point("memory/load_latency", at),
+        fathom: SameQuestion::Point("memory/load_latency", at),
         misleads: BY_ONE,
     }
 }
@@ -93,7 +93,7 @@ pub const READING: Row = Row {
     theirs: Theirs::Printed("s002-0012"),
     replica: Replica::By(&STREAMING),
     statistic: Statistic::variant("read", MEAN),
-    fathom: Fathom::Point("memory/bandwidth", |machine| stream("read", machine)),
+    fathom: SameQuestion::Point("memory/bandwidth", |machine| stream("read", machine)),
     misleads: "One element of each line is read, with index and sum in memory: how soon the core asks for the next line sets the \
                pace, and the prefetcher how soon it comes. The 136.5 GB/s that they set it against are twice what the memory \
                can do.",
@@ -103,7 +103,7 @@ pub const WRITING: Row = Row {
     operation: "memory bandwidth, writing",
     theirs: Theirs::Printed("s002-0013"),
     statistic: Statistic::variant("write", MEAN),
-    fathom: Fathom::Point("memory/bandwidth", |machine| stream("write", machine)),
+    fathom: SameQuestion::Point("memory/bandwidth", |machine| stream("write", machine)),
     misleads: "As for reading. A line of which one element is written is read before and written back after: twice the bytes \
                that are counted move, which the report does not name among its reasons.",
     ..READING
@@ -117,7 +117,7 @@ pub const PAGE_FAULT: Row = Row {
     theirs: Theirs::Printed("s002-0014"),
     replica: Replica::By(&FAULTING),
     statistic: Statistic::of(MEAN),
-    fathom: Fathom::Point("memory/major_fault", |_| {
+    fathom: SameQuestion::Point("memory/major_fault", |_| {
         point(Placement::OneCpu, &[("access", "shuffled pages, no read-ahead")], &[])
     }),
     misleads: "A file that was just made is still in the page cache: no fault waits for the disk, so it is not the fault that the \

@@ -4,7 +4,7 @@ use crate::experiment::Point;
 use crate::record::TrialOutcome;
 use crate::replicate::record::Replication;
 use crate::replicate::table::Compared;
-use crate::replicate::{Fathom, Method, Replica, Report, Series};
+use crate::replicate::{Method, Replica, Report, SameQuestion, Series};
 use crate::report::paper::{Block, Column, Key, Row, Section, Table, Text};
 use crate::report::{quantities, words};
 
@@ -41,11 +41,11 @@ fn asked(rows: &[Compared]) -> Table {
 
 fn fathom(compared: &Compared) -> Text {
     match &compared.row.fathom {
-        Fathom::Nowhere(reason) => Text::prose(reason),
-        Fathom::Slope(experiment, along, _) => {
+        SameQuestion::Nowhere(reason) => Text::prose(reason),
+        SameQuestion::Slope(experiment, along, _) => {
             Text::code(*experiment).and(format!(", slope along {}", words::parameter(*experiment, along)))
         }
-        Fathom::Point(..) | Fathom::Computed { .. } => {
+        SameQuestion::Point(..) | SameQuestion::Computed { .. } => {
             let points = compared.points.iter().map(point);
             Text::joined(points, "; ")
         }

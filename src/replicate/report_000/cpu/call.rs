@@ -6,7 +6,9 @@ use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::replicate::report_000::boilerplate::{ITERATIONS, series, trials};
 use crate::replicate::sweep::nearest;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
+};
 use std::fs::OpenOptions;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
@@ -56,7 +58,7 @@ const fn procedure(
         theirs: Theirs::Printed(theirs),
         replica: Replica::By(&PROCEDURE),
         statistic: Statistic::of(Fit::MeanAt(arguments)),
-        fathom: Fathom::Point(CALLS, point),
+        fathom: SameQuestion::Point(CALLS, point),
         misleads: "The calls do not depend on each other, so the core overlaps them with the loop and with one another: it is \
                    what a call adds to a loop, not how long one takes. Without optimisation it is mostly the ways of counter \
                    and arguments through memory.",
@@ -80,7 +82,7 @@ pub const ARGUMENT: Row = Row {
     theirs: Theirs::Printed("s000-0274"),
     replica: Replica::By(&PROCEDURE),
     statistic: Statistic::of(Fit::Slope { from: 0.0, to: 7.0 }),
-    fathom: Fathom::Slope(CALLS, "arguments", |machine| call(machine, 0).without("arguments")),
+    fathom: SameQuestion::Slope(CALLS, "arguments", |machine| call(machine, 0).without("arguments")),
     misleads: "Their own table gives 0.13 ns for an argument (0.25 ticks); where 0.6 comes from is not said. Without \
                optimisation each argument is stored and loaded again, which is what is measured here.",
 };
@@ -119,7 +121,7 @@ pub const SYSTEM_CALL: Row = Row {
     theirs: Theirs::Printed("s000-0275"),
     replica: Replica::By(&WRITE),
     statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Point("cpu/system_call", |machine| {
+    fathom: SameQuestion::Point("cpu/system_call", |machine| {
         nearest("cpu/system_call", machine, &[("call", &["write nothing to /dev/null"])], &[])
     }),
     misleads: "Little: loop and timer cost a hundredth of it; a mean holds every interruption, the median does not. A write has work of its own in it besides the entry into the kernel.",

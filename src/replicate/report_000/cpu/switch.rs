@@ -7,7 +7,9 @@ use crate::quantity::Unit;
 use crate::replicate::report_000::boilerplate::{ITERATIONS, Timed, trials};
 use crate::replicate::sweep::nearest;
 use crate::replicate::usage::Usage;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
+};
 use crate::sampling::partner::{Process, pipe};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
@@ -171,7 +173,7 @@ const fn switch(
         theirs: Theirs::Printed(theirs),
         replica: Replica::By(&SWITCHES),
         statistic: Statistic::variant(variant, Fit::Mean(Deviation::Sample)),
-        fathom: Fathom::Point(SWITCH, point),
+        fathom: SameQuestion::Point(SWITCH, point),
         misleads,
     }
 }

@@ -5,7 +5,9 @@ use crate::experiment::{Failure, Placement, ensure, errno};
 use crate::quantity::Unit;
 use crate::replicate::report_000::boilerplate::{series, trials};
 use crate::replicate::sweep::nearest;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
+};
 use std::ptr::{null, null_mut};
 use std::time::Duration;
 
@@ -53,7 +55,7 @@ pub const THREAD: Row = Row {
     theirs: Theirs::Printed("s000-0276"),
     replica: Replica::By(&THREADS),
     statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Point("cpu/thread_creation", |machine| {
+    fathom: SameQuestion::Point("cpu/thread_creation", |machine| {
         nearest(
             "cpu/thread_creation",
             machine,
@@ -104,7 +106,7 @@ pub const PROCESS: Row = Row {
     theirs: Theirs::Printed("s000-0277"),
     replica: Replica::By(&PROCESSES),
     statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Point("cpu/process_creation", |machine| {
+    fathom: SameQuestion::Point("cpu/process_creation", |machine| {
         nearest(
             "cpu/process_creation",
             machine,

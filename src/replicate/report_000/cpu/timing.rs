@@ -8,7 +8,9 @@ use crate::replicate::pace::reduced;
 use crate::replicate::report_000::boilerplate::{ITERATIONS, TRIALS, timed_once, trials};
 use crate::replicate::sweep::nearest;
 use crate::replicate::timer::{start, stop_with_trailing_cpuid};
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
+};
 use std::time::Duration;
 
 const INSIDE: &str = "between the readings";
@@ -127,7 +129,7 @@ pub const MEASUREMENT: Row = Row {
     theirs: Theirs::Printed("s000-0273"),
     replica: Replica::By(&TIMING),
     statistic: Statistic::variant(BOTH, Fit::Mean(Deviation::None)),
-    fathom: Fathom::Computed { of: pair_and_loops, value: pair_and_loop },
+    fathom: SameQuestion::Computed { of: pair_and_loops, value: pair_and_loop },
     misleads: "It is the sum of two figures that never occur together: the loop surrounds the timer once in a million \
                iterations. It was never subtracted from anything.",
 };
@@ -141,7 +143,7 @@ pub const TIMER: Row = Row {
     theirs: Theirs::Printed("s000-0002"),
     replica: Replica::By(&TIMING),
     statistic: Statistic::variant(INSIDE, Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Point(OVERHEAD, pair),
+    fathom: SameQuestion::Point(OVERHEAD, pair),
     misleads: "The method is right about what a pair of readings adds to a result; that the figure equals the number of \
                instructions is chance. In ticks it cannot be compared with instructions at all: a tick is not a core's cycle.",
 };
@@ -155,7 +157,7 @@ pub const TIMER_WHOLE: Row = Row {
     theirs: Theirs::NotPrinted("they give only what passes between the two readings of the counter"),
     replica: Replica::By(&TIMING),
     statistic: Statistic::variant(WHOLE, Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Computed {
+    fathom: SameQuestion::Computed {
         of: |machine| vec![(OVERHEAD, reading(machine, "cost"))],
         value: two_readings,
     },
@@ -172,7 +174,7 @@ pub const TIMER_AROUND: Row = Row {
     theirs: Theirs::Printed("s000-0002"),
     replica: Replica::By(&TIMING),
     statistic: Statistic::variant(AROUND, Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Point(OVERHEAD, pair),
+    fathom: SameQuestion::Point(OVERHEAD, pair),
     misleads: "Read as section 3.1.3 has it, the figure would be one iteration of an empty loop, and the timer a millionth of \
                it: their 8.19 ns are not this, so the timer stood inside.",
 };
@@ -186,7 +188,7 @@ pub const LOOP: Row = Row {
     theirs: Theirs::Printed("s000-0006"),
     replica: Replica::By(&TIMING),
     statistic: Statistic::variant(STORE, Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Slope(LOOPS, "iterations", register_loops),
+    fathom: SameQuestion::Slope(LOOPS, "iterations", register_loops),
     misleads: "Without optimisation the counter lives in memory: the figure is how fast a core forwards a store to the next \
                load, a cycle on recent cores and five on older ones, and not what a loop in a register costs.",
 };

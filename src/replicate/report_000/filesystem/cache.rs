@@ -10,7 +10,7 @@ use crate::replicate::report_000::shuffle::shuffled;
 use crate::replicate::report_000::zeros;
 use crate::replicate::sweep::nearest;
 use crate::replicate::usage::Usage;
-use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use crate::test_file::page_bytes;
 use std::fs::File;
 use std::time::Duration;
@@ -105,7 +105,7 @@ pub const FIRST_ACCESS: Row = Row {
     theirs: Theirs::Printed("s000-0298"),
     replica: Replica::By(&MAPPED_FILES),
     statistic: Statistic::variant(FIRST, OVER_SIZES),
-    fathom: Fathom::Point("memory/major_fault", |machine| {
+    fathom: SameQuestion::Point("memory/major_fault", |machine| {
         nearest("memory/major_fault", machine, &[("access", &["shuffled pages, no read-ahead"])], &[])
     }),
     misleads: "No page comes from the disk: the file is still in the cache, and the faults are soft (counted beside; where the cache keeps a file in large pieces, one of them maps many pages). Their own hard \
@@ -121,7 +121,7 @@ pub const CACHED_PAGE: Row = Row {
     theirs: Theirs::Printed("s000-0156"),
     replica: Replica::By(&MAPPED_FILES),
     statistic: Statistic::variant(LATER, OVER_SIZES),
-    fathom: Fathom::Point("filesystem/read", warm_map),
+    fathom: SameQuestion::Point("filesystem/read", warm_map),
     misleads: "Two bytes of a page that is mapped already are loads like any other: small files measure the processor's caches, large \
                ones its memory and its page tables. What the file cache adds, looking the page up and copying or mapping it, is \
                not in them. Fathom reads all of each block.",
@@ -144,7 +144,7 @@ pub const CACHE_SIZE: Row = Row {
          this machine's memory, and hours in which it does nothing else",
     ),
     statistic: Statistic::variant(LATER, Fit::Maximum),
-    fathom: Fathom::Point("filesystem/cache_size", |machine| {
+    fathom: SameQuestion::Point("filesystem/cache_size", |machine| {
         nearest("filesystem/cache_size", machine, &[("method", &["residency"])], &[])
     }),
     misleads: "That the file of 16 GiB did not end shows only that the cache is smaller; the largest that did, of 8 GiB, that it is \

@@ -7,7 +7,7 @@ use crate::quantity::Unit;
 use crate::replicate::pace::reduced;
 use crate::replicate::report_000::boilerplate::timed_once;
 use crate::replicate::sweep::nearest;
-use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use crate::sampling::partner::{Process, pipe};
 use crate::test_file::{Aligned, Room, TestFile, direct, evict};
 use std::fs::File;
@@ -158,7 +158,7 @@ const fn line(
         theirs: Theirs::Printed(theirs),
         replica: Replica::By(&PROCESSES),
         statistic: Statistic::of(Fit::SlopeThroughExtremes { from, to }),
-        fathom: Fathom::Slope(CONTENTION, "processes", all_in_order),
+        fathom: SameQuestion::Slope(CONTENTION, "processes", all_in_order),
         misleads,
     }
 }

@@ -8,7 +8,7 @@ use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
 use crate::replicate::report_000::mapped::drop_cached;
 use crate::replicate::report_000::shuffle::shuffled;
 use crate::replicate::sweep::nearest;
-use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use crate::test_file::{Aligned, Room, TestFile};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
@@ -149,7 +149,7 @@ const fn row(
         theirs: Theirs::Printed(theirs),
         replica: Replica::By(&BLOCKS),
         statistic: Statistic::variant(variant, Fit::MeanOver { from: 0.0, to: f64::MAX }),
-        fathom: Fathom::Point(READ, point),
+        fathom: SameQuestion::Point(READ, point),
         misleads,
     }
 }

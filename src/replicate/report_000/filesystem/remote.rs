@@ -8,7 +8,9 @@ use crate::remote::{Client, connect, path, read_block};
 use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
 use crate::replicate::report_000::shuffle::shuffled;
 use crate::replicate::sweep::nearest;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
+};
 use std::time::Duration;
 
 const IN_ORDER: &str = "sequential";
@@ -98,7 +100,7 @@ const fn row(
         theirs: Theirs::Printed(theirs),
         replica: Replica::By(&REMOTE),
         statistic: Statistic::variant(variant, Fit::Mean(Deviation::None)),
-        fathom: Fathom::Point(REMOTE_READ, point),
+        fathom: SameQuestion::Point(REMOTE_READ, point),
         misleads,
     }
 }

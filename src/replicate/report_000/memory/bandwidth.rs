@@ -6,7 +6,9 @@ use crate::quantity::Unit;
 use crate::replicate::pace::reduced;
 use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
 use crate::replicate::sweep::nearest;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
+};
 use std::time::Duration;
 
 const READS: &str = "read";
@@ -209,7 +211,7 @@ const fn moved(
     (unit, per): (Unit, &'static str),
     variant: &'static str,
     theirs: &'static str,
-    fathom: Fathom,
+    fathom: SameQuestion,
     misleads: &'static str,
 ) -> Row {
     Row {
@@ -234,7 +236,7 @@ pub const READ: Row = moved(
     RATE,
     READS,
     "s000-0281",
-    Fathom::Point(PARALLEL, reading),
+    SameQuestion::Point(PARALLEL, reading),
     "taskset holds both threads on one CPU, so the second adds nothing; each word is loaded by four instructions of unoptimised \
      code. It is one core's bandwidth through such code, not the memory's. Their GB/s are GiB/s.",
 );
@@ -245,7 +247,7 @@ pub const WRITE: Row = moved(
     RATE,
     WRITES,
     "s000-0283",
-    Fathom::Point(PARALLEL, writing),
+    SameQuestion::Point(PARALLEL, writing),
     "As with reads: one CPU, unoptimised code, GiB/s called GB/s. Every line that is written is read before, which is counted by \
      neither method.",
 );
@@ -256,7 +258,7 @@ pub const READ_A_BYTE: Row = moved(
     TIME,
     READS_A_BYTE,
     "s000-0282",
-    Fathom::Computed { of: |machine| vec![(PARALLEL, reading(machine))], value: reading_a_byte },
+    SameQuestion::Computed { of: |machine| vec![(PARALLEL, reading(machine))], value: reading_a_byte },
     "The same figure the other way round.",
 );
 
@@ -266,7 +268,7 @@ pub const WRITE_A_BYTE: Row = moved(
     TIME,
     WRITES_A_BYTE,
     "s000-0284",
-    Fathom::Computed { of: |machine| vec![(PARALLEL, writing(machine))], value: writing_a_byte },
+    SameQuestion::Computed { of: |machine| vec![(PARALLEL, writing(machine))], value: writing_a_byte },
     "The same figure the other way round; in their tables it has slipped by a digit (0.1141 ticks are 0.0606 ns).",
 );
 

@@ -9,7 +9,9 @@ use crate::replicate::report_000::shuffle::shuffled;
 use crate::replicate::report_000::zeros;
 use crate::replicate::sweep::nearest;
 use crate::replicate::usage::Usage;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
+};
 use crate::test_file::{evict, page_bytes};
 use std::fs::File;
 use std::time::Duration;
@@ -104,7 +106,7 @@ pub const PAGE_FAULT: Row = Row {
     theirs: Theirs::Printed("s000-0285"),
     replica: Replica::By(&FAULTS),
     statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Point("memory/major_fault", |machine| {
+    fathom: SameQuestion::Point("memory/major_fault", |machine| {
         nearest("memory/major_fault", machine, &[("access", &["shuffled pages, no read-ahead"])], &[])
     }),
     misleads: "The method is sound, and getrusage proves it. What may mislead is the file: zeros need not be read where a file system \

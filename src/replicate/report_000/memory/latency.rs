@@ -7,7 +7,7 @@ use crate::quantity::Unit;
 use crate::replicate::pace::reduced;
 use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
 use crate::replicate::sweep::nearest;
-use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use std::time::Duration;
 
 static CHASE: Method = Method {
@@ -68,7 +68,7 @@ fn shortened(chain: &Chain, size: u64) -> Option<String> {
     Some(format!("The chain through {elements} elements comes round after {round}."))
 }
 
-const fn load(operation: &'static str, size: u64, theirs: &'static str, fathom: Fathom) -> Row {
+const fn load(operation: &'static str, size: u64, theirs: &'static str, fathom: SameQuestion) -> Row {
     Row {
         section: "4.1",
         operation,
@@ -97,7 +97,7 @@ pub const L1: Row = load(
     "load, array called 32 KiB (their L1)",
     CALLED_L1,
     "s000-0064",
-    Fathom::Point("memory/load_latency", |machine| cycle(machine, CALLED_L1)),
+    SameQuestion::Point("memory/load_latency", |machine| cycle(machine, CALLED_L1)),
 );
 
 /// Table 9, level 2.
@@ -105,7 +105,7 @@ pub const L2: Row = load(
     "load, array called 512 KiB (their L2)",
     CALLED_L2,
     "s000-0065",
-    Fathom::Point("memory/load_latency", |machine| cycle(machine, CALLED_L2)),
+    SameQuestion::Point("memory/load_latency", |machine| cycle(machine, CALLED_L2)),
 );
 
 /// Table 9, level 3.
@@ -113,7 +113,7 @@ pub const L3: Row = load(
     "load, array called 8 MiB (their L3)",
     CALLED_L3,
     "s000-0066",
-    Fathom::Point("memory/load_latency", |machine| cycle(machine, CALLED_L3)),
+    SameQuestion::Point("memory/load_latency", |machine| cycle(machine, CALLED_L3)),
 );
 
 /// The summary's row.
@@ -121,5 +121,5 @@ pub const RAM: Row = load(
     "load from main memory (array called 128 MiB)",
     CALLED_RAM,
     "s000-0280",
-    Fathom::Point("memory/load_latency", |machine| cycle(machine, CALLED_RAM)),
+    SameQuestion::Point("memory/load_latency", |machine| cycle(machine, CALLED_RAM)),
 );

@@ -9,7 +9,9 @@ use crate::peer::service::{Enough, StreamOptions};
 use crate::quantity::Unit;
 use crate::replicate::report_000::boilerplate::trials;
 use crate::replicate::sweep::nearest;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
+};
 use socket2::Socket;
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -115,7 +117,7 @@ const fn moved(
         theirs: Theirs::Printed(theirs),
         replica: Replica::By(method),
         statistic: Statistic::variant(variant, Fit::Mean(Deviation::Sample)),
-        fathom: Fathom::Point(BANDWIDTH, point),
+        fathom: SameQuestion::Point(BANDWIDTH, point),
         misleads,
     }
 }

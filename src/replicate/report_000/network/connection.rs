@@ -10,7 +10,9 @@ use crate::quantity::Unit;
 use crate::replicate::pace::reduced;
 use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
 use crate::replicate::sweep::nearest;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
+};
 use crate::sampling::partner::Process;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::Read;
@@ -164,7 +166,7 @@ const fn row(
         theirs: Theirs::Printed(theirs),
         replica: Replica::By(method),
         statistic: Statistic::variant(variant, Fit::Mean(Deviation::Sample)),
-        fathom: Fathom::Point(CONNECTION, point),
+        fathom: SameQuestion::Point(CONNECTION, point),
         misleads,
     }
 }

@@ -10,7 +10,9 @@ use crate::peer::service::Transport;
 use crate::quantity::Unit;
 use crate::replicate::report_000::boilerplate::{series, trials};
 use crate::replicate::sweep::nearest;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
+};
 use std::io::{Read, Write};
 use std::net::{IpAddr, TcpStream};
 use std::time::Duration;
@@ -134,7 +136,7 @@ const fn trip(
         theirs: Theirs::Printed(theirs),
         replica: Replica::By(method),
         statistic: Statistic::of(Fit::Mean(deviation)),
-        fathom: Fathom::Point(ROUND_TRIP, point),
+        fathom: SameQuestion::Point(ROUND_TRIP, point),
         misleads,
     }
 }

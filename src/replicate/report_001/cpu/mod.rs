@@ -5,7 +5,7 @@ mod measured;
 use crate::experiment::{Placement, Point};
 use crate::quantity::Unit;
 use crate::replicate::sweep::point;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Statistic, Theirs};
+use crate::replicate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Statistic, Theirs};
 use measured::{Between, calling, entering, forking, looping, measurement, switching, threading};
 use std::time::Duration;
 
@@ -106,7 +106,7 @@ pub const MEASUREMENT: Row = Row {
     theirs: Theirs::Printed("s001-0076"),
     replica: Replica::By(&MEASURING),
     statistic: MEAN,
-    fathom: Fathom::Point("cpu/timing_overhead", |_| timing("cost")),
+    fathom: SameQuestion::Point("cpu/timing_overhead", |_| timing("cost")),
     misleads: "It is what must be subtracted from a timed span, and right for that. It is not what measuring costs the \
                program, as they call it: the CPUID before the first reading is not between the two, and takes about a \
                hundred cycles on the bare machine and thousands in a virtual one, where the hypervisor answers it.",
@@ -120,7 +120,7 @@ pub const LOOP: Row = Row {
     theirs: Theirs::Printed("s001-0077"),
     replica: Replica::By(&LOOPING),
     statistic: MEAN,
-    fathom: Fathom::Slope("cpu/loop_overhead", "iterations", |_| {
+    fathom: SameQuestion::Slope("cpu/loop_overhead", "iterations", |_| {
         point(Placement::OneCpu, &[("form", "register")], &[])
     }),
     misleads: "At -O0 the counter lives in memory, and the figure is the forwarding of each store to the next load, which some \
@@ -140,7 +140,7 @@ pub const PER_ARGUMENT: Row = Row {
     theirs: Theirs::Printed("s001-0078"),
     replica: Replica::By(&CALLING),
     statistic: Statistic::of(Fit::Slope { from: 0.0, to: 7.0 }),
-    fathom: Fathom::Slope("cpu/procedure_call", "arguments", |_| {
+    fathom: SameQuestion::Slope("cpu/procedure_call", "arguments", |_| {
         point(Placement::OneCpu, &[("form", "abi")], &[])
     }),
     misleads: CALLED,
@@ -151,7 +151,7 @@ pub const NO_ARGUMENT: Row = Row {
     per: "",
     theirs: Theirs::Printed("s001-0005"),
     statistic: Statistic::of(Fit::MeanAt(0.0)),
-    fathom: Fathom::Point("cpu/procedure_call", |_| calls(0)),
+    fathom: SameQuestion::Point("cpu/procedure_call", |_| calls(0)),
     ..PER_ARGUMENT
 };
 
@@ -159,7 +159,7 @@ pub const SEVEN_ARGUMENTS: Row = Row {
     operation: "procedure call with seven arguments",
     theirs: Theirs::Printed("s001-0012"),
     statistic: Statistic::of(Fit::MeanAt(7.0)),
-    fathom: Fathom::Point("cpu/procedure_call", |_| calls(7)),
+    fathom: SameQuestion::Point("cpu/procedure_call", |_| calls(7)),
     ..NO_ARGUMENT
 };
 
@@ -171,7 +171,7 @@ pub const SYSTEM_CALL: Row = Row {
     theirs: Theirs::Printed("s001-0079"),
     replica: Replica::By(&ENTERING),
     statistic: MEAN,
-    fathom: Fathom::Point("cpu/system_call", |_| point(Placement::OneCpu, &[("call", "getpid")], &[])),
+    fathom: SameQuestion::Point("cpu/system_call", |_| point(Placement::OneCpu, &[("call", "getpid")], &[])),
     misleads: "Nothing in what is timed: a thousand calls between two readings give the cost of a call. But a mean over ten trials is \
                moved by a single one that was interrupted, which the deviation shows. It does not explain their 1.31 µs, many \
                times what other machines of the time took: its deviation is small.",
@@ -185,7 +185,7 @@ pub const PROCESS_CREATION: Row = Row {
     theirs: Theirs::Printed("s001-0080"),
     replica: Replica::By(&FORKING),
     statistic: MEAN,
-    fathom: Fathom::Point("cpu/process_creation", |_| {
+    fathom: SameQuestion::Point("cpu/process_creation", |_| {
         point(Placement::Free, &[("measure", "fork, exit, wait")], &[])
     }),
     misleads: "Only what the parent does is timed. That the child starts, ends and is reaped belongs to a process, and is \
@@ -200,7 +200,7 @@ pub const THREAD_CREATION: Row = Row {
     theirs: Theirs::Printed("s001-0081"),
     replica: Replica::By(&THREADING),
     statistic: MEAN,
-    fathom: Fathom::Point("cpu/thread_creation", |_| {
+    fathom: SameQuestion::Point("cpu/thread_creation", |_| {
         point(Placement::Free, &[("measure", "create and join")], &[])
     }),
     misleads: "Only the call is timed: neither the thread's start nor its end, so that the ratio of a process to a thread \
@@ -220,7 +220,7 @@ pub const PROCESS_SWITCH: Row = Row {
     theirs: Theirs::Printed("s001-0082"),
     replica: Replica::By(&SWITCHING_PROCESSES),
     statistic: MEAN,
-    fathom: Fathom::Point("cpu/context_switch", |_| switches("processes")),
+    fathom: SameQuestion::Point("cpu/context_switch", |_| switches("processes")),
     misleads: SWITCHED,
 };
 
@@ -228,7 +228,7 @@ pub const THREAD_SWITCH: Row = Row {
     operation: "thread context switch",
     theirs: Theirs::Printed("s001-0083"),
     replica: Replica::By(&SWITCHING_THREADS),
-    fathom: Fathom::Point("cpu/context_switch", |_| switches("threads")),
+    fathom: SameQuestion::Point("cpu/context_switch", |_| switches("threads")),
     ..PROCESS_SWITCH
 };
 

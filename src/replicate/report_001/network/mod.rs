@@ -6,7 +6,7 @@ use crate::experiment::{Found, Known, PEER, Placement, Point, Requirement};
 use crate::peer::other_side::LOOPBACK;
 use crate::quantity::Unit;
 use crate::replicate::sweep::point;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Statistic, Theirs};
+use crate::replicate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Statistic, Theirs};
 use measured::{BOTH, MESSAGE, SET_UP, TAKEN_DOWN, connecting, pouring, tripping};
 use std::time::Duration;
 
@@ -88,7 +88,7 @@ pub const ROUND_TRIP: Row = Row {
     theirs: Theirs::Printed("s001-0091"),
     replica: Replica::By(&TRIPPING),
     statistic: Statistic::of(MEAN),
-    fathom: Fathom::Point("network/round_trip", |_| trip(LOOPBACK)),
+    fathom: SameQuestion::Point("network/round_trip", |_| trip(LOOPBACK)),
     misleads: "Ten round trips on a young connection: the mean holds the first one. Nothing holds the two sides where they are: on one \
                processor a round trip is two switches, on two it is waking an idle one twice, and the figure does not say which.",
 };
@@ -97,7 +97,7 @@ pub const ROUND_TRIP_AWAY: Row = Row {
     operation: "round trip over TCP, remote",
     theirs: Theirs::Printed("s001-0092"),
     replica: Replica::By(&TRIPPING_AWAY),
-    fathom: Fathom::Point("network/round_trip", |_| trip(PEER)),
+    fathom: SameQuestion::Point("network/round_trip", |_| trip(PEER)),
     misleads: "As over loopback. Over Wi-Fi the mean is that of the air's other users, and the least would say more of the way.",
     ..ROUND_TRIP
 };
@@ -110,7 +110,7 @@ pub const BANDWIDTH: Row = Row {
     theirs: Theirs::Printed("s001-0093"),
     replica: Replica::By(&POURING),
     statistic: Statistic::of(MEAN),
-    fathom: Fathom::Point("network/bandwidth", |_| stream(LOOPBACK)),
+    fathom: SameQuestion::Point("network/bandwidth", |_| stream(LOOPBACK)),
     misleads: "Little: a long stream of large writes is the right question, and its beginning is a small part of it. It is the mean of \
                ten and not a peak; and both sides run wherever the scheduler puts them, on one processor or on two.",
 };
@@ -119,7 +119,7 @@ pub const BANDWIDTH_AWAY: Row = Row {
     operation: "peak bandwidth, remote",
     theirs: Theirs::Printed("s001-0094"),
     replica: Replica::By(&POURING_AWAY),
-    fathom: Fathom::Point("network/bandwidth", |_| stream(PEER)),
+    fathom: SameQuestion::Point("network/bandwidth", |_| stream(PEER)),
     misleads: "Little, as over loopback. The stream's beginning, in which TCP feels its way, weighs the more the fewer messages \
                there are.",
     ..BANDWIDTH
@@ -133,7 +133,7 @@ pub const CONNECTION: Row = Row {
     theirs: Theirs::Printed("s001-0095"),
     replica: Replica::By(&CONNECTING),
     statistic: Statistic::variant(BOTH, MEAN),
-    fathom: Fathom::Computed { of: |_| both_points(LOOPBACK), value: |known| both(LOOPBACK, known) },
+    fathom: SameQuestion::Computed { of: |_| both_points(LOOPBACK), value: |known| both(LOOPBACK, known) },
     misleads: "close() only releases a descriptor and leaves the end of the connection to the kernel: the other side's answer is \
                not waited for, as it is in Fathom's figure. It needs no round trip, which is why theirs took less than one.",
 };
@@ -142,7 +142,7 @@ pub const CONNECTION_AWAY: Row = Row {
     operation: "connection set up and taken down, remote",
     theirs: Theirs::Printed("s001-0096"),
     replica: Replica::By(&CONNECTING_AWAY),
-    fathom: Fathom::Computed { of: |_| both_points(PEER), value: |known| both(PEER, known) },
+    fathom: SameQuestion::Computed { of: |_| both_points(PEER), value: |known| both(PEER, known) },
     ..CONNECTION
 };
 
@@ -150,7 +150,7 @@ pub const SETUP: Row = Row {
     operation: "connection set up (connect), loopback",
     theirs: Theirs::Printed("s001-0054"),
     statistic: Statistic::variant(SET_UP, MEAN),
-    fathom: Fathom::Point("network/connection", |_| part("connect", LOOPBACK)),
+    fathom: SameQuestion::Point("network/connection", |_| part("connect", LOOPBACK)),
     misleads: "Nothing in what is timed: connect() returns when the answer is there, before the other side has accepted. Where the two sides \
                run is left to the scheduler: on one processor they need no wake-up of an idle one. Theirs took less than the round \
                trip that it was predicted from.",
@@ -161,7 +161,7 @@ pub const TEARDOWN: Row = Row {
     operation: "connection taken down (close), loopback",
     theirs: Theirs::Printed("s001-0055"),
     statistic: Statistic::variant(TAKEN_DOWN, MEAN),
-    fathom: Fathom::Point("network/connection", |_| part("graceful end", LOOPBACK)),
+    fathom: SameQuestion::Point("network/connection", |_| part("graceful end", LOOPBACK)),
     ..CONNECTION
 };
 
@@ -169,7 +169,7 @@ pub const SETUP_AWAY: Row = Row {
     operation: "connection set up (connect), remote",
     theirs: Theirs::Printed("s001-0057"),
     replica: Replica::By(&CONNECTING_AWAY),
-    fathom: Fathom::Point("network/connection", |_| part("connect", PEER)),
+    fathom: SameQuestion::Point("network/connection", |_| part("connect", PEER)),
     misleads: "Nothing in what is timed: connect() returns when the answer is there, after one round trip. With a virtual other host, where \
                the two sides run is left to the scheduler, as over loopback.",
     ..SETUP
@@ -179,7 +179,7 @@ pub const TEARDOWN_AWAY: Row = Row {
     operation: "connection taken down (close), remote",
     theirs: Theirs::Printed("s001-0058"),
     replica: Replica::By(&CONNECTING_AWAY),
-    fathom: Fathom::Point("network/connection", |_| part("graceful end", PEER)),
+    fathom: SameQuestion::Point("network/connection", |_| part("graceful end", PEER)),
     ..TEARDOWN
 };
 

@@ -10,7 +10,7 @@ use crate::experiment::{Failure, Placement};
 use crate::quantity::Unit;
 use crate::replicate::sweep::nearest;
 use crate::replicate::{
-    Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer,
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer,
 };
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ pub const ARGUMENT_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0518"),
     replica: Replica::By(&PROCEDURE),
     statistic: Statistic::of(Fit::Slope { from: 0.0, to: 7.0 }),
-    fathom: Fathom::Slope("cpu/procedure_call", "arguments", |machine| {
+    fathom: SameQuestion::Slope("cpu/procedure_call", "arguments", |machine| {
         nearest("cpu/procedure_call", machine, &[("form", &["abi"])], &[("arguments", 0)])
             .without("arguments")
     }),
@@ -69,7 +69,7 @@ pub const PROCEDURE_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0122"),
     replica: Replica::By(&PROCEDURE),
     statistic: Statistic::of(Fit::MeanAt(0.0)),
-    fathom: Fathom::Point("cpu/procedure_call", |machine| {
+    fathom: SameQuestion::Point("cpu/procedure_call", |machine| {
         nearest("cpu/procedure_call", machine, &[("form", &["abi"])], &[("arguments", 0)])
     }),
     misleads: "It is the clock that is measured: a pair of readings with nothing between says nearly the same. The figure is \
@@ -85,7 +85,7 @@ pub const GETPID_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0519"),
     replica: Replica::By(&SYSTEM),
     statistic: Statistic::variant(GETPID, Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Point("cpu/system_call", |machine| {
+    fathom: SameQuestion::Point("cpu/system_call", |machine| {
         nearest("cpu/system_call", machine, &[("call", &["getpid by library"])], &[])
     }),
     misleads: "Theirs is no system call: the library had kept the number, and what is left is the clock. Here the kernel is \
@@ -101,7 +101,7 @@ pub const GETPPID_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0520"),
     replica: Replica::By(&SYSTEM),
     statistic: Statistic::variant(GETPPID, Fit::MeanOf { first: 5, last: 10 }),
-    fathom: Fathom::Point("cpu/system_call", |machine| {
+    fathom: SameQuestion::Point("cpu/system_call", |machine| {
         nearest("cpu/system_call", machine, &[("call", &["getppid"])], &[])
     }),
     misleads: "The clock's part is in it, and each call stands alone between serialising instructions, where calls in a row \

@@ -5,7 +5,7 @@ use crate::experiment::{Failure, Placement};
 use crate::quantity::Unit;
 use crate::replicate::sweep::nearest;
 use crate::replicate::{
-    Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer,
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer,
 };
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ pub const READING_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0516"),
     replica: Replica::By(&READING),
     statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Point("cpu/timing_overhead", |machine| {
+    fathom: SameQuestion::Point("cpu/timing_overhead", |machine| {
         nearest(
             "cpu/timing_overhead",
             machine,
@@ -67,7 +67,7 @@ pub const LOOP_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0517"),
     replica: Replica::By(&LOOP),
     statistic: Statistic::variant(PER_ITERATION, Fit::MeanAt(LONGEST as f64)),
-    fathom: Fathom::Slope("cpu/loop_overhead", "iterations", |machine| {
+    fathom: SameQuestion::Slope("cpu/loop_overhead", "iterations", |machine| {
         nearest("cpu/loop_overhead", machine, &[("form", &["register"])], &[("iterations", 0)])
             .without("iterations")
     }),

@@ -5,7 +5,7 @@ use crate::experiment::{Failure, Placement, ensure, errno};
 use crate::quantity::Unit;
 use crate::replicate::sweep::nearest;
 use crate::replicate::{
-    Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer,
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer,
 };
 use crate::sampling::partner::pipe;
 use std::os::fd::AsRawFd;
@@ -48,7 +48,7 @@ pub const PROCESS_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0523"),
     replica: Replica::By(&PROCESS),
     statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Point("cpu/context_switch", |machine| {
+    fathom: SameQuestion::Point("cpu/context_switch", |machine| {
         let names: &[(&str, &[&str])] = &[
             ("mechanism", &["pipe less its cost"]),
             ("between", &["processes"]),
@@ -70,7 +70,7 @@ pub const THREAD_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0524"),
     replica: Replica::By(&THREAD),
     statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Point("cpu/context_switch", |machine| {
+    fathom: SameQuestion::Point("cpu/context_switch", |machine| {
         let names: &[(&str, &[&str])] =
             &[("mechanism", &["pipe less its cost"]), ("between", &["threads"]), ("placement", &["one-cpu"])];
         nearest("cpu/context_switch", machine, names, &[])

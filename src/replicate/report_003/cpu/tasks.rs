@@ -4,7 +4,7 @@ use super::super::repetitions::{RUNS, Repetitions};
 use crate::experiment::{Failure, Placement, ensure, errno};
 use crate::quantity::Unit;
 use crate::replicate::sweep::nearest;
-use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer};
+use crate::replicate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer};
 use crate::statistics;
 use std::ptr::{null, null_mut};
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub const PROCESS_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0521"),
     replica: Replica::By(&PROCESS),
     statistic: Statistic::of(Fit::MeanButFarthest),
-    fathom: Fathom::Point("cpu/process_creation", |machine| {
+    fathom: SameQuestion::Point("cpu/process_creation", |machine| {
         nearest(
             "cpu/process_creation",
             machine,
@@ -64,7 +64,7 @@ pub const THREAD_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0522"),
     replica: Replica::By(&THREAD),
     statistic: Statistic::of(Fit::MeanButFarthest),
-    fathom: Fathom::Point("cpu/thread_creation", |machine| {
+    fathom: SameQuestion::Point("cpu/thread_creation", |machine| {
         nearest(
             "cpu/thread_creation",
             machine,

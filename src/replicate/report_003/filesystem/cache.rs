@@ -7,7 +7,7 @@ use crate::quantity::Unit;
 use crate::quantity::declared::size;
 use crate::replicate::sweep::nearest;
 use crate::replicate::{
-    Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer,
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer,
 };
 use crate::test_file::{self, Room, TestFile};
 use std::fs::File;
@@ -55,7 +55,7 @@ pub const SIZE_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0538"),
     replica: Replica::By(&SIZE),
     statistic: Statistic::variant(FINE, Fit::WhereSettled(1.1)),
-    fathom: Fathom::Point("filesystem/cache_size", |machine| {
+    fathom: SameQuestion::Point("filesystem/cache_size", |machine| {
         nearest(
             "filesystem/cache_size",
             machine,
@@ -77,7 +77,7 @@ pub const RATE_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0400"),
     replica: Replica::By(&CACHED),
     statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Computed {
+    fathom: SameQuestion::Computed {
         of: |machine| vec![("filesystem/read", warm(machine))],
         value: |known| known.found("filesystem/read", &warm(known.machine)).map(rate),
     },

@@ -6,7 +6,9 @@ use crate::experiment::{Dimension, Failure, Found, Known, Placement, Point, ensu
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::replicate::sweep::nearest;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
+};
 use crate::sampling::partner::{Process, pipe};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -69,7 +71,7 @@ pub const COEFFICIENT_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0543"),
     replica: Replica::By(&CONTENTION),
     statistic: Statistic::variant(GROWTH, Fit::Mean(Deviation::None)),
-    fathom: Fathom::Computed { of: doublings, value: growth_by_doubling },
+    fathom: SameQuestion::Computed { of: doublings, value: growth_by_doubling },
     misleads: "The coefficient is not defined, and equals no fit of their table: a line through it has a slope of about 20 µs a process. Only the main process is timed, and the \
                others start and end when they like, so that with few passes it may read alone for a while.",
 };
@@ -85,7 +87,7 @@ pub const SLOPE_ROW: Row = Row {
     ),
     replica: Replica::By(&CONTENTION),
     statistic: Statistic::variant(SEQUENTIAL.name, Fit::Slope { from: 1.0, to: MOST as f64 }),
-    fathom: Fathom::Slope("filesystem/contention", "processes", |machine| {
+    fathom: SameQuestion::Slope("filesystem/contention", "processes", |machine| {
         point(machine, SEQUENTIAL.name, 1).without("processes")
     }),
     misleads: "Only the main process is timed, and the competitors are not held at a start; Fathom times all of them while all of them read, up to 50 processes.",
@@ -105,7 +107,7 @@ const fn crowded(
         theirs: Theirs::Printed(theirs),
         replica: Replica::By(&CONTENTION),
         statistic: Statistic::variant(pattern.name, Fit::MeanAt(MOST as f64)),
-        fathom: Fathom::Point("filesystem/contention", point),
+        fathom: SameQuestion::Point("filesystem/contention", point),
         misleads: "The competitors begin before the main process and may end before it does; all of them are forked onto one CPU. Fathom's processes read all the \
                    time, wherever the scheduler puts them.",
     }

@@ -6,7 +6,7 @@ use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::quantity::declared::size;
 use crate::replicate::sweep::nearest;
-use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer};
+use crate::replicate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer};
 use crate::test_file::{self, Aligned, Room, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -51,7 +51,7 @@ pub const SEQUENTIAL_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0539"),
     replica: Replica::By(&READ),
     statistic: Statistic::variant(SEQUENTIAL, Fit::MeanAt(SUMMARY_FILE as f64)),
-    fathom: Fathom::Point("filesystem/read", |machine| direct(machine, SEQUENTIAL, "read")),
+    fathom: SameQuestion::Point("filesystem/read", |machine| direct(machine, SEQUENTIAL, "read")),
     misleads: MISLEADS,
 };
 
@@ -60,7 +60,7 @@ pub const RANDOM_ROW: Row = Row {
     operation: "file read, random",
     theirs: Theirs::Printed("s003-0540"),
     statistic: Statistic::variant(RANDOM, Fit::MeanAt(SUMMARY_FILE as f64)),
-    fathom: Fathom::Point("filesystem/read", |machine| direct(machine, RANDOM, "pread")),
+    fathom: SameQuestion::Point("filesystem/read", |machine| direct(machine, RANDOM, "pread")),
     misleads: "Nothing here: lseek() costs a system call, which the device's time hides. Blocks are drawn with repetition, so that a device's own cache \
                answers a few of them.",
     ..SEQUENTIAL_ROW

@@ -6,7 +6,7 @@ use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::remote::{self, Client};
 use crate::replicate::sweep::nearest;
-use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ pub const SEQUENTIAL_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0541"),
     replica: Replica::By(&REMOTE),
     statistic: Statistic::variant(SEQUENTIAL, Fit::MeanOfCalmest),
-    fathom: Fathom::Point("filesystem/remote_read", |machine| point(machine, SEQUENTIAL)),
+    fathom: SameQuestion::Point("filesystem/remote_read", |machine| point(machine, SEQUENTIAL)),
     misleads: "Of three experiments the calmest is chosen afterwards, which is usually the fastest. Whether a block came from the server's memory or its disk, or was read \
                ahead by the client's SMB, is not known; the penalty is formed with a local disk that is another one than the server's.",
 };
@@ -50,7 +50,7 @@ pub const RANDOM_ROW: Row = Row {
     operation: "remote file read, random",
     theirs: Theirs::Printed("s003-0542"),
     statistic: Statistic::variant(RANDOM, Fit::MeanOfCalmest),
-    fathom: Fathom::Point("filesystem/remote_read", |machine| point(machine, RANDOM)),
+    fathom: SameQuestion::Point("filesystem/remote_read", |machine| point(machine, RANDOM)),
     ..SEQUENTIAL_ROW
 };
 

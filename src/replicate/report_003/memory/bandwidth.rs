@@ -5,7 +5,9 @@ use crate::experiment::{Failure, Found, Known, Placement, Point, Requirement, en
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::replicate::sweep::nearest;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
+};
 use crate::test_file::Aligned;
 use std::time::{Duration, Instant};
 
@@ -64,7 +66,10 @@ pub const PARALLEL_READ_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0526"),
     replica: Replica::NotHere(NOT_MEASURED),
     statistic: Statistic::of(Fit::Maximum),
-    fathom: Fathom::Computed { of: |machine| parallel(machine, "read"), value: |known| best(known, "read") },
+    fathom: SameQuestion::Computed {
+        of: |machine| parallel(machine, "read"),
+        value: |known| best(known, "read"),
+    },
     misleads: PARALLEL_MISLEADS,
 };
 
@@ -72,7 +77,7 @@ pub const PARALLEL_READ_ROW: Row = Row {
 pub const PARALLEL_WRITE_ROW: Row = Row {
     operation: "RAM bandwidth, write, all cores",
     theirs: Theirs::Printed("s003-0527"),
-    fathom: Fathom::Computed {
+    fathom: SameQuestion::Computed {
         of: |machine| parallel(machine, "write"),
         value: |known| best(known, "write"),
     },
@@ -94,7 +99,7 @@ const fn one_thread(
         theirs: Theirs::Printed(theirs),
         replica: Replica::By(method),
         statistic: Statistic::variant(variant, Fit::Mean(Deviation::Sample)),
-        fathom: Fathom::Point("memory/bandwidth", point),
+        fathom: SameQuestion::Point("memory/bandwidth", point),
         misleads,
     }
 }

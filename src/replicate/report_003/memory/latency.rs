@@ -6,7 +6,9 @@ use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::quantity::declared::size;
 use crate::replicate::sweep::nearest;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
+};
 use std::time::{Duration, Instant};
 
 const LATENCY: Method = Method {
@@ -49,7 +51,7 @@ const fn row(
         theirs: Theirs::Printed(theirs),
         replica: Replica::By(&LATENCY),
         statistic: Statistic::variant(variant, Fit::Mean(Deviation::None)),
-        fathom: Fathom::Point("memory/load_latency", point),
+        fathom: SameQuestion::Point("memory/load_latency", point),
         misleads,
     }
 }

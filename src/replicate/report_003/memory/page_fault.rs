@@ -6,7 +6,7 @@ use crate::quantity::Unit;
 use crate::quantity::declared::size;
 use crate::replicate::sweep::nearest;
 use crate::replicate::usage::Usage;
-use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs, timer};
+use crate::replicate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer};
 use crate::test_file::{self, Room, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -55,7 +55,7 @@ pub const FAULT_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0528"),
     replica: Replica::By(&FAULT),
     statistic: Statistic::variant(FIXED, Fit::MeanOver { from: FROM, to: TO }),
-    fathom: Fathom::Point("memory/major_fault", single_page),
+    fathom: SameQuestion::Point("memory/major_fault", single_page),
     misleads: "It is not one page: the kernel reads ahead (16 pages there, on Linux what the disk's read_ahead_kb says), so that the transfer of all that, and filling the cache with it, is in the figure, and strides that are shorter find what was read ahead. That each access waited for the disk is concluded from its time; how many did, the kernel counts.",
 };
 
@@ -68,7 +68,7 @@ pub const PER_BYTE_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0529"),
     replica: Replica::By(&FAULT),
     statistic: Statistic::variant(PER_BYTE, Fit::MeanOver { from: FROM, to: TO }),
-    fathom: Fathom::Computed {
+    fathom: SameQuestion::Computed {
         of: |machine| vec![("memory/major_fault", single_page(machine))],
         value: |known| known.found("memory/major_fault", &single_page(known.machine)).map(by_the_byte),
     },
@@ -85,7 +85,7 @@ pub const RANDOM_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0322"),
     replica: Replica::By(&FAULT),
     statistic: Statistic::variant(RANDOM, Fit::MeanAt((1 << 20) as f64)),
-    fathom: Fathom::Point("memory/major_fault", |machine| {
+    fathom: SameQuestion::Point("memory/major_fault", |machine| {
         nearest(
             "memory/major_fault",
             machine,
@@ -106,7 +106,7 @@ pub const SHORT_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0250"),
     replica: Replica::By(&FAULT),
     statistic: Statistic::variant(FIXED, Fit::MeanAt(PAGE as f64)),
-    fathom: Fathom::Point("memory/major_fault", |machine| {
+    fathom: SameQuestion::Point("memory/major_fault", |machine| {
         nearest(
             "memory/major_fault",
             machine,

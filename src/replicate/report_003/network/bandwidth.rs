@@ -7,7 +7,7 @@ use crate::peer::Service;
 use crate::peer::other_side::OtherSide;
 use crate::peer::service::{Arrival, StreamOptions};
 use crate::quantity::Unit;
-use crate::replicate::{Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use crate::sampling::partner::Process;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -54,7 +54,7 @@ pub const LOCAL_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0532"),
     replica: Replica::By(&LOCAL),
     statistic: Statistic::of(Fit::Maximum),
-    fathom: Fathom::Point("network/bandwidth", |machine| {
+    fathom: SameQuestion::Point("network/bandwidth", |machine| {
         let names = [("transport", "TCP"), ("direction", "send"), ("figure", "steady")];
         on_path("network/bandwidth", machine, LOOPBACK, &names, &[("chunk", 128 << 10), ("streams", 1)])
     }),
@@ -66,7 +66,7 @@ pub const REMOTE_ROW: Row = Row {
     operation: "peak bandwidth, TCP, remote",
     theirs: Theirs::Printed("s003-0533"),
     replica: Replica::By(&REMOTE),
-    fathom: Fathom::Point("network/bandwidth", |machine| {
+    fathom: SameQuestion::Point("network/bandwidth", |machine| {
         let names = [("transport", "TCP"), ("direction", "send"), ("figure", "steady")];
         on_path("network/bandwidth", machine, PEER, &names, &[("chunk", 512 << 10), ("streams", 1)])
     }),

@@ -6,7 +6,9 @@ use crate::experiment::{Failure, Placement, Requirement};
 use crate::peer::Service;
 use crate::peer::other_side::OtherSide;
 use crate::quantity::Unit;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
+};
 use crate::sampling::partner::Process;
 use socket2::{Domain, Socket, Type};
 use std::io::Read;
@@ -48,7 +50,7 @@ pub const SETUP_LOCAL_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0534"),
     replica: Replica::By(&LOCAL),
     statistic: Statistic::variant(SETUP, Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Point("network/connection", |machine| end(machine, LOOPBACK, "connect")),
+    fathom: SameQuestion::Point("network/connection", |machine| end(machine, LOOPBACK, "connect")),
     misleads: "Nothing in kind: the call is timed as its client sees it, which the report says; the server does not know of the connection yet. The first connections are in the mean. On one CPU the server has yet to see the end of the connection before, so that connect() wakes nobody; Fathom's finds it waiting, and wakes it.",
 };
 
@@ -57,7 +59,7 @@ pub const SETUP_REMOTE_ROW: Row = Row {
     operation: "connection setup, remote",
     theirs: Theirs::Printed("s003-0535"),
     replica: Replica::By(&REMOTE),
-    fathom: Fathom::Point("network/connection", |machine| end(machine, PEER, "connect")),
+    fathom: SameQuestion::Point("network/connection", |machine| end(machine, PEER, "connect")),
     misleads: "Nothing in kind: a mean, which single slow answers move, where Fathom gives a median. The table sets a mean of 2.6 ms beside a round trip of 1.1 ms that is the least of a hundred.",
     ..SETUP_LOCAL_ROW
 };
@@ -70,7 +72,7 @@ pub const TEARDOWN_LOCAL_ROW: Row = Row {
     operation: "connection teardown, loopback",
     theirs: Theirs::Printed("s003-0536"),
     statistic: Statistic::variant(TEARDOWN, Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Point("network/connection", |machine| end(machine, LOOPBACK, "graceful end")),
+    fathom: SameQuestion::Point("network/connection", |machine| end(machine, LOOPBACK, "graceful end")),
     misleads: CLOSE_MISLEADS,
     ..SETUP_LOCAL_ROW
 };
@@ -80,7 +82,7 @@ pub const TEARDOWN_REMOTE_ROW: Row = Row {
     operation: "connection teardown, remote",
     theirs: Theirs::Printed("s003-0537"),
     replica: Replica::By(&REMOTE),
-    fathom: Fathom::Point("network/connection", |machine| end(machine, PEER, "graceful end")),
+    fathom: SameQuestion::Point("network/connection", |machine| end(machine, PEER, "graceful end")),
     ..TEARDOWN_LOCAL_ROW
 };
 

@@ -7,7 +7,9 @@ use crate::peer::other_side::OtherSide;
 use crate::peer::ping::{Ping, THIS_HOST};
 use crate::peer::service::Transport;
 use crate::quantity::Unit;
-use crate::replicate::{Deviation, Fathom, Fit, Method, Replica, Row, Series, Stage, Statistic, Theirs};
+use crate::replicate::{
+    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
+};
 use crate::sampling::partner::Process;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
@@ -77,7 +79,7 @@ pub const TCP_LOCAL_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0530"),
     replica: Replica::By(&TCP_LOCAL),
     statistic: LEAST,
-    fathom: Fathom::Point("network/round_trip", |machine| {
+    fathom: SameQuestion::Point("network/round_trip", |machine| {
         on_path(
             "network/round_trip",
             machine,
@@ -96,7 +98,7 @@ pub const TCP_REMOTE_ROW: Row = Row {
     operation: "round trip, TCP, remote",
     theirs: Theirs::Printed("s003-0531"),
     replica: Replica::By(&TCP_REMOTE),
-    fathom: Fathom::Point("network/round_trip", |machine| {
+    fathom: SameQuestion::Point("network/round_trip", |machine| {
         on_path(
             "network/round_trip",
             machine,
@@ -115,7 +117,7 @@ pub const PING_LOCAL_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0349"),
     replica: Replica::By(&PING_LOCAL),
     statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Point("network/round_trip", |machine| {
+    fathom: SameQuestion::Point("network/round_trip", |machine| {
         on_path(
             "network/round_trip",
             machine,
@@ -135,7 +137,7 @@ pub const PING_REMOTE_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0351"),
     replica: Replica::By(&PING_REMOTE),
     statistic: Statistic::of(Fit::Mean(Deviation::Sample)),
-    fathom: Fathom::Point("network/round_trip", |machine| {
+    fathom: SameQuestion::Point("network/round_trip", |machine| {
         on_path(
             "network/round_trip",
             machine,
