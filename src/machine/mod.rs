@@ -139,10 +139,12 @@ pub fn memory_ceiling() -> Option<u64> {
 }
 
 fn build() -> Build {
-    let libc = match () {
-        () if cfg!(target_env = "gnu") => "gnu",
-        () if cfg!(target_env = "musl") => "musl",
-        () => "other",
+    let libc = if cfg!(target_env = "gnu") {
+        "gnu"
+    } else if cfg!(target_env = "musl") {
+        "musl"
+    } else {
+        "other"
     };
     Build {
         target: format!("{}-{}-{libc}", std::env::consts::ARCH, std::env::consts::OS),

@@ -87,10 +87,12 @@ impl<'run> Missed<'run> {
     fn why_a_rate_is_higher(&self) -> Reason {
         let allowed: f64 = self.terms(false).map(Term::value).sum();
         let least = self.measured.interval.map_or(self.measured.value, |ends| ends.low);
-        match () {
-            () if least > allowed => Reason::AllowTooLittle(self.names(false)),
-            () if self.most() <= allowed => Reason::TakeTooMuch(self.names(true)),
-            () => Reason::Untold,
+        if least > allowed {
+            Reason::AllowTooLittle(self.names(false))
+        } else if self.most() <= allowed {
+            Reason::TakeTooMuch(self.names(true))
+        } else {
+            Reason::Untold
         }
     }
 
@@ -113,11 +115,14 @@ impl<'run> Missed<'run> {
         let Some(kernel) = spent.kernel_interval else {
             return if spent.waited_ns() >= half { Reason::Waiting } else { Reason::Untold };
         };
-        match () {
-            () if spent.waited_ns() >= half => Reason::Waiting,
-            () if kernel.low * spent.ran_ns >= half => Reason::Kernel,
-            () if (1.0 - kernel.high) * spent.ran_ns >= half => Reason::Program,
-            () => Reason::Untold,
+        if spent.waited_ns() >= half {
+            Reason::Waiting
+        } else if kernel.low * spent.ran_ns >= half {
+            Reason::Kernel
+        } else if (1.0 - kernel.high) * spent.ran_ns >= half {
+            Reason::Program
+        } else {
+            Reason::Untold
         }
     }
 }
