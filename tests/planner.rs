@@ -282,7 +282,7 @@ fn points_that_only_break_are_given_up_and_are_no_reason_to_leave_others_out() {
     let mut planner = Planner::new(settings(20.0), &machine.jobs);
     let mut progress = fresh(&machine);
     progress[3].trials = 2;
-    progress[3].barren = 2;
+    progress[3].failed_in_a_row = 2;
     let settled = forecast(&mut planner, &mut machine, &mut progress).unwrap();
     assert_eq!((settled.points, settled.left_out.len(), progress[3].trials), (19, 0, 2));
 }

@@ -146,11 +146,14 @@ pub fn against_the_usual(read: Found, known: &Known) -> Option<Statement> {
     let device = known.machine.storage.device.value()?;
     let (low, high) = facts(known).usual_us?;
     let (least, most) = read.interval.map_or((read.value, read.value), |ends| (ends.low, ends.high));
-    let place = match () {
-        () if most < low * 1e3 => "below",
-        () if least > high * 1e3 => "above",
-        () if least >= low * 1e3 && most <= high * 1e3 => "within",
-        () => "at the edge of",
+    let place = if most < low * 1e3 {
+        "below"
+    } else if least > high * 1e3 {
+        "above"
+    } else if least >= low * 1e3 && most <= high * 1e3 {
+        "within"
+    } else {
+        "at the edge of"
     };
     Some(said![
         read.named("small random read"),

@@ -3,17 +3,17 @@
 use super::proof::{Nonces, Side, chance, proof, proves};
 use super::protocol::{Description, Hello, LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, mismatch, plain};
 use super::service::{Service, ServiceReport};
-use super::wire::{Trouble, Wire};
+use super::wire::{Wire, WireError};
 use super::{PeerAddress, Token};
 use crate::experiment::Failure;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// How long the peer may take to be reached, and to answer.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long it may take to end a service or to describe its machine.
-const LONG_PATIENCE: Duration = Duration::from_secs(10);
+const LONG_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A conversation with the peer. One service at a time; when this is dropped, the service ends.
 #[derive(Debug)]
@@ -26,9 +26,9 @@ impl Session {
     /// Reaches the peer, is let in, and has it prove itself.
     pub fn open(peer: &PeerAddress) -> Result<Self, Failure> {
         let there = SocketAddr::new(peer.address, peer.port);
-        let broke = |trouble| Failure::Broke(format!("the peer at {there}: {}", words(&trouble)));
+        let broke = |error| Failure::Broke(format!("the peer at {there}: {}", words(&error)));
         let stream =
-            TcpStream::connect_timeout(&there, PATIENCE).map_err(|error| broke(Trouble::Broken(error)))?;
+            TcpStream::connect_timeout(&there, TIMEOUT).map_err(|error| broke(WireError::Broken(error)))?;
         let wire = Wire::new(stream, LONGEST_REQUEST, LONGEST_REPLY).map_err(broke)?;
         let mut session = Session { wire, there };
         session.introduce(&peer.token)?;
@@ -37,9 +37,9 @@ impl Session {
 
     /// Each side shows the other that it knows the token.
     fn introduce(&mut self, token: &Token) -> Result<(), Failure> {
-        let nonce = chance(32).map_err(|error| self.broke(&Trouble::Broken(error)))?;
+        let nonce = chance(32).map_err(|error| self.broke(&WireError::Broken(error)))?;
         let hello = Hello::ours(nonce.clone());
-        let challenge = match self.ask(&Request::Hello(hello.clone()), PATIENCE)? {
+        let challenge = match self.ask(&Request::Hello(hello.clone()), TIMEOUT)? {
             Reply::Challenge(challenge) => challenge,
             other => return Err(self.unexpected(&other)),
         };
@@ -48,7 +48,7 @@ impl Session {
         }
         let nonces = Nonces { client: &nonce, peer: &challenge.nonce };
         let shown = proof(token, Side::Client, nonces);
-        match self.ask(&Request::Proof { proof: shown }, PATIENCE)? {
+        match self.ask(&Request::Proof { proof: shown }, TIMEOUT)? {
             Reply::Welcome { proof } if proves(&proof, token, Side::Peer, nonces) => Ok(()),
             Reply::Welcome { .. } => Err(Failure::Broke(format!(
                 "whoever answers at {} does not know this run's token: it is not the peer",
@@ -70,7 +70,7 @@ impl Session {
 
     /// What machine the peer is.
     pub fn describe(&mut self) -> Result<Description, Failure> {
-        match self.ask(&Request::Describe, LONG_PATIENCE)? {
+        match self.ask(&Request::Describe, LONG_TIMEOUT)? {
             Reply::Description(description) => Ok(*description),
             other => Err(self.unexpected(&other)),
         }
@@ -79,7 +79,7 @@ impl Session {
     /// Has the peer begin a service, pinned to `cpu` where one is given (of a virtual peer: the trial's partner), and
     /// tells where it is reached.
     pub fn start(&mut self, service: &Service, cpu: Option<usize>) -> Result<SocketAddr, Failure> {
-        match self.ask(&Request::Start { service: service.clone(), cpu }, PATIENCE)? {
+        match self.ask(&Request::Start { service: service.clone(), cpu }, TIMEOUT)? {
             Reply::Started { port } => Ok(SocketAddr::new(self.there.ip(), port)),
             other => Err(self.unexpected(&other)),
         }
@@ -87,26 +87,26 @@ impl Session {
 
     /// Ends the service and brings its report.
     pub fn stop(&mut self) -> Result<ServiceReport, Failure> {
-        match self.ask(&Request::Stop, LONG_PATIENCE)? {
+        match self.ask(&Request::Stop, LONG_TIMEOUT)? {
             Reply::Stopped(report) => Ok(*report),
             other => Err(self.unexpected(&other)),
         }
     }
 
     fn done(&mut self, request: &Request) -> Result<(), Failure> {
-        match self.ask(request, PATIENCE)? {
+        match self.ask(request, TIMEOUT)? {
             Reply::Done => Ok(()),
             other => Err(self.unexpected(&other)),
         }
     }
 
-    fn ask(&mut self, request: &Request, patience: Duration) -> Result<Reply, Failure> {
-        let answer = self.wire.say(request, patience).and_then(|()| self.wire.hear(patience));
-        answer.map_err(|trouble| self.broke(&trouble))
+    fn ask(&mut self, request: &Request, timeout: Duration) -> Result<Reply, Failure> {
+        let answer = self.wire.send(request, timeout).and_then(|()| self.wire.receive(timeout));
+        answer.map_err(|error| self.broke(&error))
     }
 
-    fn broke(&self, trouble: &Trouble) -> Failure {
-        Failure::Broke(format!("the peer at {}: {}", self.there, words(trouble)))
+    fn broke(&self, error: &WireError) -> Failure {
+        Failure::Broke(format!("the peer at {}: {}", self.there, words(error)))
     }
 
     fn unexpected(&self, reply: &Reply) -> Failure {
@@ -117,13 +117,13 @@ impl Session {
     }
 }
 
-/// What trouble means for whoever wants something of a peer.
-fn words(trouble: &Trouble) -> String {
-    match trouble {
-        Trouble::Silence(_) => format!("{trouble}: it hangs, or what it sends is lost"),
-        Trouble::Closed => "it has closed the connection: it has ended, or it was killed".to_owned(),
-        Trouble::Malformed(_) => format!("whoever answers there is no peer: {trouble}"),
-        Trouble::Broken(error) => match error.kind() {
+/// What an error means for whoever wants something of a peer.
+fn words(error: &WireError) -> String {
+    match error {
+        WireError::Silence(_) => format!("{error}: it hangs, or what it sends is lost"),
+        WireError::Closed => "it has closed the connection: it has ended, or it was killed".to_owned(),
+        WireError::Malformed(_) => format!("whoever answers there is no peer: {error}"),
+        WireError::Broken(error) => match error.kind() {
             std::io::ErrorKind::ConnectionRefused => {
                 "nothing listens there: it has ended, or it was killed".to_owned()
             }

@@ -5,7 +5,7 @@ use super::proof::{Nonces, Side, chance, proof, proves};
 use super::protocol::{Description, Hello, LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, mismatch};
 use super::service::{self, Place, Running};
 use super::shared::{End, Shared};
-use super::wire::{Trouble, Wire};
+use super::wire::{Wire, WireError};
 use crate::machine::Machine;
 use std::io::Read;
 use std::net::{Shutdown, TcpStream};
@@ -13,13 +13,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long a caller may take to show the token, and to take an answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often a service that runs is looked at: seldom, for it is being measured.
-const GLANCE: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Speaks with a caller until it leaves.
-pub fn attend(stream: TcpStream, shared: &Shared) {
+pub fn serve(stream: TcpStream, shared: &Shared) {
     let Ok(mut wire) = Wire::new(stream, LONGEST_REPLY, LONGEST_REQUEST) else { return };
     match let_in(&mut wire, shared) {
         Ok(()) => {}
@@ -39,7 +39,7 @@ pub fn attend(stream: TcpStream, shared: &Shared) {
 }
 
 /// Tells a caller why it is not served.
-pub fn turn_away(stream: TcpStream, reason: &str) {
+pub fn reject(stream: TcpStream, reason: &str) {
     if let Ok(wire) = Wire::new(stream, LONGEST_REPLY, LONGEST_REQUEST) {
         refuse(wire, reason.to_owned());
     }
@@ -48,17 +48,17 @@ pub fn turn_away(stream: TcpStream, reason: &str) {
 /// Says why and hangs up. What the caller still sends is read for a moment: unread, it would make the system tear the
 /// connection down before the reason has arrived.
 fn refuse(mut wire: Wire, reason: String) {
-    let said = wire.say(&Reply::Refused { reason }, PATIENCE);
+    let said = wire.send(&Reply::Refused { reason }, TIMEOUT);
     let mut stream = wire.stream();
     let _ = said.map(|()| stream.shutdown(Shutdown::Write));
-    let _ = stream.set_read_timeout(Some(GLANCE));
+    let _ = stream.set_read_timeout(Some(POLL_INTERVAL));
     let (deadline, mut rest) = (Instant::now() + Duration::from_secs(1), [0; 4096]);
     while Instant::now() < deadline && stream.read(&mut rest).is_ok_and(|some| some > 0) {}
 }
 
 /// The greeting and the proofs. An error is the reason to tell, or none where nobody is left to be told.
 fn let_in(wire: &mut Wire, shared: &Shared) -> Result<(), Option<String>> {
-    let Request::Hello(hello) = hear(wire)? else {
+    let Request::Hello(hello) = receive(wire)? else {
         return Err(Some("a greeting comes first".to_owned()));
     };
     let nonce = chance(32).map_err(|error| Some(format!("no number could be drawn: {error}")))?;
@@ -66,30 +66,30 @@ fn let_in(wire: &mut Wire, shared: &Shared) -> Result<(), Option<String>> {
     if let Some(difference) = mismatch(&hello, &ours) {
         return Err(Some(difference));
     }
-    say(wire, &Reply::Challenge(ours))?;
+    send(wire, &Reply::Challenge(ours))?;
     let nonces = Nonces { client: &hello.nonce, peer: &nonce };
-    match hear(wire)? {
+    match receive(wire)? {
         Request::Proof { proof: shown } if proves(&shown, &shared.token, Side::Client, nonces) => {}
         Request::Proof { .. } => return Err(Some("the token is not the one of this peer".to_owned())),
         _ => return Err(Some("the token must be shown before anything is asked".to_owned())),
     }
     shared.heard();
-    say(wire, &Reply::Welcome { proof: proof(&shared.token, Side::Peer, nonces) })
+    send(wire, &Reply::Welcome { proof: proof(&shared.token, Side::Peer, nonces) })
 }
 
-fn hear(wire: &mut Wire) -> Result<Request, Option<String>> {
-    wire.hear(PATIENCE).map_err(|trouble| parting(&trouble))
+fn receive(wire: &mut Wire) -> Result<Request, Option<String>> {
+    wire.receive(TIMEOUT).map_err(|error| parting(&error))
 }
 
-fn say(wire: &mut Wire, reply: &Reply) -> Result<(), Option<String>> {
-    wire.say(reply, PATIENCE).map_err(|trouble| parting(&trouble))
+fn send(wire: &mut Wire, reply: &Reply) -> Result<(), Option<String>> {
+    wire.send(reply, TIMEOUT).map_err(|error| parting(&error))
 }
 
-/// What to say to a caller that cannot be understood; nothing to one that has gone.
-fn parting(trouble: &Trouble) -> Option<String> {
-    match trouble {
-        Trouble::Closed | Trouble::Broken(_) => None,
-        Trouble::Silence(_) | Trouble::Malformed(_) => Some(trouble.to_string()),
+/// What to tell a caller that cannot be understood; nothing to one that has gone.
+fn parting(error: &WireError) -> Option<String> {
+    match error {
+        WireError::Closed | WireError::Broken(_) => None,
+        WireError::Silence(_) | WireError::Malformed(_) => Some(error.to_string()),
     }
 }
 
@@ -113,20 +113,20 @@ impl Guest<'_> {
     /// Does what is asked until the caller leaves; the reason to tell where it is sent away.
     fn converse(&mut self) -> Option<String> {
         loop {
-            match self.wire.hear(GLANCE) {
+            match self.wire.receive(POLL_INTERVAL) {
                 Ok(request) => {
                     self.shared.heard();
                     let reply = self.answer(request);
-                    if let Err(trouble) = self.wire.say(&reply, PATIENCE) {
-                        return parting(&trouble);
+                    if let Err(error) = self.wire.send(&reply, TIMEOUT) {
+                        return parting(&error);
                     }
                 }
-                Err(Trouble::Silence(_)) => {
+                Err(WireError::Silence(_)) => {
                     if let Some(reason) = self.look_at_service() {
                         return Some(reason);
                     }
                 }
-                Err(trouble) => return parting(&trouble),
+                Err(error) => return parting(&error),
             }
         }
     }

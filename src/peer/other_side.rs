@@ -15,7 +15,7 @@ pub const LOOPBACK: &str = "loopback";
 pub use crate::experiment::PEER;
 
 /// A process on this machine that takes longer to answer has died or hangs.
-const PATIENCE: Duration = Duration::from_secs(8);
+const TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Which version of the Internet protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl Helper {
         begin: impl FnOnce() -> Result<Running, Failure>,
     ) -> Result<Self, Failure> {
         let (near, far) = UnixStream::pair().map_err(|error| broke("socketpair", &error))?;
-        near.set_read_timeout(Some(PATIENCE)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
+        near.set_read_timeout(Some(TIMEOUT)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
         let process = Process::start(cpu, move || converse(far, begin))?;
         let mut control = BufReader::new(near);
         match answer::<Result<u16, (bool, String)>>(&mut control)? {

@@ -48,8 +48,8 @@ impl Ping {
     }
 
     /// How long a receive waits for a reply.
-    pub fn set_patience(&self, patience: std::time::Duration) -> std::io::Result<()> {
-        self.socket.set_read_timeout(Some(patience))
+    pub fn set_timeout(&self, timeout: std::time::Duration) -> std::io::Result<()> {
+        self.socket.set_read_timeout(Some(timeout))
     }
 
     /// Sends a request with this sequence number.

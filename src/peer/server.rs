@@ -87,15 +87,15 @@ fn welcome(shared: &Arc<Shared>, stream: TcpStream) {
         state.guests.insert(number, other);
     }
     let peer = Arc::clone(shared);
-    let attend = move || {
+    let serve = move || {
         if crowded {
-            guest::turn_away(stream, "it has as many connections as it may");
+            guest::reject(stream, "it has as many connections as it may");
         } else {
-            guest::attend(stream, &peer);
+            guest::serve(stream, &peer);
             peer.state().guests.remove(&number);
         }
     };
-    match std::thread::Builder::new().spawn(attend) {
+    match std::thread::Builder::new().spawn(serve) {
         Ok(thread) => state.threads.push(thread),
         Err(_) => drop(state.guests.remove(&number)),
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// Why a message did not come or go.
 #[derive(Debug, thiserror::Error)]
-pub enum Trouble {
+pub enum WireError {
     /// Nothing came in time.
     #[error("no answer within {} s", .0.as_secs_f64())]
     Silence(Duration),
@@ -29,14 +29,14 @@ pub enum Trouble {
 pub struct Wire {
     stream: TcpStream,
     frames: Frames,
-    most_said: usize,
+    most_sent: usize,
 }
 
 impl Wire {
-    /// A connection on which messages of up to so many bytes are said and heard.
-    pub fn new(stream: TcpStream, most_said: usize, most_heard: usize) -> Result<Self, Trouble> {
+    /// A connection on which messages of up to so many bytes are sent and received.
+    pub fn new(stream: TcpStream, most_sent: usize, most_received: usize) -> Result<Self, WireError> {
         stream.set_nodelay(true)?;
-        Ok(Wire { stream, frames: Frames::new(most_heard), most_said })
+        Ok(Wire { stream, frames: Frames::new(most_received), most_sent })
     }
 
     /// The connection itself.
@@ -44,48 +44,48 @@ impl Wire {
         &self.stream
     }
 
-    /// Says something; the other end must take it within `patience`.
-    pub fn say(&mut self, message: &impl Serialize, patience: Duration) -> Result<(), Trouble> {
-        let frame = framed(message, self.most_said)?;
-        self.stream.set_write_timeout(Some(patience))?;
-        self.stream.write_all(&frame).map_err(|error| trouble(error, patience))
+    /// Sends a message; the other end must take it within `timeout`.
+    pub fn send(&mut self, message: &impl Serialize, timeout: Duration) -> Result<(), WireError> {
+        let frame = framed(message, self.most_sent)?;
+        self.stream.set_write_timeout(Some(timeout))?;
+        self.stream.write_all(&frame).map_err(|error| wire_error(error, timeout))
     }
 
-    /// Hears the next message, which must be whole within `patience`, however slowly its bytes drip.
-    pub fn hear<T: DeserializeOwned>(&mut self, patience: Duration) -> Result<T, Trouble> {
-        let deadline = Instant::now() + patience;
+    /// Receives the next message, which must be whole within `timeout`, however slowly its bytes drip.
+    pub fn receive<T: DeserializeOwned>(&mut self, timeout: Duration) -> Result<T, WireError> {
+        let deadline = Instant::now() + timeout;
         loop {
             if let Some(message) = self.frames.take()? {
                 return Ok(message);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(Trouble::Silence(patience));
+                return Err(WireError::Silence(timeout));
             }
-            self.read(left, patience)?;
+            self.read(left, timeout)?;
         }
     }
 
-    fn read(&mut self, left: Duration, patience: Duration) -> Result<(), Trouble> {
+    fn read(&mut self, left: Duration, timeout: Duration) -> Result<(), WireError> {
         let mut piece = [0; 16 << 10];
         self.stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
         match self.stream.read(&mut piece) {
-            Ok(0) => Err(Trouble::Closed),
+            Ok(0) => Err(WireError::Closed),
             Ok(some) => {
                 self.frames.extend(&piece[..some]);
                 Ok(())
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(()),
-            Err(error) => Err(trouble(error, patience)),
+            Err(error) => Err(wire_error(error, timeout)),
         }
     }
 }
 
-fn trouble(error: std::io::Error, patience: Duration) -> Trouble {
+fn wire_error(error: std::io::Error, timeout: Duration) -> WireError {
     match error.kind() {
         // Which of the two a time that ran out is depends on the system.
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => Trouble::Silence(patience),
-        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof => Trouble::Closed,
-        _ => Trouble::Broken(error),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => WireError::Silence(timeout),
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof => WireError::Closed,
+        _ => WireError::Broken(error),
     }
 }

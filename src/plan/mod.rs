@@ -126,7 +126,7 @@ pub fn default_budget(selected: &[&'static dyn Experiment], effort: Effort) -> D
     of_family.iter().map(share).sum::<Duration>().max(Duration::from_secs(3))
 }
 
-/// The relative half-width that intervals are wished to have.
+/// The target relative half-width of intervals.
 pub fn default_precision(effort: Effort) -> f64 {
     match effort {
         Effort::Quick => 0.05,

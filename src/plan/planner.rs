@@ -3,7 +3,7 @@
 //! The pilot round finds out what trials cost. Then it is settled which points get the trials that an interval needs, within
 //! the budget; the rest is left out at once, with its price, instead of leaving everything without. Rounds in a drawn order
 //! keep that promise, and are settled anew where costs have grown. What is left of the time goes to the intervals that
-//! reach the precision wished the soonest, counting what a trial costs.
+//! reach the target precision the soonest, counting what a trial costs.
 
 mod settling;
 
@@ -34,7 +34,7 @@ const LOOK: f64 = 0.02;
 /// A preparation that takes longer fills memory, by the hundred megabytes.
 const COSTLY: Duration = Duration::from_millis(50);
 
-/// Of the points that miss the wished precision, each later round visits this share: those that it brings there the soonest.
+/// Of the points that miss the target precision, each later round visits this share: those that it brings there the soonest.
 const LATER_SHARE: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -206,7 +206,7 @@ impl Planner {
         Some(Step::Settle(self.settlement(now)))
     }
 
-    /// A visit of what is nearest to the precision wished, or the end.
+    /// A visit of what is nearest to the target precision, or the end.
     fn spent(&mut self, now: Now) -> Step {
         loop {
             if let Some(step) = self.queued(now) {

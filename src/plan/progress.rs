@@ -2,7 +2,7 @@
 
 use crate::statistics::MINIMUM_TRIALS;
 
-/// Trials of one point beyond which more of them teach little, whatever precision was wished.
+/// Trials of one point beyond which more of them teach little, whatever the target precision.
 const MOST_TRIALS: usize = 200;
 
 /// How far a point has come.
@@ -13,7 +13,7 @@ pub struct Progress {
     /// Trials that observed something: what an interval is made of.
     pub observed: usize,
     /// Trials in a row that did not observe anything.
-    pub barren: usize,
+    pub failed_in_a_row: usize,
     /// Relative half-width of the interval; `None` where there is none yet.
     pub half_width: Option<f64>,
     /// Trials more that are expected to bring the interval to the target, or to what every point is brought to first; `None`
@@ -31,7 +31,8 @@ impl Progress {
     /// visited for ever either.
     pub(super) fn is_given_up(&self) -> bool {
         let broken = self.trials - self.observed.min(self.trials);
-        (self.barren >= 2 && self.barren == self.trials) || broken > self.observed + MINIMUM_TRIALS
+        (self.failed_in_a_row >= 2 && self.failed_in_a_row == self.trials)
+            || broken > self.observed + MINIMUM_TRIALS
     }
 
     /// Whether a further trial may bring its interval to the target, or its estimate to the core alone. What is wide and yet
@@ -43,7 +44,7 @@ impl Progress {
     }
 
     /// How many further trials are expected to bring it there. Of a core that is often alone six trials soon tell what the work
-    /// takes there, which is as a rule as precise as was wished.
+    /// takes there, which is as a rule as precise as the target.
     pub(super) fn lacking(&self) -> f64 {
         // Laplace's rule of succession: how likely the next trial has the core alone.
         let alone = |alone: usize| {

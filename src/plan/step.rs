@@ -15,7 +15,7 @@ pub struct PlannerSettings {
     pub seed: u64,
     /// The time that the run may take, from now on.
     pub budget: Duration,
-    /// The wished relative half-width of intervals.
+    /// The target relative half-width of intervals.
     pub precision: f64,
     /// How long trials observe, where somebody has asked for that.
     pub observe: Option<Duration>,

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// A server that does not answer for so long is gone.
-pub const PATIENCE: Duration = Duration::from_secs(5);
+pub const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A stream of either kind.
 trait Stream: Read + Write {}
@@ -31,7 +31,7 @@ impl Wire {
         let broke = |error: std::io::Error| Failure::Broke(format!("{server}: {error}"));
         let mut last = None;
         for address in (host, port).to_socket_addrs().map_err(broke)? {
-            match TcpStream::connect_timeout(&address, PATIENCE) {
+            match TcpStream::connect_timeout(&address, TIMEOUT) {
                 Ok(stream) => return Wire::over_tcp(stream, server.clone()).map_err(broke),
                 Err(error) => last = Some(error),
             }
@@ -43,7 +43,7 @@ impl Wire {
     pub fn connect_as_superuser(host: &str, port: u16) -> Result<Self, Failure> {
         let server = format!("{host} port {port}");
         let addresses: Vec<SocketAddr> = (host, port).to_socket_addrs().into_iter().flatten().collect();
-        let trusted = addresses.iter().find_map(|address| trusted_port::connect(address, PATIENCE));
+        let trusted = addresses.iter().find_map(|address| trusted_port::connect(address, TIMEOUT));
         match trusted.map(|stream| Wire::over_tcp(stream, server)) {
             Some(Ok(wire)) => Ok(wire),
             _ => Wire::connect(host, port),
@@ -52,8 +52,8 @@ impl Wire {
 
     fn over_tcp(stream: TcpStream, server: String) -> std::io::Result<Self> {
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        stream.set_write_timeout(Some(TIMEOUT))?;
         let tcp = Some(stream.as_raw_fd());
         Ok(Wire { tcp, ..Wire::new(stream, server) })
     }
@@ -61,8 +61,8 @@ impl Wire {
     /// The near end of a program that speaks to the server for us.
     pub fn through(stream: UnixStream, server: String) -> std::io::Result<Self> {
         // The first answer of a program waits for name, key exchange and log-in.
-        stream.set_read_timeout(Some(PATIENCE * 3))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(TIMEOUT * 3))?;
+        stream.set_write_timeout(Some(TIMEOUT))?;
         Ok(Wire::new(stream, server))
     }
 
@@ -111,7 +111,7 @@ impl Wire {
     fn lost(&self, error: &std::io::Error) -> Failure {
         let what = match error.kind() {
             ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-                format!("no answer within {} seconds", PATIENCE.as_secs())
+                format!("no answer within {} seconds", TIMEOUT.as_secs())
             }
             ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
                 "the connection was closed by the other side".to_owned()
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_server_that_hangs_and_one_that_leaves_are_reasons() {
-        let hung = server(|_stream| std::thread::sleep(PATIENCE * 2));
+        let hung = server(|_stream| std::thread::sleep(TIMEOUT * 2));
         let left = server(drop);
         let ask = |port| Wire::connect("127.0.0.1", port).and_then(|mut wire| wire.take(1).map(drop));
         assert!(ask(hung).unwrap_err().to_string().contains("no answer within"));

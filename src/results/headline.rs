@@ -80,7 +80,7 @@ impl Headline {
     }
 
     /// Whether a difference is so small against its baseline that no affordable number of trials will resolve it: its
-    /// interval still holds zero, and is narrower than the wished share of the baseline.
+    /// interval still holds zero, and is narrower than the target share of the baseline.
     pub fn is_lost(&self, precision: f64) -> bool {
         let (Some(baseline), Some(interval)) = (&self.baseline, self.estimate.interval) else { return false };
         let lost = interval.low <= 0.0 && interval.high - interval.low < precision * baseline.value.abs();

@@ -72,11 +72,11 @@ fn failing(method: Result<&dyn Experiment, OtherVersion>, trial: &Trial) -> Opti
 }
 
 fn remark(sound: usize, all: usize, first: &Check, holds: bool) -> Check {
-    let fate = if holds { "the others are left out" } else { "all are kept" };
+    let rest = if holds { "the others are left out" } else { "all are kept" };
     let (claim, seen) = (&first.claim, &first.seen);
     Check {
         claim: "the evidence of each trial by itself".to_owned(),
         holds,
-        seen: format!("it holds in {sound} of {all}, {fate}; the first that fails, {claim}: {seen}"),
+        seen: format!("it holds in {sound} of {all}, {rest}; the first that fails, {claim}: {seen}"),
     }
 }

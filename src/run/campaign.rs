@@ -33,7 +33,7 @@ pub struct Tick<'run> {
     pub elapsed: Duration,
     /// Time that it may take.
     pub budget: Duration,
-    /// Points whose interval is as narrow as wished.
+    /// Points whose interval is as narrow as the target.
     pub precise: usize,
     /// Points that are measured.
     pub points: usize,
@@ -225,7 +225,7 @@ impl Campaign {
             settled.into_iter().any(|out| out.experiment == planned.experiment && out.point == planned.point)
         };
         let sound = self.progress.iter().zip(&self.active).filter(|(progress, planned)| {
-            (progress.barren < progress.trials || progress.trials == 0) && !left_out(planned)
+            (progress.failed_in_a_row < progress.trials || progress.trials == 0) && !left_out(planned)
         });
         sound.map(|(progress, _)| progress.trials).min().unwrap_or(0) as u32
     }
@@ -308,7 +308,7 @@ impl Campaign {
             trials: trials.len(),
             // Trials that will not count need others in their place.
             observed: sound,
-            barren: trials.iter().rev().take_while(|trial| !trial.observed()).count(),
+            failed_in_a_row: trials.iter().rev().take_while(|trial| !trial.observed()).count(),
             half_width: headline.as_ref().and_then(Headline::half_width),
             further,
             alone: headline.as_ref().and_then(Headline::alone_so_far),

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 /// How long a peer is believed to be there. It is asked between two trials, so nothing of it is measured.
-const BELIEF: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// A peer that was reached.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Peering {
 
     /// Asks the peer whether it is there, unless it has just answered. Once lost it stays so: it ends with its session.
     pub fn look(&mut self, at_once: bool) {
-        if self.lost.is_none() && (at_once || self.seen.elapsed() > BELIEF) {
+        if self.lost.is_none() && (at_once || self.seen.elapsed() > CHECK_INTERVAL) {
             self.lost = self.launched.session.touch().err().map(|failure| failure.to_string());
             self.seen = Instant::now();
         }

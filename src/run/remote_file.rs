@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long a file may be written over a slow network.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The file that the trials of a run read, or why there is none.
 pub struct RemoteFixture {
@@ -45,7 +45,7 @@ impl RemoteFixture {
         let noted =
             ledger.as_deref().map_or(Ok(()), |ledger| note(ledger, &made::below(&remote.address, &name)));
         let began = Instant::now();
-        let mut patient = |_| began.elapsed() < PATIENCE;
+        let mut patient = |_| began.elapsed() < TIMEOUT;
         let file = noted.and_then(|()| {
             made::find_or_make(&remote.address, &access, &name, &mut patient)
                 .map_err(|failure| failure.to_string())

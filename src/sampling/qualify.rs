@@ -31,7 +31,7 @@ pub struct Qualification {
 }
 
 impl Qualification {
-    /// Qualifies the counter and falls back to the kernel's clock; `asked` overrides the choice, never the honesty:
+    /// Qualifies the counter and falls back to the kernel's clock; `asked` overrides the choice, not the checks:
     /// a clock that is asked for and fails is used, with what is wrong with it in `rejected`.
     pub fn run(machine: &Machine, asked: Option<ClockKind>) -> Self {
         if asked == Some(ClockKind::MonotonicRaw) {

@@ -218,10 +218,12 @@ fn cycle_effort(pages: Pages, size: u64) -> Effort {
     };
     let large =
         pages == Pages::Huge && ((fineness <= 2 && size <= 128 * MIB) || size == 256 * MIB || size == GIB);
-    match () {
-        () if quick => Effort::Quick,
-        () if size <= fine || (fineness == 1 && size <= 128 * MIB) || large => Effort::Standard,
-        () => Effort::Thorough,
+    if quick {
+        Effort::Quick
+    } else if size <= fine || (fineness == 1 && size <= 128 * MIB) || large {
+        Effort::Standard
+    } else {
+        Effort::Thorough
     }
 }
 

@@ -9,7 +9,7 @@ use std::io::{Error, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Statement: the send buffer that was granted, bytes.
 const SEND_BUFFER: &str = "send_buffer_bytes";
@@ -63,11 +63,11 @@ pub fn workload<'site>(
 
 fn connected(options: StreamOptions, other: &OtherSide) -> std::io::Result<TcpStream> {
     let socket = options.socket(other.address)?;
-    socket.connect_timeout(&other.address.into(), PATIENCE)?;
+    socket.connect_timeout(&other.address.into(), TIMEOUT)?;
     let stream = TcpStream::from(socket);
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     Ok(stream)
 }
 

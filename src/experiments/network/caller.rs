@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 /// A connection that stays silent for longer is broken: the opening segment is sent again after one second.
-const PATIENCE: Duration = Duration::from_secs(4);
+const TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Counts of what was called.
 #[derive(Debug, Default)]
@@ -66,7 +66,7 @@ impl Caller {
     pub fn socket(&self) -> Result<Socket, Failure> {
         let socket = Socket::new(Domain::for_address(self.address), Type::STREAM, Some(Protocol::TCP));
         let socket = socket.map_err(|error| broke("socket", &error))?;
-        socket.set_read_timeout(Some(PATIENCE)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
+        socket.set_read_timeout(Some(TIMEOUT)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
         Ok(socket)
     }
 
@@ -76,7 +76,7 @@ impl Caller {
     }
 
     /// Waits for the greeting: the connection was accepted.
-    pub fn be_greeted(&self, socket: Socket) -> Result<TcpStream, Failure> {
+    pub fn await_greeting(&self, socket: Socket) -> Result<TcpStream, Failure> {
         let mut stream = TcpStream::from(socket);
         self.calls.connected.set(self.calls.connected.get() + 1);
         let greeting = stream.read(&mut [0]).map_err(|error| broke("waiting to be accepted", &error))?;
@@ -91,7 +91,7 @@ impl Caller {
     pub fn open(&self) -> Result<TcpStream, Failure> {
         let socket = self.socket()?;
         self.connect(&socket)?;
-        self.be_greeted(socket)
+        self.await_greeting(socket)
     }
 }
 

@@ -198,7 +198,7 @@ fn connect<'site>(caller: Caller, site: &'site Site) -> impl FnMut() -> Result<O
     move || {
         let socket = caller.socket()?;
         let ((), ns) = timed(site.stopwatch, || caller.connect(&socket))?;
-        caller::to_be_reset(&caller.be_greeted(socket)?)?;
+        caller::to_be_reset(&caller.await_greeting(socket)?)?;
         Ok(Some(ns))
     }
 }
@@ -245,7 +245,7 @@ fn until_accepted<'site>(version: Version, site: &'site Site) -> Result<Workload
             let (stream, _) = listener.accept().map_err(|error| Failure::Broke(error.to_string()))?;
             watch.stamp();
             // The client resets it.
-            let _ = accept::see_out(&stream);
+            let _ = accept::greet_and_await_end(&stream);
         }
     })?;
     let caller = Caller::of(address, process);
@@ -254,7 +254,7 @@ fn until_accepted<'site>(version: Version, site: &'site Site) -> Result<Workload
         for _ in 0..n {
             let socket = caller.socket()?;
             caller.connect(&socket)?;
-            caller::to_be_reset(&caller.be_greeted(socket)?)?;
+            caller::to_be_reset(&caller.await_greeting(socket)?)?;
         }
         Ok(())
     };

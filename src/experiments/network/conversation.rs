@@ -11,7 +11,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// A stream that stays silent for longer is broken: TCP itself has tried again several times by then.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One side of a conversation, and whatever keeps the other alive.
 pub struct Conversation<S> {
@@ -124,11 +124,11 @@ pub fn unix(bytes: usize, site: &Site) -> Result<Conversation<UnixStream>, Failu
 /// Over TCP with an echo service.
 pub fn tcp(bytes: usize, other: OtherSide) -> Result<Conversation<TcpStream>, Failure> {
     let stream =
-        TcpStream::connect_timeout(&other.address, PATIENCE).map_err(|error| broke("connect", &error))?;
+        TcpStream::connect_timeout(&other.address, TIMEOUT).map_err(|error| broke("connect", &error))?;
     // Without it, a message that follows unacknowledged data waits for the acknowledgement (Nagle, RFC 896), which the
     // receiver may delay (RFC 1122, 4.2.3.2).
     stream.set_nodelay(true).map_err(|error| broke("TCP_NODELAY", &error))?;
-    stream.set_read_timeout(Some(PATIENCE)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
+    stream.set_read_timeout(Some(TIMEOUT)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
     Ok(Conversation::new(stream, bytes, Other::Service(other)))
 }
 

@@ -11,14 +11,14 @@ use std::time::Duration;
 
 /// A datagram that has not come back by then is lost. Far above any round trip on a network that serves interactive
 /// work, and short enough for a few losses not to cost the trial its time.
-pub const PATIENCE: Duration = Duration::from_millis(250);
+pub const TIMEOUT: Duration = Duration::from_millis(250);
 
 /// A way to send a numbered datagram and to receive its echo.
 pub trait Numbered {
     /// Sends the datagram of this number.
     fn send(&mut self, number: u64) -> std::io::Result<()>;
 
-    /// Waits for the next echo and tells the low bits of its number; an error of kind `WouldBlock` when patience ends.
+    /// Waits for the next echo and tells the low bits of its number; an error of kind `WouldBlock` when the timeout ends.
     fn receive(&mut self) -> std::io::Result<u64>;
 
     /// Which bits of its number a datagram carries.
@@ -38,7 +38,7 @@ impl Udp {
     /// A socket for datagrams of so many bytes.
     pub fn open(bytes: usize, other: OtherSide) -> Result<Self, Failure> {
         let socket = connected(other.address)?;
-        socket.set_read_timeout(Some(PATIENCE)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
+        socket.set_read_timeout(Some(TIMEOUT)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
         Ok(Udp { socket, message: vec![1; bytes], back: vec![0; bytes + 1], _other: other })
     }
 
@@ -96,7 +96,7 @@ impl Numbered for Ping {
 
 /// What became of the datagrams.
 #[derive(Debug, Default)]
-pub struct Fate {
+pub struct DatagramCounts {
     /// Sent.
     pub sent: Cell<u64>,
     /// Not back in time.
@@ -105,7 +105,7 @@ pub struct Fate {
     pub late: Cell<u64>,
 }
 
-impl Fate {
+impl DatagramCounts {
     /// One more of these.
     pub fn count(counter: &Cell<u64>) {
         counter.set(counter.get() + 1);
@@ -129,20 +129,20 @@ pub const LATE: &str = "datagrams_late";
 pub fn closed_loop(
     mut way: impl Numbered,
     watch: &dyn Stopwatch,
-    fate: Rc<Fate>,
+    counts: Rc<DatagramCounts>,
 ) -> impl FnMut() -> Result<Option<f64>, Failure> {
     let mut number = 0;
     move || {
         number += 1;
-        Fate::count(&fate.sent);
+        DatagramCounts::count(&counts.sent);
         let began = watch.now_ns();
         way.send(number).map_err(|error| broke("sending", &error))?;
         loop {
             match way.receive() {
                 Ok(back) if back == number & way.mask() => return Ok(Some(watch.now_ns() - began)),
-                Ok(_) => Fate::count(&fate.late),
+                Ok(_) => DatagramCounts::count(&counts.late),
                 Err(error) if is_silence(&error) => {
-                    Fate::count(&fate.lost);
+                    DatagramCounts::count(&counts.lost);
                     return Ok(None);
                 }
                 Err(error) => return Err(broke("waiting for the answer", &error)),
@@ -215,9 +215,12 @@ mod tests {
 
     #[test]
     fn lost_and_late_datagrams_are_counted_and_observe_nothing() {
-        let fate = Rc::new(Fate::default());
-        let mut observe = closed_loop(Bad::default(), &Always, Rc::clone(&fate));
+        let counts = Rc::new(DatagramCounts::default());
+        let mut observe = closed_loop(Bad::default(), &Always, Rc::clone(&counts));
         let observed = (0..1000).filter(|_| observe().unwrap().is_some()).count();
-        assert_eq!((observed, fate.sent.get(), fate.lost.get(), fate.late.get()), (800, 1000, 200, 100));
+        assert_eq!(
+            (observed, counts.sent.get(), counts.lost.get(), counts.late.get()),
+            (800, 1000, 200, 100)
+        );
     }
 }

@@ -2,7 +2,7 @@
 //! from the moment at which it should have left. In a closed loop one slow answer holds back the questions that would
 //! have found the system slow as well (coordinated omission; Tene 2013, Schroeder, Wierman & Harchol-Balter 2006).
 
-use super::datagrams::{Fate, Numbered, is_silence};
+use super::datagrams::{DatagramCounts, Numbered, is_silence};
 use crate::experiment::{Failure, Stopwatch};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ pub fn open_loop(
     mut way: impl Numbered,
     interval_ns: f64,
     watch: &dyn Stopwatch,
-    fate: Rc<Fate>,
+    counts: Rc<DatagramCounts>,
 ) -> impl FnMut() -> Result<Option<f64>, Failure> {
     let mut schedule = Schedule { interval_ns, due: 0.0, number: 0, away: VecDeque::new() };
     let mut calls = 0;
@@ -29,12 +29,12 @@ pub fn open_loop(
         loop {
             if watch.now_ns() >= schedule.due {
                 way.send(schedule.next()).map_err(|error| broke(&error))?;
-                Fate::count(&fate.sent);
+                DatagramCounts::count(&counts.sent);
             }
             match way.receive() {
-                Ok(back) => match schedule.answered(back, way.mask(), &fate) {
+                Ok(back) => match schedule.answered(back, way.mask(), &counts) {
                     Some(intended) => return Ok(Some(watch.now_ns() - intended)),
-                    None => Fate::count(&fate.late),
+                    None => DatagramCounts::count(&counts.late),
                 },
                 Err(error) if is_silence(&error) => {}
                 Err(error) => return Err(broke(&error)),
@@ -68,11 +68,11 @@ impl Schedule {
 
     /// When the answered message should have left. Those that left before it and are unanswered are given up: a network
     /// that changes the order makes them late.
-    fn answered(&mut self, back: u64, mask: u64, fate: &Fate) -> Option<f64> {
+    fn answered(&mut self, back: u64, mask: u64, counts: &DatagramCounts) -> Option<f64> {
         let place = self.away.iter().position(|(number, _)| number & mask == back)?;
         for _ in 0..place {
             self.away.pop_front();
-            Fate::count(&fate.lost);
+            DatagramCounts::count(&counts.lost);
         }
         self.away.pop_front().map(|(_, intended)| intended)
     }
@@ -145,14 +145,14 @@ mod tests {
     #[test]
     fn a_stall_is_seen_by_every_message_that_should_have_left_during_it() {
         let clock = Steps(Cell::new(0.0));
-        let fate = Rc::new(Fate::default());
+        let counts = Rc::new(DatagramCounts::default());
         let way = Stalls { clock: &clock, away: VecDeque::new() };
-        let mut observe = open_loop(way, 50_000.0, &clock, Rc::clone(&fate));
+        let mut observe = open_loop(way, 50_000.0, &clock, Rc::clone(&counts));
         let latencies: Vec<f64> = (0..60).map(|_| observe().unwrap().unwrap()).collect();
         let slow = latencies.iter().filter(|latency| **latency > 60_000.0).count();
         // One message every 50 µs of a stall of 1 ms; a closed loop would have seen one slow answer.
         assert!((17..=21).contains(&slow), "{latencies:?}");
         assert!(latencies.iter().any(|latency| *latency > 900_000.0));
-        assert_eq!(fate.lost.get() + fate.late.get(), 0);
+        assert_eq!(counts.lost.get() + counts.late.get(), 0);
     }
 }

@@ -7,7 +7,7 @@ mod predicted;
 pub use points::{PIPE, TCP, UNIX, closed, ping};
 
 use super::conversation::{self, Conversation};
-use super::datagrams::{self, Fate, LATE, LOST, SENT, Udp};
+use super::datagrams::{self, DatagramCounts, LATE, LOST, SENT, Udp};
 use super::open_loop::open_loop;
 use super::path::{PATH, PEER, ensure_path, required};
 use super::tcp_info::tcp_info;
@@ -199,27 +199,27 @@ fn ping_workload<'site>(point: &Point, bytes: usize, site: &'site Site) -> Resul
         _ => THIS_HOST,
     };
     let ping = Ping::open(host, bytes)?;
-    ping.set_patience(datagrams::PATIENCE)
-        .map_err(|error| Failure::Broke(format!("SO_RCVTIMEO: {error}")))?;
+    ping.set_timeout(datagrams::TIMEOUT).map_err(|error| Failure::Broke(format!("SO_RCVTIMEO: {error}")))?;
     Ok(numbered(ping, site))
 }
 
 fn numbered<'site>(way: impl datagrams::Numbered + 'site, site: &'site Site) -> Workload<'site> {
-    let fate = Rc::new(Fate::default());
-    let counted = Rc::clone(&fate);
-    Workload::recorded(datagrams::closed_loop(way, site.stopwatch, fate)).witnessed(move || counted.witness())
+    let counts = Rc::new(DatagramCounts::default());
+    let counted = Rc::clone(&counts);
+    Workload::recorded(datagrams::closed_loop(way, site.stopwatch, counts))
+        .witnessed(move || counted.witness())
 }
 
 fn open_workload<'site>(point: &Point, bytes: usize, site: &'site Site) -> Result<Workload<'site>, Failure> {
-    let (fate, interval) = (Rc::new(Fate::default()), point.number(&INTERVAL) as f64);
-    let counted = Rc::clone(&fate);
+    let (counts, interval) = (Rc::new(DatagramCounts::default()), point.number(&INTERVAL) as f64);
+    let counted = Rc::clone(&counts);
     let broke = |error: std::io::Error| Failure::Broke(format!("O_NONBLOCK: {error}"));
     if point.name(&TRANSPORT) == TCP {
         let way = conversation::tcp(bytes, echo(Transport::Tcp, point, site)?)?;
         way.stream.set_nonblocking(true).map_err(broke)?;
         let stream = again(&way.stream)?;
         let of_kernel = Rc::clone(&stream);
-        let workload = Workload::recorded(open_loop(way, interval, site.stopwatch, fate));
+        let workload = Workload::recorded(open_loop(way, interval, site.stopwatch, counts));
         let witness = move || counted.witness().into_iter().chain(tcp_counts(&of_kernel, site)).collect();
         let workload = workload.witnessed(witness).gauged(move || tcp_estimate(&stream));
         return Ok(workload.stating(NO_DELAY, 1.0));
@@ -229,7 +229,7 @@ fn open_workload<'site>(point: &Point, bytes: usize, site: &'site Site) -> Resul
     }
     let way = Udp::open(bytes, echo(Transport::Udp, point, site)?)?;
     way.socket.set_nonblocking(true).map_err(broke)?;
-    let workload = Workload::recorded(open_loop(way, interval, site.stopwatch, fate));
+    let workload = Workload::recorded(open_loop(way, interval, site.stopwatch, counts));
     Ok(workload.witnessed(move || counted.witness()))
 }
 

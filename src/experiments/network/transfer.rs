@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// A connection that stands still for longer is broken.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Bytes between two looks at the clock: a look after every chunk of 512 bytes would slow the stream.
 const BETWEEN_LOOKS: u64 = 64 << 10;
@@ -104,11 +104,11 @@ fn used_ns() -> f64 {
 fn connections(order: &Order, other: &OtherSide) -> Result<Vec<TcpStream>, Failure> {
     let connect = |_| {
         let socket = order.options().socket(other.address)?;
-        socket.connect_timeout(&other.address.into(), PATIENCE)?;
+        socket.connect_timeout(&other.address.into(), TIMEOUT)?;
         let stream = TcpStream::from(socket);
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        stream.set_write_timeout(Some(TIMEOUT))?;
         Ok(stream)
     };
     (0..order.streams).map(connect).collect::<std::io::Result<_>>().map_err(|error| broke("connect", &error))

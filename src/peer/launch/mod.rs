@@ -159,15 +159,15 @@ impl Said {
     }
 
     /// The next line: its first word and the rest. `None` where nothing more comes.
-    fn next(&self, patience: Duration) -> Result<Option<(String, String)>, NoPeer> {
-        match self.0.recv_timeout(patience) {
+    fn next(&self, timeout: Duration) -> Result<Option<(String, String)>, NoPeer> {
+        match self.0.recv_timeout(timeout) {
             Ok(line) => {
                 let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
                 Ok(Some((word.to_owned(), super::protocol::plain(rest))))
             }
             Err(RecvTimeoutError::Disconnected) => Ok(None),
             Err(RecvTimeoutError::Timeout) => {
-                Err(NoPeer(format!("nothing was heard of the peer for {} s", patience.as_secs())))
+                Err(NoPeer(format!("nothing was heard of the peer for {} s", timeout.as_secs())))
             }
         }
     }

@@ -79,10 +79,10 @@ fn converse(
         return Err(NoPeer("ssh was started without its pipes".to_owned()));
     };
     let said = Said::by(stdout).map_err(|error| NoPeer(error.to_string()))?;
-    let mut patience = LOGIN;
+    let mut timeout = LOGIN;
     let found = loop {
-        let Some((word, rest)) = said.next(patience)? else { break None };
-        patience = STEP;
+        let Some((word, rest)) = said.next(timeout)? else { break None };
+        timeout = STEP;
         // An ssh that dies while we write says so by its silence.
         let _ = match word.as_str() {
             "want" => stdin.write_all(program.binary).and_then(|()| stdin.flush()),

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// A client that does nothing for so long is not waited for, so that others come to their turn.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Begins one, serving one connection at a time: a client that waits for its greeting never finds a backlog.
 pub fn begin(place: &Place) -> Result<Running, Failure> {
@@ -29,7 +29,7 @@ pub fn begin(place: &Place) -> Result<Running, Failure> {
         while !tally.is_ending() {
             let (stream, caller) = listener.accept().map_err(|error| broke("accept", error))?;
             if !tally.is_ending() && guests.serves(caller.ip()) {
-                attend(&stream, tally);
+                serve(&stream, tally);
             }
         }
         Ok(())
@@ -37,20 +37,20 @@ pub fn begin(place: &Place) -> Result<Running, Failure> {
     Ok(running)
 }
 
-fn attend(stream: &TcpStream, tally: &Arc<Tally>) {
+fn serve(stream: &TcpStream, tally: &Arc<Tally>) {
     let Ok(other) = stream.try_clone() else { return };
     let waking = tally.on_end(move || drop(other.shutdown(Shutdown::Both)));
     tally.connections.fetch_add(1, Ordering::Relaxed);
     // The stream is closed when the service holds it no more in any form.
-    if see_out(stream).is_ok_and(|graceful| graceful) {
+    if greet_and_await_end(stream).is_ok_and(|graceful| graceful) {
         tally.messages.fetch_add(1, Ordering::Relaxed);
     }
     drop(waking);
 }
 
 /// Greets, and waits for the client's end of the stream; false where the client sent something else. A reset is an error.
-pub fn see_out(mut stream: &TcpStream) -> std::io::Result<bool> {
-    stream.set_read_timeout(Some(PATIENCE))?;
+pub fn greet_and_await_end(mut stream: &TcpStream) -> std::io::Result<bool> {
+    stream.set_read_timeout(Some(TIMEOUT))?;
     stream.write_all(&[1])?;
     Ok(stream.read(&mut [0])? == 0)
 }

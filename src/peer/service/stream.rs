@@ -76,7 +76,7 @@ pub fn accept_all(
                 }
                 tally.connections.fetch_add(1, Ordering::Relaxed);
                 let serve = &serve;
-                connections.spawn(move || attend(stream, tally, serve));
+                connections.spawn(move || serve_connection(stream, tally, serve));
             }
             Ok(())
         })
@@ -84,7 +84,7 @@ pub fn accept_all(
     Ok(running)
 }
 
-fn attend(
+fn serve_connection(
     stream: TcpStream,
     tally: &Arc<Tally>,
     serve: &impl Fn(TcpStream, &Arc<Tally>) -> std::io::Result<()>,

@@ -290,8 +290,8 @@ fn pinging(stage: &Stage) -> Result<Series, Failure> {
     let peer = stage.site.peer.as_ref().and_then(crate::experiment::PeerAddress::by_ipv4);
     let peer = peer.ok_or_else(|| Failure::Unsupported("the peer is not reached by IPv4".to_owned()))?;
     let mut ping = Ping::open(peer.address, PAYLOAD)?;
-    let patience = ping.set_patience(Duration::from_secs(1));
-    patience.map_err(|error| Failure::Broke(format!("SO_RCVTIMEO: {error}")))?;
+    let timeout = ping.set_timeout(Duration::from_secs(1));
+    timeout.map_err(|error| Failure::Broke(format!("SO_RCVTIMEO: {error}")))?;
     let (mut values, mut lost) = (vec![], 0);
     for sequence in 0..10 {
         std::thread::sleep(Duration::from_millis(200));

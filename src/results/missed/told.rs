@@ -92,7 +92,7 @@ fn terms_told(names: &[String], furthest: &Missed, known: &Known) -> Statement {
         let value = furthest.figure(term.value());
         let name = format!("term over measured: {}", term.what);
         let times = said![", ", value.over(furthest.measured).named(&name), " times all that was measured"];
-        // Of nothing all is infinitely many times.
+        // A ratio to a measured zero is not defined.
         let times = if furthest.measured.value > 0.0 { times } else { Statement::default() };
         said![format!("{}: ", term.what), value.named(&format!("term: {}", term.what)), times]
     });

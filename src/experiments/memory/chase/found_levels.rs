@@ -49,8 +49,8 @@ pub struct Limit {
     pub expected: Option<(f64, f64)>,
 }
 
-/// How a limit is met by a plateau.
-enum Met<'found> {
+/// How a limit is matched by a plateau.
+enum LimitMatch<'found> {
     /// A plateau ends about there.
     By(&'found Plateau, Crossing),
     /// None does.
@@ -93,10 +93,10 @@ impl Shown<'_> {
     }
 
     /// The plateau that ends about a limit; of several, the one that ends nearest to it.
-    fn met(&self, limit: &Limit, claimed: &[f64]) -> Met<'_> {
+    fn matched(&self, limit: &Limit, claimed: &[f64]) -> LimitMatch<'_> {
         let at = (limit.at as f64).log2();
         if self.curve.last().is_none_or(|last| at >= last.0) {
-            return Met::Beyond;
+            return LimitMatch::Beyond;
         }
         let candidate = |plateau: &&Plateau| {
             let own = limit.expected.is_none_or(|(own, _)| plateau.value <= ANOTHER * own);
@@ -112,7 +112,7 @@ impl Shown<'_> {
             fits.then_some((plateau, ends))
         });
         let nearest = near.min_by(|one, other| (one.1.at - at).abs().total_cmp(&(other.1.at - at).abs()));
-        nearest.map_or(Met::ByNone, |(plateau, ends)| Met::By(plateau, ends))
+        nearest.map_or(LimitMatch::ByNone, |(plateau, ends)| LimitMatch::By(plateau, ends))
     }
 }
 
@@ -145,11 +145,11 @@ pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<
     let mut claimed: Vec<f64> = vec![];
     let mut told: Vec<Statement> = vec![];
     for limit in limits {
-        let met = found.met(limit, &claimed);
-        if let Met::By(plateau, _) = met {
+        let matched = found.matched(limit, &claimed);
+        if let LimitMatch::By(plateau, _) = matched {
             claimed.push(plateau.from);
         }
-        told.push(limit_told(limit, &met, along));
+        told.push(limit_told(limit, &matched, along));
     }
     let besides = found.plateaus.iter().filter(|plateau| !claimed.contains(&plateau.from));
     told.extend(besides.filter_map(|plateau| {
@@ -160,16 +160,16 @@ pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<
     told
 }
 
-/// How a declared limit is met.
-fn limit_told(limit: &Limit, met: &Met, along: Along) -> Statement {
+/// How a declared limit is matched.
+fn limit_told(limit: &Limit, matched: &LimitMatch, along: Along) -> Statement {
     let (name, declared) = (limit.name.as_str(), along.declared(limit));
-    match met {
-        Met::By(plateau, ends) => {
+    match matched {
+        LimitMatch::By(plateau, ends) => {
             let sized = end(plateau, *ends, along, name);
             said![format!("{name}: "), value(plateau, name), sized, ", declared ", declared]
         }
-        Met::Beyond => said![format!("{name} ("), declared, " declared) reaches beyond the sweep"],
-        Met::ByNone => said![
+        LimitMatch::Beyond => said![format!("{name} ("), declared, " declared) reaches beyond the sweep"],
+        LimitMatch::ByNone => said![
             format!("{name} ("),
             declared,
             " declared) cannot be told apart from its neighbours: no plateau of its own ends there"

@@ -24,7 +24,7 @@ const CHUNK: u32 = 16_000_000;
 /// Chunks of a trial; the report does not say how many.
 const CHUNKS: u64 = 100;
 /// After this a chunk does not come any more.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 static HERE: Method = Method {
     name: "TCP bandwidth, loopback",
@@ -75,8 +75,8 @@ fn rates(
     let other = OtherSide::start(service, path, stage.site)?;
     let options = StreamOptions { chunk: CHUNK, buffers: Some(CHUNK) };
     let mut socket = options.socket(other.address).map_err(broke("socket"))?;
-    socket.set_read_timeout(Some(PATIENCE)).map_err(broke("SO_RCVTIMEO"))?;
-    socket.set_write_timeout(Some(PATIENCE)).map_err(broke("SO_SNDTIMEO"))?;
+    socket.set_read_timeout(Some(TIMEOUT)).map_err(broke("SO_RCVTIMEO"))?;
+    socket.set_write_timeout(Some(TIMEOUT)).map_err(broke("SO_SNDTIMEO"))?;
     socket.connect(&other.address.into()).map_err(broke("connect"))?;
     let timed = trials(stage, CHUNKS, 0.45, |n| {
         (0..n).try_for_each(|_| chunk(&mut socket)).map_err(broke("a chunk of 16,000,000 bytes"))

@@ -27,7 +27,7 @@ const CONNECTIONS: u64 = 1000;
 /// The part of the ports that may be left waiting which one method takes: Fathom's own connections need some as well.
 const SHARE_OF_PORTS: u64 = 4;
 /// After this a connection is not made any more: the opening segment is sent again after one second, then after two.
-const PATIENCE: Duration = Duration::from_secs(4);
+const TIMEOUT: Duration = Duration::from_secs(4);
 
 static HERE: Method = Method {
     name: "TCP connection, loopback",
@@ -115,8 +115,8 @@ fn trial(stage: &Stage, (address, greeted): (SocketAddr, bool), most: u64) -> Re
     while trial.made < most && stage.site.stopwatch.now_ns() - began < stage.time_ns() / TRIALS as f64 {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP));
         let socket = socket.map_err(broke("socket"))?;
-        socket.set_read_timeout(Some(PATIENCE)).map_err(broke("SO_RCVTIMEO"))?;
-        socket.set_write_timeout(Some(PATIENCE)).map_err(broke("SO_SNDTIMEO"))?;
+        socket.set_read_timeout(Some(TIMEOUT)).map_err(broke("SO_RCVTIMEO"))?;
+        socket.set_write_timeout(Some(TIMEOUT)).map_err(broke("SO_SNDTIMEO"))?;
         let connect = timed_once(|| socket.connect(&address.into()).map_err(broke("connect")))?;
         if greeted {
             (&socket).read_exact(&mut [0]).map_err(broke("waiting to be accepted"))?;

@@ -46,11 +46,11 @@ const PAYLOAD: usize = 56;
 /// Between two echoes.
 const PAUSE: Duration = Duration::from_millis(100);
 /// After this a reply is lost.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 fn pings(stage: &Stage, host: IpAddr) -> Result<Series, Failure> {
     let mut ping = Ping::open(host, PAYLOAD)?;
-    ping.set_patience(PATIENCE).map_err(broke("SO_RCVTIMEO"))?;
+    ping.set_timeout(TIMEOUT).map_err(broke("SO_RCVTIMEO"))?;
     let count = stage.count(100, 10) as u16;
     let (mut values, mut lost) = (vec![], 0);
     for sequence in 1..=count {
@@ -98,7 +98,7 @@ static TCP_THERE: Method = Method {
 fn turns(stage: &Stage, path: &str) -> Result<Series, Failure> {
     let other = OtherSide::start(&Service::Echo { transport: Transport::Tcp, bytes: 1 }, path, stage.site)?;
     let mut stream = TcpStream::connect(other.address).map_err(broke("connect"))?;
-    stream.set_read_timeout(Some(PATIENCE)).map_err(broke("SO_RCVTIMEO"))?;
+    stream.set_read_timeout(Some(TIMEOUT)).map_err(broke("SO_RCVTIMEO"))?;
     let timed = trials(stage, 1000, 0.9, |n| {
         for _ in 0..n {
             stream.write_all(&[1]).map_err(broke("send"))?;

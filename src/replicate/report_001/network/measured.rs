@@ -13,7 +13,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 /// A stream that stays silent for longer is broken.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The parts of a connection, as variants of the series.
 pub const SET_UP: &str = "set up";
@@ -118,8 +118,8 @@ fn connection(other: &OtherSide) -> Result<(i64, i64), Failure> {
 fn socket(other: &OtherSide) -> Result<Socket, Failure> {
     let made = Socket::new(Domain::for_address(other.address), Type::STREAM, Some(Protocol::TCP));
     let made = made.and_then(|socket| {
-        socket.set_read_timeout(Some(PATIENCE))?;
-        socket.set_write_timeout(Some(PATIENCE))?;
+        socket.set_read_timeout(Some(TIMEOUT))?;
+        socket.set_write_timeout(Some(TIMEOUT))?;
         Ok(socket)
     });
     made.map_err(|error| broke("socket", &error))

@@ -1,7 +1,7 @@
 //! Section 4.2 (network): bytes a second, by one message on a connection.
 
 use super::round_trip::of_peer;
-use super::{LOOPBACK, PATIENCE, PEER, broke, on_path};
+use super::{LOOPBACK, PEER, TIMEOUT, broke, on_path};
 use crate::experiment::{Failure, Placement, Requirement, ensure};
 use crate::peer::Service;
 use crate::peer::other_side::OtherSide;
@@ -108,7 +108,7 @@ fn send_all(server: SocketAddr, repetitions: u64) -> Result<(), Failure> {
 fn received(listener: &TcpListener, buffer: &mut [u8]) -> Result<f64, Failure> {
     readable(listener.as_raw_fd())?;
     let (mut stream, _) = listener.accept().map_err(|error| broke("accept", &error))?;
-    stream.set_read_timeout(Some(PATIENCE)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
+    stream.set_read_timeout(Some(TIMEOUT)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
     readable(stream.as_raw_fd())?;
     let began = Instant::now();
     stream.read_exact(buffer).map_err(|error| broke("recv", &error))?;
@@ -118,7 +118,7 @@ fn received(listener: &TcpListener, buffer: &mut [u8]) -> Result<f64, Failure> {
 fn readable(descriptor: i32) -> Result<(), Failure> {
     let mut poll = libc::pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 };
     // SAFETY: one valid pollfd.
-    let ready = unsafe { libc::poll(&raw mut poll, 1, PATIENCE.as_millis() as libc::c_int) };
+    let ready = unsafe { libc::poll(&raw mut poll, 1, TIMEOUT.as_millis() as libc::c_int) };
     ensure(ready == 1, "the client did not send what it was to send")
 }
 
@@ -147,9 +147,9 @@ fn sent(size: usize, stage: &Stage) -> Result<Vec<Arrival>, Failure> {
     let stream = StreamOptions { chunk: size as u32, buffers: None };
     let other =
         OtherSide::start(&Service::Sink { stream, acknowledged: None, reads_after_ns: 0 }, PEER, stage.site)?;
-    let connected = TcpStream::connect_timeout(&other.address, PATIENCE);
+    let connected = TcpStream::connect_timeout(&other.address, TIMEOUT);
     let mut stream = connected.map_err(|error| broke("connect", &error))?;
-    stream.set_read_timeout(Some(PATIENCE)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
+    stream.set_read_timeout(Some(TIMEOUT)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
     stream.write_all(&vec![0x5a; size]).map_err(|error| broke("send", &error))?;
     stream.shutdown(Shutdown::Write).map_err(|error| broke("shutdown", &error))?;
     // The sink closes when it has read all.

@@ -1,7 +1,7 @@
 //! Section 4.3 (network): `connect` and `close`.
 
 use super::round_trip::of_peer;
-use super::{LOOPBACK, PATIENCE, PEER, broke, on_path};
+use super::{LOOPBACK, PEER, TIMEOUT, broke, on_path};
 use crate::experiment::{Failure, Placement, Requirement};
 use crate::peer::Service;
 use crate::peer::other_side::OtherSide;
@@ -118,7 +118,7 @@ fn connections(server: SocketAddr, greeted: bool) -> Result<Series, Failure> {
     for _ in 0..CONNECTIONS {
         let socket = Socket::new(Domain::for_address(server), Type::STREAM, None);
         let mut socket = socket.map_err(|error| broke("socket", &error))?;
-        socket.set_read_timeout(Some(PATIENCE)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
+        socket.set_read_timeout(Some(TIMEOUT)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
         let began = Instant::now();
         socket.connect(&server.into()).map_err(|error| broke("connect", &error))?;
         opened.push(began.elapsed().as_nanos() as f64);

@@ -10,7 +10,7 @@ use crate::replicate::sweep::nearest;
 use std::time::Duration;
 
 /// Whoever is not heard of for so long has died.
-const PATIENCE: Duration = Duration::from_secs(8);
+const TIMEOUT: Duration = Duration::from_secs(8);
 
 const LOOPBACK: &str = "loopback";
 const PEER: &str = crate::experiment::PEER;

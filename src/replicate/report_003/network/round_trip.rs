@@ -1,6 +1,6 @@
 //! Section 4.1 (network): a message and its echo.
 
-use super::{LOOPBACK, PATIENCE, PEER, broke, on_path};
+use super::{LOOPBACK, PEER, TIMEOUT, broke, on_path};
 use crate::experiment::{Failure, Placement, Requirement};
 use crate::peer::Service;
 use crate::peer::other_side::OtherSide;
@@ -162,7 +162,7 @@ fn tcp_local(stage: &Stage) -> Result<Series, Failure> {
 fn tcp_remote(stage: &Stage) -> Result<Series, Failure> {
     let echo = Service::Echo { transport: Transport::Tcp, bytes: PAYLOAD as u32 };
     let other = OtherSide::start(&echo, PEER, stage.site)?;
-    let connected = TcpStream::connect_timeout(&other.address, PATIENCE);
+    let connected = TcpStream::connect_timeout(&other.address, TIMEOUT);
     let series = conversation(connected.map_err(|error| broke("connect", &error))?)?;
     other.stop()?;
     Ok(of_peer(stage, series))
@@ -180,7 +180,7 @@ pub fn of_peer(stage: &Stage, series: Series) -> Series {
 }
 
 fn conversation(mut stream: TcpStream) -> Result<Series, Failure> {
-    stream.set_read_timeout(Some(PATIENCE)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
+    stream.set_read_timeout(Some(TIMEOUT)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
     let (message, mut echo) = ([0x5a; PAYLOAD], [0; PAYLOAD]);
     let mut values = vec![];
     for _ in 0..SAMPLES {
@@ -250,7 +250,7 @@ fn ping_remote(stage: &Stage) -> Result<Series, Failure> {
 
 fn pings(host: IpAddr, stage: &Stage) -> Result<Series, Failure> {
     let mut ping = Ping::open(host, PAYLOAD)?;
-    ping.set_patience(Duration::from_secs(1)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
+    ping.set_timeout(Duration::from_secs(1)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
     let pause = if stage.quick { QUICK_PAUSE } else { PAUSE };
     let (mut values, mut lost) = (vec![], 0_u64);
     for sequence in 0.. {
@@ -305,7 +305,7 @@ mod tests {
         std::thread::spawn(move || echo_server(&listener));
         let mut clients = [1_u8, 2].map(|number| (number, TcpStream::connect(address).unwrap()));
         for (number, client) in &mut clients {
-            client.set_read_timeout(Some(PATIENCE)).unwrap();
+            client.set_read_timeout(Some(TIMEOUT)).unwrap();
             client.write_all(&[*number; 9]).unwrap();
             let mut echo = [0; 9];
             client.read_exact(&mut echo).unwrap();
