@@ -81,7 +81,7 @@ impl Operation {
     }
 
     /// How long a trial may take with its preparation before it is given up; ten seconds where nothing is said. An operation
-    /// is called at least five times in a trial.
+    /// is called at least twice in a trial where every call is timed by itself, and four times otherwise.
     #[must_use]
     pub fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;

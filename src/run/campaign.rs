@@ -111,7 +111,8 @@ impl Campaign {
         Campaign::new(run, journal, budget, peering)
     }
 
-    fn new(run: Run, journal: Journal, budget: Duration, peering: Option<Peering>) -> Result<Self> {
+    /// A run of which this is known, and which goes on for so long.
+    pub fn new(run: Run, journal: Journal, budget: Duration, peering: Option<Peering>) -> Result<Self> {
         let active: Vec<PlannedPoint> =
             run.header.plan.iter().filter(|point| point.skip.is_none()).cloned().collect();
         let earlier = run.trials.iter().map(|trial| trial.began_s + trial.took_s).fold(0.0, f64::max);
@@ -284,7 +285,7 @@ impl Campaign {
     }
 
     /// Keeps a trial that was written down, and learns from it.
-    pub(super) fn keep(&mut self, index: usize, trial: Trial) {
+    pub fn keep(&mut self, index: usize, trial: Trial) {
         self.core.add(&self.run.header, &trial);
         self.trials[index].push(self.run.trials.len());
         self.run.trials.push(trial);
