@@ -66,8 +66,13 @@ fn phrase<D: Declares + ?Sized>(of: &D, point: &Point, name: &str) -> String {
     let Some(given) = point.get(name) else { return String::new() };
     match given {
         Value::Name(variant) => variant.clone(),
-        Value::Number(_) => format!("{name} {}", value(of, name, given)),
+        Value::Number(_) => format!("{} {}", spelt(name), value(of, name, given)),
     }
+}
+
+/// A parameter's name as people write it.
+pub(super) fn spelt(name: &str) -> String {
+    name.replace('_', " ")
 }
 
 /// A parameter's value as its scale wants it.
@@ -100,8 +105,8 @@ pub(super) fn scale<D: Declares + ?Sized>(of: &D, name: &str) -> Scale {
 pub(super) fn parameter<D: Declares + ?Sized>(of: &D, name: &str) -> String {
     let declared = of.parameters();
     match declared.iter().find(|parameter| parameter.name == name) {
-        Some(parameter) if parameter.meaning != name => format!("{name} ({})", parameter.meaning),
-        _ => name.to_owned(),
+        Some(parameter) if parameter.meaning != name => format!("{} ({})", spelt(name), parameter.meaning),
+        _ => spelt(name),
     }
 }
 

@@ -34,7 +34,7 @@ pub struct Standing {
     pub headline: Option<Headline>,
     /// How many trials have observed what they are called.
     pub sound: usize,
-    /// How many trials more are expected to bring the interval to [`COARSE`], or from there to the run's target; `None` where
+    /// How many trials more are expected to bring the interval to 5 %, or from there to the run's target; `None` where
     /// none will.
     pub further: Option<usize>,
 }

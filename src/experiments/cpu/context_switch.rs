@@ -1,11 +1,12 @@
 //! What does it cost to stop one process or thread and let another run?
 
+mod findings;
+
 use super::kernel_service;
 use super::ring::Ring;
 use crate::experiment::{
-    About, At, Basis, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload,
-    errno, said,
+    About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
+    Placement, Point, Prediction, Requirement, Scale, Shown, Site, Workload, errno,
 };
 use crate::machine::Machine;
 use crate::sampling::partner;
@@ -226,69 +227,8 @@ impl Experiment for ContextSwitch {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        [address_space(known), switch_against_creation(known), without_the_kernel(known)]
-            .into_iter()
-            .flatten()
-            .collect()
+        findings::findings(known)
     }
-}
-
-fn between(mechanism: &str, between: &str) -> Point {
-    Point::new().named(&MECHANISM, mechanism).named(&BETWEEN, between)
-}
-
-/// What a process costs more than a thread, to switch to.
-fn address_space(known: &Known) -> Option<Finding> {
-    let process = known.found(ABOUT.name, &between(PIPE_NET, PROCESSES))?;
-    let thread = known.found(ABOUT.name, &between(PIPE_NET, THREADS))?;
-    Some(Finding::of(
-        Question::Thread,
-        said![
-            "A switch between processes costs ",
-            process.named("switch between processes"),
-            ", between threads of one process, which share an address space, ",
-            thread.named("switch between threads"),
-            ": ",
-            process.times_as("much", thread, "process over thread, switching"),
-            "."
-        ],
-    ))
-}
-
-/// What a switch costs against making what is switched to.
-fn switch_against_creation(known: &Known) -> Option<Finding> {
-    let told = |what: &str, switch: Found, creation: Found| {
-        let name = format!("creation over switch, {what}");
-        said![what.to_owned(), " ", creation.times_as("much", switch, &name)]
-    };
-    let found = |experiment, point: &Point| known.found(experiment, point);
-    let process = found(ABOUT.name, &between(PIPE_NET, PROCESSES))
-        .zip(found("cpu/process_creation", &super::process_creation::whole()))
-        .map(|(switch, creation)| told("a process", switch, creation));
-    let thread = found(ABOUT.name, &between(PIPE_NET, THREADS))
-        .zip(found("cpu/thread_creation", &super::thread_creation::whole()))
-        .map(|(switch, creation)| told("a thread", switch, creation));
-    let told = Statement::joined(process.into_iter().chain(thread).collect(), ", ")?;
-    Some(Finding::of(
-        Question::Thread,
-        said!["To make and end one, against a switch to one that is there, costs: ", told, "."],
-    ))
-}
-
-/// What entering the kernel, and what it decides there, adds to a change of stacks.
-fn without_the_kernel(known: &Known) -> Option<Finding> {
-    let thread = known.found(ABOUT.name, &between(PIPE_NET, THREADS))?;
-    let stacks = known.found(ABOUT.name, &between(USER_LEVEL, STACKS))?;
-    Some(Finding::of(
-        Question::Thread,
-        said![
-            "Changing stacks within one kernel thread takes ",
-            stacks.named("user-level switch"),
-            "; a switch between threads by the kernel ",
-            thread.times_as("much", stacks, "kernel thread over user-level thread, switching"),
-            "."
-        ],
-    ))
 }
 
 /// Waking a sleeping virtual CPU: the request traps, and the host has to run the other CPU again.

@@ -92,9 +92,9 @@ fn columns(
 /// A parameter's values have their units in the cells, where they have any.
 fn parameter(of: &PointResult, name: &str) -> Column {
     match words::scale(of, name) {
-        Scale::Count | Scale::Name => Column::words(name),
+        Scale::Count | Scale::Name => Column::words(words::spelt(name)),
         Scale::Bytes | Scale::Nanoseconds => {
-            Column { unit: Some("unit in cell".to_owned()), ..Column::words(name) }
+            Column { unit: Some("unit in cell".to_owned()), ..Column::words(words::spelt(name)) }
         }
     }
 }

@@ -1,0 +1,69 @@
+//! What switches say beside each other, and beside what making a process or thread costs.
+
+use super::{ABOUT, BETWEEN, MECHANISM, PIPE_NET, PROCESSES, STACKS, THREADS, USER_LEVEL};
+use crate::experiment::{Finding, Found, Known, Point, Question, Statement, said};
+use crate::experiments::cpu::{process_creation, thread_creation};
+
+/// Everything that the results of cpu/context_switch say.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let told = [address_space(known), switch_against_creation(known), without_the_kernel(known)];
+    told.into_iter().flatten().collect()
+}
+
+fn between(mechanism: &str, between: &str) -> Point {
+    Point::new().named(&MECHANISM, mechanism).named(&BETWEEN, between)
+}
+
+/// What a process costs more than a thread, to switch to.
+fn address_space(known: &Known) -> Option<Finding> {
+    let process = known.found(ABOUT.name, &between(PIPE_NET, PROCESSES))?;
+    let thread = known.found(ABOUT.name, &between(PIPE_NET, THREADS))?;
+    Some(Finding::of(
+        Question::Thread,
+        said![
+            "A switch between processes costs ",
+            process.named("switch between processes"),
+            ", between threads of one process, which share an address space, ",
+            thread.named("switch between threads"),
+            ": ",
+            process.times_as("much", thread, "process over thread, switching"),
+            "."
+        ],
+    ))
+}
+
+/// What a switch costs against making what is switched to.
+fn switch_against_creation(known: &Known) -> Option<Finding> {
+    let told = |what: &str, switch: Found, creation: Found| {
+        let name = format!("creation over switch, {what}");
+        said![what.to_owned(), " ", creation.times_as("much", switch, &name)]
+    };
+    let found = |experiment, point: &Point| known.found(experiment, point);
+    let process = found(ABOUT.name, &between(PIPE_NET, PROCESSES))
+        .zip(found("cpu/process_creation", &process_creation::whole()))
+        .map(|(switch, creation)| told("a process", switch, creation));
+    let thread = found(ABOUT.name, &between(PIPE_NET, THREADS))
+        .zip(found("cpu/thread_creation", &thread_creation::whole()))
+        .map(|(switch, creation)| told("a thread", switch, creation));
+    let told = Statement::joined(process.into_iter().chain(thread).collect(), ", ")?;
+    Some(Finding::of(
+        Question::Thread,
+        said!["To make and end one, against a switch to one that is there, costs: ", told, "."],
+    ))
+}
+
+/// What entering the kernel, and what it decides there, adds to a change of stacks.
+fn without_the_kernel(known: &Known) -> Option<Finding> {
+    let thread = known.found(ABOUT.name, &between(PIPE_NET, THREADS))?;
+    let stacks = known.found(ABOUT.name, &between(USER_LEVEL, STACKS))?;
+    Some(Finding::of(
+        Question::Thread,
+        said![
+            "Changing stacks within one kernel thread takes ",
+            stacks.named("user-level switch"),
+            "; a switch between threads by the kernel ",
+            thread.times_as("much", stacks, "kernel thread over user-level thread, switching"),
+            "."
+        ],
+    ))
+}
