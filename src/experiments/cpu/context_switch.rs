@@ -1,38 +1,29 @@
 //! What does it cost to stop one process or thread and let another run?
 
 mod findings;
+mod points;
+
+pub use points::{across_cpus, between_processes};
 
 use super::kernel_service;
 use super::ring::Ring;
 use crate::experiment::{
-    About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Placement, Point, Prediction, Requirement, Scale, Shown, Site, Workload, errno,
+    About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Placement,
+    Point, Prediction, Requirement, Shown, Site, Workload, errno,
 };
 use crate::machine::Machine;
 use crate::sampling::partner;
 use crate::sampling::turn::{self, Ends};
-
-/// How the CPU is handed over.
-const MECHANISM: Parameter =
-    Parameter { name: "mechanism", meaning: "how the CPU is handed over", scale: Scale::Name };
-/// What it is handed between.
-const BETWEEN: Parameter =
-    Parameter { name: "between", meaning: "processes or threads of one process", scale: Scale::Name };
-/// Members of a ring.
-const MEMBERS: Parameter =
-    Parameter { name: "members", meaning: "processes that pass the turn round", scale: Scale::Count };
-/// What each touches.
-const WORKING_SET: Parameter = Parameter {
-    name: "working_set",
-    meaning: "memory that each member sums up at its turn",
-    scale: Scale::Bytes,
+use points::{
+    BETWEEN, MECHANISM, MEMBERS, NOBODY, PIPE, PIPE_ALONE, PIPE_NET, PROCESSES, RING, STACKS, START, THREADS,
+    USER_LEVEL, WORKING_SET, YIELD,
 };
 
 /// What is timed.
 pub struct ContextSwitch;
 
 static ABOUT: About = About {
-    name: "cpu/context_switch",
+    name: points::NAME,
     question: "What does it cost to stop one process or thread and let another run?",
     operation: "one switch: a round trip, there and back, is two",
     method: "Two sides hand a turn to each other: one byte through a pair of pipes, a number through event counters, a \
@@ -62,28 +53,6 @@ static ABOUT: About = About {
         ),
     ]),
 };
-
-const PIPE: &str = "pipe";
-const PIPE_NET: &str = "pipe less its cost";
-const PIPE_ALONE: &str = "pipe alone";
-const RING: &str = "ring of pipes";
-const YIELD: &str = "yield";
-const USER_LEVEL: &str = "user-level";
-const START: &str = "start of child";
-const PROCESSES: &str = "processes";
-const THREADS: &str = "threads";
-const NOBODY: &str = "nobody";
-const STACKS: &str = "stacks";
-
-/// A switch between two processes on one CPU, for predictions that contain switches.
-pub fn between_processes() -> Point {
-    Point::new().named(&MECHANISM, PIPE_NET).named(&BETWEEN, PROCESSES)
-}
-
-/// A process on another CPU woken through a pipe, for predictions that contain that.
-pub fn across_cpus() -> Point {
-    Point::at(Placement::AcrossCpus).named(&MECHANISM, PIPE).named(&BETWEEN, PROCESSES)
-}
 
 impl Experiment for ContextSwitch {
     fn about(&self) -> &'static About {

@@ -1,23 +1,19 @@
 //! What switches say beside each other, and beside what making a process or thread costs.
 
-use super::{ABOUT, BETWEEN, MECHANISM, PIPE_NET, PROCESSES, STACKS, THREADS, USER_LEVEL};
+use super::points::{NAME, PIPE_NET, PROCESSES, STACKS, THREADS, USER_LEVEL, between};
 use crate::experiment::{Finding, Found, Known, Point, Question, Statement, said};
 use crate::experiments::cpu::{process_creation, thread_creation};
 
-/// Everything that the results of cpu/context_switch say.
+/// Everything that the results of `cpu/context_switch` say.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let told = [address_space(known), switch_against_creation(known), without_the_kernel(known)];
     told.into_iter().flatten().collect()
 }
 
-fn between(mechanism: &str, between: &str) -> Point {
-    Point::new().named(&MECHANISM, mechanism).named(&BETWEEN, between)
-}
-
 /// What a process costs more than a thread, to switch to.
 fn address_space(known: &Known) -> Option<Finding> {
-    let process = known.found(ABOUT.name, &between(PIPE_NET, PROCESSES))?;
-    let thread = known.found(ABOUT.name, &between(PIPE_NET, THREADS))?;
+    let process = known.found(NAME, &between(PIPE_NET, PROCESSES))?;
+    let thread = known.found(NAME, &between(PIPE_NET, THREADS))?;
     Some(Finding::of(
         Question::Thread,
         said![
@@ -39,10 +35,10 @@ fn switch_against_creation(known: &Known) -> Option<Finding> {
         said![what.to_owned(), " ", creation.times_as("much", switch, &name)]
     };
     let found = |experiment, point: &Point| known.found(experiment, point);
-    let process = found(ABOUT.name, &between(PIPE_NET, PROCESSES))
+    let process = found(NAME, &between(PIPE_NET, PROCESSES))
         .zip(found("cpu/process_creation", &process_creation::whole()))
         .map(|(switch, creation)| told("a process", switch, creation));
-    let thread = found(ABOUT.name, &between(PIPE_NET, THREADS))
+    let thread = found(NAME, &between(PIPE_NET, THREADS))
         .zip(found("cpu/thread_creation", &thread_creation::whole()))
         .map(|(switch, creation)| told("a thread", switch, creation));
     let told = Statement::joined(process.into_iter().chain(thread).collect(), ", ")?;
@@ -54,8 +50,8 @@ fn switch_against_creation(known: &Known) -> Option<Finding> {
 
 /// What entering the kernel, and what it decides there, adds to a change of stacks.
 fn without_the_kernel(known: &Known) -> Option<Finding> {
-    let thread = known.found(ABOUT.name, &between(PIPE_NET, THREADS))?;
-    let stacks = known.found(ABOUT.name, &between(USER_LEVEL, STACKS))?;
+    let thread = known.found(NAME, &between(PIPE_NET, THREADS))?;
+    let stacks = known.found(NAME, &between(USER_LEVEL, STACKS))?;
     Some(Finding::of(
         Question::Thread,
         said![
