@@ -239,7 +239,7 @@ fn a_peer_without_a_port_left_refuses_and_the_run_goes_on() {
     let script = format!(
         "ip link set lo up; echo 40000 40001 >/proc/sys/net/ipv4/ip_local_port_range; cd {}
          timeout 60 {fathom} peer --listen 127.0.0.1:39999 --token-file token >/dev/null 2>&1 &
-         sleep 1; {fathom} run --quick --alongside --budget 3s --trial 4ms cpu/system_call {} --peer 127.0.0.1:39999 \
+         sleep 1; {fathom} run --quick --alongside --budget 12s --trial 4ms cpu/system_call {} --peer 127.0.0.1:39999 \
          --token-file token -o run.jsonl; echo status $?; wait",
         folder.path().display(),
         remote_experiment(),
