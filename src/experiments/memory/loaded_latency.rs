@@ -162,6 +162,7 @@ impl Experiment for LoadedLatency {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variant(&LEVEL, &[Level::Memory.name()])?;
         point.ensure_variant(&LOAD, &[NOTHING, Kind::Read.name(), Kind::Write.name()])?;
         let cpus = parallel_bandwidth::cpus(site, point.number(&LOAD_THREADS) as usize + 1)?;
         affinity::pin(cpus[0])?;

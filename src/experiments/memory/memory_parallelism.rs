@@ -93,6 +93,7 @@ impl Experiment for MemoryParallelism {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         Pages::ensure(point)?;
+        point.ensure_variant(&LEVEL, &[Level::Memory.name()])?;
         let bytes = point.number(&SIZE) as usize;
         let cycle = site.shared.get_or_make(|| load_latency::random_cycle(bytes, Pages::Huge, site))?;
         match point.number(&CHASES) {

@@ -136,6 +136,7 @@ impl Experiment for ParallelBandwidth {
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let kernel = bandwidth::kernel_of(point).map_err(Failure::Unsupported)?;
         bandwidth::executable(kernel)?;
+        point.ensure_variant(&LEVEL, &[Level::Memory.name()])?;
         let threads = point.number(&THREADS);
         let bytes = point.number(&SIZE) / threads;
         let cpus = cpus(site, threads as usize)?;
