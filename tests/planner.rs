@@ -63,6 +63,16 @@ fn where_time_is_short_observation_is_shortened_first_then_trials_then_points() 
 }
 
 #[test]
+fn what_a_line_is_fitted_through_gets_two_trials_more_where_time_is_short() {
+    let mut machine = Machine::alone(200, 0.02);
+    machine.fit_a_line(30..50);
+    let course = check(&mut machine, 45.0);
+    let settled = &course.settlements[0];
+    assert_eq!((settled.least_trials, settled.most_trials, settled.left_out.len()), (6, 8, 0));
+    assert!(course.progress[30..50].iter().all(|progress| progress.observed >= 8));
+}
+
+#[test]
 fn memory_that_is_ten_times_slower_leaves_out_the_dear_and_keeps_the_rest() {
     let mut machine = Machine::of(vec![Costs::alone(300, 0.008), Costs::block(8, 30, 0.9, 0.12)]);
     let usual = check(&mut machine, 90.0);

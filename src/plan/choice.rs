@@ -44,6 +44,7 @@ impl Choosing<'_> {
         }
         let mut goals: Vec<usize> = self.done.iter().map(|done| finished(*done)).collect();
         self.raise(&mut goals, MINIMUM_TRIALS, seconds, shortest);
+        self.raise_lines(&mut goals, seconds, shortest);
         self.raise(&mut goals, GOAL, for_all, shortest);
         Choice { goals, observe: shortest }
     }
@@ -98,6 +99,24 @@ impl Choosing<'_> {
                 }
                 left -= seconds;
             }
+        }
+    }
+
+    /// Raises what lines are fitted through: a round in which a point of it found nothing is lost to the line, and six rounds must be
+    /// left for its interval.
+    fn raise_lines(&self, goals: &mut [usize], seconds: f64, observe: f64) {
+        let mut left = seconds - self.seconds(goals, observe);
+        for parts in &self.layout.blocks {
+            let promised = |part: &usize| {
+                self.layout.parts[*part].on_line && (MINIMUM_TRIALS..GOAL).contains(&goals[*part])
+            };
+            let parts: Vec<usize> = parts.iter().copied().filter(promised).collect();
+            if parts.is_empty() {
+                continue;
+            }
+            let (raised, seconds) = self.raised(goals, &parts, GOAL, left, observe);
+            raised.into_iter().for_each(|part| goals[part] = GOAL);
+            left -= seconds;
         }
     }
 

@@ -32,6 +32,8 @@ pub struct Job {
     pub trial: usize,
     /// How much it would be missed.
     pub importance: Importance,
+    /// Whether a line is fitted through it.
+    pub on_line: bool,
 }
 
 /// The points that are measured in one fresh process, one block each, in the order of the report; a point alone is a block of
@@ -61,12 +63,17 @@ pub fn jobs(experiments: &[&'static dyn Experiment], machine: &Machine, points: 
     };
     let trials = numbered(&grouped(points.iter().map(key).enumerate()), points.len());
     let importance = importance(experiments, machine, points);
+    let on_line = |planned: &PlannedPoint| {
+        let trends = of(experiments, planned).map_or(&[][..], |experiment| experiment.about().trends);
+        trends.iter().any(|trend| planned.point.get(trend.along).is_some())
+    };
     (0..points.len())
         .map(|index| Job {
             experiment: experiment[index],
             block: blocks[index],
             trial: trials[index],
             importance: importance[index],
+            on_line: on_line(&points[index]),
         })
         .collect()
 }

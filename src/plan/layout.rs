@@ -10,6 +10,8 @@ pub(super) struct Part {
     pub(super) block: usize,
     /// The greatest of its points.
     pub(super) importance: Importance,
+    /// Whether a line is fitted through one of its points.
+    pub(super) on_line: bool,
     pub(super) points: Vec<usize>,
 }
 
@@ -35,10 +37,11 @@ impl Layout {
             if part == layout.parts.len() {
                 layout.blocks[job.block].push(part);
                 let (experiment, block, importance) = (job.experiment, job.block, job.importance);
-                layout.parts.push(Part { experiment, block, importance, points: vec![] });
+                layout.parts.push(Part { experiment, block, importance, on_line: false, points: vec![] });
             }
             layout.parts[part].points.push(point);
             layout.parts[part].importance = layout.parts[part].importance.min(job.importance);
+            layout.parts[part].on_line |= job.on_line;
             layout.part_of.push(part);
         }
         layout

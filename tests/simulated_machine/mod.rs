@@ -64,7 +64,13 @@ impl Machine {
                 preparation.push(costs.preparation);
                 for _ in 0..costs.points {
                     let trial = jobs.len();
-                    jobs.push(Job { experiment, block, trial, importance: Importance::Other });
+                    jobs.push(Job {
+                        experiment,
+                        block,
+                        trial,
+                        importance: Importance::Other,
+                        on_line: false,
+                    });
                     own.push(costs.own);
                 }
             }
@@ -95,6 +101,11 @@ impl Machine {
     pub fn make_important(&mut self, point: usize, own: f64) {
         self.jobs[point].importance = Importance::Main;
         self.own[point] = own;
+    }
+
+    /// Fits a line through these points.
+    pub fn fit_a_line(&mut self, points: std::ops::Range<usize>) {
+        self.jobs[points].iter_mut().for_each(|job| job.on_line = true);
     }
 
     pub fn alternate_importance(&mut self) {
