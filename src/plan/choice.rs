@@ -115,7 +115,9 @@ impl Choosing<'_> {
                 continue;
             }
             let (raised, seconds) = self.raised(goals, &parts, GOAL, left, observe);
-            raised.into_iter().for_each(|part| goals[part] = GOAL);
+            for part in raised {
+                goals[part] = GOAL;
+            }
             left -= seconds;
         }
     }
