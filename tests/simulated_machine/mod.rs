@@ -104,7 +104,7 @@ impl Machine {
     }
 
     /// Fits a line through these points.
-    pub fn fit_a_line(&mut self, points: std::ops::Range<usize>) {
+    pub fn fit_a_line(&mut self, points: Range<usize>) {
         self.jobs[points].iter_mut().for_each(|job| job.on_line = true);
     }
 
