@@ -89,7 +89,7 @@ impl Experiment for ContextSwitch {
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         match (point.placement(), point.name(&MECHANISM)) {
             (Placement::AcrossCpus, _) => vec![Requirement::Cpus(2)],
-            (_, USER_LEVEL) => vec![Requirement::Architecture("x86_64")],
+            (_, USER_LEVEL) => vec![Requirement::ASSEMBLY],
             _ => vec![],
         }
     }
@@ -291,7 +291,7 @@ fn start_of_child<'site>(point: &Point, site: &'site Site) -> Result<Workload<'s
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn user_level<'site>() -> Result<Workload<'site>, Failure> {
     let mut thread = super::user_thread::UserThread::new();
     let play = move |n| {
@@ -307,7 +307,7 @@ fn user_level<'site>() -> Result<Workload<'site>, Failure> {
     Ok(Workload::batched(play).per_iteration(2))
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn user_level<'site>() -> Result<Workload<'site>, Failure> {
-    Err(Failure::Unsupported("the change of stacks is written for x86-64".to_owned()))
+    Err(Failure::Unsupported("the change of stacks is written for x86-64 and aarch64".to_owned()))
 }

@@ -2,10 +2,10 @@
 
 use super::counter_forms::{self, Pair};
 use crate::experiment::{
-    About, At, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point, Prediction,
-    Requirement, Scale, Shown, Site, Workload, errno,
+    About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
+    Prediction, Question, Requirement, Scale, Shown, Site, Workload, errno, said,
 };
-use crate::machine::Machine;
+use crate::machine::{ClockReading, Machine};
 use crate::sampling::clock::kernel_clock;
 use std::cell::Cell;
 use std::hint::black_box;
@@ -70,6 +70,9 @@ const KERNEL_CLOCKS: [(&str, libc::clockid_t); 7] = [
     ("thread-cputime", libc::CLOCK_THREAD_CPUTIME_ID),
 ];
 
+/// The forms of reading the counter are those of the architecture that this program was built for.
+const HERE: &[&str] = &[std::env::consts::ARCH];
+
 impl Experiment for TimingOverhead {
     fn about(&self) -> &'static About {
         &ABOUT
@@ -90,8 +93,15 @@ impl Experiment for TimingOverhead {
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
-        let form = counter_forms::ALL.iter().any(|(name, _)| *name == point.name(&READING));
-        if form { vec![Requirement::Architecture(std::env::consts::ARCH)] } else { vec![] }
+        let reading = point.name(&READING);
+        let mut needed = vec![];
+        if counter_forms::ALL.iter().any(|(name, _)| *name == reading) {
+            needed.push(Requirement::Architecture(HERE));
+        }
+        if reading.contains("rdtscp") {
+            needed.push(Requirement::Instructions("rdtscp"));
+        }
+        needed
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
@@ -157,9 +167,47 @@ impl Experiment for TimingOverhead {
         vec![
             Check::within(claim, advanced / elapsed, least, most),
             // The library asks the kernel for CPU time, and answers for the others from the vDSO where it can.
-            Check::system_calls(seen, f64::from(enters_the_kernel(reading))),
+            if enters_the_kernel(reading) { Check::system_calls(seen, 1.0) } else { none_or_one_call(seen) },
         ]
     }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        read_by_the_kernel(known).into_iter().collect()
+    }
+}
+
+/// A reading by the library is no system call, or is one where programs cannot read the kernel's clock: each time.
+fn none_or_one_call(seen: &Observed) -> Check {
+    let none = Check::system_calls(seen, 0.0);
+    let one = Check::system_calls(seen, 1.0);
+    Check {
+        claim: "system calls per operation, counted by a tracer: none, or one where the kernel alone can read the clock"
+            .to_owned(),
+        holds: none.holds || one.holds,
+        seen: one.seen.replace("expected 1", "expected 0 or 1"),
+    }
+}
+
+/// That the library's clocks are system calls here, and what that costs.
+fn read_by_the_kernel(known: &Known) -> Option<Finding> {
+    let kernel = &known.machine.kernel;
+    if kernel.clock_reading()? != ClockReading::SystemCall {
+        return None;
+    }
+    let cost = |way: &str| {
+        let reading = format!("monotonic by {way}");
+        known.found(ABOUT.name, &Point::new().named(&READING, &reading).named(&MEASURE, COST))
+    };
+    let library = cost("library")?;
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            format!("The kernel's clock is {}, which programs cannot read: ", kernel.clocksource.value()?),
+            "`clock_gettime` of the C library is a system call and takes ",
+            library.named("clock_gettime by the library, through the kernel"),
+            "."
+        ],
+    ))
 }
 
 /// Whether a reading is a system call: the vDSO answers for clocks of real time only.
@@ -212,7 +260,9 @@ fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> P
     let work =
         known.cycles(25.0, "assumed: some 25 dependent instructions to scale and check the sequence counter");
     let prediction = prediction.software("scaling to nanoseconds", 1.0, work);
-    if by_system_call || clock.ends_with("cputime") {
+    // Coarse clocks are never read from the hardware.
+    let unreadable = !coarse && known.machine.kernel.clock_reading() == Some(ClockReading::SystemCall);
+    if by_system_call || clock.ends_with("cputime") || unreadable {
         let entry =
             crate::experiment::Basis::published(74.2, "report 000, table 5: a null write takes 74.2 ns");
         return prediction.software("entering and leaving the kernel", 1.0, entry);
