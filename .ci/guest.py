@@ -164,11 +164,15 @@ answer() {{
     echo "-- $name"
     "$@" >/results/$name.out 2>/results/$name.err
     echo $? >/results/$name.status
+    # Whatever ends the guest early, what it has answered until then is there.
+    dmesg >/results/kernel.out
+    tar -cf /dev/vdb -C /results .
+    sync
 }}
 {answers}
-cp /disk/*.jsonl /results/; dmesg >/results/kernel.out
-tar -cf /dev/vdb -C /results .
-sync; poweroff -f
+cp /disk/*.jsonl /results/
+answer end true
+poweroff -f
 """
 
 
@@ -211,7 +215,7 @@ def output(*command):
 
 
 def boot(guest, binary, cache, folder, asked):
-    """Boots a guest, and waits until it has answered; returns whether it has. Its answers are then in `folder`."""
+    """Boots a guest, and waits until it ends or its time is up. Its answers until then are in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     packages = Packages(cache, guest.suite, guest.architecture.debian)
     kernel = packages.unpacked(packages.depends_on(guest.kernel_package()))
@@ -234,8 +238,8 @@ def boot(guest, binary, cache, folder, asked):
             ends = {"stdin": subprocess.DEVNULL, "stdout": console, "stderr": console}
             subprocess.run(command, **ends, timeout=asked.limit, check=False)
         except subprocess.TimeoutExpired:
-            return False
-    return unpack(answers, folder / "answers")
+            pass
+    unpack(answers, folder / "answers")
 
 
 def drive(name, path):
@@ -245,11 +249,11 @@ def drive(name, path):
 
 
 def unpack(archive, folder):
-    """Takes the answers out of the raw disk that they were written to."""
+    """Takes the answers out of the raw disk that they were written to; a guest that never ran has none."""
     shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
     try:
         with tarfile.open(archive) as answers:
             answers.extractall(folder, filter="data")
     except tarfile.ReadError:
-        return False
-    return True
+        pass

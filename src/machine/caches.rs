@@ -67,6 +67,7 @@ pub(super) fn read(root: &Root, host: &dyn Host, online: &[usize]) -> Fact<Vec<C
             add(root, &format!("{folder}/index{index}"), cpu, &mut makes);
         }
     }
+    lines_by_instruction(&mut makes, host);
     makes.sort_by(|a, b| (a.level, a.kind, &a.instances).cmp(&(b.level, b.kind, &b.instances)));
     if makes.is_empty() { from_cpuid(host) } else { Fact::known(makes, "/sys/devices/system/cpu/cpu*/cache") }
 }
@@ -110,6 +111,16 @@ fn instance(root: &Root, folder: &str, level: u8, kind: CacheKind, cpu: usize) -
         line_bytes: positive(root.number(&format!("{folder}/coherency_line_size"))),
         sets: positive(root.number(&format!("{folder}/number_of_sets"))),
         instances: vec![shared],
+    }
+}
+
+/// Of Arm's caches the kernel tells what the firmware does; the smallest line of data a register tells programs.
+fn lines_by_instruction(makes: &mut [Cache], host: &dyn Host) {
+    let Some(bytes) = host.data_line() else { return };
+    for cache in makes.iter_mut().filter(|cache| cache.level == 1 && cache.holds_data()) {
+        if cache.line_bytes.value().is_none() {
+            cache.line_bytes = Fact::known(bytes, "CTR_EL0");
+        }
     }
 }
 

@@ -34,7 +34,7 @@ static ABOUT: About = About {
              consecutive readings. The resolution is the smallest difference other than zero.\n\nThe forms are those \
              of the reports: a bare `rdtsc`; `rdtscp`, which waits for earlier instructions; `lfence; rdtsc; lfence` \
              with `rdtscp; lfence`, which keeps the work in its place on both sides and is what Fathom itself uses; \
-             `mfence; lfence; rdtsc`; the two CPUID forms (Paoloni 2010, with and without the trailing CPUID); and \
+             `mfence; lfence; rdtsc`; on aarch64 `mrs cntvct_el0` with an `isb` before, on both sides or on none; the two CPUID forms (Paoloni 2010, with and without the trailing CPUID); and \
              `clock_gettime` on each clock, through the library (which may answer in user space, from the vDSO) and \
              as a real system call.",
     caveats: "The bare `rdtsc` pair is naive: the processor reorders it against the work. The CPUID forms exit to the \
@@ -226,6 +226,16 @@ fn advance(reading: &str) -> (f64, f64) {
 }
 
 fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
+    if known.machine.is_aarch64() {
+        let counter =
+            known.cycles(36.0, "assumed: as long as an RDTSC of x86-64 (Fog, Instruction tables, 2022)");
+        let barrier = "Arm ARM, B2.7.3: the pipeline is emptied; 11 stages, Neoverse N1 Technical Overview";
+        return Prediction::new().hardware("reading the counter", 1.0, counter).hardware(
+            "barriers of instructions",
+            reading.matches("isb").count() as f64,
+            known.cycles(11.0, barrier),
+        );
+    }
     let fog = "Fog, Instruction tables, 2022: RDTSC 20 to 40 cycles on current x86-64 cores";
     let fences = reading.matches("fence").count() as f64;
     let mut prediction = Prediction::new().hardware("reading the counter", 1.0, known.cycles(36.0, fog));
@@ -251,7 +261,8 @@ fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
 }
 
 fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> Prediction {
-    let counter = Point::new().named(&READING, "rdtscp").named(&MEASURE, COST);
+    let bare = if known.machine.is_aarch64() { "isb-cntvct" } else { "rdtscp" };
+    let counter = Point::new().named(&READING, bare).named(&MEASURE, COST);
     let reading = known.measured_or(ABOUT.name, &counter, 12.0, "a counter reading of 36 cycles at 3 GHz");
     let prediction = Prediction::new();
     let coarse = clock.ends_with("coarse");
