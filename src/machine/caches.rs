@@ -183,4 +183,22 @@ mod tests {
         assert_eq!((cache.level, cache.size_bytes.value()), (1, Some(&(48 << 10))));
         assert!(decode([0; 4], "x").is_none());
     }
+
+    #[test]
+    fn a_line_that_the_firmware_leaves_out_is_the_one_that_a_register_tells() {
+        struct Arm;
+        impl Host for Arm {
+            fn data_line(&self) -> Option<u64> {
+                Some(64)
+            }
+        }
+        let cache = |level, line: Fact<u64>| Cache {
+            line_bytes: line,
+            ..Cache { level, ..decode([1 | 1 << 5, 11 << 22 | 63, 63, 0], "x").unwrap() }
+        };
+        let unknown = || Fact::unknown("the firmware does not say", "x");
+        let mut makes = [cache(1, unknown()), cache(1, Fact::known(128, "x")), cache(2, unknown())];
+        lines_by_instruction(&mut makes, &Arm);
+        assert_eq!(makes.map(|make| make.line_bytes.value().copied()), [Some(64), Some(128), None]);
+    }
 }

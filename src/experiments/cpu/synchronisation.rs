@@ -102,7 +102,7 @@ impl Experiment for Synchronisation {
         let switches = seen.per_operation(seen.switches());
         // The other side may not yet have slept when a trial began, and the timer may take the CPU away once: where hand-overs
         // are slow, a trial has few.
-        let few = seen.per_operation(seen.trials);
+        let few = seen.others_per_operation(1.0);
         match point.placement() {
             Placement::OneCpu => {
                 let claim = "this side was switched away from once a round trip: switches per hand-over";

@@ -370,3 +370,28 @@ fn smallest_step(clock: libc::clockid_t) -> f64 {
     }
     smallest as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{TRACED_CALLS, TRACED_OPERATIONS};
+
+    #[test]
+    fn the_library_may_ask_the_kernel_for_every_reading_or_for_none() {
+        let holds = |reading: &str, calls: f64| {
+            let mut seen = Observed::default();
+            let counted = [
+                (TRACED_CALLS, calls),
+                (TRACED_OPERATIONS, 100.0),
+                ("clock_advanced_ns", 1e6),
+                ("raw_advanced_ns", 1e6),
+            ];
+            seen.witnessed.extend(counted.map(|(name, count)| (name.to_owned(), count)));
+            let point = Point::new().named(&READING, reading).named(&MEASURE, COST);
+            TimingOverhead.evidence(&point, &seen).iter().all(|check| check.holds)
+        };
+        assert!(holds("monotonic by library", 0.0) && holds("monotonic by library", 100.0));
+        assert!(!holds("monotonic by library", 50.0) && !holds("monotonic by library", 200.0));
+        assert!(holds("monotonic by syscall", 100.0) && !holds("monotonic by syscall", 0.0));
+    }
+}
