@@ -52,7 +52,7 @@ impl Experiment for CoreToCore {
         let (from, to) = pairs::of(point);
         let siblings = known.machine.smt_siblings(from).contains(&to);
         let basis = if siblings {
-            Basis::published(10.0, "threads of one core share its first-level cache: some tens of cycles")
+            Basis::assumed(10.0, "threads of one core share its first-level cache: some tens of cycles")
         } else {
             Basis::published(
                 60.0,
