@@ -7,6 +7,7 @@ mod callers;
 mod fuzz;
 mod impostors;
 mod process;
+mod relays;
 mod reports;
 mod runs;
 mod server;
