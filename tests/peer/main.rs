@@ -4,7 +4,6 @@
 mod described;
 
 mod callers;
-mod fuzz;
 mod impostors;
 mod process;
 mod relays;
