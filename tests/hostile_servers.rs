@@ -160,7 +160,9 @@ fn a_conversation_ends_however_slowly_it_is_answered() {
         assert!(why.contains("the conversation has taken longer than 3 s"), "{at}: {why}");
         assert!(began.elapsed() < Duration::from_secs(9), "{at}: {:?}", began.elapsed());
     }
-    let (outcome, took) = over_ssh(&sftp::version(), "while :; do printf '\\0'; sleep 0.1; done");
+    // A packet of a thousand bytes, one at a time.
+    let announced = [sftp::version(), vec![0, 0, 3, 0xe8, 201]].concat();
+    let (outcome, took) = over_ssh(&announced, "while :; do printf '\\0'; sleep 0.1; done");
     assert!(outcome.is_err_and(|why| why.contains("longer than 4 s")));
     assert!(took < Duration::from_secs(10), "{took:?}");
 }

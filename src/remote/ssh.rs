@@ -17,6 +17,8 @@ use std::time::Duration;
 /// A session of `ssh`; it ends when it is dropped, and with the trial.
 pub struct Ssh {
     child: Child,
+    /// What it complains of.
+    complaints: UnixStream,
 }
 
 impl Ssh {
@@ -29,11 +31,13 @@ impl Ssh {
     ) -> Result<(Self, Wire), Failure> {
         let broke = |error: std::io::Error| Failure::Broke(format!("ssh could not be started: {error}"));
         let (near, far) = UnixStream::pair().map_err(broke)?;
+        let (complaints, complaining) = UnixStream::pair().map_err(broke)?;
         let (input, output) = (OwnedFd::from(far.try_clone().map_err(broke)?), OwnedFd::from(far));
         let mut command = command(url, access);
         command.args(["-s", "--", &url.host, name]);
-        let child = command.stdin(input).stdout(output).stderr(Stdio::piped()).spawn().map_err(broke)?;
-        Ok((Ssh { child }, Wire::through(near, url.host.clone(), deadline).map_err(broke)?))
+        command.stdin(input).stdout(output).stderr(OwnedFd::from(complaining));
+        let child = command.spawn().map_err(broke)?;
+        Ok((Ssh { child, complaints }, Wire::through(near, url.host.clone(), deadline).map_err(broke)?))
     }
 
     /// What a command prints on the server, or what it complains of.
@@ -41,10 +45,10 @@ impl Ssh {
         let mut command = command(url, access);
         command.args(["--", &url.host, line]).stdin(Stdio::null()).stdout(Stdio::piped());
         let broke = |error: std::io::Error| Failure::Broke(format!("ssh could not be started: {error}"));
-        let mut ssh = Ssh { child: command.stderr(Stdio::piped()).spawn().map_err(broke)? };
-        let said = first_words(ssh.child.stdout.take());
-        let complained = first_words(ssh.child.stderr.take());
-        if ssh.child.wait().map_err(broke)?.success() {
+        let mut child = command.stderr(Stdio::piped()).spawn().map_err(broke)?;
+        let said = first_words(child.stdout.take());
+        let complained = first_words(child.stderr.take());
+        if child.wait().map_err(broke)?.success() {
             return Ok(said.trim().to_owned());
         }
         Err(Failure::Broke(last_words(&complained)))
@@ -53,7 +57,9 @@ impl Ssh {
     /// A failure of the wire, in the words of `ssh` where it had any.
     pub fn explain(&mut self, failure: Failure) -> Failure {
         self.end();
-        match last_words(&first_words(self.child.stderr.take())) {
+        // A program that ssh has started may outlive it with the other end of this in its hands.
+        let _ = self.complaints.set_read_timeout(Some(Duration::from_millis(50)));
+        match last_words(&first_words(Some(&self.complaints))) {
             words if words.is_empty() => failure,
             words => Failure::Broke(format!("{failure}; ssh said: {words}")),
         }
