@@ -276,7 +276,7 @@ fn leftovers(place: &Place, before: &BTreeSet<String>) -> [Vec<String>; 2] {
 fn kills_at_random_moments_lose_no_trial_and_leave_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("fathom-killed");
-    std::fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
+    std::fs::copy(env!("CARGO_BIN_EXE_fathom"), &program).unwrap();
     let (count, seed) = (setting("FATHOM_KILLS", 6), setting("FATHOM_KILLS_SEED", 1));
     let mut complaints = vec![];
     for number in seed..seed + count {

@@ -112,19 +112,27 @@ fn said() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Over a program `ssh` that says it all at once and hangs up.
+/// Over a program `ssh` that says it all at once. It listens on where a first number says so, and else hangs up: what is
+/// said to nobody is an error that may come before the answers are read, and soon over.
 pub fn sftp() -> impl Fn(&mut Input) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
-    file_servers::sftp::program(folder.path(), "exec cat \"${0%/*}/said\"");
+    file_servers::sftp::program(
+        folder.path(),
+        "cd \"${0%/*}\"; cat said; [ -e hangs-up ] || exec cat >/dev/null",
+    );
     let mut access = access();
     access.environment[0].1.insert_str(0, &format!("{}:", folder.path().display()));
     move |input| {
         let bytes = input.rest();
         let (proper, mut input) = (bytes.is_empty(), Input::of(bytes));
+        let note = folder.path().join("hangs-up");
+        let noted = if input.below(16) > 0 { std::fs::write(note, "") } else { std::fs::remove_file(note) };
         let said: Vec<u8> = said()
             .into_iter()
             .flat_map(|packet| if input.below(4) == 1 { input.spoil(packet) } else { packet })
             .collect();
+        // It may not have been there.
+        drop(noted);
         std::fs::write(folder.path().join("said"), said).unwrap();
         let began = Instant::now();
         judged(converse("sftp://server/srv/file", &access), proper, began.elapsed())
