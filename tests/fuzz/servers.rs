@@ -112,8 +112,8 @@ fn said() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Over a program `ssh` that says it all at once. It listens on where a first number says so, and else hangs up: what is
-/// said to nobody is an error that may come before the answers are read, and soon over.
+/// Over a program `ssh` that says it all at once. It listens on where the conversation is to succeed, and else hangs up: what
+/// is announced and never comes is waited for.
 pub fn sftp() -> impl Fn(&mut Input) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     file_servers::sftp::program(
@@ -126,7 +126,7 @@ pub fn sftp() -> impl Fn(&mut Input) -> Result<(), String> {
         let bytes = input.rest();
         let (proper, mut input) = (bytes.is_empty(), Input::of(bytes));
         let note = folder.path().join("hangs-up");
-        let noted = if input.below(16) > 0 { std::fs::write(note, "") } else { std::fs::remove_file(note) };
+        let noted = if proper { std::fs::remove_file(note) } else { std::fs::write(note, "") };
         let said: Vec<u8> = said()
             .into_iter()
             .flat_map(|packet| if input.below(4) == 1 { input.spoil(packet) } else { packet })
