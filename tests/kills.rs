@@ -77,45 +77,42 @@ fn victim(kind: Victim, run: &Child, program: &Path) -> Option<libc::pid_t> {
     found.map(|process| process.number)
 }
 
-/// What of this machine a run could leave behind, besides files of its own folders.
-fn traces() -> BTreeSet<String> {
+/// Whether a name is of ours and of nobody who lives: all that this program makes has the number of a process in its name.
+fn is_left(name: &str) -> bool {
+    let numbers = name.split(|letter: char| !letter.is_ascii_digit()).filter(|digits| digits.len() > 1);
+    let mut living = numbers.filter(|number| Path::new(&format!("/proc/{number}")).exists());
+    name.contains("fathom") && living.next().is_none()
+}
+
+/// What of this machine a run could leave behind outside of its folder: adapters, control groups, files of temporary
+/// folders, sockets with names, mounts in its folder, shared memory and semaphores of System V.
+fn traces(place: &Path) -> BTreeSet<String> {
     let mut traces = BTreeSet::new();
-    for folder in ["/sys/class/net", "/dev/shm", "/dev/mqueue", "/tmp", "/var/tmp"] {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            // Tests beside this one have folders there.
-            if !name.starts_with(".tmp") && (name.contains("fathom") || !folder.ends_with("tmp")) {
-                traces.insert(format!("{folder}/{name}"));
-            }
+    let mut folders = vec![PathBuf::from("/sys/class/net"), "/dev/shm".into(), "/dev/mqueue".into()];
+    folders.extend(["/tmp".into(), "/var/tmp".into(), "/sys/fs/cgroup".into()]);
+    folders.extend(entries(Path::new("/sys/fs/cgroup")));
+    for entry in folders.iter().flat_map(|folder| entries(folder)) {
+        let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if is_left(&name) {
+            traces.insert(entry.display().to_string());
         }
     }
-    for table in ["/proc/mounts", "/proc/sysvipc/shm", "/proc/sysvipc/sem", "/proc/sysvipc/msg"] {
+    for table in ["/proc/sysvipc/shm", "/proc/sysvipc/sem", "/proc/sysvipc/msg"] {
         let text = std::fs::read_to_string(table).unwrap_or_default();
-        traces.extend(text.lines().filter_map(|line| {
-            let first: Vec<&str> = line.split_whitespace().take(2).collect();
-            (!first.is_empty()).then(|| format!("{table}: {}", first.join(" ")))
-        }));
+        let numbers = text.lines().filter_map(|line| line.split_whitespace().nth(1));
+        traces.extend(numbers.map(|number| format!("{table}: {number}")));
     }
-    let sockets = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    let named = sockets.lines().filter_map(|line| line.split_whitespace().nth(7));
-    traces.extend(named.filter(|name| name.contains("fathom")).map(str::to_owned));
-    groups(Path::new("/sys/fs/cgroup"), &mut traces);
+    let place = place.display().to_string();
+    for table in ["/proc/mounts", "/proc/net/unix"] {
+        let text = std::fs::read_to_string(table).unwrap_or_default();
+        let ours = |line: &&str| line.contains(&place) || line.contains("@fathom") && is_left(line);
+        traces.extend(text.lines().filter(ours).map(str::to_owned));
+    }
     traces
 }
 
-/// The control groups below one, two levels of them.
-fn groups(below: &Path, found: &mut BTreeSet<String>) {
-    let folders = |folder: &Path| -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        entries
-            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-            .map(|entry| entry.path())
-            .collect()
-    };
-    for folder in folders(below) {
-        found.extend(folders(&folder).iter().map(|path| path.display().to_string()));
-        found.insert(folder.display().to_string());
-    }
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }
 
 /// The folders of a run, and all that is in them but its own files.
@@ -190,7 +187,7 @@ fn kill(chance: &mut SplitMix64, program: &Path) -> Kill {
     let wanted = VICTIMS[below(VICTIMS.len() as u64) as usize];
     let delay = Duration::from_millis(50 + below(longest));
     let place = Place { folder: tempfile::tempdir().unwrap(), program: program.to_owned() };
-    let before = traces();
+    let before = traces(place.folder.path());
     let mut command = place.run("60s", what);
     if is_root() {
         command.args(["--peer", "namespace"]);
@@ -256,7 +253,7 @@ fn readable(file: &Path, lines: &[String]) -> String {
 
 /// What is left at once, and, where anything is, after the next run with the same folders.
 fn leftovers(place: &Place, before: &BTreeSet<String>) -> [Vec<String>; 2] {
-    let new = || traces().difference(before).cloned().collect::<Vec<_>>();
+    let new = || traces(place.folder.path()).difference(before).cloned().collect::<Vec<_>>();
     let began = Instant::now();
     // Adapters and sockets go with their last process, a moment later.
     while !new().is_empty() && began.elapsed() < Duration::from_secs(5) {

@@ -7,7 +7,7 @@ use fathom::peer::protocol::{
 };
 use fathom::peer::server::{Limits, Server};
 use fathom::peer::service::Transport;
-use fathom::peer::{PeerAddress, Service, ServiceReport, Session, Token};
+use fathom::peer::{PeerAddress, Service, Session, Token};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -34,7 +34,7 @@ fn replies() -> Vec<Vec<u8>> {
         Reply::Welcome { proof: "cd".repeat(32) },
         Reply::Done,
         Reply::Started { port: 7 },
-        Reply::Stopped(Box::new(ServiceReport::default())),
+        Reply::Stopped(Box::default()),
         Reply::Refused { reason: "no".to_owned() },
     ];
     replies.iter().map(|reply| framed(reply, LONGEST_REPLY).unwrap()).collect()
