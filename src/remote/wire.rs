@@ -75,7 +75,19 @@ impl Wire {
 
     /// Sends a whole message.
     pub fn send(&mut self, message: &[u8]) -> Result<(), Failure> {
-        self.stream.get_mut().write_all(message).map_err(|error| self.lost(&error))
+        let mut sent = 0;
+        while sent < message.len() {
+            match self.stream.get_mut().write(&message[sent..]) {
+                Ok(0) => return Err(self.lost(&ErrorKind::BrokenPipe.into())),
+                Ok(some) => sent += some,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.lost(&error)),
+            }
+            if sent < message.len() {
+                self.ensure_time()?;
+            }
+        }
+        Ok(())
     }
 
     /// Fills `into` with what comes next. The clock is looked at, which is not for nothing, where the server is waited for.
@@ -83,7 +95,7 @@ impl Wire {
         let mut filled = 0;
         while filled < into.len() {
             if self.stream.buffer().is_empty() {
-                self.deadline.left(TIMEOUT).map_err(|late| self.says(&late.to_string()))?;
+                self.ensure_time()?;
             }
             match self.stream.read(&mut into[filled..]) {
                 Ok(0) => return Err(self.lost(&ErrorKind::UnexpectedEof.into())),
@@ -93,6 +105,11 @@ impl Wire {
             }
         }
         Ok(())
+    }
+
+    /// Whether the conversation may go on.
+    fn ensure_time(&self) -> Result<(), Failure> {
+        self.deadline.left(TIMEOUT).map(drop).map_err(|late| self.says(&late.to_string()))
     }
 
     /// So many of the next bytes.
