@@ -77,11 +77,12 @@ fn victim(kind: Victim, run: &Child, program: &Path) -> Option<libc::pid_t> {
     found.map(|process| process.number)
 }
 
-/// Whether a name is of ours and of nobody who lives: all that this program makes has the number of a process in its name.
+/// Whether a name is of ours and of nobody who lives: all that this program makes has the number of a process in its name,
+/// and first.
 fn is_left(name: &str) -> bool {
-    let numbers = name.split(|letter: char| !letter.is_ascii_digit()).filter(|digits| digits.len() > 1);
-    let mut living = numbers.filter(|number| Path::new(&format!("/proc/{number}")).exists());
-    name.contains("fathom") && living.next().is_none()
+    let Some((_, rest)) = name.split_once("fathom") else { return false };
+    let first = rest.split(|letter: char| !letter.is_ascii_digit()).find(|digits| !digits.is_empty());
+    first.is_none_or(|first| !Path::new(&format!("/proc/{first}")).exists())
 }
 
 /// What of this machine a run could leave behind outside of its folder: adapters, control groups, files of temporary
