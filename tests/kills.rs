@@ -82,7 +82,7 @@ fn victim(kind: Victim, run: &Child, program: &Path) -> Option<libc::pid_t> {
 fn is_left(name: &str) -> bool {
     let Some((_, rest)) = name.split_once("fathom") else { return false };
     let first = rest.split(|letter: char| !letter.is_ascii_digit()).find(|digits| !digits.is_empty());
-    first.is_none_or(|first| !Path::new(&format!("/proc/{first}")).exists())
+    first.is_some_and(|first| !Path::new(&format!("/proc/{first}")).exists())
 }
 
 /// What of this machine a run could leave behind outside of its folder: adapters, control groups, files of temporary
