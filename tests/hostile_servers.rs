@@ -56,7 +56,7 @@ fn procedure(request: &[u8]) -> Option<u8> {
 }
 
 const READ: Option<u8> = Some(6);
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 #[test]
 fn servers_that_behave_are_read() {
