@@ -124,6 +124,11 @@ impl Machine {
         throttled.source().split_whitespace().next().map(str::to_owned)
     }
 
+    /// Whether its kernel says that its processor is a 64-bit one of Arm's architecture.
+    pub fn is_aarch64(&self) -> bool {
+        self.kernel.architecture.value().is_some_and(|name| name == "aarch64")
+    }
+
     /// Whether a hypervisor is known to be below.
     pub fn is_virtual(&self) -> bool {
         matches!(self.virtualization.hypervisor.value(), Some(Some(_)))
