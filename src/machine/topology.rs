@@ -59,6 +59,30 @@ pub struct NumaNode {
     pub distances: Fact<Vec<u32>>,
 }
 
+impl Topology {
+    /// CPUs the kernel schedules on; none where that is not known.
+    pub(super) fn online(&self) -> &[usize] {
+        self.online.value().map_or(&[], CpuSet::as_slice)
+    }
+
+    /// CPUs this process may use, ascending; all online ones where the affinity cannot be asked.
+    pub(super) fn allowed(&self) -> &[usize] {
+        self.allowed.value().map_or_else(|| self.online(), CpuSet::as_slice)
+    }
+
+    /// The place of a CPU's class among all: 0 is the fastest; 0 for all where classes are not known.
+    pub(super) fn class_rank(&self, cpu: usize) -> usize {
+        let classes = self.classes.value().map_or(&[][..], Vec::as_slice);
+        classes.iter().position(|class| class.cpus.contains(cpu)).unwrap_or(0)
+    }
+
+    /// The CPU for pinned work unless another is asked for: an allowed one of the fastest class that has any, and not CPU 0,
+    /// which serves most interrupts, where it can be helped.
+    pub(super) fn usual_cpu(&self) -> Option<usize> {
+        self.allowed().iter().copied().min_by_key(|cpu| (self.class_rank(*cpu), *cpu == 0, *cpu))
+    }
+}
+
 /// Reads the topology.
 pub(super) fn read(root: &Root, host: &dyn Host) -> Topology {
     let online = online(root);
@@ -140,12 +164,24 @@ fn classes(root: &Root, cpus: &[usize]) -> Fact<Vec<CoreClass>> {
         (vec![("all".to_owned(), CpuSet::new(cpus.iter().copied()))], "no file tells CPUs apart")
     });
     let mut classes: Vec<CoreClass> = names.into_iter().map(|(name, cpus)| class(root, name, cpus)).collect();
-    classes.sort_by(|a, b| hertz(b).total_cmp(&hertz(a)));
+    fastest_first(root, &mut classes);
     Fact::known(classes, source)
 }
 
-fn hertz(class: &CoreClass) -> f64 {
-    class.maximum_hz.value().copied().unwrap_or_default()
+/// Sorts by the scheduler's notion of capacity where every class has one, else by their highest clocks; where neither is known
+/// they stay in the order of their witness, which names the faster kind first.
+fn fastest_first(root: &Root, classes: &mut [CoreClass]) {
+    let capacity = |class: &CoreClass| {
+        let first = class.cpus.first().unwrap_or_default();
+        root.decimal(&format!("{CPUS}/cpu{first}/cpu_capacity")).value().copied()
+    };
+    let hertz = |class: &CoreClass| class.maximum_hz.value().copied();
+    let witnesses: [&dyn Fn(&CoreClass) -> Option<f64>; 2] = [&capacity, &hertz];
+    if let Some(speed) =
+        witnesses.into_iter().find(|speed| classes.iter().all(|class| speed(class).is_some()))
+    {
+        classes.sort_by(|a, b| speed(b).unwrap_or(0.0).total_cmp(&speed(a).unwrap_or(0.0)));
+    }
 }
 
 fn class(root: &Root, name: String, cpus: CpuSet) -> CoreClass {

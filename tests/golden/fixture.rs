@@ -270,7 +270,7 @@ fn loops(run: &mut Maker) {
         else {
             continue;
         };
-        if form == "memory-and-pointer" || experiment.effort(&point) > Effort::Quick {
+        if form == "memory-and-pointer" || experiment.effort(&point, &run.machine) > Effort::Quick {
             continue;
         }
         let each = if form == "register" { 0.39 } else { 1.93 };
