@@ -71,7 +71,11 @@ impl Host for Described {
     }
 
     fn limit(&self, resource: Resource) -> Result<Option<u64>, String> {
-        if self.limits.is_empty() { Err("not told".to_owned()) } else { Ok(self.limits.get(&resource).copied()) }
+        if self.limits.is_empty() {
+            Err("not told".to_owned())
+        } else {
+            Ok(self.limits.get(&resource).copied())
+        }
     }
 
     fn names(&self) -> Result<SystemNames, String> {
