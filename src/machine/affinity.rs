@@ -5,11 +5,13 @@ use std::io;
 use super::cpu_set::CpuSet;
 
 const BITS: usize = libc::c_ulong::BITS as usize;
+/// More than any kernel is built for.
+const MOST_WORDS: usize = 1024;
 
 /// The CPUs that the calling thread may run on, in ascending order.
 pub(super) fn of_this_thread() -> Result<Vec<usize>, String> {
     // The kernel answers EINVAL when its own mask is longer.
-    let found = [16, 128, 1024].into_iter().find_map(of_words);
+    let found = [16, 128, MOST_WORDS].into_iter().find_map(of_words);
     found.ok_or_else(|| io::Error::last_os_error().to_string())
 }
 
@@ -33,10 +35,11 @@ pub fn allow_this_thread(cpus: &[usize]) -> bool {
     unsafe { libc::sched_setaffinity(0, size_of_val(mask.as_slice()), mask.as_ptr().cast()) == 0 }
 }
 
-/// A bit for each CPU.
+/// A bit for each CPU; none for what is no CPU of any machine, which the kernel then refuses.
 fn mask(cpus: &[usize]) -> Vec<libc::c_ulong> {
-    let mut mask = vec![0; cpus.iter().max().map_or(0, |last| last / BITS) + 1];
-    for cpu in cpus {
+    let possible = || cpus.iter().filter(|cpu| **cpu < MOST_WORDS * BITS);
+    let mut mask = vec![0; possible().max().map_or(0, |last| last / BITS) + 1];
+    for cpu in possible() {
         mask[cpu / BITS] |= 1 << (cpu % BITS);
     }
     mask
@@ -82,7 +85,7 @@ mod tests {
         let pinned = Pinned::to(all[0]);
         assert_eq!(of_this_thread().unwrap(), all[..1]);
         drop(pinned);
-        drop(Pinned::to(100_000));
+        drop(Pinned::to(usize::MAX));
         assert_eq!(of_this_thread().unwrap(), all);
         assert!(!allow_this_thread(&[]));
     }
