@@ -82,18 +82,20 @@ pub struct IdleState {
 pub(super) fn read(root: &Root, host: &dyn Host, online: &[usize]) -> Conditions {
     let memory = root.text("/proc/meminfo");
     let limits = cgroup::read(root);
+    // CPU 0 may be offline.
+    let first = format!("{CPUS}/cpu{}", online.first().unwrap_or(&0));
     let free_swap = amount(&memory, "SwapFree");
     let swap_total_bytes = amount(&memory, "SwapTotal");
     Conditions {
         governors: policies(root, online, "scaling_governor"),
-        frequency_driver: root.word(&format!("{CPUS}/cpu0/cpufreq/scaling_driver")).because(NO_DRIVER),
+        frequency_driver: root.word(&format!("{first}/cpufreq/scaling_driver")).because(NO_DRIVER),
         energy_preferences: policies(root, online, "energy_performance_preference"),
         turbo: turbo(root),
         idle_driver: root.word(&format!("{CPUS}/cpuidle/current_driver")),
         idle_governor: root
             .word(&format!("{CPUS}/cpuidle/current_governor"))
             .or_else(|| root.word(&format!("{CPUS}/cpuidle/current_governor_ro"))),
-        idle_states: idle_states(root),
+        idle_states: idle_states(root, &first),
         isolated: cpu_list(root, &format!("{CPUS}/isolated")),
         tickless: tickless(root),
         load_average: root.text("/proc/loadavg").parse("three averages", |text| load_of(text)),
@@ -136,8 +138,8 @@ fn turbo(root: &Root) -> Fact<bool> {
         .because("no frequency driver tells (usual in a virtual machine, where the host decides)")
 }
 
-fn idle_states(root: &Root) -> Fact<Vec<IdleState>> {
-    let folder = format!("{CPUS}/cpu0/cpuidle");
+fn idle_states(root: &Root, first: &str) -> Fact<Vec<IdleState>> {
+    let folder = format!("{first}/cpuidle");
     let states: Vec<IdleState> = root
         .numbered(&folder, "state")
         .iter()

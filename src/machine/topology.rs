@@ -163,25 +163,29 @@ fn classes(root: &Root, cpus: &[usize]) -> Fact<Vec<CoreClass>> {
     let (names, source) = witnesses.into_iter().find(|(names, _)| names.len() > 1).unwrap_or_else(|| {
         (vec![("all".to_owned(), CpuSet::new(cpus.iter().copied()))], "no file tells CPUs apart")
     });
-    let mut classes: Vec<CoreClass> = names.into_iter().map(|(name, cpus)| class(root, name, cpus)).collect();
-    fastest_first(root, &mut classes);
-    Fact::known(classes, source)
+    let classes: Vec<CoreClass> = names.into_iter().map(|(name, cpus)| class(root, name, cpus)).collect();
+    Fact::known(fastest_first(root, classes), source)
 }
 
-/// Sorts by the scheduler's notion of capacity where every class has one, else by their highest clocks; where neither is known
-/// they stay in the order of their witness, which names the faster kind first.
-fn fastest_first(root: &Root, classes: &mut [CoreClass]) {
-    let capacity = |class: &CoreClass| {
-        let first = class.cpus.first().unwrap_or_default();
-        root.decimal(&format!("{CPUS}/cpu{first}/cpu_capacity")).value().copied()
+/// By the scheduler's notion of capacity where every class has one, else by their highest clocks; where neither is known they
+/// stay in the order of their witness, which names the faster kind first.
+fn fastest_first(root: &Root, classes: Vec<CoreClass>) -> Vec<CoreClass> {
+    let all = |of: fn(&Root, &CoreClass) -> Option<f64>| -> Option<Vec<f64>> {
+        classes.iter().map(|class| of(root, class)).collect()
     };
-    let hertz = |class: &CoreClass| class.maximum_hz.value().copied();
-    let witnesses: [&dyn Fn(&CoreClass) -> Option<f64>; 2] = [&capacity, &hertz];
-    if let Some(speed) =
-        witnesses.into_iter().find(|speed| classes.iter().all(|class| speed(class).is_some()))
-    {
-        classes.sort_by(|a, b| speed(b).unwrap_or(0.0).total_cmp(&speed(a).unwrap_or(0.0)));
-    }
+    let Some(speeds) = all(capacity).or_else(|| all(hertz)) else { return classes };
+    let mut ranked: Vec<(f64, CoreClass)> = speeds.into_iter().zip(classes).collect();
+    ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    ranked.into_iter().map(|(_, class)| class).collect()
+}
+
+fn capacity(root: &Root, class: &CoreClass) -> Option<f64> {
+    let first = class.cpus.first()?;
+    root.decimal(&format!("{CPUS}/cpu{first}/cpu_capacity")).value().copied()
+}
+
+fn hertz(_: &Root, class: &CoreClass) -> Option<f64> {
+    class.maximum_hz.value().copied()
 }
 
 fn class(root: &Root, name: String, cpus: CpuSet) -> CoreClass {
