@@ -5,6 +5,7 @@ use crate::machine::Machine;
 use crate::quantity::Cycles;
 use crate::statistics::fit_line;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Which column of the summary table a term belongs to (R-PRE-10).
@@ -153,24 +154,53 @@ pub struct Known<'run> {
     pub core_hz: Option<f64>,
     /// Whether the run's second host is this machine under another name.
     pub virtual_peer: bool,
-    found: BTreeMap<(String, Point), Found>,
+    learnt: Cow<'run, Learnt>,
     lines: BTreeMap<(String, Point, String), (Found, Found)>,
+}
+
+/// What a run has found, by experiment and point: kept up while it goes on, and lent to what is known.
+#[derive(Debug, Clone, Default)]
+pub struct Learnt(BTreeMap<String, BTreeMap<Point, Found>>);
+
+impl Learnt {
+    /// Learns what was found at a point; `None` where nothing is found any more.
+    pub fn learn(&mut self, experiment: &str, point: &Point, found: Option<Found>) {
+        if !self.0.contains_key(experiment) {
+            self.0.insert(experiment.to_owned(), BTreeMap::new());
+        }
+        let Some(mine) = self.0.get_mut(experiment) else { return };
+        match found {
+            Some(found) => mine.insert(point.clone(), found),
+            None => mine.remove(point),
+        };
+    }
 }
 
 impl<'run> Known<'run> {
     /// Nothing but the machine.
     pub fn new(machine: &'run Machine, core_hz: Option<f64>) -> Self {
-        Known { machine, core_hz, virtual_peer: false, found: BTreeMap::new(), lines: BTreeMap::new() }
+        let learnt = Cow::Owned(Learnt::default());
+        Known { machine, core_hz, virtual_peer: false, learnt, lines: BTreeMap::new() }
+    }
+
+    /// The machine, and what a run has found so far.
+    pub fn of(machine: &'run Machine, core_hz: Option<f64>, learnt: &'run Learnt) -> Self {
+        Known { learnt: Cow::Borrowed(learnt), ..Known::new(machine, core_hz) }
     }
 
     /// Learns what was found at a point.
     pub fn learn(&mut self, experiment: &str, point: &Point, found: Found) {
-        self.found.insert((experiment.to_owned(), point.clone()), found);
+        self.learnt.to_mut().learn(experiment, point, Some(found));
     }
 
     /// What this run has found at a point.
     pub fn found(&self, experiment: &str, point: &Point) -> Option<Found> {
-        self.found.get(&(experiment.to_owned(), point.clone())).copied()
+        self.learnt.0.get(experiment)?.get(point).copied()
+    }
+
+    /// The points of an experiment at which something was found, in their order.
+    pub fn points(&self, experiment: &str) -> impl Iterator<Item = &Point> {
+        self.learnt.0.get(experiment).into_iter().flat_map(BTreeMap::keys)
     }
 
     /// The median that this run has found, in the point's unit.
@@ -186,10 +216,10 @@ impl<'run> Known<'run> {
 
     /// The same with intervals.
     pub fn found_along(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Vec<(u64, Found)> {
-        let mine = self.found.iter().filter(|((name, point), _)| {
-            name == experiment && point.without(parameter.name) == group.without(parameter.name)
-        });
-        mine.map(|((_, point), found)| (point.number(parameter), *found)).collect()
+        let group = group.without(parameter.name);
+        let all = self.learnt.0.get(experiment).into_iter().flatten();
+        let mine = all.filter(|(point, _)| point.without(parameter.name) == group);
+        mine.map(|(point, found)| (point.number(parameter), *found)).collect()
     }
 
     /// Learns the line along a parameter: what one more of it costs, and what is left at none.

@@ -88,7 +88,7 @@ impl Testbed {
     /// The CPUs of the run.
     pub fn cpus(&self) -> Cpus {
         let settings = &self.header.settings;
-        Cpus { home: settings.home, partner: settings.partner }
+        Cpus { home: settings.home, partner: settings.partner, other_package: settings.other_package }
     }
 
     /// How long trials of the first round observe.

@@ -45,7 +45,9 @@ pub use outlier::{Outliers, Spread, outliers, spread};
 pub use plateaus::{Crossing, CurvePoint, Plateau, plateaus, rise};
 pub use precision::{further_trials, relative_half_width};
 pub use proportion::share_interval;
-pub use quantile::{median, minimum_sample, quantile, quantile_interval, supported_percentiles};
+pub use quantile::{
+    SortedSample, median, minimum_sample, quantile, quantile_interval, supported_percentiles,
+};
 pub use rate::rate;
 pub use ratio::{Ratio, ratio};
 pub use robust_line::{RobustLine, theil_sen};

@@ -59,7 +59,7 @@ impl Experiment for ContextSwitch {
         &ABOUT
     }
 
-    fn sweep(&self, _: &Machine) -> Vec<Point> {
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
         let at = |placement, mechanism, between| {
             Point::at(placement).named(&MECHANISM, mechanism).named(&BETWEEN, between)
         };
@@ -75,6 +75,10 @@ impl Experiment for ContextSwitch {
             points.push(at(Placement::Free, PIPE, between));
             points.push(at(Placement::OneCpu, START, between));
         }
+        if machine.spans_packages() {
+            points.push(at(Placement::AcrossPackages, PIPE, PROCESSES));
+            points.push(at(Placement::AcrossPackages, "futex", THREADS));
+        }
         points.push(at(Placement::OneCpu, YIELD, PROCESSES));
         points.push(at(Placement::OneCpu, USER_LEVEL, STACKS));
         for members in [2, 8, 16] {
@@ -88,7 +92,7 @@ impl Experiment for ContextSwitch {
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         match (point.placement(), point.name(&MECHANISM)) {
-            (Placement::AcrossCpus, _) => vec![Requirement::Cpus(2)],
+            (Placement::AcrossCpus | Placement::AcrossPackages, _) => vec![Requirement::Cpus(2)],
             (_, USER_LEVEL) => vec![Requirement::ASSEMBLY],
             _ => vec![],
         }

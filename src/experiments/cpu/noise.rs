@@ -68,7 +68,7 @@ impl Experiment for Noise {
         Some((cpu, cpu))
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         if point.number(&CPU) < QUICK_CPUS as u64 { Effort::Quick } else { Effort::Standard }
     }
 

@@ -84,7 +84,7 @@ impl Experiment for CacheSize {
         points
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         match (point.name(&CONTENT), point.name(&ORDER), point.name(&CALL)) {
             (HOLES, _, _) => Effort::Thorough,
             (_, "" | BACKWARD, "" | READ) => Effort::Quick,

@@ -71,7 +71,7 @@ impl Experiment for RemoteRead {
         vec![Requirement::Remote]
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         match point.name(&STATE) {
             SERVER_COLD | UNPROVED => Effort::Standard,
             _ if point.number(&QUEUE_DEPTH) > 1 => Effort::Standard,

@@ -94,7 +94,7 @@ impl Experiment for Write {
         points
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         let usual = point.number(&BLOCK) == USUAL_BLOCK && point.name(&ORDER) == RANDOM;
         if usual && point.name(&DURABILITY) != DATA_SYNCED { Effort::Quick } else { Effort::Standard }
     }

@@ -62,7 +62,7 @@ impl Experiment for MinorFault {
         points::all()
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         let spared = matches!(point.name(&ACCESS), POPULATED | SURVIVOR) || point.number(&BATCH) == LARGE;
         if spared { Effort::Standard } else { Effort::Quick }
     }

@@ -73,7 +73,7 @@ impl Experiment for UserFault {
         quick.chain(places.map(|place| point(place, WAITED, KNOWN_WAIT))).collect()
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         if point.name(&FILL) == COPY { Effort::Quick } else { Effort::Standard }
     }
 
