@@ -267,6 +267,8 @@ pub struct Site<'run> {
     pub stopwatch: &'run dyn Stopwatch,
     /// The folder where files may be made.
     pub folder: PathBuf,
+    /// The folder of the run in it, made with the first file: for this user alone.
+    pub own_folder: PathBuf,
     /// The file to read over a network; why there is none, where one was asked for; `None` where none was.
     pub remote: Option<Result<RemoteFile, String>>,
     /// The other host; `None` where the run has none.

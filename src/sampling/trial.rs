@@ -74,6 +74,8 @@ pub struct Setting {
     pub cpu_stat: Option<String>,
     /// Where files may be made.
     pub folder: PathBuf,
+    /// The folder of the run in it.
+    pub own_folder: PathBuf,
     /// The file to read over a network, or why there is none; `None` where none was asked for.
     #[serde(default)]
     pub remote: Option<Result<RemoteFile, String>>,
@@ -153,6 +155,7 @@ fn sharing<T>(
         ticks_per_second: setting.ticks_per_second,
         stopwatch: &stopwatch,
         folder: setting.folder.clone(),
+        own_folder: setting.own_folder.clone(),
         remote: setting.remote.clone(),
         peer: setting.peer.clone(),
         shared: Rc::clone(shared),

@@ -1,8 +1,8 @@
 //! Past the page cache: reading from the device itself, and the kernel's account of what came from there.
 
-use super::{TestFile, refused};
+use super::{TestFile, existing, refused};
 use crate::experiment::Failure;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 
@@ -17,7 +17,7 @@ pub struct Direct {
 /// honoured is shown by what the cache holds and the device delivers: some file systems take the flag and read through
 /// the cache.
 pub fn direct(test: &TestFile, block: u64) -> Result<Direct, Failure> {
-    let opened = OpenOptions::new().read(true).write(true).custom_flags(libc::O_DIRECT).open(&test.path);
+    let opened = existing().custom_flags(libc::O_DIRECT | libc::O_NOFOLLOW).open(&test.path);
     let file = opened.map_err(|error| match error.raw_os_error() {
         Some(libc::EINVAL) => Failure::Unsupported(
             "this file system has no direct reads (O_DIRECT), as those in memory; `--dir` names a folder on a disk"

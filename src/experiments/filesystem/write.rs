@@ -9,7 +9,7 @@ use crate::experiments::cpu::kernel_service;
 use crate::experiments::device_facts;
 use crate::machine::Machine;
 use crate::test_file::blocks::{Order, Walk};
-use crate::test_file::{Aligned, Room, TestFile, cached, direct};
+use crate::test_file::{Aligned, Room, TestFile, cached, direct, existing};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
@@ -197,7 +197,7 @@ fn calls(point: &Point) -> f64 {
 }
 
 fn reopened(test: &TestFile) -> Result<File, Failure> {
-    let opened = File::options().read(true).write(true).open(&test.path);
+    let opened = existing().open(&test.path);
     opened.map_err(|error| Failure::Broke(format!("the test file is gone: {error}")))
 }
 
