@@ -29,7 +29,7 @@ fn ensure_own(folder: &Path) -> Result<(), Failure> {
     let found = found.map_err(|error| refused("looked for", &folder.join("file"), &error))?;
     // SAFETY: geteuid touches nothing.
     let user = unsafe { libc::geteuid() };
-    if found.is_dir() && found.uid() == user && found.mode() & 0o077 == 0 {
+    if found.is_dir() && found.uid() == user && found.mode() & 0o022 == 0 {
         return Ok(());
     }
     Err(Failure::Unsupported(format!(

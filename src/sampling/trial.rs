@@ -199,7 +199,9 @@ fn observe<C: Clock>(
     conditions.migrations = found.migrations;
     conditions.spun(&spin);
     let mut witnessed = std::mem::take(&mut found.witnessed);
-    witnessed.extend(tracer::witness(&mut workload));
+    let traced = tracer::witness(&mut workload);
+    witnessed.extend(traced.counts);
+    let stated = workload.stated.iter().map(|(name, value)| ((*name).to_owned(), *value));
     found.core.arrived = arrived;
     let sample = Sample {
         observations: Observations::default(),
@@ -207,7 +209,7 @@ fn observe<C: Clock>(
         baseline_iterations: found.baseline_iterations,
         counters,
         witnessed,
-        stated: workload.stated.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+        stated: stated.chain(traced.refused).collect(),
         conditions,
         on_cpu: workload.needs_its_cpu.then_some(on_cpu),
         core: Some(std::mem::take(&mut found.core)),

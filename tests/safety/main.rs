@@ -4,6 +4,7 @@
 //! What needs root says by name what it did not do where it is not root.
 
 mod files;
+mod filtered;
 mod lock;
 mod planted;
 mod resumed;

@@ -90,8 +90,11 @@ impl Experiment for TimingOverhead {
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
-        let form = counter_forms::ALL.iter().any(|(name, _)| *name == point.name(&READING));
-        if form { vec![Requirement::Architecture(std::env::consts::ARCH)] } else { vec![] }
+        let reading = point.name(&READING);
+        let form = counter_forms::ALL.iter().any(|(name, _)| *name == reading);
+        let architecture = form.then_some(Requirement::Architecture(std::env::consts::ARCH));
+        let instruction = reading.contains("rdtscp").then_some(Requirement::Instructions("rdtscp"));
+        architecture.into_iter().chain(instruction).collect()
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {

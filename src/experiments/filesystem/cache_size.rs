@@ -309,6 +309,7 @@ fn by_timing<'site>(
         RANDOM => cache_search::Order::Random,
         _ => cache_search::Order::Backward,
     };
+    test_file::ensure_accounted(&test)?;
     let mut search = Search::new(test, call, order, site)?;
     let (hit, miss) = search.contrast()?;
     if miss < CONTRAST * hit {

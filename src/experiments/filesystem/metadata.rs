@@ -2,7 +2,7 @@
 
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Scale, Shown, Site, TRACED_CALLS, TRACED_OPERATIONS, Workload, errno,
+    Prediction, Scale, Shown, Site, Workload, errno,
 };
 use crate::experiments::cpu::kernel_service;
 use crate::experiments::device_facts;
@@ -113,17 +113,13 @@ impl Experiment for Metadata {
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let traced = seen.witness(TRACED_CALLS).is_some() || seen.witness(TRACED_OPERATIONS).is_some();
-        let mut checks = vec![Check::within(
+        let waited = Check::within(
             "nothing waited for a device: voluntary switches per operation",
             seen.per_operation(seen.counters.voluntary_switches),
             0.0,
             if point.name(&OPERATION) == CREATE { 0.2 } else { 0.001 },
-        )];
-        if traced {
-            checks.push(Check::system_calls(seen, calls(point.name(&OPERATION))));
-        }
-        checks
+        );
+        vec![waited, Check::system_calls(seen, calls(point.name(&OPERATION)))]
     }
 }
 

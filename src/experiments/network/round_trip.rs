@@ -318,6 +318,7 @@ fn losses(point: &Point, seen: &Observed) -> Check {
     Check {
         claim: claim.to_owned(),
         holds: lost / sent <= limit,
+        unasked: false,
         seen: format!(
             "{lost} of {sent} lost: {:.3} % ({:.3} to {:.3} % at 95 %), {late} late",
             lost / sent * 100.0,
