@@ -1,6 +1,7 @@
 //! What each command does: results on standard output, progress and warnings on standard error.
 
 mod dry_run;
+mod lock;
 mod page;
 mod peer;
 mod references;
@@ -15,7 +16,7 @@ use crate::record::{Header, Run, store};
 use crate::replicate::record::Replication;
 use crate::report::{self, FactsForm, Form, RunReport, Style, catalogue};
 use crate::results::Results;
-use crate::run::{self, Campaign, MeasuringLock, Options, Peering};
+use crate::run::{self, Campaign, Options, Peering};
 use crate::sampling;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{CommandFactory, Parser};
@@ -117,7 +118,7 @@ fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     if let Some(path) = &asked.output {
         page::ensure_place(path)?;
     }
-    let _lock = lock(asked.alongside)?;
+    let _lock = lock::take(asked.alongside)?;
     run::catch_signals()?;
     let (mut campaign, path) = match &asked.resume {
         Some(path) => (take_up(asked, path)?, path.clone()),
@@ -147,15 +148,6 @@ fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     Ok(if results.has_failed() { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })
 }
 
-/// Keeps others from measuring meanwhile, unless that is waived.
-fn lock(alongside: bool) -> Result<Option<MeasuringLock>> {
-    let lock = if alongside { None } else { Some(MeasuringLock::take()?) };
-    for stranger in lock.iter().flat_map(|lock| &lock.strangers) {
-        eprintln!("note: {stranger}");
-    }
-    Ok(lock)
-}
-
 /// Takes a run up again. A run file may come from anybody: another host is asked only where the command line names it too.
 fn take_up(asked: &cli::Run, path: &Path) -> Result<Campaign> {
     page::ensure_other_ending(path)?;
@@ -165,9 +157,10 @@ fn take_up(asked: &cli::Run, path: &Path) -> Result<Campaign> {
     })
 }
 
-/// Refuses what is read over a network where it is not named, or is another.
+/// Refuses a file server that is not named, or is another. What is mounted here is named by its folder alone.
 fn ensure_named(named: Option<&RemoteAddress>, header: &Header) -> Result<()> {
     match (header.machine.storage.remote.as_ref().map(|remote| &remote.address), named) {
+        (Some(RemoteAddress::Mounted(_)), None) => Ok(()),
         (there, named) if there == named => Ok(()),
         (Some(there), _) => bail!(
             "the run reads {there}, and this program goes there only where the command line says so too: add `--remote {there}`"

@@ -59,7 +59,8 @@ pub struct Conditions {
     pub uptime_seconds: Fact<f64>,
     /// Limits of the control groups.
     pub limits: Limits,
-    /// The smaller of the machine's available memory and what the control groups leave us, bytes.
+    /// The least of the machine's available memory, what the control groups leave us, and what a limit on the address space
+    /// does, bytes.
     pub available_bytes: Fact<u64>,
 }
 
@@ -107,7 +108,7 @@ pub(super) fn read(root: &Root, online: &[usize]) -> Conditions {
         uptime_seconds: root
             .text("/proc/uptime")
             .parse("a number of seconds", |text| decimal(text.split_whitespace().next()?)),
-        available_bytes: available(&memory, &limits),
+        available_bytes: available(root, &memory, &limits),
         limits,
     }
 }
@@ -242,15 +243,25 @@ fn on_battery(root: &Root) -> Fact<bool> {
     Fact::known(!mains.contains(&true), FOLDER)
 }
 
-fn available(memory: &Fact<String>, limits: &Limits) -> Fact<u64> {
+/// The least of what the machine has, what control groups leave, and what this process may map.
+fn available(root: &Root, memory: &Fact<String>, limits: &Limits) -> Fact<u64> {
     let machine = amount(memory, "MemAvailable");
-    match (machine.value(), limits.memory_left_bytes.value()) {
-        (Some(machine_bytes), Some(Some(left))) if left < machine_bytes => {
-            Fact::known(*left, limits.memory_left_bytes.source())
-        }
-        (None, Some(Some(left))) => Fact::known(*left, limits.memory_left_bytes.source()),
+    let group = &limits.memory_left_bytes;
+    let left = group.value().copied().flatten().map(|left| Fact::known(left, group.source()));
+    let mappable = mappable(root).map(|left| Fact::known(left, "/proc/self/limits (ulimit -v)"));
+    let limited = left.into_iter().chain(mappable).min_by_key(|limit| limit.value().copied());
+    match limited {
+        Some(limit) if machine.value().is_none_or(|machine| limit.value() < Some(machine)) => limit,
         _ => machine,
     }
+}
+
+/// What is left of a limit on the address space of a process (`RLIMIT_AS`), bytes; `None` without one.
+fn mappable(root: &Root) -> Option<u64> {
+    let (limits, status) = (root.text("/proc/self/limits"), root.text("/proc/self/status"));
+    let line = limits.value()?.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(limit.saturating_sub(amount(&status, "VmSize").value().copied().unwrap_or_default()))
 }
 
 #[cfg(test)]

@@ -1,13 +1,18 @@
 //! A trial that is stopped when its run is killed.
 
 use super::binary;
-use super::short_run::{wait_for, wait_until};
+use super::short_run::wait_for;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How often it is tried: a trial is caught at another moment each time.
+/// How often it is tried: a trial is caught at another moment each time, from the first after its program was executed.
 const TIMES: usize = 12;
+
+fn is_trial(process: libc::pid_t) -> bool {
+    let words = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    words.split(|byte| *byte == 0).nth(1) == Some(b"trial")
+}
 
 fn processes_of(program: &Path) -> Vec<libc::pid_t> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
@@ -33,12 +38,13 @@ fn a_trial_that_is_stopped_when_its_run_is_killed_does_not_stay_behind() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let own = run.id() as libc::pid_t;
         let mut trial = 0;
-        wait_until("a trial runs", || {
-            trial = processes_of(&program).into_iter().find(|process| *process != own).unwrap_or_default();
-            trial != 0
-        });
+        // Without a pause: it is to be caught early.
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while trial == 0 {
+            trial = processes_of(&program).into_iter().find(|process| is_trial(*process)).unwrap_or_default();
+            assert!(Instant::now() < deadline, "never: a trial runs");
+        }
         // SAFETY: a process of the copy that this test has started.
         unsafe { libc::kill(trial, libc::SIGSTOP) };
         run.kill().unwrap();
