@@ -94,14 +94,10 @@ impl Experiment for TimingOverhead {
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         let reading = point.name(&READING);
-        let mut needed = vec![];
-        if counter_forms::ALL.iter().any(|(name, _)| *name == reading) {
-            needed.push(Requirement::Architecture(HERE));
-        }
-        if reading.contains("rdtscp") {
-            needed.push(Requirement::Instructions("rdtscp"));
-        }
-        needed
+        let form = counter_forms::ALL.iter().any(|(name, _)| *name == reading);
+        let architecture = form.then_some(Requirement::Architecture(HERE));
+        let instruction = reading.contains("rdtscp").then_some(Requirement::Instructions("rdtscp"));
+        architecture.into_iter().chain(instruction).collect()
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
