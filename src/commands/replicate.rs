@@ -1,7 +1,7 @@
 //! `fathom replicate`: a published report's own methods, and its summary table beside Fathom's figures.
 
-use super::peer;
 use super::streams::{print, request};
+use super::{lock, peer};
 use crate::cli;
 use crate::experiment::Effort;
 use crate::record::store;
@@ -9,7 +9,7 @@ use crate::replicate::record::Replication;
 use crate::replicate::{self, Report};
 use crate::report::{self, Form, ReplicationReport, Style};
 use crate::results::Results;
-use crate::run::{self, Campaign, MeasuringLock, Options, Peering};
+use crate::run::{self, Campaign, Options, Peering};
 use anyhow::{Context, Result, anyhow};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
     let wanted = replicate::find(name).ok_or_else(|| {
         anyhow!("there is no report `{name}`: `fathom replicate` without a name lists them")
     })?;
-    let _lock = if asked.alongside { None } else { Some(MeasuringLock::take()?) };
+    let _lock = lock::take(asked.alongside)?;
     run::catch_signals()?;
     let (mut campaign, path, run_path) = begin(asked, wanted)?;
     let mut live = report::live::Live::new();
@@ -44,7 +44,7 @@ pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
 /// The campaign of Fathom's own points, the replication's file, and the run's.
 fn begin(asked: &cli::Replicate, report: &Report) -> Result<(Campaign, PathBuf, PathBuf)> {
     let folder = asked.dir.clone().unwrap_or_else(std::env::temp_dir);
-    let mut points = report.points(&run::described(&folder, asked.remote.as_ref())?);
+    let mut points = report.points(&run::described(&folder, asked.remote.as_ref(), asked.cpu)?.0);
     points.sort_by_key(|(name, _)| *name);
     let mut selection: Vec<String> = points.iter().map(|(name, _)| (*name).to_owned()).collect();
     selection.dedup();

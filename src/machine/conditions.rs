@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::cgroup::{self, Limits};
 use super::cpu_set::CpuSet;
 use super::fact::Fact;
+use super::host::{Host, Resource};
 use super::memory::amount;
+use super::privileges;
 use super::source::{Root, decimal};
 use super::topology::cpu_list;
 
@@ -59,7 +61,8 @@ pub struct Conditions {
     pub uptime_seconds: Fact<f64>,
     /// Limits of the control groups.
     pub limits: Limits,
-    /// The smaller of the machine's available memory and what the control groups leave us, bytes.
+    /// The least of the machine's available memory, of what the control groups leave us and of what a process of ours may
+    /// map, bytes.
     pub available_bytes: Fact<u64>,
 }
 
@@ -76,21 +79,23 @@ pub struct IdleState {
 }
 
 /// Reads the conditions.
-pub(super) fn read(root: &Root, online: &[usize]) -> Conditions {
+pub(super) fn read(root: &Root, host: &dyn Host, online: &[usize]) -> Conditions {
     let memory = root.text("/proc/meminfo");
     let limits = cgroup::read(root);
+    // CPU 0 may be offline.
+    let first = format!("{CPUS}/cpu{}", online.first().unwrap_or(&0));
     let free_swap = amount(&memory, "SwapFree");
     let swap_total_bytes = amount(&memory, "SwapTotal");
     Conditions {
         governors: policies(root, online, "scaling_governor"),
-        frequency_driver: root.word(&format!("{CPUS}/cpu0/cpufreq/scaling_driver")).because(NO_DRIVER),
+        frequency_driver: root.word(&format!("{first}/cpufreq/scaling_driver")).because(NO_DRIVER),
         energy_preferences: policies(root, online, "energy_performance_preference"),
         turbo: turbo(root),
         idle_driver: root.word(&format!("{CPUS}/cpuidle/current_driver")),
         idle_governor: root
             .word(&format!("{CPUS}/cpuidle/current_governor"))
             .or_else(|| root.word(&format!("{CPUS}/cpuidle/current_governor_ro"))),
-        idle_states: idle_states(root),
+        idle_states: idle_states(root, &first),
         isolated: cpu_list(root, &format!("{CPUS}/isolated")),
         tickless: tickless(root),
         load_average: root.text("/proc/loadavg").parse("three averages", |text| load_of(text)),
@@ -107,7 +112,7 @@ pub(super) fn read(root: &Root, online: &[usize]) -> Conditions {
         uptime_seconds: root
             .text("/proc/uptime")
             .parse("a number of seconds", |text| decimal(text.split_whitespace().next()?)),
-        available_bytes: available(&memory, &limits),
+        available_bytes: within_limits(available(&memory, &limits), host),
         limits,
     }
 }
@@ -133,8 +138,8 @@ fn turbo(root: &Root) -> Fact<bool> {
         .because("no frequency driver tells (usual in a virtual machine, where the host decides)")
 }
 
-fn idle_states(root: &Root) -> Fact<Vec<IdleState>> {
-    let folder = format!("{CPUS}/cpu0/cpuidle");
+fn idle_states(root: &Root, first: &str) -> Fact<Vec<IdleState>> {
+    let folder = format!("{first}/cpuidle");
     let states: Vec<IdleState> = root
         .numbered(&folder, "state")
         .iter()
@@ -251,6 +256,16 @@ fn available(memory: &Fact<String>, limits: &Limits) -> Fact<u64> {
         (None, Some(Some(left))) => Fact::known(*left, limits.memory_left_bytes.source()),
         _ => machine,
     }
+}
+
+/// A process may be kept from mapping what there is (`ulimit -v`, `ulimit -d`).
+fn within_limits(available: Fact<u64>, host: &dyn Host) -> Fact<u64> {
+    let limits = [Resource::AddressSpace, Resource::Data].map(|resource| privileges::limit(host, resource));
+    limits.into_iter().fold(available, |least, limit| match (limit.value(), least.value()) {
+        (Some(Some(limited)), Some(known)) if limited >= known => least,
+        (Some(Some(limited)), _) => Fact::known(*limited, limit.source()),
+        _ => least,
+    })
 }
 
 #[cfg(test)]

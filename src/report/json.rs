@@ -5,10 +5,12 @@
 
 mod accuracy;
 mod core_state;
+mod published_statistics;
 mod with_interval;
 
 use self::accuracy::AccuracyReport;
 use self::core_state::{CoreReport, CoreSharedReport};
+use self::published_statistics::PublishedStatisticsReport;
 use self::with_interval::{WithInterval, high, low};
 use super::beside::{self, Published};
 use super::{finding, form};
@@ -84,10 +86,13 @@ struct PointReport<'run> {
     modes: &'run [Mode],
     outliers: Option<Outliers>,
     negative: usize,
+    published_statistics: Option<PublishedStatisticsReport>,
     predicted: Option<Predicted<'run>>,
     unpredicted: Option<&'run str>,
     factor: Option<f64>,
     evidence: &'run [Check],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unasked: Vec<Unasked<'run>>,
     not_judged: Option<String>,
     disturbance: DisturbanceReport,
 }
@@ -192,7 +197,7 @@ fn report<'run>(results: &'run Results, published: Option<&Published<'run>>) -> 
             resumed: &run.resumed,
             closing: run.closing.as_ref(),
         },
-        points: results.points.iter().map(point).collect(),
+        points: results.points.iter().map(|result| point(results, result)).collect(),
         trends: results.trends.iter().map(trend).collect(),
         findings: results
             .findings
@@ -232,7 +237,7 @@ fn figure(figure: &Figure) -> FigureReport<'_> {
     }
 }
 
-fn point(result: &PointResult) -> PointReport<'_> {
+fn point<'run>(found: &Results, result: &'run PointResult) -> PointReport<'run> {
     let (usable, unusable) = (result.estimate(), result.outcome.unusable());
     let (below, bound) = match &result.outcome {
         Outcome::BelowResolution { below, .. } => (Some(*below), None),
@@ -266,12 +271,27 @@ fn point(result: &PointResult) -> PointReport<'_> {
         modes: &result.modes,
         outliers: result.outliers,
         negative: result.negative,
+        published_statistics: PublishedStatisticsReport::of(found, result),
         predicted: result.prediction.as_ref().map(predicted),
         unpredicted: result.unpredicted.as_deref(),
         factor: result.factor(),
         evidence: result.evidence.checks(),
+        unasked: result.evidence.unasked().iter().map(Unasked::of).collect(),
         not_judged: result.evidence.not_judged().map(OtherVersion::to_string),
         disturbance: disturbance(&result.disturbance),
+    }
+}
+
+/// A claim that could not be asked about, and why.
+#[derive(Serialize)]
+struct Unasked<'run> {
+    claim: &'run str,
+    reason: &'run str,
+}
+
+impl<'run> Unasked<'run> {
+    fn of(check: &'run Check) -> Self {
+        Unasked { claim: &check.claim, reason: &check.seen }
     }
 }
 

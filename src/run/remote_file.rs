@@ -7,26 +7,31 @@ use crate::machine::{Protocol, Remote, RemoteAddress, RemoteUrl};
 use crate::record::store;
 use crate::remote::made;
 use crate::remote::ssh::Master;
-use crate::sampling::owner::Owner;
+use crate::sampling::{own_folder, owner::Owner};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long a file may be written over a slow network.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
+/// How long a conversation with the server may take in which the file is made, or removed: all else waits for it.
+const CONVERSATION: Duration = Duration::from_secs(25);
+
 /// The file that the trials of a run read, or why there is none.
 pub struct RemoteFixture {
     file: Result<RemoteFile, String>,
     ledger: Option<PathBuf>,
-    /// Ends after the file was removed over it.
-    _master: Option<Master>,
+    /// Whether a file may stand on the server.
+    begun: bool,
+    /// Ends after the file was removed over it, and before the folder of its socket is gone.
+    _connection: Option<(Master, leftovers::Shared)>,
 }
 
 impl RemoteFixture {
     /// Sweeps what killed runs left at this server, then finds or makes the file.
     pub fn new(remote: &Remote) -> Self {
         let mut access = Access::of_this_process();
-        let master = connection(&remote.address, &mut access);
+        let connection = connection(&remote.address, &mut access);
         let folder = ledger_folder();
         sweep(&folder, &remote.address, &access);
         if let RemoteAddress::Mounted(path) = &remote.address {
@@ -36,7 +41,8 @@ impl RemoteFixture {
             return RemoteFixture {
                 file: Err("/proc does not show this process".to_owned()),
                 ledger: None,
-                _master: master,
+                begun: false,
+                _connection: connection,
             };
         };
         let name = owner.name("remote");
@@ -44,13 +50,16 @@ impl RemoteFixture {
         let ledger = (on_server && !remote.is_file()).then(|| folder.join(&name));
         let noted =
             ledger.as_deref().map_or(Ok(()), |ledger| note(ledger, &made::below(&remote.address, &name)));
-        let began = Instant::now();
-        let mut patient = |_| began.elapsed() < TIMEOUT;
+        let (began, mut begun) = (Instant::now(), false);
+        let mut patient = |_| {
+            begun = true;
+            began.elapsed() < TIMEOUT
+        };
         let file = noted.and_then(|()| {
-            made::find_or_make(&remote.address, &access, &name, &mut patient)
+            made::find_or_make(&remote.address, &access, &name, CONVERSATION, &mut patient)
                 .map_err(|failure| failure.to_string())
         });
-        RemoteFixture { file, ledger, _master: master }
+        RemoteFixture { file, ledger, begun, _connection: connection }
     }
 
     /// The file, as trials are told of it.
@@ -61,29 +70,34 @@ impl RemoteFixture {
 
 impl Drop for RemoteFixture {
     fn drop(&mut self) {
-        let made = self.file.as_ref().is_ok_and(|file| file.own);
-        let gone =
-            !made || self.file.as_ref().is_ok_and(|file| made::remove(&file.address, &file.access).is_ok());
+        let removed = |file: &RemoteFile| made::remove(&file.address, &file.access, CONVERSATION).is_ok();
+        let gone = match &self.file {
+            Ok(file) => !file.own || removed(file),
+            // What was begun and could not be ended may be there: the note of it stays for the next run.
+            Err(_) => !self.begun,
+        };
         if let Some(ledger) = self.ledger.as_ref().filter(|_| gone) {
             let _ = std::fs::remove_file(ledger);
         }
     }
 }
 
-/// The connection of `ssh` that the run's trials share, in a place that the next run sweeps.
-fn connection(address: &RemoteAddress, access: &mut Access) -> Option<Master> {
+/// The connection of `ssh` that the run's trials share, in a folder of its own that the next run sweeps after a kill: a long
+/// path of the measured one would not fit.
+fn connection(address: &RemoteAddress, access: &mut Access) -> Option<(Master, leftovers::Shared)> {
     /// What fits into the address of a socket, less what `ssh` appends while it makes it (unix(7): 108 bytes).
     const LONGEST: usize = 85;
     let RemoteAddress::Url(url) = address else { return None };
-    let folder = std::env::temp_dir();
-    leftovers::sweep(&folder);
-    let socket = folder.join(Owner::of(std::process::id())?.name("ssh"));
-    if url.protocol != Protocol::Sftp || socket.as_os_str().len() > LONGEST {
+    let temporary = std::env::temp_dir();
+    leftovers::sweep(&temporary);
+    let folder = leftovers::Shared::of_this_run(&temporary);
+    if url.protocol != Protocol::Sftp || folder.folder().as_os_str().len() + "/ssh".len() > LONGEST {
         return None;
     }
+    let socket = own_folder::path(folder.folder(), "ssh").ok()?;
     let master = Master::start(url, access, &socket)?;
     access.shared = Some(socket);
-    Some(master)
+    Some((master, folder))
 }
 
 /// Beside the run files: it outlives a reboot, as what it tells of does.
@@ -109,9 +123,10 @@ fn sweep(folder: &Path, asked: &RemoteAddress, access: &Access) {
             continue;
         };
         // A file that is not there any more cannot be removed either: reached is enough, the note has done its work.
-        if made::swept(&address, access).is_ok() {
-            let _ = std::fs::remove_file(entry.path());
+        if made::swept(&address, access, CONVERSATION).is_err() {
+            return;
         }
+        let _ = std::fs::remove_file(entry.path());
     }
 }
 

@@ -32,18 +32,32 @@ pub struct Qualification {
 
 impl Qualification {
     /// Qualifies the counter and falls back to the kernel's clock; `asked` overrides the choice, not the checks:
-    /// a clock that is asked for and fails is used, with what is wrong with it in `rejected`.
+    /// a clock that is asked for and fails is used, with what is wrong with it in `rejected`, unless it cannot be read at all.
     pub fn run(machine: &Machine, asked: Option<ClockKind>) -> Self {
+        Qualification::of(machine, asked, |kind, rejected| match kind {
+            ClockKind::Counter => examine(kind, &Counter, machine, rejected),
+            ClockKind::MonotonicRaw => examine(kind, &MonotonicRaw, machine, rejected),
+        })
+    }
+
+    /// The same by another examination. A counter that cannot be read is not examined either: the instruction would end us.
+    fn of(
+        machine: &Machine,
+        asked: Option<ClockKind>,
+        examine: impl Fn(ClockKind, Option<String>) -> Qualification,
+    ) -> Self {
         if asked == Some(ClockKind::MonotonicRaw) {
             let reason = "the kernel's clock was asked for with `--clock`".to_owned();
-            return examine(ClockKind::MonotonicRaw, &MonotonicRaw, machine, Some(reason));
+            return examine(ClockKind::MonotonicRaw, Some(reason));
         }
-        let counter = examine(ClockKind::Counter, &Counter, machine, None);
-        let fault = unusable(machine).or_else(|| fault(&counter));
-        match (fault, asked) {
+        if let Some(reason) = unreadable(machine) {
+            return examine(ClockKind::MonotonicRaw, Some(reason));
+        }
+        let counter = examine(ClockKind::Counter, None);
+        match (varying(machine).or_else(|| fault(&counter)), asked) {
             (None, _) => counter,
             (Some(fault), Some(ClockKind::Counter)) => Qualification { rejected: Some(fault), ..counter },
-            (Some(fault), _) => examine(ClockKind::MonotonicRaw, &MonotonicRaw, machine, Some(fault)),
+            (Some(fault), _) => examine(ClockKind::MonotonicRaw, Some(fault)),
         }
     }
 
@@ -58,17 +72,17 @@ impl Qualification {
     }
 }
 
-/// Why the counter cannot be used at all on this machine, whatever it shows now.
-fn unusable(machine: &Machine) -> Option<String> {
-    let counter = &machine.processor.tick_counter;
-    if counter.invariant.value() == Some(&false) {
-        return Some(
-            "the counter is not invariant: it changes its rate with the core or stops when it sleeps"
-                .to_owned(),
-        );
-    }
-    let readable = !cfg!(target_arch = "x86_64") || counter.rdtscp.value() != Some(&false);
-    (!readable).then(|| "the processor has no rdtscp".to_owned())
+/// Why the counter cannot be read at all on this machine.
+fn unreadable(machine: &Machine) -> Option<String> {
+    let rdtscp = machine.processor.tick_counter.rdtscp.value().copied().unwrap_or_default();
+    (cfg!(target_arch = "x86_64") && !rdtscp).then(|| "the processor has no rdtscp".to_owned())
+}
+
+/// Why the counter is no clock on this machine, whatever it shows now.
+fn varying(machine: &Machine) -> Option<String> {
+    (machine.processor.tick_counter.invariant.value() == Some(&false)).then(|| {
+        "the counter is not invariant: it changes its rate with the core or stops when it sleeps".to_owned()
+    })
 }
 
 /// What the examination found wrong.
@@ -99,7 +113,9 @@ fn examine<C: Clock>(
         ClockKind::Counter => frequency(clock, Duration::from_millis(20)),
         ClockKind::MonotonicRaw => (1e9, 0.0),
     };
-    let steps = steps(clock, machine.allowed_cpus());
+    let free = affinity::current();
+    let steps = steps(clock, machine.allowed_cpus(), |cpu| drop(affinity::pin(cpu)));
+    affinity::set(&free);
     Qualification {
         kind,
         ticks_per_second,
@@ -139,19 +155,81 @@ fn simultaneous<C: Clock>(clock: &C) -> (u64, u64) {
     narrowest.map_or((0, 1), |(_, ticks, time)| (ticks, time))
 }
 
-/// Differences of successive readings: on one CPU many, and from each CPU to the next.
-fn steps<C: Clock>(clock: &C, cpus: &[usize]) -> Vec<i64> {
-    let free = affinity::current();
+/// Readings on each CPU, and in all: of many CPUs each is read less often, so that a thousand of them take no longer.
+const READINGS: (usize, usize) = (2_000, 128_000);
+
+/// Differences of successive readings: on one CPU many, and from each CPU to the next. They end on the first CPU again, so that
+/// also the last is followed by another: a counter that is ahead shows when it is left.
+fn steps<C: Clock>(clock: &C, cpus: &[usize], pin: impl Fn(usize)) -> Vec<i64> {
+    let readings = READINGS.0.min(READINGS.1 / cpus.len().max(1)).max(1);
     let mut steps = vec![];
     let mut last = clock.stop();
-    for cpu in cpus.iter().take(64) {
-        let _ = affinity::pin(*cpu);
-        for _ in 0..2_000 {
+    for cpu in cpus.iter().chain(cpus.first()) {
+        pin(*cpu);
+        for _ in 0..readings {
             let reading = clock.stop();
             steps.push(reading.since(last).0);
             last = reading;
         }
     }
-    affinity::set(&free);
     steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sampling::clock::Reading;
+    use std::cell::Cell;
+
+    /// A counter that is ahead on one CPU.
+    struct Ahead<'run> {
+        here: &'run Cell<usize>,
+        on: usize,
+        ticks: Cell<u64>,
+    }
+
+    impl Clock for Ahead<'_> {
+        fn start(&self) -> Reading {
+            self.stop()
+        }
+
+        fn stop(&self) -> Reading {
+            self.ticks.set(self.ticks.get() + 1);
+            let ahead = if self.here.get() == self.on { 1_000_000 } else { 0 };
+            Reading { ticks: self.ticks.get() + ahead, cpu: Reading::ANYWHERE }
+        }
+    }
+
+    #[test]
+    fn a_counter_that_is_ahead_on_any_cpu_is_found() {
+        let cpus: Vec<usize> = (0..256).collect();
+        for on in [0, 63, 64, 200, 255] {
+            let here = Cell::new(0);
+            let clock = Ahead { here: &here, on, ticks: Cell::new(0) };
+            let steps = steps(&clock, &cpus, |cpu| here.set(cpu));
+            assert_eq!(steps.iter().filter(|step| **step < 0).count(), 1, "CPU {on}");
+            assert!(steps.len() < 200_000);
+        }
+    }
+
+    /// As `qemu-system-x86_64 -cpu kvm64`, where the instruction ends the process (SIGILL).
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn a_counter_that_cannot_be_read_is_never_read_even_where_it_is_asked_for() {
+        use crate::machine::Fact;
+        use std::path::Path;
+
+        let mut machine = Machine::describe(Path::new("."));
+        let examined = |kind, rejected| {
+            assert_eq!(kind, ClockKind::MonotonicRaw, "the counter would have been read");
+            examine(ClockKind::MonotonicRaw, &MonotonicRaw, &Machine::describe(Path::new(".")), rejected)
+        };
+        for rdtscp in [Fact::known(false, "test"), Fact::unknown("not told", "test")] {
+            machine.processor.tick_counter.rdtscp = rdtscp;
+            for asked in [None, Some(ClockKind::Counter)] {
+                let chosen = Qualification::of(&machine, asked, examined);
+                assert_eq!(chosen.rejected.as_deref(), Some("the processor has no rdtscp"));
+            }
+        }
+    }
 }

@@ -57,7 +57,7 @@ impl Experiment for LoopOverhead {
         vec![Requirement::ASSEMBLY]
     }
 
-    fn effort(&self, point: &Point) -> crate::experiment::Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> crate::experiment::Effort {
         // The odd powers of two only sharpen the line.
         let count = point.number(&COUNT);
         let odd_power = count > 1 && count.trailing_zeros() % 2 == 1 && count < 8192;

@@ -121,11 +121,11 @@ impl Experiment for Synchronisation {
 fn ends(mechanism: &str, site: &Site) -> Result<Ends, Failure> {
     match mechanism {
         "pipe" => turn::pipes(),
-        "named pipe" => turn::fifos(&site.folder),
+        "named pipe" => turn::fifos(&site.own_folder),
         "eventfd" => turn::eventfds(),
         "futex" => turn::futexes(),
         "POSIX semaphore" => turn::posix_semaphores(),
-        "file lock" => turn::file_locks(&site.folder),
+        "file lock" => turn::file_locks(&site.own_folder),
         mechanism => Err(Failure::no_variant(&MECHANISM, mechanism)),
     }
 }

@@ -94,14 +94,10 @@ impl Experiment for TimingOverhead {
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         let reading = point.name(&READING);
-        let mut needed = vec![];
-        if counter_forms::ALL.iter().any(|(name, _)| *name == reading) {
-            needed.push(Requirement::Architecture(HERE));
-        }
-        if reading.contains("rdtscp") {
-            needed.push(Requirement::Instructions("rdtscp"));
-        }
-        needed
+        let form = counter_forms::ALL.iter().any(|(name, _)| *name == reading);
+        let architecture = form.then_some(Requirement::Architecture(HERE));
+        let instruction = reading.contains("rdtscp").then_some(Requirement::Instructions("rdtscp"));
+        architecture.into_iter().chain(instruction).collect()
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
@@ -263,13 +259,14 @@ fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
 fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> Prediction {
     let bare = if known.machine.is_aarch64() { "isb-cntvct" } else { "rdtscp" };
     let counter = Point::new().named(&READING, bare).named(&MEASURE, COST);
-    let reading = known.measured_or(ABOUT.name, &counter, 12.0, "a counter reading of 36 cycles at 3 GHz");
+    let reading =
+        known.measured_or_assumed(ABOUT.name, &counter, 12.0, "a counter reading of 36 cycles at 3 GHz");
     let prediction = Prediction::new();
     let coarse = clock.ends_with("coarse");
     let prediction =
         if coarse { prediction } else { prediction.hardware("reading the counter", 1.0, reading) };
     let work =
-        known.cycles(25.0, "assumed: some 25 dependent instructions to scale and check the sequence counter");
+        known.assumed_cycles(25.0, "some 25 dependent instructions to scale and check the sequence counter");
     let prediction = prediction.software("scaling to nanoseconds", 1.0, work);
     // Coarse clocks are never read from the hardware.
     let unreadable = !coarse && known.machine.kernel.clock_reading() == Some(ClockReading::SystemCall);
@@ -287,11 +284,11 @@ fn predicted_resolution(reading: &str) -> Result<Prediction, String> {
             4e6,
             "clock_getres(2): the coarse clocks advance at the timer tick, 4 ms at the usual 250 Hz",
         ),
-        _ if reading.contains(" by ") => crate::experiment::Basis::published(
+        _ if reading.contains(" by ") => crate::experiment::Basis::assumed(
             20.0,
             "a step cannot be seen below the cost of a reading, 20 ns",
         ),
-        _ => crate::experiment::Basis::published(
+        _ => crate::experiment::Basis::assumed(
             10.0,
             "a step cannot be seen below the cost of a reading, 10 ns",
         ),

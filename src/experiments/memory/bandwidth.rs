@@ -120,7 +120,7 @@ impl Experiment for Bandwidth {
         needs.map(Requirement::Instructions).into_iter().chain([memory]).collect()
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         let in_memory = point.name(&LEVEL) == Level::Memory.name();
         let (kind, method) = (point.name(&KIND), point.name(&METHOD));
         let quick = match (kind, method) {

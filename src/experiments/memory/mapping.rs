@@ -71,7 +71,7 @@ impl Experiment for MappingCalls {
         [MMAP, MUNMAP_UNTOUCHED, MUNMAP, MPROTECT, DROP].into_iter().flat_map(sizes).collect()
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         match (point.name(&CALL), point.number(&SIZE)) {
             (_, 4_096) | (MUNMAP | MPROTECT | DROP, 1_048_576) => Effort::Quick,
             _ => Effort::Standard,
