@@ -46,6 +46,31 @@ fn in_form(results: &Results, form: Form) -> String {
 }
 
 #[test]
+fn pairs_of_cpus_are_drawn_as_a_matrix_whose_far_cells_are_darker() {
+    let run = fixture::parse(&fixture::pairs());
+    let page = in_form(&Results::of(&run), Form::Html);
+    let drawing = page.split("<svg").find(|part| part.contains("by pair")).expect("a matrix");
+    let groups = drawing.split("<title>").filter_map(|part| part.split_once("</g>"));
+    let cells: Vec<(bool, Vec<&str>)> = groups
+        .filter(|(group, _)| group.contains("class=\"cell\""))
+        .map(|(group, _)| {
+            let covers = group.split("fill-opacity=\"").skip(1).filter_map(|cell| cell.split('"').next());
+            (group.contains("to=4") || group.contains("to 4"), covers.collect())
+        })
+        .collect();
+    assert_eq!(cells.len(), 10, "every pair once");
+    assert!(cells.iter().all(|(_, covers)| covers.len() == 2 && covers[0] == covers[1]), "in both halves");
+    let of = |wanted: bool| {
+        let mine = cells.iter().filter(move |(far, _)| *far == wanted);
+        mine.map(|(_, covers)| covers[0].parse::<f64>().unwrap()).collect::<Vec<_>>()
+    };
+    let (far, near) = (of(true), of(false));
+    assert_eq!(far.len(), 4);
+    assert!(far.iter().all(|far| near.iter().all(|near| *far > 2.0 * near)), "{far:?} {near:?}");
+    assert!(!page.contains("Time of each variant"), "no rows beside it");
+}
+
+#[test]
 fn every_form_of_the_report_is_as_it_was_reviewed() {
     with_results(|results| {
         golden("screen-narrow.txt", &on_screen(results, 80, false));
@@ -68,6 +93,7 @@ fn file_of(form: Form) -> &'static str {
         Form::Latex => "report.tex",
         Form::Synopsis => "synopsis.md",
         Form::Json => "report.json",
+        Form::Csv => "report.csv",
     }
 }
 

@@ -118,6 +118,11 @@ fn an_arm_server_without_cpuid() {
     assert_eq!(machine.processor.vendor.value().map(String::as_str), Some("Arm"));
     assert_eq!(machine.processor.microarchitecture.value().map(String::as_str), Some("Neoverse N1"));
     assert_eq!(machine.processor.model.value(), Some(&0xd0c));
+    assert_eq!(
+        machine.processor.model_name.value().map(String::as_str),
+        Some("Arm Neoverse N1"),
+        "not the board"
+    );
     assert_eq!(machine.nominal_hz(), Some(2.5e9));
     assert_eq!(machine.processor.tick_counter.invariant.value(), Some(&true));
     // BogoMIPS is 50 on this machine, which says nothing about any clock.

@@ -15,14 +15,14 @@ use std::time::Duration;
 #[test]
 fn pinned_work_keeps_off_cpu_0_and_what_is_asked_for_wins() {
     let machine = described::machine();
-    assert_eq!(plan::choose(&machine, None), Ok(Cpus { home: 1, partner: Some(2) }));
-    assert_eq!(plan::choose(&machine, Some(0)), Ok(Cpus { home: 0, partner: Some(1) }));
+    assert_eq!(plan::choose(&machine, None), Ok(Cpus { home: 1, partner: Some(2), other_package: None }));
+    assert_eq!(plan::choose(&machine, Some(0)), Ok(Cpus { home: 0, partner: Some(1), other_package: None }));
     assert!(plan::choose(&machine, Some(7)).unwrap_err().contains("CPU 7"));
 }
 
 #[test]
 fn placements_and_points_that_name_their_cpus_are_followed() {
-    let cpus = Cpus { home: 1, partner: Some(2) };
+    let cpus = Cpus { home: 1, partner: Some(2), other_package: None };
     let calls = experiments::find("cpu/system_call").unwrap();
     assert_eq!(cpus.of(calls, &Point::new()), (Some(1), Some(1)));
     assert_eq!(cpus.of(calls, &Point::at(Placement::AcrossCpus)), (Some(1), Some(2)));

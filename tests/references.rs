@@ -250,7 +250,7 @@ fn operations_of(experiment: &str) -> &'static [&'static str] {
 fn sweep(experiment: &str) -> Vec<Point> {
     let found =
         experiments::find(experiment).unwrap_or_else(|| panic!("there is no experiment {experiment}"));
-    let asked = Asked { peer: true, processes: vec![] };
+    let asked = Asked { peer: true, ..Asked::default() };
     found.sweep_for(&described::machine(), &asked)
 }
 

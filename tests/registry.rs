@@ -51,7 +51,7 @@ fn rows_of_a_level_match_across_machines_whose_caches_differ() {
 #[test]
 fn main_figures_are_of_points_that_some_machine_has() {
     let machines = [described::machine(), fathom::machine::Machine::describe(Path::new("."))];
-    let asked = Asked { peer: true, processes: vec![] };
+    let asked = Asked { peer: true, ..Asked::default() };
     for experiment in experiments::all() {
         let about = experiment.about();
         for figure in about.shown.main_figures {

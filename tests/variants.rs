@@ -51,7 +51,7 @@ fn site(folder: &Path) -> Site<'static> {
 /// The points of an experiment, on a machine of which nothing is known and on this one.
 fn points(experiment: &dyn Experiment) -> Vec<Point> {
     let machines = [described::machine(), fathom::machine::Machine::describe(Path::new("."))];
-    let asked = Asked { peer: true, processes: vec![] };
+    let asked = Asked { peer: true, ..Asked::default() };
     machines.iter().flat_map(|machine| experiment.sweep_for(machine, &asked)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::streams::print;
 use crate::cli;
-use crate::experiment::{Asked, Experiment};
+use crate::experiment::{Asked, Effort, Experiment};
 use crate::machine::Machine;
 use crate::plan::{self, Planner, PlannerSettings, Progress, Recorded};
 use crate::record::{Header, PlannedPoint, Run, store};
@@ -17,8 +17,13 @@ use std::time::Duration;
 pub fn plan(asked: &cli::Run, style: Style) -> Result<()> {
     let selected = plan::select(&asked.experiments)?;
     let folder = asked.dir.clone().unwrap_or_else(std::env::temp_dir);
-    let machine = run::described(&folder, asked.remote.as_ref())?;
-    let wishes = Asked { peer: asked.peer.peer.is_some(), processes: asked.processes.clone() };
+    let (machine, _) = run::described(&folder, asked.remote.as_ref(), asked.cpu)?;
+    let wishes = Asked {
+        peer: asked.peer.peer.is_some(),
+        processes: asked.processes.clone(),
+        seed: asked.seed.unwrap_or_default(),
+        every_pair: asked.effort() == Effort::Thorough,
+    };
     let points = plan::points(&selected, &machine, asked.effort(), &wishes);
     let settings = PlannerSettings {
         seed: asked.seed.unwrap_or_default(),

@@ -44,7 +44,7 @@ pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
 /// The campaign of Fathom's own points, the replication's file, and the run's.
 fn begin(asked: &cli::Replicate, report: &Report) -> Result<(Campaign, PathBuf, PathBuf)> {
     let folder = asked.dir.clone().unwrap_or_else(std::env::temp_dir);
-    let mut points = report.points(&run::described(&folder, asked.remote.as_ref())?);
+    let mut points = report.points(&run::described(&folder, asked.remote.as_ref(), asked.cpu)?.0);
     points.sort_by_key(|(name, _)| *name);
     let mut selection: Vec<String> = points.iter().map(|(name, _)| (*name).to_owned()).collect();
     selection.dedup();

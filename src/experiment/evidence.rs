@@ -52,6 +52,12 @@ impl Observed {
         count as f64 / self.operations.max(1) as f64
     }
 
+    /// What so many events in each trial that are none of the operation's make of one operation: a fault of the measuring
+    /// process, a tick of the timer. Where operations are slow, a trial has few of them.
+    pub fn others_per_operation(&self, in_a_trial: f64) -> f64 {
+        in_a_trial * self.trials as f64 / self.operations.max(1) as f64
+    }
+
     /// Switches of either kind. On one CPU a process sleeps in `read` (voluntary) or is preempted by the partner that
     /// its own `write` woke (involuntary); which of the two is the scheduler's choice, the sum is not.
     pub fn switches(&self) -> u64 {

@@ -14,7 +14,42 @@ pub enum Failure {
 impl Failure {
     /// The last system error, with what was attempted.
     pub fn last(attempt: &str) -> Self {
-        Failure::Broke(format!("{attempt}: {}", std::io::Error::last_os_error()))
+        Failure::of(attempt, &std::io::Error::last_os_error())
+    }
+
+    /// What was attempted, and why it did not succeed: where it is a limit of this process or user, the machine lacks it.
+    pub fn of(attempt: &str, error: &std::io::Error) -> Self {
+        let limit = match error.raw_os_error() {
+            Some(libc::EMFILE | libc::ENFILE) => "see `ulimit -n`",
+            Some(libc::ENOMEM) => {
+                "see `ulimit -v`, `ulimit -l`, the control group's limit and vm.overcommit_memory"
+            }
+            _ => return Failure::Broke(format!("{attempt}: {error}")),
+        };
+        Failure::Unsupported(format!("{attempt}: {error} ({limit})"))
+    }
+
+    /// Why no further process or thread was made, which a limit of the user or of the control group may be.
+    pub fn no_process(attempt: &str, error: &std::io::Error) -> Self {
+        match error.raw_os_error() {
+            Some(libc::EAGAIN) => Failure::Unsupported(format!(
+                "{attempt}: {error} (see `ulimit -u`, and pids.max of the control group)"
+            )),
+            _ => Failure::of(attempt, error),
+        }
+    }
+
+    /// Why a call did not succeed that kernels have only since `since` ("Linux 5.14"), or that a filter may refuse.
+    pub fn of_newer_call(call: &str, since: &str, error: &std::io::Error) -> Self {
+        match error.raw_os_error() {
+            Some(libc::ENOSYS | libc::EINVAL | libc::EOPNOTSUPP) => {
+                Failure::Unsupported(format!("this kernel does not know {call}: {since} does ({error})"))
+            }
+            Some(libc::EPERM | libc::EACCES) => Failure::Unsupported(format!(
+                "{call} is refused: {error} (see the container's filter of system calls)"
+            )),
+            _ => Failure::of(call, error),
+        }
     }
 }
 
@@ -31,4 +66,36 @@ pub fn errno<T: PartialOrd + Default>(attempt: &'static str, returned: T) -> Res
 #[allow(clippy::inline_always, reason = "stands inside timed loops: a call here would be measured")]
 pub fn ensure(holds: bool, complaint: &'static str) -> Result<(), Failure> {
     if holds { Ok(()) } else { Err(Failure::Broke(complaint.to_owned())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Error;
+
+    fn is_unsupported(failure: &Failure) -> bool {
+        matches!(failure, Failure::Unsupported(_))
+    }
+
+    #[test]
+    fn what_an_older_kernel_does_not_know_is_unsupported_and_not_failed() {
+        for errno in [libc::EINVAL, libc::ENOSYS, libc::EPERM] {
+            let told = Failure::of_newer_call("MADV_PAGEOUT", "Linux 5.4", &Error::from_raw_os_error(errno));
+            assert!(is_unsupported(&told), "{told}");
+        }
+        let broken =
+            Failure::of_newer_call("MADV_PAGEOUT", "Linux 5.4", &Error::from_raw_os_error(libc::EIO));
+        assert!(!is_unsupported(&broken));
+    }
+
+    #[test]
+    fn a_limit_is_what_the_machine_lacks_and_is_named() {
+        for (errno, word) in [(libc::EMFILE, "ulimit -n"), (libc::ENOMEM, "ulimit -v")] {
+            let told = Failure::of("open", &Error::from_raw_os_error(errno));
+            assert!(is_unsupported(&told) && told.to_string().contains(word), "{told}");
+        }
+        let error = Error::from_raw_os_error(libc::EAGAIN);
+        assert!(is_unsupported(&Failure::no_process("fork", &error)));
+        assert!(!is_unsupported(&Failure::of("read", &error)));
+    }
 }

@@ -25,7 +25,7 @@ pub use found::{Dimension, Found};
 pub use main_figure::{At, Landmark, MainFigure};
 pub use peer_address::{PeerAddress, Token};
 pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUAL_PEER, Value};
-pub use prediction::{Basis, Known, Part, Prediction, Source, Term};
+pub use prediction::{Basis, Known, Learnt, Part, Prediction, Source, Term};
 pub use remote_file::{Access, RemoteFile};
 pub use requirement::{Requirement, has_instructions};
 pub use shared::Shared;
@@ -82,7 +82,7 @@ pub enum Effort {
     Quick,
     /// The default.
     Standard,
-    /// As precise as patience allows.
+    /// As precise as time allows.
     Thorough,
 }
 
@@ -93,6 +93,10 @@ pub struct Asked {
     pub peer: bool,
     /// Numbers of processes, where processes compete; the usual ones where there is none.
     pub processes: Vec<u64>,
+    /// What samples of many points are drawn from: the seed of the run.
+    pub seed: u64,
+    /// Whether every pair of CPUs is wanted, however many there are.
+    pub every_pair: bool,
 }
 
 impl Asked {
@@ -127,7 +131,7 @@ pub trait Experiment: Sync {
     }
 
     /// The least effort at which this point is worth its time; below it, it is skipped with that reason.
-    fn effort(&self, _point: &Point) -> Effort {
+    fn effort(&self, _point: &Point, _machine: &Machine) -> Effort {
         Effort::Quick
     }
 

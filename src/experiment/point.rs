@@ -49,6 +49,8 @@ pub enum Placement {
     OneCpu,
     /// The two sides pinned to two CPUs.
     AcrossCpus,
+    /// The two sides pinned to CPUs of two packages (sockets).
+    AcrossPackages,
     /// Each thread pinned to a CPU of its own, the first to the home CPU; cores before second threads of a core.
     Spread,
     /// Wherever the scheduler puts it.
@@ -58,7 +60,7 @@ pub enum Placement {
 /// The parameter that every point carries.
 pub const AXIS_PLACEMENT: Parameter = Parameter {
     name: "placement",
-    meaning: "where the work runs: all of it on one CPU, its two sides on two, each thread on one of its own (spread), or \
+    meaning: "where the work runs: all of it on one CPU, its two sides on two (of one package or of two), each thread on one of its own (spread), or \
               wherever the scheduler likes",
     scale: Scale::Name,
 };
@@ -71,14 +73,20 @@ pub const VIRTUAL_PEER: &str = "virtual peer";
 
 impl Placement {
     /// Every placement.
-    pub const ALL: [Placement; 4] =
-        [Placement::OneCpu, Placement::AcrossCpus, Placement::Spread, Placement::Free];
+    pub const ALL: [Placement; 5] = [
+        Placement::OneCpu,
+        Placement::AcrossCpus,
+        Placement::AcrossPackages,
+        Placement::Spread,
+        Placement::Free,
+    ];
 
     /// The name in run files and tables.
     pub fn name(self) -> &'static str {
         match self {
             Placement::OneCpu => "one-cpu",
             Placement::AcrossCpus => "across-cpus",
+            Placement::AcrossPackages => "across-packages",
             Placement::Spread => "spread",
             Placement::Free => "free",
         }

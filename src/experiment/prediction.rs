@@ -5,6 +5,7 @@ use crate::machine::Machine;
 use crate::quantity::Cycles;
 use crate::statistics::fit_line;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Which column of the summary table a term belongs to (R-PRE-10).
@@ -33,6 +34,11 @@ pub enum Source {
         /// Where it was published.
         citation: String,
     },
+    /// A value that we assume, for want of a source: an order of magnitude, or counted off the work to be done.
+    Assumed {
+        /// What speaks for it.
+        reason: String,
+    },
     /// An earlier measurement of the same run.
     Measured {
         /// The experiment that found it.
@@ -55,6 +61,11 @@ impl Basis {
     /// A published figure.
     pub fn published(value: f64, citation: &str) -> Self {
         Basis { value, source: Source::Published { citation: citation.to_owned() } }
+    }
+
+    /// A value assumed for want of a source.
+    pub fn assumed(value: f64, reason: &str) -> Self {
+        Basis { value, source: Source::Assumed { reason: reason.to_owned() } }
     }
 
     /// A fact of this machine.
@@ -96,6 +107,11 @@ pub struct Prediction {
 }
 
 impl Prediction {
+    /// Whether it stands on facts, publications and assumptions alone, and on nothing that the same run has measured.
+    pub fn is_independent(&self) -> bool {
+        !self.terms.iter().any(|term| matches!(term.source, Source::Measured { .. }))
+    }
+
     /// Nothing predicted yet.
     pub fn new() -> Self {
         Prediction::default()
@@ -138,24 +154,53 @@ pub struct Known<'run> {
     pub core_hz: Option<f64>,
     /// Whether the run's second host is this machine under another name.
     pub virtual_peer: bool,
-    found: BTreeMap<(String, Point), Found>,
+    learnt: Cow<'run, Learnt>,
     lines: BTreeMap<(String, Point, String), (Found, Found)>,
+}
+
+/// What a run has found, by experiment and point: kept up while it goes on, and lent to what is known.
+#[derive(Debug, Clone, Default)]
+pub struct Learnt(BTreeMap<String, BTreeMap<Point, Found>>);
+
+impl Learnt {
+    /// Learns what was found at a point; `None` where nothing is found any more.
+    pub fn learn(&mut self, experiment: &str, point: &Point, found: Option<Found>) {
+        if !self.0.contains_key(experiment) {
+            self.0.insert(experiment.to_owned(), BTreeMap::new());
+        }
+        let Some(mine) = self.0.get_mut(experiment) else { return };
+        match found {
+            Some(found) => mine.insert(point.clone(), found),
+            None => mine.remove(point),
+        };
+    }
 }
 
 impl<'run> Known<'run> {
     /// Nothing but the machine.
     pub fn new(machine: &'run Machine, core_hz: Option<f64>) -> Self {
-        Known { machine, core_hz, virtual_peer: false, found: BTreeMap::new(), lines: BTreeMap::new() }
+        let learnt = Cow::Owned(Learnt::default());
+        Known { machine, core_hz, virtual_peer: false, learnt, lines: BTreeMap::new() }
+    }
+
+    /// The machine, and what a run has found so far.
+    pub fn of(machine: &'run Machine, core_hz: Option<f64>, learnt: &'run Learnt) -> Self {
+        Known { learnt: Cow::Borrowed(learnt), ..Known::new(machine, core_hz) }
     }
 
     /// Learns what was found at a point.
     pub fn learn(&mut self, experiment: &str, point: &Point, found: Found) {
-        self.found.insert((experiment.to_owned(), point.clone()), found);
+        self.learnt.to_mut().learn(experiment, point, Some(found));
     }
 
     /// What this run has found at a point.
     pub fn found(&self, experiment: &str, point: &Point) -> Option<Found> {
-        self.found.get(&(experiment.to_owned(), point.clone())).copied()
+        self.learnt.0.get(experiment)?.get(point).copied()
+    }
+
+    /// The points of an experiment at which something was found, in their order.
+    pub fn points(&self, experiment: &str) -> impl Iterator<Item = &Point> {
+        self.learnt.0.get(experiment).into_iter().flat_map(BTreeMap::keys)
     }
 
     /// The median that this run has found, in the point's unit.
@@ -171,10 +216,10 @@ impl<'run> Known<'run> {
 
     /// The same with intervals.
     pub fn found_along(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Vec<(u64, Found)> {
-        let mine = self.found.iter().filter(|((name, point), _)| {
-            name == experiment && point.without(parameter.name) == group.without(parameter.name)
-        });
-        mine.map(|((_, point), found)| (point.number(parameter), *found)).collect()
+        let group = group.without(parameter.name);
+        let all = self.learnt.0.get(experiment).into_iter().flatten();
+        let mine = all.filter(|(point, _)| point.without(parameter.name) == group);
+        mine.map(|(point, found)| (point.number(parameter), *found)).collect()
     }
 
     /// Learns the line along a parameter: what one more of it costs, and what is left at none.
@@ -207,6 +252,11 @@ impl<'run> Known<'run> {
         self.measured(experiment, point).unwrap_or_else(|| Basis::published(value, citation))
     }
 
+    /// The run's own finding, or else what is assumed.
+    pub fn measured_or_assumed(&self, experiment: &str, point: &Point, value: f64, reason: &str) -> Basis {
+        self.measured(experiment, point).unwrap_or_else(|| Basis::assumed(value, reason))
+    }
+
     /// What no core cycle is shorter than here, nanoseconds: for bounds. A core may run faster than it was seen to, by a
     /// quarter at most or up to its declared maximum; of a core of which nothing is known, 7 GHz is above any sold.
     pub fn shortest_cycle(&self) -> f64 {
@@ -225,19 +275,25 @@ impl<'run> Known<'run> {
             (None, Some(hz)) => {
                 Basis::fact(Cycles(1.0).nanoseconds(hz).0, "core cycle at the declared nominal frequency")
             }
-            (None, None) => {
-                Basis::published(1.0 / 3.0, "a core cycle at 3 GHz, assumed: no frequency is known")
-            }
+            (None, None) => Basis::assumed(1.0 / 3.0, "a core cycle at 3 GHz: no frequency is known"),
         }
     }
 
     /// So many cycles as time, on the word of a publication.
     pub fn cycles(&self, cycles: f64, citation: &str) -> Basis {
-        let cycle = self.cycle();
-        Basis::published(
-            cycles * cycle.value,
-            &format!("{cycles} cycles of {:.4} ns: {citation}", cycle.value),
-        )
+        let (value, cited) = self.in_cycles(cycles, citation);
+        Basis::published(value, &cited)
+    }
+
+    /// So many cycles as time, assumed.
+    pub fn assumed_cycles(&self, cycles: f64, reason: &str) -> Basis {
+        let (value, reason) = self.in_cycles(cycles, reason);
+        Basis::assumed(value, &reason)
+    }
+
+    fn in_cycles(&self, cycles: f64, said: &str) -> (f64, String) {
+        let cycle = self.cycle().value;
+        (cycles * cycle, format!("{cycles} cycles of {cycle:.4} ns: {said}"))
     }
 }
 

@@ -1,7 +1,7 @@
 //! How the results of an experiment are shown.
 
 use super::main_figure::{Landmark, MainFigure};
-use super::point::Point;
+use super::point::{Parameter, Point};
 use crate::machine::Machine;
 
 /// What pages and drawings have to know of an experiment besides its points.
@@ -16,12 +16,14 @@ pub struct Shown {
     /// The point of the same setting that the result of a point is drawn against: what a load takes against the bandwidth
     /// that others drew meanwhile.
     pub against: fn(&Point) -> Option<Point>,
+    /// Two numbers of every point that are the row and the column of a matrix, such as two CPUs.
+    pub matrix: Option<(&'static Parameter, &'static Parameter)>,
 }
 
 impl Shown {
     /// By these figures; nothing declared, nothing in order, nothing against another.
     pub const fn by(main_figures: &'static [MainFigure]) -> Self {
-        Shown { main_figures, landmarks: |_| vec![], in_order: |_| false, against: |_| None }
+        Shown { main_figures, landmarks: |_| vec![], in_order: |_| false, against: |_| None, matrix: None }
     }
 
     /// With what the machine declares.
@@ -34,6 +36,12 @@ impl Shown {
     #[must_use]
     pub const fn in_order(self, in_order: fn(&Point) -> bool) -> Self {
         Shown { in_order, ..self }
+    }
+
+    /// As a matrix of two numbers.
+    #[must_use]
+    pub const fn matrix(self, sides: (&'static Parameter, &'static Parameter)) -> Self {
+        Shown { matrix: Some(sides), ..self }
     }
 
     /// With results against others.

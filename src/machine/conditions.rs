@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::cgroup::{self, Limits};
 use super::cpu_set::CpuSet;
 use super::fact::Fact;
+use super::host::{Host, Resource};
 use super::memory::amount;
+use super::privileges;
 use super::source::{Root, decimal};
 use super::topology::cpu_list;
 
@@ -59,8 +61,8 @@ pub struct Conditions {
     pub uptime_seconds: Fact<f64>,
     /// Limits of the control groups.
     pub limits: Limits,
-    /// The least of the machine's available memory, what the control groups leave us, and what a limit on the address space
-    /// does, bytes.
+    /// The least of the machine's available memory, of what the control groups leave us and of what a process of ours may
+    /// map, bytes.
     pub available_bytes: Fact<u64>,
 }
 
@@ -77,21 +79,23 @@ pub struct IdleState {
 }
 
 /// Reads the conditions.
-pub(super) fn read(root: &Root, online: &[usize]) -> Conditions {
+pub(super) fn read(root: &Root, host: &dyn Host, online: &[usize]) -> Conditions {
     let memory = root.text("/proc/meminfo");
     let limits = cgroup::read(root);
+    // CPU 0 may be offline.
+    let first = format!("{CPUS}/cpu{}", online.first().unwrap_or(&0));
     let free_swap = amount(&memory, "SwapFree");
     let swap_total_bytes = amount(&memory, "SwapTotal");
     Conditions {
         governors: policies(root, online, "scaling_governor"),
-        frequency_driver: root.word(&format!("{CPUS}/cpu0/cpufreq/scaling_driver")).because(NO_DRIVER),
+        frequency_driver: root.word(&format!("{first}/cpufreq/scaling_driver")).because(NO_DRIVER),
         energy_preferences: policies(root, online, "energy_performance_preference"),
         turbo: turbo(root),
         idle_driver: root.word(&format!("{CPUS}/cpuidle/current_driver")),
         idle_governor: root
             .word(&format!("{CPUS}/cpuidle/current_governor"))
             .or_else(|| root.word(&format!("{CPUS}/cpuidle/current_governor_ro"))),
-        idle_states: idle_states(root),
+        idle_states: idle_states(root, &first),
         isolated: cpu_list(root, &format!("{CPUS}/isolated")),
         tickless: tickless(root),
         load_average: root.text("/proc/loadavg").parse("three averages", |text| load_of(text)),
@@ -108,7 +112,7 @@ pub(super) fn read(root: &Root, online: &[usize]) -> Conditions {
         uptime_seconds: root
             .text("/proc/uptime")
             .parse("a number of seconds", |text| decimal(text.split_whitespace().next()?)),
-        available_bytes: available(root, &memory, &limits),
+        available_bytes: within_limits(available(&memory, &limits), host),
         limits,
     }
 }
@@ -134,8 +138,8 @@ fn turbo(root: &Root) -> Fact<bool> {
         .because("no frequency driver tells (usual in a virtual machine, where the host decides)")
 }
 
-fn idle_states(root: &Root) -> Fact<Vec<IdleState>> {
-    let folder = format!("{CPUS}/cpu0/cpuidle");
+fn idle_states(root: &Root, first: &str) -> Fact<Vec<IdleState>> {
+    let folder = format!("{first}/cpuidle");
     let states: Vec<IdleState> = root
         .numbered(&folder, "state")
         .iter()
@@ -243,25 +247,25 @@ fn on_battery(root: &Root) -> Fact<bool> {
     Fact::known(!mains.contains(&true), FOLDER)
 }
 
-/// The least of what the machine has, what control groups leave, and what this process may map.
-fn available(root: &Root, memory: &Fact<String>, limits: &Limits) -> Fact<u64> {
+fn available(memory: &Fact<String>, limits: &Limits) -> Fact<u64> {
     let machine = amount(memory, "MemAvailable");
-    let group = &limits.memory_left_bytes;
-    let left = group.value().copied().flatten().map(|left| Fact::known(left, group.source()));
-    let mappable = mappable(root).map(|left| Fact::known(left, "/proc/self/limits (ulimit -v)"));
-    let limited = left.into_iter().chain(mappable).min_by_key(|limit| limit.value().copied());
-    match limited {
-        Some(limit) if machine.value().is_none_or(|machine| limit.value() < Some(machine)) => limit,
+    match (machine.value(), limits.memory_left_bytes.value()) {
+        (Some(machine_bytes), Some(Some(left))) if left < machine_bytes => {
+            Fact::known(*left, limits.memory_left_bytes.source())
+        }
+        (None, Some(Some(left))) => Fact::known(*left, limits.memory_left_bytes.source()),
         _ => machine,
     }
 }
 
-/// What is left of a limit on the address space of a process (`RLIMIT_AS`), bytes; `None` without one.
-fn mappable(root: &Root) -> Option<u64> {
-    let (limits, status) = (root.text("/proc/self/limits"), root.text("/proc/self/status"));
-    let line = limits.value()?.lines().find_map(|line| line.strip_prefix("Max address space"))?;
-    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
-    Some(limit.saturating_sub(amount(&status, "VmSize").value().copied().unwrap_or_default()))
+/// A process may be kept from mapping what there is (`ulimit -v`, `ulimit -d`).
+fn within_limits(available: Fact<u64>, host: &dyn Host) -> Fact<u64> {
+    let limits = [Resource::AddressSpace, Resource::Data].map(|resource| privileges::limit(host, resource));
+    limits.into_iter().fold(available, |least, limit| match (limit.value(), least.value()) {
+        (Some(Some(limited)), Some(known)) if limited >= known => least,
+        (Some(Some(limited)), _) => Fact::known(*limited, limit.source()),
+        _ => least,
+    })
 }
 
 #[cfg(test)]

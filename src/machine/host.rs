@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::affinity::Pinned;
+
 /// The names the kernel gives in uname(2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SystemNames {
@@ -81,6 +83,23 @@ impl Event {
     }
 }
 
+/// What a process may have no more than so much of (getrlimit(2)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Resource {
+    /// Addresses that are mapped, bytes.
+    AddressSpace,
+    /// Private memory that can be written, bytes.
+    Data,
+    /// Locked memory, bytes.
+    LockedMemory,
+    /// Open files of a process.
+    OpenFiles,
+    /// Processes and threads of the user.
+    Processes,
+}
+
 /// Answers that do not stand in a file. Everything has a default of "cannot be asked here", so that a
 /// described machine names only what it has.
 pub trait Host {
@@ -94,9 +113,19 @@ pub trait Host {
         None
     }
 
+    /// The line of the smallest data cache that the architecture's own register tells (Arm `CTR_EL0`), bytes.
+    fn data_line(&self) -> Option<u64> {
+        None
+    }
+
     /// The CPUs this process may run on.
     fn affinity(&self) -> Result<Vec<usize>, String> {
         Err(cannot())
+    }
+
+    /// Has the CPU-specific instructions that follow, such as CPUID, run on one CPU for as long as the answer lives.
+    fn pinned(&self, _cpu: usize) -> Pinned {
+        Pinned::default()
     }
 
     /// uname(2).
@@ -134,8 +163,8 @@ pub trait Host {
         Err(cannot())
     }
 
-    /// Limit on locked memory (`RLIMIT_MEMLOCK`), bytes; `None`: no limit.
-    fn locked_memory_limit(&self) -> Result<Option<u64>, String> {
+    /// The limit on a resource; `None`: no limit.
+    fn limit(&self, _resource: Resource) -> Result<Option<u64>, String> {
         Err(cannot())
     }
 }

@@ -11,9 +11,9 @@ use std::path::Path;
 use perf_event::Builder;
 use perf_event::events::{Hardware, Software};
 
-use super::cpu_set::CpuSet;
+use super::affinity::{self, Pinned};
 use super::ethtool;
-use super::host::{Event, Folder, Host, SystemNames};
+use super::host::{Event, Folder, Host, Resource, SystemNames};
 
 /// The machine this process runs on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,9 +36,23 @@ impl Host for Live {
         (frequency > 0).then_some(frequency)
     }
 
+    #[cfg(target_arch = "aarch64")]
+    fn data_line(&self) -> Option<u64> {
+        let register: u64;
+        // SAFETY: as above.
+        unsafe {
+            std::arch::asm!("mrs {}, ctr_el0", out(reg) register, options(nomem, nostack, preserves_flags));
+        }
+        // DminLine: the logarithm of the words of four bytes (Arm ARM, D19.2.34).
+        Some(4 << (register >> 16 & 0xf))
+    }
+
     fn affinity(&self) -> Result<Vec<usize>, String> {
-        // The fixed cpu_set_t ends at 1024 CPUs; the kernel answers EINVAL when its own mask is longer.
-        [16, 128, 1024].into_iter().find_map(affinity_of_words).ok_or_else(last_error)
+        affinity::of_this_thread()
+    }
+
+    fn pinned(&self, cpu: usize) -> Pinned {
+        Pinned::to(cpu)
     }
 
     fn names(&self) -> Result<SystemNames, String> {
@@ -114,27 +128,21 @@ impl Host for Live {
         Ok(unsafe { libc::geteuid() })
     }
 
-    fn locked_memory_limit(&self) -> Result<Option<u64>, String> {
+    fn limit(&self, resource: Resource) -> Result<Option<u64>, String> {
+        let number = match resource {
+            Resource::AddressSpace => libc::RLIMIT_AS,
+            Resource::Data => libc::RLIMIT_DATA,
+            Resource::LockedMemory => libc::RLIMIT_MEMLOCK,
+            Resource::OpenFiles => libc::RLIMIT_NOFILE,
+            Resource::Processes => libc::RLIMIT_NPROC,
+        };
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: the pointer is to one rlimit that we own.
-        if unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) } != 0 {
+        if unsafe { libc::getrlimit(number, &raw mut limit) } != 0 {
             return Err(last_error());
         }
         Ok((limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur))
     }
-}
-
-/// Asks for a CPU mask of this many 64-bit words; `None` if that is too short for this kernel.
-fn affinity_of_words(words: usize) -> Option<Vec<usize>> {
-    let mut mask = vec![0u64; words];
-    let bytes = size_of_val(mask.as_slice());
-    // SAFETY: the mask has room for `bytes` bytes, and a mask of bits has no invalid value.
-    let status = unsafe { libc::sched_getaffinity(0, bytes, mask.as_mut_ptr().cast()) };
-    if status != 0 {
-        return None;
-    }
-    let cpus = (0..words * 64).filter(|cpu| mask[cpu / 64] >> (cpu % 64) & 1 == 1);
-    Some(CpuSet::new(cpus).as_slice().to_vec())
 }
 
 /// A fixed field of C characters as text.

@@ -3,18 +3,78 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cgroup::THROTTLED;
-use super::{Cache, CoreClass, CpuSet, Machine, NumaNode};
+use super::{Cache, CoreClass, CpuSet, Fact, Machine, NumaNode};
 
 /// Line size of every mainstream x86 and Arm server core; used only where nothing tells.
 const USUAL_LINE: u64 = 64;
 /// Base page of x86 and of most Arm kernels; used only where the system does not answer.
 const USUAL_PAGE: u64 = 4096;
 
+/// How near two CPUs are, as far as the kernel tells: nearest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Nearness {
+    /// Threads of one core.
+    Core,
+    /// Cores under one last-level cache.
+    Cache,
+    /// Cores of one NUMA node.
+    Node,
+    /// Cores of one package, or of the machine where packages are not told.
+    Package,
+    /// Cores of two packages.
+    OtherPackage,
+}
+
 impl Machine {
     /// CPUs this process may use, ascending; all online ones where the affinity cannot be asked.
     pub fn allowed_cpus(&self) -> &[usize] {
-        let set = self.topology.allowed.value().or_else(|| self.topology.online.value());
-        set.map_or(&[], CpuSet::as_slice)
+        self.topology.allowed()
+    }
+
+    /// The CPU for pinned work unless another is asked for; `None` where no CPU is known.
+    pub fn usual_cpu(&self) -> Option<usize> {
+        self.topology.usual_cpu()
+    }
+
+    /// The CPU whose declared sizes and clock count: the one that was asked when the machine was described (R-FIX-34: never a
+    /// total divided by a number of cores).
+    pub fn measured_cpu(&self) -> usize {
+        self.processor.cpu.or_else(|| self.usual_cpu()).unwrap_or(0)
+    }
+
+    /// How near two CPUs are.
+    pub fn nearness(&self, one: usize, other: usize) -> Nearness {
+        let among = |groups: &Fact<Vec<CpuSet>>| {
+            let group = groups.value()?.iter().find(|group| group.contains(one))?;
+            Some(group.contains(other))
+        };
+        let last = self.last_level(one).and_then(|level| self.data_cache(one, level));
+        let same_cache = last.is_some_and(|cache| {
+            cache.instances.iter().any(|cpus| cpus.contains(one) && cpus.contains(other))
+        });
+        let node = self.numa_nodes().iter().find(|node| node.cpus.contains(one));
+        if among(&self.topology.cores) == Some(true) {
+            Nearness::Core
+        } else if among(&self.topology.packages) == Some(false) {
+            Nearness::OtherPackage
+        } else if same_cache {
+            Nearness::Cache
+        } else if node.is_some_and(|node| node.cpus.contains(other)) {
+            Nearness::Node
+        } else {
+            Nearness::Package
+        }
+    }
+
+    /// Whether two CPUs are of cores of the same kind, as far as that is known.
+    pub fn same_class(&self, one: usize, other: usize) -> bool {
+        self.topology.class_rank(one) == self.topology.class_rank(other)
+    }
+
+    /// Whether this process may use CPUs of several packages.
+    pub fn spans_packages(&self) -> bool {
+        let home = self.measured_cpu();
+        self.allowed_cpus().iter().any(|cpu| self.nearness(home, *cpu) == Nearness::OtherPackage)
     }
 
     /// CPUs' worth of time that control groups allow; `None` without a quota (or where it is unknown).
@@ -123,6 +183,11 @@ impl Machine {
         let throttled = &self.conditions.limits.throttled_periods;
         throttled.value()?;
         throttled.source().strip_suffix(THROTTLED).map(str::to_owned)
+    }
+
+    /// Whether its kernel says that its processor is a 64-bit one of Arm's architecture.
+    pub fn is_aarch64(&self) -> bool {
+        self.kernel.architecture.value().is_some_and(|name| name == "aarch64")
     }
 
     /// Whether a hypervisor is known to be below.

@@ -4,6 +4,7 @@
 //! it is unknown. Files are read below a [`Root`] and everything else is asked of a [`Host`], so that a test
 //! can describe a machine it does not run on.
 
+mod affinity;
 mod caches;
 mod cgroup;
 pub(crate) mod conditions;
@@ -37,14 +38,16 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+pub use affinity::{Pinned, allow_this_thread};
 pub use caches::{Cache, CacheKind};
 pub use cgroup::Limits;
 pub use conditions::{Conditions, IdleState};
 pub use cpu_set::CpuSet;
 pub use fact::Fact;
-pub use host::{Event, Folder, Host, SystemNames};
-pub use kernel::Kernel;
+pub use host::{Event, Folder, Host, Resource, SystemNames};
+pub use kernel::{ClockReading, Kernel};
 pub use live::Live;
+pub use lookups::Nearness;
 pub use memory::{ErrorCorrection, HugePagePool, Memory, TransparentHugePages};
 pub use memory_module::Module;
 pub use modules::{Bandwidth, Channels};
@@ -111,22 +114,42 @@ impl Machine {
     /// Describes the machine that a tree of files and a host show.
     pub fn from_root(root: &Root, host: &dyn Host, folder: &Path) -> Self {
         let topology = topology::read(root, host);
-        let online: Vec<usize> =
-            topology.online.value().map(|set| set.as_slice().to_vec()).unwrap_or_default();
+        let online = topology.online().to_vec();
+        let (processor, caches) = asked_on(root, host, topology.usual_cpu(), &online);
         Self {
-            processor: processor::read(root, host),
-            caches: caches::read(root, host, &online),
+            processor,
+            caches,
             memory: memory::read(root, host),
             storage: storage::read(root, host, folder),
             network: network::read(root, host),
             kernel: kernel::read(root, host),
-            conditions: conditions::read(root, &online),
+            conditions: conditions::read(root, host, &online),
             virtualization: virtualization::read(root, host),
             privileges: privileges::read(root, host),
             build: build(),
             topology,
         }
     }
+
+    /// Asks the processor again on another CPU, because that is the one that will be measured: cores of another class have
+    /// other caches, buffers and clocks.
+    pub fn ask_on(&mut self, cpu: usize) {
+        if self.processor.cpu != Some(cpu) {
+            let online = self.topology.online().to_vec();
+            (self.processor, self.caches) = asked_on(&Root::default(), &Live, Some(cpu), &online);
+        }
+    }
+}
+
+/// What instructions tell, executed on one CPU where one is known.
+fn asked_on(
+    root: &Root,
+    host: &dyn Host,
+    cpu: Option<usize>,
+    online: &[usize],
+) -> (Processor, Fact<Vec<Cache>>) {
+    let _pinned = cpu.map(|cpu| host.pinned(cpu));
+    (processor::read(root, host, cpu), caches::read(root, host, online))
 }
 
 /// What no process of this control group can hold more of, now: the tightest limit on memory, or all that the kernel

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::fact::Fact;
-use super::host::{Event, Host};
+use super::host::{Event, Host, Resource};
 use super::source::{Root, field, parse_hex};
 
 /// Rights of this process, as far as they matter here.
@@ -22,6 +22,9 @@ pub struct Privileges {
     pub counters: BTreeMap<Event, Fact<bool>>,
     /// Locked memory allowed, bytes; `null`: no limit.
     pub locked_memory_bytes: Fact<Option<u64>>,
+    /// Limits on other resources: bytes, files, or processes; `None` is no limit.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub limits: BTreeMap<Resource, Fact<Option<u64>>>,
     /// `none`, `strict` or `filter`: a filter makes each system call dearer and may refuse some.
     pub seccomp: Fact<String>,
 }
@@ -50,9 +53,25 @@ pub(super) fn read(root: &Root, host: &dyn Host) -> Privileges {
         capabilities: status.clone().parse("a status with CapEff", |text| capabilities(text)).via(" CapEff"),
         perf_event_paranoid,
         counters,
-        locked_memory_bytes: Fact::from_call(host.locked_memory_limit(), "getrlimit(RLIMIT_MEMLOCK)"),
+        locked_memory_bytes: limit(host, Resource::LockedMemory),
+        limits: LIMITS.map(|resource| (resource, limit(host, resource))).into(),
         seccomp: status.parse("a status with Seccomp", |text| seccomp(text)).via(" Seccomp"),
     }
+}
+
+const LIMITS: [Resource; 4] =
+    [Resource::AddressSpace, Resource::Data, Resource::OpenFiles, Resource::Processes];
+
+/// The limit on a resource; `None` is no limit.
+pub(super) fn limit(host: &dyn Host, resource: Resource) -> Fact<Option<u64>> {
+    let name = match resource {
+        Resource::AddressSpace => "RLIMIT_AS",
+        Resource::Data => "RLIMIT_DATA",
+        Resource::LockedMemory => "RLIMIT_MEMLOCK",
+        Resource::OpenFiles => "RLIMIT_NOFILE",
+        Resource::Processes => "RLIMIT_NPROC",
+    };
+    Fact::from_call(host.limit(resource), &format!("getrlimit({name})"))
 }
 
 fn capabilities(status: &str) -> Option<BTreeMap<String, String>> {

@@ -13,6 +13,10 @@ use super::tlbs::{self, Tlb};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Processor {
+    /// The CPU that it was asked of, by instructions and files; absent where no CPU was known. A run asks the one that it
+    /// measures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<usize>,
     /// `GenuineIntel`, `AuthenticAMD`, `Arm`.
     pub vendor: Fact<String>,
     /// The marketing name.
@@ -101,28 +105,29 @@ const FEATURES_OF_INTEREST: &[&str] = &[
 ];
 
 /// Reads everything about the processor.
-pub(super) fn read(root: &Root, host: &dyn Host) -> Processor {
-    let info = root.text("/proc/cpuinfo");
+pub(super) fn read(root: &Root, host: &dyn Host, cpu: Option<usize>) -> Processor {
+    let info = root.text("/proc/cpuinfo").map(|info| of_cpu(&info, cpu).to_owned());
+    let folder = format!("/sys/devices/system/cpu/cpu{}", cpu.unwrap_or(0));
     let tick_counter = tick_counter(&info, host);
-    let [family, model, stepping] = signature(root, &info, host);
+    let [family, model, stepping] = signature(root, &folder, &info, host);
     let (specified_base, specified_maximum) = cpuid::specified_frequencies(host);
-    let vendor = vendor(root, &info, host);
+    let vendor = vendor(root, &folder, &info, host);
+    let design = microarchitecture::of(&vendor, &family, &model);
     Processor {
-        microarchitecture: microarchitecture::of(&vendor, &family, &model),
-        nominal_hz: nominal(root, &info, specified_base, &tick_counter.declared_hz),
-        maximum_hz: scaled(root, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")
-            .or_else(|| specified_maximum),
-        minimum_hz: scaled(root, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_min_freq"),
+        cpu,
+        nominal_hz: nominal(root, &folder, &info, specified_base, &tick_counter.declared_hz),
+        maximum_hz: scaled(root, &format!("{folder}/cpufreq/cpuinfo_max_freq")).or_else(|| specified_maximum),
+        minimum_hz: scaled(root, &format!("{folder}/cpufreq/cpuinfo_min_freq")),
         observed_hz: Fact::unknown("it was not measured", "calibrated chains of instructions"),
-        momentary_hz: momentary(root, &info),
-        model_name: model_name(root, &info),
-        microcode: line(&info, "microcode")
-            .or_else(|| root.word("/sys/devices/system/cpu/cpu0/microcode/version")),
+        momentary_hz: momentary(root, &folder, &info),
+        model_name: model_name(root, &info, &vendor, &design),
+        microcode: line(&info, "microcode").or_else(|| root.word(&format!("{folder}/microcode/version"))),
         physical_address_bits: address_bits(&info, host, 0, "physical"),
         virtual_address_bits: address_bits(&info, host, 1, "virtual"),
         byte_order: Fact::known(byte_order().to_owned(), "the build target"),
         features: features(&info),
         tlbs: tlbs::read(host),
+        microarchitecture: design,
         vendor,
         family,
         model,
@@ -131,7 +136,13 @@ pub(super) fn read(root: &Root, host: &dyn Host) -> Processor {
     }
 }
 
-/// One `key : value` line of /proc/cpuinfo (of its first CPU).
+/// What /proc/cpuinfo says of one CPU: its paragraph, or all where there is none for it.
+fn of_cpu(info: &str, cpu: Option<usize>) -> &str {
+    let is_its = |part: &&str| cpu.is_some() && field(part, "processor").and_then(|n| n.parse().ok()) == cpu;
+    info.split("\n\n").find(is_its).unwrap_or(info)
+}
+
+/// One `key : value` line of /proc/cpuinfo.
 fn line(info: &Fact<String>, key: &str) -> Fact<String> {
     match info {
         Fact::Known { value, source } => match field(value, key).filter(|value| !value.is_empty()) {
@@ -151,23 +162,34 @@ fn number(info: &Fact<String>, key: &str) -> Fact<u32> {
     })
 }
 
-fn vendor(root: &Root, info: &Fact<String>, host: &dyn Host) -> Fact<String> {
+fn vendor(root: &Root, folder: &str, info: &Fact<String>, host: &dyn Host) -> Fact<String> {
     line(info, "vendor_id").or_else(|| cpuid::vendor(host)).or_else(|| {
-        midr(root, info).parse("an implementer known here", |midr| {
+        midr(root, folder, info).parse("an implementer known here", |midr| {
             microarchitecture::implementer((midr >> 24 & 0xff) as u32).map(str::to_owned)
         })
     })
 }
 
-fn model_name(root: &Root, info: &Fact<String>) -> Fact<String> {
+/// As the processor calls itself; on Arm, where it does not, its designer and part; else as the firmware calls the board.
+fn model_name(
+    root: &Root,
+    info: &Fact<String>,
+    vendor: &Fact<String>,
+    design: &Fact<String>,
+) -> Fact<String> {
+    let part = match (line(info, "CPU implementer").value(), vendor.value()) {
+        (Some(_), Some(vendor)) => design.clone().map(|part| format!("{vendor} {part}")),
+        _ => Fact::unknown("it has a name of its own", design.source()),
+    };
     line(info, "model name")
+        .or_else(|| part)
         .or_else(|| root.word("/sys/firmware/devicetree/base/model").map(|text| text.replace('\0', "")))
         .because("neither kernel nor firmware name it")
 }
 
 /// Arm's main identification register, from its file or put together from cpuinfo.
-fn midr(root: &Root, info: &Fact<String>) -> Fact<u64> {
-    root.text("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1")
+fn midr(root: &Root, folder: &str, info: &Fact<String>) -> Fact<u64> {
+    root.text(&format!("{folder}/regs/identification/midr_el1"))
         .parse("a hexadecimal number", |text| parse_hex(text))
         .or_else(|| {
             let implementer = number(info, "CPU implementer");
@@ -179,9 +201,10 @@ fn midr(root: &Root, info: &Fact<String>) -> Fact<u64> {
 }
 
 /// Family, model, stepping; on Arm no family, the part number and the revision.
-fn signature(root: &Root, info: &Fact<String>, host: &dyn Host) -> [Fact<u32>; 3] {
+fn signature(root: &Root, folder: &str, info: &Fact<String>, host: &dyn Host) -> [Fact<u32>; 3] {
     let from_instruction = |index: usize| cpuid::signature(host).map(|signature| signature[index]);
-    let from_midr = |shift: u32, mask: u64| midr(root, info).map(|midr| (midr >> shift & mask) as u32);
+    let from_midr =
+        |shift: u32, mask: u64| midr(root, folder, info).map(|midr| (midr >> shift & mask) as u32);
     [
         number(info, "cpu family").or_else(|| from_instruction(0)),
         number(info, "model").or_else(|| from_instruction(1)).or_else(|| from_midr(4, 0xfff)),
@@ -197,11 +220,17 @@ fn scaled(root: &Root, path: &str) -> Fact<f64> {
 }
 
 /// The nominal clock, from the most to the least direct witness.
-fn nominal(root: &Root, info: &Fact<String>, specified: Fact<f64>, ticks: &Fact<f64>) -> Fact<f64> {
+fn nominal(
+    root: &Root,
+    folder: &str,
+    info: &Fact<String>,
+    specified: Fact<f64>,
+    ticks: &Fact<f64>,
+) -> Fact<f64> {
     specified
-        .or_else(|| scaled(root, "/sys/devices/system/cpu/cpu0/cpufreq/base_frequency"))
+        .or_else(|| scaled(root, &format!("{folder}/cpufreq/base_frequency")))
         .or_else(|| {
-            root.decimal("/sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq")
+            root.decimal(&format!("{folder}/acpi_cppc/nominal_freq"))
                 .parse("a frequency", |megahertz| (*megahertz > 0.0).then_some(megahertz * 1e6))
         })
         .or_else(|| {
@@ -230,11 +259,11 @@ fn clock_in_name(name: &str) -> Option<f64> {
     decimal(number).filter(|number| *number > 0.0).map(|number| number * unit)
 }
 
-fn momentary(root: &Root, info: &Fact<String>) -> Fact<f64> {
+fn momentary(root: &Root, folder: &str, info: &Fact<String>) -> Fact<f64> {
     line(info, "cpu MHz")
         .parse("a number", |text| decimal(text))
         .map(|megahertz| megahertz * 1e6)
-        .or_else(|| scaled(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"))
+        .or_else(|| scaled(root, &format!("{folder}/cpufreq/scaling_cur_freq")))
 }
 
 fn tick_counter(info: &Fact<String>, host: &dyn Host) -> TickCounter {

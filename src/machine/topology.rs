@@ -59,6 +59,30 @@ pub struct NumaNode {
     pub distances: Fact<Vec<u32>>,
 }
 
+impl Topology {
+    /// CPUs the kernel schedules on; none where that is not known.
+    pub(super) fn online(&self) -> &[usize] {
+        self.online.value().map_or(&[], CpuSet::as_slice)
+    }
+
+    /// CPUs this process may use, ascending; all online ones where the affinity cannot be asked.
+    pub(super) fn allowed(&self) -> &[usize] {
+        self.allowed.value().map_or_else(|| self.online(), CpuSet::as_slice)
+    }
+
+    /// The place of a CPU's class among all: 0 is the fastest; 0 for all where classes are not known.
+    pub(super) fn class_rank(&self, cpu: usize) -> usize {
+        let classes = self.classes.value().map_or(&[][..], Vec::as_slice);
+        classes.iter().position(|class| class.cpus.contains(cpu)).unwrap_or(0)
+    }
+
+    /// The CPU for pinned work unless another is asked for: an allowed one of the fastest class that has any, and not CPU 0,
+    /// which serves most interrupts, where it can be helped.
+    pub(super) fn usual_cpu(&self) -> Option<usize> {
+        self.allowed().iter().copied().min_by_key(|cpu| (self.class_rank(*cpu), *cpu == 0, *cpu))
+    }
+}
+
 /// Reads the topology.
 pub(super) fn read(root: &Root, host: &dyn Host) -> Topology {
     let online = online(root);
@@ -139,13 +163,29 @@ fn classes(root: &Root, cpus: &[usize]) -> Fact<Vec<CoreClass>> {
     let (names, source) = witnesses.into_iter().find(|(names, _)| names.len() > 1).unwrap_or_else(|| {
         (vec![("all".to_owned(), CpuSet::new(cpus.iter().copied()))], "no file tells CPUs apart")
     });
-    let mut classes: Vec<CoreClass> = names.into_iter().map(|(name, cpus)| class(root, name, cpus)).collect();
-    classes.sort_by(|a, b| hertz(b).total_cmp(&hertz(a)));
-    Fact::known(classes, source)
+    let classes: Vec<CoreClass> = names.into_iter().map(|(name, cpus)| class(root, name, cpus)).collect();
+    Fact::known(fastest_first(root, classes), source)
 }
 
-fn hertz(class: &CoreClass) -> f64 {
-    class.maximum_hz.value().copied().unwrap_or_default()
+/// By the scheduler's notion of capacity where every class has one, else by their highest clocks; where neither is known they
+/// stay in the order of their witness, which names the faster kind first.
+fn fastest_first(root: &Root, classes: Vec<CoreClass>) -> Vec<CoreClass> {
+    let all = |of: fn(&Root, &CoreClass) -> Option<f64>| -> Option<Vec<f64>> {
+        classes.iter().map(|class| of(root, class)).collect()
+    };
+    let Some(speeds) = all(capacity).or_else(|| all(hertz)) else { return classes };
+    let mut ranked: Vec<(f64, CoreClass)> = speeds.into_iter().zip(classes).collect();
+    ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    ranked.into_iter().map(|(_, class)| class).collect()
+}
+
+fn capacity(root: &Root, class: &CoreClass) -> Option<f64> {
+    let first = class.cpus.first()?;
+    root.decimal(&format!("{CPUS}/cpu{first}/cpu_capacity")).value().copied()
+}
+
+fn hertz(_: &Root, class: &CoreClass) -> Option<f64> {
+    class.maximum_hz.value().copied()
 }
 
 fn class(root: &Root, name: String, cpus: CpuSet) -> CoreClass {

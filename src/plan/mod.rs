@@ -80,7 +80,7 @@ fn skip(
         .filter(|requirement| !met(requirement))
         .find_map(|requirement| requirement.lacking(machine));
     lacking.or_else(|| cpus_lacking(experiment, point, machine)).or_else(|| {
-        let needed = experiment.effort(point);
+        let needed = experiment.effort(point, machine);
         // What was asked for by its number is measured, unless it takes long.
         let wanted = needed < Effort::Thorough && asked.names(point);
         (needed > effort && !wanted).then(|| match needed {

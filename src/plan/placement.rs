@@ -1,15 +1,17 @@
 //! Which CPUs pinned work runs on.
 
 use crate::experiment::{Experiment, Placement, Point};
-use crate::machine::Machine;
+use crate::machine::{Machine, Nearness};
 
 /// The CPUs of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cpus {
     /// Where pinned work runs.
     pub home: usize,
-    /// Where the other side runs when it is across CPUs: another core of the same kind where there is one.
+    /// Where the other side runs when it is across CPUs: the nearest other core of the same kind, where there is one.
     pub partner: Option<usize>,
+    /// Where the other side runs when it is in another package: `None` where there is only one.
+    pub other_package: Option<usize>,
 }
 
 impl Cpus {
@@ -26,13 +28,14 @@ impl Cpus {
         match placement {
             Placement::OneCpu => (Some(self.home), Some(self.home)),
             Placement::AcrossCpus => (Some(self.home), self.partner),
+            Placement::AcrossPackages => (Some(self.home), self.other_package),
             Placement::Spread => (Some(self.home), None),
             Placement::Free => (None, None),
         }
     }
 }
 
-/// Chooses the CPUs: `asked` wins; else a CPU of the fastest kind that is not CPU 0, which serves most interrupts.
+/// Chooses the CPUs: `asked` wins, then the machine's usual one.
 pub fn choose(machine: &Machine, asked: Option<usize>) -> Result<Cpus, String> {
     let allowed = machine.allowed_cpus();
     if let Some(cpu) = asked.filter(|cpu| !allowed.contains(cpu)) {
@@ -40,26 +43,14 @@ pub fn choose(machine: &Machine, asked: Option<usize>) -> Result<Cpus, String> {
             "CPU {cpu} is not among those that this process may use: {allowed:?} (see taskset)"
         ));
     }
-    let fastest = fastest_kind(machine);
-    let home = asked.or_else(|| fastest.iter().copied().find(|cpu| *cpu != 0)).or(fastest.first().copied());
+    let home = asked.or_else(|| machine.usual_cpu());
     let home = home.ok_or("no CPU that this process may use is known")?;
-    Ok(Cpus { home, partner: partner(machine, home) })
-}
-
-/// The allowed CPUs of the kind with the highest clock; all of them where kinds or clocks are not known.
-fn fastest_kind(machine: &Machine) -> Vec<usize> {
-    let clock = |cpu: usize| {
-        machine.core_class(cpu).and_then(|class| class.maximum_hz.value().copied()).unwrap_or(0.0)
+    let others = || allowed.iter().copied().filter(|cpu| *cpu != home);
+    let badness = |cpu: &usize| {
+        let nearness = machine.nearness(home, *cpu);
+        // A thread of the same core is hardly another side.
+        (nearness == Nearness::Core, !machine.same_class(*cpu, home), nearness, *cpu == 0)
     };
-    let allowed = machine.allowed_cpus();
-    let highest = allowed.iter().map(|cpu| clock(*cpu)).fold(0.0, f64::max);
-    allowed.iter().copied().filter(|cpu| clock(*cpu) >= highest).collect()
-}
-
-/// Another core of the same kind, rather than a thread of the same core; not CPU 0 where it can be helped.
-fn partner(machine: &Machine, home: usize) -> Option<usize> {
-    let siblings = machine.smt_siblings(home);
-    let kind = |cpu: usize| machine.core_class(cpu).map(|class| class.name.clone());
-    let badness = |cpu: usize| (siblings.contains(&cpu), kind(cpu) != kind(home), cpu == 0);
-    machine.allowed_cpus().iter().copied().filter(|cpu| *cpu != home).min_by_key(|cpu| badness(*cpu))
+    let far = |cpu: &usize| machine.nearness(home, *cpu) == Nearness::OtherPackage;
+    Ok(Cpus { home, partner: others().min_by_key(badness), other_package: others().find(far) })
 }

@@ -35,6 +35,11 @@ impl Progress {
             || broken > self.observed + MINIMUM_TRIALS
     }
 
+    /// Whether its interval is as narrow as the target.
+    pub fn is_precise(&self, precision: f64) -> bool {
+        self.half_width.is_some_and(|half_width| half_width <= precision)
+    }
+
     /// Whether a further trial may bring its interval to the target, or its estimate to the core alone. What is wide and yet
     /// lacks no trial is as narrow as the clock allows.
     pub(super) fn is_missing(&self, precision: f64) -> bool {

@@ -145,6 +145,9 @@ pub struct Settings {
     /// The CPU for the other side of work across CPUs; absent where there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partner: Option<usize>,
+    /// The CPU for the other side of work across packages (sockets); absent where this process may use one only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_package: Option<usize>,
     /// The folder in which experiments may make files.
     pub folder: String,
     /// Numbers of processes that were asked for, for experiments in which processes compete; empty for the usual ones.

@@ -43,7 +43,7 @@ pub fn explain(experiment: &dyn Experiment, machine: &Machine, style: Style) -> 
     section("Operation", style.wrapped("  ", about.operation));
     section("Method", paragraphs(about.method, style));
     section("Parameters", parameters(about.parameters, about.name, &points, style));
-    section("Points on this machine", points_here(experiment, &points, style));
+    section("Points on this machine", points_here(experiment, &points, machine, style));
     section("Lines fitted", trends(experiment, style));
     section("Requires", required(experiment, &points, style) + &missing(experiment, &points, machine, style));
     section("Caveats", paragraphs(about.caveats, style));
@@ -86,10 +86,10 @@ fn values(name: &str, experiment: &str, points: &[Point]) -> String {
     values.join(", ")
 }
 
-fn points_here(experiment: &dyn Experiment, points: &[Point], style: Style) -> String {
+fn points_here(experiment: &dyn Experiment, points: &[Point], machine: &Machine, style: Style) -> String {
     let mut by_effort: BTreeMap<Effort, usize> = BTreeMap::new();
     for point in points {
-        *by_effort.entry(experiment.effort(point)).or_default() += 1;
+        *by_effort.entry(experiment.effort(point, machine)).or_default() += 1;
     }
     let mut said = plural(points.len(), "point");
     for (effort, number) in by_effort.iter().filter(|(effort, _)| **effort > Effort::Quick) {
@@ -116,7 +116,7 @@ fn required(experiment: &dyn Experiment, points: &[Point], style: Style) -> Stri
             }
             Requirement::Cpus(number) => plural(number, "CPU") + " that this process may use",
             Requirement::SwapBytes(bytes) => format!("{} MiB of free swap space", bytes >> 20),
-            Requirement::Architecture(name) => format!("the architecture {name}"),
+            Requirement::Architecture(names) => format!("the architecture {}", names.join(" or ")),
             Requirement::Instructions(name) => format!("the instructions called {name}"),
             Requirement::File(path) => format!("the file {path}"),
             Requirement::Remote => "a file over a network (`--dir`, `--remote`)".to_owned(),

@@ -15,6 +15,7 @@ mod outcome;
 mod point;
 mod point_core;
 mod processor_time;
+mod published_statistics;
 mod shape;
 mod sound;
 mod trend;
@@ -31,10 +32,11 @@ pub use outcome::Outcome;
 pub use point::PointResult;
 pub use point_core::PointCore;
 pub use processor_time::ProcessorTime;
+pub use published_statistics::{PublishedStatistics, ticks_and_cycles};
 pub use trend::TrendResult;
 
 use crate::experiment::{Experiment, Finding, Found, Known, Point};
-use crate::record::{Method, Run};
+use crate::record::{Method, Run, Trial};
 use crate::statistics;
 use point::first_of_each;
 use std::borrow::Cow;
@@ -175,9 +177,14 @@ fn supported<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>)
     known
 }
 
+/// The core frequency that was observed around a trial, hertz.
+pub fn core_hz_of(trial: &Trial) -> Option<f64> {
+    trial.sample()?.conditions.core_hz()
+}
+
 /// The observed core frequency, median over the run's trials, hertz; before the first, that seen when the machine was
 /// described.
 pub fn core_hz(run: &Run) -> Option<f64> {
-    let seen: Vec<f64> = run.samples().filter_map(|sample| sample.conditions.core_hz()).collect();
+    let seen: Vec<f64> = run.trials.iter().filter_map(core_hz_of).collect();
     statistics::median(&seen).or_else(|| run.header.machine.processor.observed_hz.value().copied())
 }

@@ -5,21 +5,23 @@ use super::interrupt::interrupted;
 use super::peering::{Peering, same_peer};
 use super::resuming;
 use super::testbed::{Pace, Testbed};
-use crate::experiment::{Experiment, Found, Known};
+use crate::experiment::{Experiment, Found, Known, Learnt};
 use crate::experiments;
 use crate::plan::{self, Planner, PlannerSettings, Progress, Settlement, Step};
 use crate::record::{
     Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial,
 };
 use crate::results::{self, CoreLevels, Headline, Standing};
-use crate::sampling::{Conditions, Patience, Snapshot};
+use crate::sampling::{Conditions, CoreWait, Snapshot};
+use crate::statistics::SortedSample;
 use anyhow::{Result, bail};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long a trial of short work may wait for its core to be alone, nanoseconds: as long as hosts let a guest run at a time
 /// (some ten milliseconds), and no longer than two further trials would take, of which nobody knows whether they meet one.
-const PATIENCE_NS: u64 = 20_000_000;
+const CORE_WAIT_NS: u64 = 20_000_000;
 
 /// What somebody who watches a run is told after each trial.
 pub struct Tick<'run> {
@@ -58,6 +60,12 @@ pub struct Campaign {
     pub(super) active: Vec<PlannedPoint>,
     progress: Vec<Progress>,
     headlines: Vec<Option<Headline>>,
+    /// Which points had their prediction written down.
+    predicted: Vec<bool>,
+    /// What predictions may stand on: every trial and prediction adds to it, so that no trial looks through all points.
+    learnt: Learnt,
+    core_hz: SortedSample,
+    precise: usize,
     /// The trials of each active point, by their places in the run.
     trials: Vec<Vec<usize>>,
     began: Instant,
@@ -130,6 +138,10 @@ impl Campaign {
                 .unwrap_or(0),
             progress: vec![Progress::default(); active.len()],
             headlines: vec![None; active.len()],
+            predicted: predicted(&active, &run),
+            learnt: Learnt::default(),
+            core_hz: SortedSample::default(),
+            precise: 0,
             trials: trials_of(&active, &run),
             began: Instant::now(),
             earlier: Duration::from_secs_f64(earlier),
@@ -138,7 +150,10 @@ impl Campaign {
             journal,
             budget,
         };
-        campaign.run.trials.iter().for_each(|trial| campaign.core.add(&campaign.run.header, trial));
+        for trial in &campaign.run.trials {
+            campaign.core.add(&campaign.run.header, trial);
+            campaign.core_hz.extend(results::core_hz_of(trial));
+        }
         (0..campaign.active.len()).for_each(|index| campaign.catch_up(index));
         Ok(campaign)
     }
@@ -222,10 +237,9 @@ impl Campaign {
 
     /// Trials that every point has which was not left out; points that only break are not counted, for they are given up.
     fn whole_rounds(&self) -> u32 {
-        let left_out = |planned: &PlannedPoint| {
-            let settled = self.run.settled.iter().flat_map(|settled| &settled.left_out);
-            settled.into_iter().any(|out| out.experiment == planned.experiment && out.point == planned.point)
-        };
+        let settled = self.run.settled.iter().flat_map(|settled| &settled.left_out);
+        let out: BTreeSet<_> = settled.map(|out| (out.experiment.as_str(), &out.point)).collect();
+        let left_out = |planned: &PlannedPoint| out.contains(&(planned.experiment.as_str(), &planned.point));
         let sound = self.progress.iter().zip(&self.active).filter(|(progress, planned)| {
             (progress.failed_in_a_row < progress.trials || progress.trials == 0) && !left_out(planned)
         });
@@ -233,8 +247,6 @@ impl Campaign {
     }
 
     pub(super) fn tell(&self, index: usize, round: u32, watcher: &mut dyn Watcher) {
-        let precision = self.run.header.settings.precision;
-        let precise = |point: &&Progress| point.half_width.is_some_and(|half_width| half_width <= precision);
         let mut shown = self.active[index].clone();
         if results::virtual_peer::has_one(&self.run) {
             shown.point = results::virtual_peer::shown(&shown.point);
@@ -245,19 +257,17 @@ impl Campaign {
             round,
             elapsed: self.began.elapsed(),
             budget: self.budget,
-            precise: self.progress.iter().filter(precise).count(),
+            precise: self.precise,
             points: self.active.len(),
         });
     }
 
     /// Says what is expected of a point, once, before its first trial, from the machine and earlier results alone.
-    pub(super) fn predict(&mut self, experiment: &dyn Experiment, index: usize) -> Result<()> {
-        let planned = self.active[index].clone();
-        let said =
-            |line: &PredictionLine| line.experiment == planned.experiment && line.point == planned.point;
-        if self.run.predictions.iter().any(said) {
+    pub fn predict(&mut self, experiment: &dyn Experiment, index: usize) -> Result<()> {
+        if std::mem::replace(&mut self.predicted[index], true) {
             return Ok(());
         }
+        let planned = self.active[index].clone();
         let line = {
             let known = self.known();
             let expected = experiment.predict(&planned.point, &known);
@@ -275,19 +285,17 @@ impl Campaign {
     }
 
     fn known(&self) -> Known<'_> {
-        let mut known = Known::new(&self.run.header.machine, results::core_hz(&self.run));
+        let machine = &self.run.header.machine;
+        let core_hz = self.core_hz.median().or_else(|| machine.processor.observed_hz.value().copied());
+        let mut known = Known::of(machine, core_hz, &self.learnt);
         known.virtual_peer = results::virtual_peer::has_one(&self.run);
-        for (planned, headline) in self.active.iter().zip(&self.headlines) {
-            if let Some(headline) = headline {
-                known.learn(&planned.experiment, &planned.point, Found::of(&headline.estimate, planned.unit));
-            }
-        }
         known
     }
 
     /// Keeps a trial that was written down, and learns from it.
     pub fn keep(&mut self, index: usize, trial: Trial) {
         self.core.add(&self.run.header, &trial);
+        self.core_hz.extend(results::core_hz_of(&trial));
         self.trials[index].push(self.run.trials.len());
         self.run.trials.push(trial);
         self.catch_up(index);
@@ -296,7 +304,10 @@ impl Campaign {
     /// How long the trials of a visit observe, and how long short work may wait for its core to be alone.
     pub(super) fn pace_of(&self, observe: Duration) -> Pace {
         let alone_up_to = self.core.levels().and_then(|levels| levels.alone_up_to());
-        Pace { observe, core: alone_up_to.map(|alone_up_to| Patience { alone_up_to, most_ns: PATIENCE_NS }) }
+        Pace {
+            observe,
+            core_wait: alone_up_to.map(|alone_up_to| CoreWait { alone_up_to, most_ns: CORE_WAIT_NS }),
+        }
     }
 
     /// Brings what is known of a point up to its last trial.
@@ -305,7 +316,10 @@ impl Campaign {
         let trials: Vec<&Trial> = self.trials[index].iter().map(|place| &self.run.trials[*place]).collect();
         let Standing { headline, sound, further } =
             Standing::of(&self.run, planned, &trials, self.core.levels().as_ref());
+        let found = headline.as_ref().map(|headline| Found::of(&headline.estimate, planned.unit));
+        self.learnt.learn(&planned.experiment, &planned.point, found);
         let precision = self.run.header.settings.precision;
+        let before = self.progress[index].is_precise(precision);
         self.progress[index] = Progress {
             trials: trials.len(),
             // Trials that will not count need others in their place.
@@ -316,8 +330,22 @@ impl Campaign {
             alone: headline.as_ref().and_then(Headline::alone_so_far),
             exhausted: headline.as_ref().is_some_and(|headline| headline.is_lost(precision)),
         };
+        self.precise += usize::from(self.progress[index].is_precise(precision));
+        self.precise -= usize::from(before);
         self.headlines[index] = headline;
     }
+}
+
+/// Which points of a run have their prediction.
+fn predicted(active: &[PlannedPoint], run: &Run) -> Vec<bool> {
+    let indices = plan::places(active);
+    let mut found = vec![false; active.len()];
+    for line in &run.predictions {
+        if let Some(index) = indices.get(&(line.experiment.as_str(), &line.point)) {
+            found[*index] = true;
+        }
+    }
+    found
 }
 
 /// The places of each point's trials in a run that is taken up again.

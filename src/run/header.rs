@@ -2,7 +2,7 @@
 
 use crate::experiment::{Asked, Effort, Experiment, Point};
 use crate::machine::{Machine, Remote, RemoteAddress, Root};
-use crate::plan;
+use crate::plan::{self, Cpus};
 use crate::record::{Header, Method, Peer, PlannedPoint, SCHEMA_VERSION, Settings, Tool};
 use crate::sampling::{ClockKind, Qualification, observe_core};
 use anyhow::{Context, Result, anyhow};
@@ -40,24 +40,30 @@ pub struct Options {
     pub points: Vec<(&'static str, Point)>,
 }
 
-/// This machine, with what is to be read over a network.
-pub fn described(folder: &Path, remote: Option<&RemoteAddress>) -> Result<Machine> {
+/// This machine, with what is to be read over a network, and the CPUs that are measured: `cpu` where it is asked for.
+pub fn described(
+    folder: &Path,
+    remote: Option<&RemoteAddress>,
+    cpu: Option<usize>,
+) -> Result<(Machine, Cpus)> {
     let mut machine = Machine::describe(folder);
+    let cpus = plan::choose(&machine, cpu).map_err(|reason| anyhow!(reason))?;
+    machine.ask_on(cpus.home);
     if let Some(address) = remote {
         let found =
             Remote::find(&Root::default(), address).map_err(|reason| anyhow!("--remote: {reason}"))?;
         machine.storage.remote = Some(found);
     }
-    Ok(machine)
+    Ok((machine, cpus))
 }
 
 impl Options {
     /// Describes the machine, qualifies the clock, plans, and says it all in a header.
     pub fn header(&self, peer: Option<&Peer>) -> Result<Header> {
         let selected = plan::select(&self.selection)?;
-        let mut machine = described(&self.folder, self.remote.as_ref())?;
-        let cpus = plan::choose(&machine, self.cpu).map_err(|reason| anyhow!(reason))?;
-        let points = self.planned(&selected, &machine, peer.is_some());
+        let (mut machine, cpus) = described(&self.folder, self.remote.as_ref(), self.cpu)?;
+        let seed = self.seed.unwrap_or_else(fresh_seed);
+        let points = self.planned(&selected, &machine, peer.is_some(), seed);
         let budget = self.budget.unwrap_or_else(|| plan::default_budget(&selected, self.effort));
         let trial = self.trial.unwrap_or(plan::SHORTEST);
         let settings = Settings {
@@ -65,11 +71,12 @@ impl Options {
             effort: self.effort,
             budget_s: budget.as_secs_f64(),
             precision: self.precision.unwrap_or_else(|| plan::default_precision(self.effort)),
-            seed: self.seed.unwrap_or_else(fresh_seed),
+            seed,
             trial_ns: trial.as_nanos() as u64,
             trial_fixed: self.trial.is_some(),
             home: cpus.home,
             partner: cpus.partner,
+            other_package: cpus.other_package,
             folder: self.folder.display().to_string(),
             processes: self.processes.clone(),
         };
@@ -94,16 +101,20 @@ impl Options {
         selected: &[&'static dyn Experiment],
         machine: &Machine,
         peer: bool,
+        seed: u64,
     ) -> Vec<PlannedPoint> {
-        let asked = Asked { peer, processes: self.processes.clone() };
+        // What is asked for point by point is measured even where it takes long.
+        let effort = if self.points.is_empty() { self.effort } else { Effort::Thorough };
+        let every_pair = effort == Effort::Thorough;
+        let asked = Asked { peer, processes: self.processes.clone(), seed, every_pair };
+        let points = plan::points(selected, machine, effort, &asked);
         if self.points.is_empty() {
-            return plan::points(selected, machine, self.effort, &asked);
+            return points;
         }
         let wanted = |planned: &PlannedPoint| {
             self.points.iter().any(|(name, point)| planned.experiment == *name && planned.point == *point)
         };
-        // What is asked for point by point is measured even where it takes long.
-        plan::points(selected, machine, Effort::Thorough, &asked).into_iter().filter(wanted).collect()
+        points.into_iter().filter(wanted).collect()
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::clock::{Clock, ClockKind, Counter, MonotonicRaw};
 use super::qualify::Qualification;
-use crate::machine::{Fact, Machine};
+use crate::machine::{Fact, Host, Live, Machine};
 use crate::statistics;
 
 /// Links of a chain: some microseconds, short against a timer tick.
@@ -26,9 +26,10 @@ pub fn observe<C: Clock>(clock: &C, ticks_per_second: f64) -> Option<f64> {
     agreed(&estimates)
 }
 
-/// Fills in the clock that the core shows now, after some milliseconds of work: the first of the chains wake it up.
+/// Fills in the clock that the measured core shows now, after some milliseconds of work: the first of the chains wake it up.
 pub fn observe_core(machine: &mut Machine, clock: &Qualification) {
     const SOURCE: &str = "chains of dependent instructions of known latency, timed";
+    let _pinned = Live.pinned(machine.measured_cpu());
     let observe = |_| match clock.kind {
         ClockKind::Counter => observe(&Counter, clock.ticks_per_second),
         ClockKind::MonotonicRaw => observe(&MonotonicRaw, clock.ticks_per_second),

@@ -17,7 +17,7 @@ impl Process {
         let parent = std::process::id();
         // SAFETY: a trial is single-threaded when its work is prepared; the child only runs `work` and `_exit`.
         match unsafe { libc::fork() } {
-            -1 => Err(Failure::last("fork of a partner process")),
+            -1 => Err(Failure::no_process("fork of a partner process", &std::io::Error::last_os_error())),
             0 => {
                 let outcome = die_with(parent).and_then(|()| run_on(cpu, work));
                 // SAFETY: ends the child without running the parent's destructors.
@@ -77,7 +77,7 @@ pub fn thread(
         .stack_size(64 << 10)
         .spawn(run)
         .map(drop)
-        .map_err(|error| Failure::Broke(format!("a partner thread could not be made: {error}")))
+        .map_err(|error| Failure::no_process("making a partner thread", &error))
 }
 
 fn run_on(cpu: Option<usize>, work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {

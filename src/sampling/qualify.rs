@@ -113,7 +113,9 @@ fn examine<C: Clock>(
         ClockKind::Counter => frequency(clock, Duration::from_millis(20)),
         ClockKind::MonotonicRaw => (1e9, 0.0),
     };
-    let steps = steps(clock, machine.allowed_cpus());
+    let free = affinity::current();
+    let steps = steps(clock, machine.allowed_cpus(), |cpu| drop(affinity::pin(cpu)));
+    affinity::set(&free);
     Qualification {
         kind,
         ticks_per_second,
@@ -153,32 +155,70 @@ fn simultaneous<C: Clock>(clock: &C) -> (u64, u64) {
     narrowest.map_or((0, 1), |(_, ticks, time)| (ticks, time))
 }
 
-/// Differences of successive readings: on one CPU many, and from each CPU to the next.
-fn steps<C: Clock>(clock: &C, cpus: &[usize]) -> Vec<i64> {
-    let free = affinity::current();
+/// Readings on each CPU, and in all: of many CPUs each is read less often, so that a thousand of them take no longer.
+const READINGS: (usize, usize) = (2_000, 128_000);
+
+/// Differences of successive readings: on one CPU many, and from each CPU to the next. They end on the first CPU again, so that
+/// also the last is followed by another: a counter that is ahead shows when it is left.
+fn steps<C: Clock>(clock: &C, cpus: &[usize], pin: impl Fn(usize)) -> Vec<i64> {
+    let readings = READINGS.0.min(READINGS.1 / cpus.len().max(1)).max(1);
     let mut steps = vec![];
     let mut last = clock.stop();
-    for cpu in cpus.iter().take(64) {
-        let _ = affinity::pin(*cpu);
-        for _ in 0..2_000 {
+    for cpu in cpus.iter().chain(cpus.first()) {
+        pin(*cpu);
+        for _ in 0..readings {
             let reading = clock.stop();
             steps.push(reading.since(last).0);
             last = reading;
         }
     }
-    affinity::set(&free);
     steps
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Fact;
-    use std::path::Path;
+    use crate::sampling::clock::Reading;
+    use std::cell::Cell;
+
+    /// A counter that is ahead on one CPU.
+    struct Ahead<'run> {
+        here: &'run Cell<usize>,
+        on: usize,
+        ticks: Cell<u64>,
+    }
+
+    impl Clock for Ahead<'_> {
+        fn start(&self) -> Reading {
+            self.stop()
+        }
+
+        fn stop(&self) -> Reading {
+            self.ticks.set(self.ticks.get() + 1);
+            let ahead = if self.here.get() == self.on { 1_000_000 } else { 0 };
+            Reading { ticks: self.ticks.get() + ahead, cpu: Reading::ANYWHERE }
+        }
+    }
+
+    #[test]
+    fn a_counter_that_is_ahead_on_any_cpu_is_found() {
+        let cpus: Vec<usize> = (0..256).collect();
+        for on in [0, 63, 64, 200, 255] {
+            let here = Cell::new(0);
+            let clock = Ahead { here: &here, on, ticks: Cell::new(0) };
+            let steps = steps(&clock, &cpus, |cpu| here.set(cpu));
+            assert_eq!(steps.iter().filter(|step| **step < 0).count(), 1, "CPU {on}");
+            assert!(steps.len() < 200_000);
+        }
+    }
 
     /// As `qemu-system-x86_64 -cpu kvm64`, where the instruction ends the process (SIGILL).
+    #[cfg(target_arch = "x86_64")]
     #[test]
     fn a_counter_that_cannot_be_read_is_never_read_even_where_it_is_asked_for() {
+        use crate::machine::Fact;
+        use std::path::Path;
+
         let mut machine = Machine::describe(Path::new("."));
         let examined = |kind, rejected| {
             assert_eq!(kind, ClockKind::MonotonicRaw, "the counter would have been read");

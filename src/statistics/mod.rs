@@ -31,6 +31,7 @@ mod robust_line;
 mod segments;
 mod signed_rank;
 mod steady;
+mod summary;
 
 pub use difference::difference;
 pub use estimate::{Estimate, Interval, MINIMUM_TRIALS, estimate};
@@ -44,9 +45,12 @@ pub use outlier::{Outliers, Spread, outliers, spread};
 pub use plateaus::{Crossing, CurvePoint, Plateau, plateaus, rise};
 pub use precision::{further_trials, relative_half_width};
 pub use proportion::share_interval;
-pub use quantile::{median, minimum_sample, quantile, quantile_interval, supported_percentiles};
+pub use quantile::{
+    SortedSample, median, minimum_sample, quantile, quantile_interval, supported_percentiles,
+};
 pub use rate::rate;
 pub use ratio::{Ratio, ratio};
 pub use robust_line::{RobustLine, theil_sen};
 pub use segments::{Segments, two_segments};
 pub use steady::steady_from;
+pub use summary::{Summary, TRIMMED, summary};

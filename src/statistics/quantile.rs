@@ -15,6 +15,26 @@ pub fn median(sample: &[f64]) -> Option<f64> {
     quantile(&sorted(sample)?, 0.5)
 }
 
+/// A sample that grows, in ascending order: its median is at hand at any time.
+#[derive(Debug, Clone, Default)]
+pub struct SortedSample(Vec<f64>);
+
+impl SortedSample {
+    /// The median of all so far, as [`median`] gives it.
+    pub fn median(&self) -> Option<f64> {
+        quantile(&self.0, 0.5)
+    }
+}
+
+impl Extend<f64> for SortedSample {
+    fn extend<I: IntoIterator<Item = f64>>(&mut self, values: I) {
+        for value in values {
+            let place = self.0.partition_point(|other| other.total_cmp(&value).is_lt());
+            self.0.insert(place, value);
+        }
+    }
+}
+
 /// The value below which the share `level` (0 to 1) of an ascending sample lies. In the unit of the sample.
 ///
 /// Between two observations it is interpolated: type 7 of Hyndman & Fan 1996, "Sample quantiles in statistical

@@ -86,6 +86,7 @@ pub fn header(plan: Vec<PlannedPoint>) -> Header {
             trial_fixed: false,
             home: 1,
             partner: Some(0),
+            other_package: None,
             folder: "/tmp".to_owned(),
             processes: vec![],
         },

@@ -1,6 +1,7 @@
 //! Machines we do not have, from trees that are planted file by file.
 
-use fathom::machine::{Event, Folder, Host, Machine, Root};
+use fathom::machine::{Event, Folder, Host, Machine, Pinned, Resource, Root, SystemNames};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
@@ -39,6 +40,14 @@ pub struct Described {
     pub affinity: Vec<usize>,
     /// What CPUID answers.
     pub cpuid: BTreeMap<(u32, u32), [u32; 4]>,
+    /// What it answers on single CPUs, in the place of that.
+    pub cpuid_of: BTreeMap<usize, BTreeMap<(u32, u32), [u32; 4]>>,
+    /// The CPU that questions are asked on.
+    pub asked_on: Cell<Option<usize>>,
+    /// Limits of the process.
+    pub limits: BTreeMap<Resource, u64>,
+    /// The kernel's release.
+    pub release: Option<&'static str>,
     /// Where files are written.
     pub folder: Option<Folder>,
     /// Why counters do not open.
@@ -47,12 +56,31 @@ pub struct Described {
 
 impl Host for Described {
     fn cpuid(&self, leaf: u32, subleaf: u32) -> Option<[u32; 4]> {
-        let known = self.cpuid.get(&(leaf, subleaf)).copied();
-        (!self.cpuid.is_empty()).then(|| known.unwrap_or_default())
+        let here = self.asked_on.get().and_then(|cpu| self.cpuid_of.get(&cpu)).unwrap_or(&self.cpuid);
+        let known = here.get(&(leaf, subleaf)).copied();
+        (!here.is_empty()).then(|| known.unwrap_or_default())
     }
 
     fn affinity(&self) -> Result<Vec<usize>, String> {
         Ok(self.affinity.clone())
+    }
+
+    fn pinned(&self, cpu: usize) -> Pinned {
+        self.asked_on.set(Some(cpu));
+        Pinned::default()
+    }
+
+    fn limit(&self, resource: Resource) -> Result<Option<u64>, String> {
+        if self.limits.is_empty() {
+            Err("not told".to_owned())
+        } else {
+            Ok(self.limits.get(&resource).copied())
+        }
+    }
+
+    fn names(&self) -> Result<SystemNames, String> {
+        let release = self.release.ok_or("not told")?.to_owned();
+        Ok(SystemNames { release, version: "#1 SMP".to_owned(), machine: "x86_64".to_owned() })
     }
 
     fn page_bytes(&self) -> Result<u64, String> {

@@ -5,7 +5,7 @@
 
 use fathom::experiment::{Bound, Counters, Effort, Experiment, Known, Placement, Point, Value};
 use fathom::experiments;
-use fathom::machine::{Fact, Host, Machine, Root};
+use fathom::machine::{CpuSet, Fact, Host, Machine, Root};
 use fathom::quantity::Unit;
 use fathom::record::{
     Closing, Ending, Header, Line, PlannedPoint, PredictionLine, Run, SCHEMA_VERSION, Tool, Trial,
@@ -270,7 +270,7 @@ fn loops(run: &mut Maker) {
         else {
             continue;
         };
-        if form == "memory-and-pointer" || experiment.effort(&point) > Effort::Quick {
+        if form == "memory-and-pointer" || experiment.effort(&point, &run.machine) > Effort::Quick {
             continue;
         }
         let each = if form == "register" { 0.39 } else { 1.93 };
@@ -349,6 +349,21 @@ pub fn everything() -> String {
                 sample(cost, (!each).then_some(0.4), each, round, &BTreeMap::new())
             });
         }
+    }
+    run.text()
+}
+
+/// Every pair of five CPUs, which hand a line over in 50 ns, or in 150 where one of them is CPU 4.
+pub fn pairs() -> String {
+    let mut run = Maker::new(machine());
+    run.machine.topology.allowed = Fact::known(CpuSet::new(0..5), "sched_getaffinity(2)");
+    let experiment = experiments::find("cpu/core_to_core").expect("a registered experiment");
+    for point in experiment.sweep(&run.machine.clone()) {
+        let far = experiment.cpus(&point).is_some_and(|(from, to)| from == 4 || to == 4);
+        run.predicted(experiment, &point);
+        run.finds(experiment.about().name, &point, |round| {
+            sample(if far { 150.0 } else { 50.0 }, None, false, round, &BTreeMap::new())
+        });
     }
     run.text()
 }

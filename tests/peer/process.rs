@@ -81,7 +81,7 @@ pub fn remote_experiment() -> &'static str {
     let points = |experiment: &&'static dyn Experiment| {
         let needs = |point: &_| {
             experiment.requires(point).contains(&Requirement::Peer)
-                && experiment.effort(point) == Effort::Quick
+                && experiment.effort(point, &machine) == Effort::Quick
         };
         experiment.sweep(&machine).iter().filter(|point| needs(point)).count()
     };

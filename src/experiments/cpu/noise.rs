@@ -68,7 +68,7 @@ impl Experiment for Noise {
         Some((cpu, cpu))
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         if point.number(&CPU) < QUICK_CPUS as u64 { Effort::Quick } else { Effort::Standard }
     }
 
@@ -84,7 +84,7 @@ impl Experiment for Noise {
         } else {
             (1.0, "a tick")
         };
-        let each = Basis::published(2_000.0 * virtual_exit, tick);
+        let each = Basis::assumed(2_000.0 * virtual_exit, tick);
         Ok(match point.name(&FIGURE) {
             LOST => {
                 let share = Basis { value: each.value * hertz / 1e9 * 1e6, source: each.source };

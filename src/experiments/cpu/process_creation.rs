@@ -70,7 +70,7 @@ impl Experiment for ProcessCreation {
         small.into_iter().chain(free).chain(large).collect()
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         if point.number(&RESIDENT) > 64 << 20 { Effort::Standard } else { Effort::Quick }
     }
 

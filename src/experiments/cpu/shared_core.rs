@@ -2,8 +2,9 @@
 
 use super::pairs::{self, FROM, TO};
 use crate::experiment::{
-    About, Basis, Bound, Check, Effort, Experiment, Failure, FigureValue, Finding, Found, Known, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, Workload, said,
+    About, Asked, Basis, Bound, Check, Effort, Experiment, Failure, FigureValue, Finding, Found, Known,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, Workload,
+    said,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -35,7 +36,7 @@ static ABOUT: About = About {
              stream as well; and so on in turn. The stream fills the core's width; the chain needs one unit in every \
              cycle and tells the frequency. If the two CPUs are threads of one core, the stream gets about half of the \
              width while the other works. The load is said to slow it where the median of the quotient of stream over chain is \
-             greater by a quarter.\n\nWhat a guest is told of its cores may not be what it runs on, and the host may move \
+             greater by a quarter. The pairs are those of `cpu/core_to_core`.\n\nWhat a guest is told of its cores may not be what it runs on, and the host may move \
              its CPUs: so the figure is a share of time. What slows the stream while the other CPU is idle is a neighbour that \
              this machine does not see.",
     caveats: "A load that is slowed by less than a quarter is not found. While neither CPU runs on a core of its own, as where a \
@@ -70,8 +71,12 @@ impl Experiment for SharedCore {
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        self.sweep_for(machine, &Asked::default())
+    }
+
+    fn sweep_for(&self, machine: &Machine, asked: &Asked) -> Vec<Point> {
         let figures = |pair: Point| [IDLE, WORKING, SLOWED].map(|figure| pair.clone().named(&FIGURE, figure));
-        pairs::sweep(machine).into_iter().flat_map(figures).collect()
+        pairs::sweep(machine, asked).into_iter().flat_map(figures).collect()
     }
 
     fn cpus(&self, point: &Point) -> Option<(usize, usize)> {
@@ -82,8 +87,8 @@ impl Experiment for SharedCore {
         vec![Requirement::Cpus(2)]
     }
 
-    fn effort(&self, point: &Point) -> Effort {
-        pairs::effort(point)
+    fn effort(&self, point: &Point, machine: &Machine) -> Effort {
+        pairs::effort(point, machine)
     }
 
     fn figure(&self) -> Option<&'static Parameter> {
@@ -101,10 +106,7 @@ impl Experiment for SharedCore {
             let share = if siblings {
                 Basis::fact(1e6, "the kernel declares the two CPUs to be threads of one core")
             } else {
-                Basis::published(
-                    1e4,
-                    "declared to be of different cores; one window in a hundred is disturbed (assumed)",
-                )
+                Basis::assumed(1e4, "declared to be of different cores; one window in a hundred is disturbed")
             };
             return Ok(Prediction::new().hardware(
                 "the share of time in which they share a core",
@@ -154,19 +156,18 @@ impl Experiment for SharedCore {
         vec![
             count("streams that the other CPU ran while it was to work", WORKED, 1.0, f64::INFINITY),
             count("streams that it ran while it was to be idle", RESTED, 0.0, 0.0),
-            count(
-                "of its streams those on the CPU that it was to run on",
-                ELSEWHERE,
-                worked.max(1.0),
-                worked,
-            ),
+            count("of its streams those on the CPU that it was to run on", ELSEWHERE, worked, worked),
         ]
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        pairs::sweep(known.machine).iter().filter_map(|pair| told(pair, known)).collect()
+        let pairs = known.points(ABOUT.name).filter(|point| point.name(&FIGURE) == SLOWED);
+        pairs.filter_map(|point| told(&point.without(FIGURE.name), known)).collect()
     }
 }
+
+/// How often a window is read at most until the other CPU has run in it: some tens of milliseconds.
+const MOST_ATTEMPTS: usize = 1_000;
 
 /// One window: the median readings of both halves.
 struct Window {
@@ -187,7 +188,14 @@ impl Window {
         rested.set(rested.get() + (other.streams() - before) as f64);
         other.begin()?;
         let begun = other.streams();
-        let working = readings(stopwatch);
+        let mut working = readings(stopwatch);
+        // Where CPUs are threads of a hypervisor, it may have stopped meanwhile: what was read then is of a core alone.
+        for _ in 0..MOST_ATTEMPTS {
+            if other.streams() > begun {
+                break;
+            }
+            working = readings(stopwatch);
+        }
         worked.set(worked.get() + (other.streams() - begun) as f64);
         other.end()?;
         Ok(Window { idle_ns: idle.0, working_ns: working.0, growth: working.1 / idle.1 })

@@ -96,7 +96,7 @@ impl Experiment for Contention {
         points
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         let (count, pattern) = (point.number(&PROCESSES), point.name(&PATTERN));
         let ours = COUNTS.contains(&count);
         match point.name(&FIGURE) {

@@ -62,7 +62,7 @@ impl Experiment for Metadata {
             .to_vec()
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         if [STAT, CREATE].contains(&point.name(&OPERATION)) { Effort::Quick } else { Effort::Standard }
     }
 

@@ -101,7 +101,7 @@ impl Experiment for Read {
         points::all()
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         points::effort(point)
     }
 

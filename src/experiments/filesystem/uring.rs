@@ -51,6 +51,7 @@ pub fn reading<'site>(
     site: &'site Site,
 ) -> Result<Workload<'site>, Failure> {
     let ring = IoUring::new(depth.next_power_of_two() as u32).map_err(|error| refused(&error))?;
+    knows_reads(&ring)?;
     let slot = |_| Ok(Slot { buffer: Aligned::new(block as usize)?, offset: 0, began: 0.0 });
     let slots = (0..depth).map(slot).collect::<Result<_, Failure>>()?;
     let mut queue = Queue {
@@ -78,8 +79,19 @@ fn refused(error: &std::io::Error) -> Failure {
             "io_uring cannot be used here: {error} (see the setting kernel.io_uring_disabled, and the container's filter \
              of system calls)"
         )),
-        _ => Failure::Broke(format!("io_uring: {error}")),
+        _ => Failure::of("io_uring", error),
     }
+}
+
+/// Kernels had rings before they had plain reads in them, and before they could tell.
+fn knows_reads(ring: &IoUring) -> Result<(), Failure> {
+    let mut probe = io_uring::Probe::new();
+    let told = ring.submitter().register_probe(&mut probe);
+    told.and_then(|()| {
+        let known = probe.is_supported(opcode::Read::CODE);
+        known.then_some(()).ok_or_else(|| std::io::Error::from_raw_os_error(libc::EINVAL))
+    })
+    .map_err(|error| Failure::of_newer_call("reads of io_uring", "Linux 5.6", &error))
 }
 
 impl Queue {

@@ -82,7 +82,7 @@ impl Experiment for FaultExtent {
         ]
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         if point.name(&METHOD) == PEAKS { Effort::Standard } else { Effort::Quick }
     }
 

@@ -3,7 +3,7 @@
 use super::backing::Backing;
 use super::chase::arena::Arena;
 use super::chase::cycle::{self, Cycle};
-use super::chase::hierarchy::{self, measured_cpu};
+use super::chase::hierarchy;
 use super::chase::random_order::RandomOrder;
 use super::chase::{found_levels, last_cache, scattered, sizes, walk};
 use super::pages::{PAGES, Pages};
@@ -105,7 +105,7 @@ impl Experiment for LoadLatency {
         vec![Requirement::MemoryBytes(point.number(&SIZE))]
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         match point.name(&ORDER) {
             CYCLE => cycle_effort(Pages::of(point), point.number(&SIZE)),
             _ if point.number(&SIZE) > 16 * MIB => Effort::Thorough,
@@ -207,7 +207,7 @@ fn largest(machine: &Machine) -> u64 {
 /// From which effort on a size is visited. Building a set takes longer than timing it from some 32 MiB on, so a quick run
 /// takes two sizes to an octave, then whole octaves up to 128 MiB. The default takes four to an octave; with huge pages
 /// two beyond 64 MiB, and beyond 128 MiB only 256 MiB and a gigabyte; with base pages one beyond 32 MiB, up to 128 MiB. The
-/// rest is for patience.
+/// rest is left to a thorough one.
 fn cycle_effort(pages: Pages, size: u64) -> Effort {
     let fineness = sizes::fineness(size);
     let (quick, fine) = match pages {
@@ -279,7 +279,7 @@ fn predict_cycle(known: &Known, pages: Pages, size: u64) -> Prediction {
 /// of L1 or of the lines, whichever is slower. In longer strides lines are found in L2, where its streamer puts them.
 fn predict_stride(known: &Known, order: &str, stride: f64, size: f64) -> Prediction {
     let line = known.machine.line_bytes() as f64;
-    let nearest = known.machine.data_cache_bytes(measured_cpu(known.machine), 1).unwrap_or(32 << 10) as f64;
+    let nearest = known.machine.data_cache_bytes(known.machine.measured_cpu(), 1).unwrap_or(32 << 10) as f64;
     // Lines that lie a power of two apart share the fewer sets the farther they are apart: of a fixed stride a cache holds no
     // larger an array than its own size, whatever part of it is visited (Hennessy and Patterson, set-associative caches).
     let visited = if order == FIXED { size } else { size * (line / stride).min(1.0) };
@@ -310,7 +310,7 @@ fn predict_elements(known: &Known, size: f64) -> Prediction {
     let latency = hierarchy::answered(Prediction::new(), known, size).total();
     let buffers = "10 to 16 lines in flight per core (Intel optimization manual: 10 to 16 fill buffers)";
     Prediction::new()
-        .software("drawing an index", 1.0, known.cycles(4.0, "four multiplications, one a cycle"))
+        .software("drawing an index", 1.0, known.assumed_cycles(4.0, "four multiplications, one a cycle"))
         .hardware("a load, shared by those in flight", 1.0 / 10.0, Basis::published(latency, buffers))
 }
 

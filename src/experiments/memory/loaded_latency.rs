@@ -100,7 +100,7 @@ impl Experiment for LoadedLatency {
         vec![Requirement::Cpus(2), Requirement::MemoryBytes(point.number(&SIZE) + others)]
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         let ends = point.name(&LOAD) != Kind::Write.name() && point.number(&DELAY) == 0;
         let some_writing = point.name(&LOAD) == Kind::Write.name() && point.number(&DELAY) > 0;
         match () {

@@ -83,7 +83,7 @@ impl Experiment for MajorFault {
         single.into_iter().chain(strides).collect()
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         match (point.name(&ACCESS), point.number(&STRIDE)) {
             (SHUFFLED | IN_ORDER | FIRST_BYTE, _) | (FIXED, 4_096 | 65_536 | 1_048_576) => Effort::Quick,
             (RANDOM, 1_048_576..) => Effort::Thorough,

@@ -62,7 +62,7 @@ impl Experiment for MemoryParallelism {
         vec![Requirement::MemoryBytes(point.number(&SIZE))]
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         if [1, 16].contains(&point.number(&CHASES)) { Effort::Quick } else { Effort::Standard }
     }
 

@@ -97,7 +97,7 @@ impl Mapping {
         let advice = match pages {
             Pages::Base => libc::MADV_NOHUGEPAGE,
             Pages::Huge => {
-                transparent_allowed()?;
+                transparent_allowed(&Root::default())?;
                 libc::MADV_HUGEPAGE
             }
         };
@@ -185,13 +185,14 @@ impl Drop for Mapping {
     }
 }
 
-/// Whether the kernel gives transparent huge pages to those who ask for them.
-fn transparent_allowed() -> Result<(), Failure> {
-    let policy = Root::default().choice(&format!("{TRANSPARENT}/enabled"));
+/// Whether the kernel gives transparent huge pages to those who ask for
+/// them. Where no file tells it is tried: what was got is verified.
+fn transparent_allowed(root: &Root) -> Result<(), Failure> {
+    let policy = root.choice(&format!("{TRANSPARENT}/enabled"));
     let refusal = match policy.value().map(String::as_str) {
         Some("never") => "transparent huge pages are switched off",
-        Some(_) => return Ok(()),
-        None => "this kernel has no transparent huge pages",
+        None if root.exists("/sys/kernel/mm") => "this kernel has no transparent huge pages",
+        _ => return Ok(()),
     };
     Err(Failure::Unsupported(format!(
         "{refusal}: write `madvise` to {TRANSPARENT}/enabled, or reserve some in /proc/sys/vm/nr_hugepages"
@@ -237,11 +238,25 @@ mod tests {
     }
 
     #[test]
+    fn a_kernel_has_no_huge_pages_only_where_sys_is_there_to_say_so() {
+        let tree = tempfile::tempdir().unwrap();
+        let root = Root::new(tree.path());
+        assert!(transparent_allowed(&root).is_ok(), "without /sys it is tried");
+        std::fs::create_dir_all(tree.path().join("sys/kernel/mm")).unwrap();
+        let refused = transparent_allowed(&root).unwrap_err();
+        assert!(refused.to_string().contains("has no transparent"), "{refused}");
+        std::fs::create_dir_all(tree.path().join(&TRANSPARENT[1..])).unwrap();
+        std::fs::write(tree.path().join(&TRANSPARENT[1..]).join("enabled"), "always madvise [never]")
+            .unwrap();
+        assert!(transparent_allowed(&root).unwrap_err().to_string().contains("switched off"));
+    }
+
+    #[test]
     fn pages_that_were_not_got_are_not_accepted() {
         // Huge pages are claimed, and the kernel is asked for base pages.
         let base = |bytes, _| Mapping::untouched(bytes, Pages::Base);
         assert!(matches!(Mapping::filled(4 << 20, Pages::Huge, &base), Err(Failure::Unsupported(_))));
-        if transparent_allowed().is_ok() {
+        if transparent_allowed(&Root::default()).is_ok() {
             let huge = |bytes, _| Mapping::untouched(bytes, Pages::Huge);
             assert!(matches!(Mapping::filled(4 << 20, Pages::Base, &huge), Err(Failure::Unsupported(_))));
         }

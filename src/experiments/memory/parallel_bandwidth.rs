@@ -95,7 +95,7 @@ impl Experiment for ParallelBandwidth {
         needs.chain([cpus, Requirement::MemoryBytes(point.number(&SIZE))]).collect()
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         // What one thread reads, memory/bandwidth has as well.
         let quick = point.name(&KIND) == Kind::Read.name() && point.number(&THREADS) > 1;
         if quick { Effort::Quick } else { Effort::Standard }

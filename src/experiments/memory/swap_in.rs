@@ -7,7 +7,7 @@ use super::fault::tally::{self, Faults, Tally};
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
-    Requirement, Scale, Shown, Site, Workload, errno,
+    Requirement, Scale, Shown, Site, Workload,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -54,7 +54,7 @@ impl Experiment for SwapIn {
         vec![Point::new().with(&SIZE, BYTES)]
     }
 
-    fn effort(&self, _: &Point) -> Effort {
+    fn effort(&self, _: &Point, _: &Machine) -> Effort {
         Effort::Standard
     }
 
@@ -133,9 +133,10 @@ fn swap_out(memory: &Mapping) -> Result<(), Failure> {
     for _ in 0..ATTEMPTS {
         let start = Mapped::start(memory).as_ptr().cast();
         // SAFETY: our own mapping, whose content is kept.
-        errno("madvise to swap out", unsafe {
-            libc::madvise(start, Mapped::bytes(memory), libc::MADV_PAGEOUT)
-        })?;
+        if unsafe { libc::madvise(start, Mapped::bytes(memory), libc::MADV_PAGEOUT) } != 0 {
+            let error = std::io::Error::last_os_error();
+            return Err(Failure::of_newer_call("MADV_PAGEOUT", "Linux 5.4", &error));
+        }
         left = memory.present_pages()?;
         if left == 0 {
             return Ok(());

@@ -76,7 +76,7 @@ impl Experiment for TlbReach {
         vec![Requirement::MemoryBytes(point.number(&LINES) * page)]
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         let lines = point.number(&LINES);
         if sizes::fineness(lines) == 1 && lines <= QUICK_MOST { Effort::Quick } else { Effort::Standard }
     }

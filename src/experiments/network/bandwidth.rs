@@ -98,7 +98,7 @@ impl Experiment for Bandwidth {
         needed
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         points::effort(point)
     }
 

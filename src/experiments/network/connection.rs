@@ -79,7 +79,7 @@ impl Experiment for Connection {
         required(point)
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         if point.name(&IP_VERSION) == FOUR { Effort::Quick } else { Effort::Standard }
     }
 

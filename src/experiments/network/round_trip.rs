@@ -100,7 +100,7 @@ impl Experiment for RoundTrip {
         required(point)
     }
 
-    fn effort(&self, point: &Point) -> Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         let quick = QUICK_PAYLOADS.contains(&point.number(&PAYLOAD));
         if quick { Effort::Quick } else { Effort::Standard }
     }

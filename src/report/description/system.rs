@@ -2,8 +2,8 @@
 
 use super::row::{Row, list, plain, row, stated};
 use crate::machine::{
-    Adapter, Build, Conditions, CpuSet, Device, Fact, IdleState, Kernel, Machine, Privileges, Storage,
-    Virtualization,
+    Adapter, Build, Conditions, CpuSet, Device, Fact, IdleState, Kernel, Machine, Privileges, Resource,
+    Storage, Virtualization,
 };
 use crate::quantity::declared::{bits_rate, on_off, percent, size, yes_no};
 
@@ -226,6 +226,16 @@ pub(super) fn privileges(privileges: &Privileges) -> Vec<Row> {
             limit.map_or("no limit".to_owned(), size)
         }),
     ];
+    rows.extend(privileges.limits.iter().map(|(resource, fact)| {
+        let (name, amount): (_, fn(u64) -> String) = match resource {
+            Resource::AddressSpace => ("Address space", size),
+            Resource::Data => ("Data", size),
+            Resource::LockedMemory => ("Locked memory", size),
+            Resource::OpenFiles => ("Open files", |files| files.to_string()),
+            Resource::Processes => ("Processes of the user", |processes| processes.to_string()),
+        };
+        row(name, fact, move |limit| limit.map_or("no limit".to_owned(), amount))
+    }));
     let opens = |yes: &bool| if *yes { "opens" } else { "does not open" }.to_owned();
     rows.extend(
         privileges

@@ -4,6 +4,7 @@
 //!   and lines between points only here, where what lies between them exists (Hoefler & Belli 2015, rule 12).
 //!   What the machine declares (the size of a cache) is a dashed line across.
 //! - What one setting has given against what it has given of another kind, where the experiment measures such pairs.
+//! - Two numbers that are two of a kind, such as two CPUs: a matrix of cells, the darker the greater.
 //! - Named variants: a row each, with interval bars; logarithmic where they span more than a factor of twenty.
 //! - Operations that were observed one by one: the share of them that ended by a time; where their order says
 //!   something, each of them in that order.
@@ -18,6 +19,7 @@ mod axis;
 mod distribution;
 mod drawn;
 mod mark;
+mod matrix;
 mod order;
 mod rows;
 mod svg;
@@ -43,7 +45,9 @@ pub(super) fn of_experiment(results: &Results, experiment: &str) -> Vec<Figure> 
     let mut figures = against::figures(results, experiment);
     for unit in units {
         let mine: Vec<&PointResult> = points.iter().filter(|point| point.unit == unit).copied().collect();
-        let (sweeps, rest) = sweep::split(results, &mine);
+        let (matrix, others) = matrix::split(&mine);
+        figures.extend(matrix);
+        let (sweeps, rest) = sweep::split(results, &others);
         for swept in sweeps {
             figures.extend(sweep::figures(results, &swept));
         }

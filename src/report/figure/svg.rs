@@ -40,6 +40,14 @@ impl Drawing {
         let _ = write!(self.body, r#"<polyline class="{class}" points="{}"/>"#, points.join(" "));
     }
 
+    /// A cell whose colour covers so much of the ground: 0 none, 1 all.
+    pub(super) fn cell(&mut self, (x, y): (f64, f64), side: f64, cover: f64) {
+        let _ = write!(
+            self.body,
+            r#"<rect class="cell" x="{x:.1}" y="{y:.1}" width="{side:.1}" height="{side:.1}" fill-opacity="{cover:.2}"/>"#
+        );
+    }
+
     /// Words; `anchor` is start, middle or end.
     pub(super) fn text(&mut self, class: &str, anchor: &str, at: (f64, f64), words: &str) {
         let ((x, y), words) = (at, escape(words));

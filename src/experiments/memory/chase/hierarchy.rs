@@ -21,19 +21,9 @@ impl Level {
     }
 }
 
-/// The CPU that the declared sizes are read of: one of the fastest kind, as the pinned work runs on (R-FIX-34: never a total
-/// divided by a number of cores).
-pub fn measured_cpu(machine: &Machine) -> usize {
-    let clock = |cpu: usize| {
-        machine.core_class(cpu).and_then(|class| class.maximum_hz.value().copied()).unwrap_or(0.0)
-    };
-    let faster = |one: &usize, other: &usize| clock(*one).total_cmp(&clock(*other));
-    machine.allowed_cpus().iter().copied().max_by(faster).unwrap_or(0)
-}
-
 /// The declared caches that data go through, by level: bytes.
 pub fn declared(machine: &Machine) -> Vec<(u8, u64)> {
-    let cpu = measured_cpu(machine);
+    let cpu = machine.measured_cpu();
     let last = machine.last_level(cpu).unwrap_or(0);
     (1..=last).filter_map(|level| Some((level, machine.data_cache_bytes(cpu, level)?))).collect()
 }

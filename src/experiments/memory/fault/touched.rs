@@ -44,12 +44,8 @@ pub fn populate<M: Mapped>(memory: &M, pages: Range<usize>) -> Result<(), Failur
     if populated == 0 {
         return Ok(());
     }
-    Err(match std::io::Error::last_os_error().raw_os_error() {
-        Some(libc::EINVAL) => {
-            Failure::Unsupported("this kernel does not know MADV_POPULATE_WRITE: Linux 5.14 does".to_owned())
-        }
-        _ => Failure::last("madvise to populate pages"),
-    })
+    let error = std::io::Error::last_os_error();
+    Err(Failure::of_newer_call("MADV_POPULATE_WRITE", "Linux 5.14", &error))
 }
 
 /// A stretch that is forgotten, untimed, and touched, again and again; the result is per fault counted.

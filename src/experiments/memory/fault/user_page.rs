@@ -123,11 +123,12 @@ fn open() -> Result<OwnedFd, Failure> {
         // SAFETY: takes flags alone.
         owned(unsafe { libc::syscall(libc::SYS_userfaultfd, libc::O_CLOEXEC | flags) } as libc::c_int)
     };
-    call(USER_MODE_ONLY).or_else(|| call(0)).or_else(by_device).ok_or_else(|| {
+    let called = call(USER_MODE_ONLY).or_else(|| call(0));
+    let refusal = std::io::Error::last_os_error();
+    called.or_else(by_device).ok_or_else(|| {
         Failure::Unsupported(format!(
-            "userfaultfd is refused ({}): it needs Linux 5.11, or vm.unprivileged_userfaultfd=1, or access to \
-             /dev/userfaultfd; containers may forbid it",
-            std::io::Error::last_os_error()
+            "userfaultfd is refused ({refusal}): it needs Linux 5.11, or vm.unprivileged_userfaultfd=1, or access to \
+             /dev/userfaultfd; containers may forbid it"
         ))
     })
 }

@@ -1,0 +1,92 @@
+//! Which CPUs a thread may run on. Masks are as long as the CPUs need: the C library's own ends at 1024 CPUs.
+
+use std::io;
+
+use super::cpu_set::CpuSet;
+
+const BITS: usize = libc::c_ulong::BITS as usize;
+/// More than any kernel is built for.
+const MOST_WORDS: usize = 1024;
+
+/// The CPUs that the calling thread may run on, in ascending order.
+pub(super) fn of_this_thread() -> Result<Vec<usize>, String> {
+    // The kernel answers EINVAL when its own mask is longer.
+    let found = [16, 128, MOST_WORDS].into_iter().find_map(of_words);
+    found.ok_or_else(|| io::Error::last_os_error().to_string())
+}
+
+/// Asks for a mask of this many words; `None` if that is too short for this kernel.
+fn of_words(words: usize) -> Option<Vec<usize>> {
+    let mut mask: Vec<libc::c_ulong> = vec![0; words];
+    let bytes = size_of_val(mask.as_slice());
+    // SAFETY: the mask has room for `bytes` bytes, and a mask of bits has no invalid value.
+    let status = unsafe { libc::sched_getaffinity(0, bytes, mask.as_mut_ptr().cast()) };
+    if status != 0 {
+        return None;
+    }
+    let cpus = (0..words * BITS).filter(|cpu| mask[cpu / BITS] >> (cpu % BITS) & 1 == 1);
+    Some(CpuSet::new(cpus).as_slice().to_vec())
+}
+
+/// Lets the calling thread run on these CPUs only; false where the kernel refuses.
+pub fn allow_this_thread(cpus: &[usize]) -> bool {
+    let mask = mask(cpus);
+    // SAFETY: the pointer is to a mask of the given size.
+    unsafe { libc::sched_setaffinity(0, size_of_val(mask.as_slice()), mask.as_ptr().cast()) == 0 }
+}
+
+/// A bit for each CPU; none for what is no CPU of any machine, which the kernel then refuses.
+fn mask(cpus: &[usize]) -> Vec<libc::c_ulong> {
+    let possible = || cpus.iter().filter(|cpu| **cpu < MOST_WORDS * BITS);
+    let mut mask = vec![0; possible().max().map_or(0, |last| last / BITS) + 1];
+    for cpu in possible() {
+        mask[cpu / BITS] |= 1 << (cpu % BITS);
+    }
+    mask
+}
+
+/// While it lives, the thread that made it runs on one CPU; then where it ran before.
+#[derive(Debug, Default)]
+pub struct Pinned {
+    before: Vec<usize>,
+}
+
+impl Pinned {
+    /// Pins the calling thread; where the kernel refuses it stays where it is.
+    pub(super) fn to(cpu: usize) -> Self {
+        let before = of_this_thread().unwrap_or_default();
+        if allow_this_thread(&[cpu]) { Pinned { before } } else { Pinned::default() }
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        if !self.before.is_empty() {
+            allow_this_thread(&self.before);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mask_has_room_for_every_cpu() {
+        assert_eq!(mask(&[0, 2]), [5]);
+        let many = mask(&[63, 64, 1500]);
+        assert_eq!((many.len(), many[0], many[1]), (24, 1 << 63, 1));
+        assert_eq!(many[23], 1 << (1500 - 23 * 64));
+    }
+
+    #[test]
+    fn a_pinned_thread_runs_on_one_cpu_and_then_where_it_ran_before() {
+        let all = of_this_thread().unwrap();
+        let pinned = Pinned::to(all[0]);
+        assert_eq!(of_this_thread().unwrap(), all[..1]);
+        drop(pinned);
+        drop(Pinned::to(usize::MAX));
+        assert_eq!(of_this_thread().unwrap(), all);
+        assert!(!allow_this_thread(&[]));
+    }
+}
