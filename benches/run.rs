@@ -35,7 +35,7 @@ fn trial() -> impl FnMut() -> bool {
         clock: ClockKind::MonotonicRaw,
         ticks_per_second: 1e9,
         duration_ns: 1,
-        core: None,
+        core_wait: None,
         spread: false,
         home: None,
         partner: None,

@@ -58,7 +58,8 @@ pub mod sampling;
 #[doc(hidden)]
 pub mod peer;
 mod test_file;
-mod remote;
+#[doc(hidden)]
+pub mod remote;
 #[doc(hidden)]
 pub mod experiments;
 pub mod record;

@@ -28,7 +28,7 @@ fn setting(machine: &Machine) -> Setting {
         clock: ClockKind::MonotonicRaw,
         ticks_per_second: 1e9,
         duration_ns: 4_000_000,
-        core: None,
+        core_wait: None,
         spread: false,
         home: machine.allowed_cpus().last().copied(),
         partner: None,

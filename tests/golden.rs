@@ -93,6 +93,7 @@ fn file_of(form: Form) -> &'static str {
         Form::Latex => "report.tex",
         Form::Synopsis => "synopsis.md",
         Form::Json => "report.json",
+        Form::Csv => "report.csv",
     }
 }
 

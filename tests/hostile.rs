@@ -113,8 +113,25 @@ fn harm(form: Form, text: &str) -> Option<String> {
         Form::Markdown | Form::Synopsis => harm_in_markdown(text),
         Form::Latex => harm_in_latex(text),
         Form::Json => serde_json::from_str::<Value>(text).err().map(|error| error.to_string()),
+        Form::Csv => harm_in_csv(text),
         Form::Text => None,
     }
+}
+
+/// Every row as long as the head, no cell that a spreadsheet takes for a formula, and no number that is none.
+fn harm_in_csv(text: &str) -> Option<String> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let harm = |record: csv::Result<csv::StringRecord>| match record {
+        Ok(record) => record.iter().find(|cell| is_harmful(cell)).map(str::to_owned),
+        Err(error) => Some(error.to_string()),
+    };
+    reader.records().find_map(harm)
+}
+
+fn is_harmful(cell: &str) -> bool {
+    let is_number = cell.parse::<f64>().is_ok_and(f64::is_finite);
+    let is_none = ["NaN", "inf", "-inf"].contains(&cell);
+    is_none || (cell.starts_with(['=', '+', '-', '@']) && !is_number)
 }
 
 /// The elements that the page is made of.

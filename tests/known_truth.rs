@@ -48,8 +48,13 @@ fn interruption(chance: &mut u64) -> u64 {
 
 fn observe(clock: &FakeClock, workload: &mut Workload) -> Result<Found, Failure> {
     let stopwatch = SharedStopwatch::new(ClockKind::MonotonicRaw, 1e9).expect("a page of shared memory");
-    let sampler =
-        Sampler { clock, ticks_per_second: 1e9, duration_ns: 5_000_000, stopwatch: &stopwatch, core: None };
+    let sampler = Sampler {
+        clock,
+        ticks_per_second: 1e9,
+        duration_ns: 5_000_000,
+        stopwatch: &stopwatch,
+        core_wait: None,
+    };
     sampler.observe(workload, || ()).map(|(found, ())| found)
 }
 

@@ -101,7 +101,7 @@ fn trial(
             clock: ClockKind::MonotonicRaw,
             ticks_per_second: 1e9,
             duration_ns: observe.as_nanos() as u64,
-            core: None,
+            core_wait: None,
             spread: false,
             home: None,
             partner: None,

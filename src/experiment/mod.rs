@@ -82,7 +82,7 @@ pub enum Effort {
     Quick,
     /// The default.
     Standard,
-    /// As precise as patience allows.
+    /// As precise as time allows.
     Thorough,
 }
 

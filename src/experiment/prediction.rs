@@ -34,6 +34,11 @@ pub enum Source {
         /// Where it was published.
         citation: String,
     },
+    /// A value that we assume, for want of a source: an order of magnitude, or counted off the work to be done.
+    Assumed {
+        /// What speaks for it.
+        reason: String,
+    },
     /// An earlier measurement of the same run.
     Measured {
         /// The experiment that found it.
@@ -56,6 +61,11 @@ impl Basis {
     /// A published figure.
     pub fn published(value: f64, citation: &str) -> Self {
         Basis { value, source: Source::Published { citation: citation.to_owned() } }
+    }
+
+    /// A value assumed for want of a source.
+    pub fn assumed(value: f64, reason: &str) -> Self {
+        Basis { value, source: Source::Assumed { reason: reason.to_owned() } }
     }
 
     /// A fact of this machine.
@@ -97,6 +107,11 @@ pub struct Prediction {
 }
 
 impl Prediction {
+    /// Whether it stands on facts, publications and assumptions alone, and on nothing that the same run has measured.
+    pub fn is_independent(&self) -> bool {
+        !self.terms.iter().any(|term| matches!(term.source, Source::Measured { .. }))
+    }
+
     /// Nothing predicted yet.
     pub fn new() -> Self {
         Prediction::default()
@@ -237,6 +252,11 @@ impl<'run> Known<'run> {
         self.measured(experiment, point).unwrap_or_else(|| Basis::published(value, citation))
     }
 
+    /// The run's own finding, or else what is assumed.
+    pub fn measured_or_assumed(&self, experiment: &str, point: &Point, value: f64, reason: &str) -> Basis {
+        self.measured(experiment, point).unwrap_or_else(|| Basis::assumed(value, reason))
+    }
+
     /// What no core cycle is shorter than here, nanoseconds: for bounds. A core may run faster than it was seen to, by a
     /// quarter at most or up to its declared maximum; of a core of which nothing is known, 7 GHz is above any sold.
     pub fn shortest_cycle(&self) -> f64 {
@@ -255,19 +275,25 @@ impl<'run> Known<'run> {
             (None, Some(hz)) => {
                 Basis::fact(Cycles(1.0).nanoseconds(hz).0, "core cycle at the declared nominal frequency")
             }
-            (None, None) => {
-                Basis::published(1.0 / 3.0, "a core cycle at 3 GHz, assumed: no frequency is known")
-            }
+            (None, None) => Basis::assumed(1.0 / 3.0, "a core cycle at 3 GHz: no frequency is known"),
         }
     }
 
     /// So many cycles as time, on the word of a publication.
     pub fn cycles(&self, cycles: f64, citation: &str) -> Basis {
-        let cycle = self.cycle();
-        Basis::published(
-            cycles * cycle.value,
-            &format!("{cycles} cycles of {:.4} ns: {citation}", cycle.value),
-        )
+        let (value, cited) = self.in_cycles(cycles, citation);
+        Basis::published(value, &cited)
+    }
+
+    /// So many cycles as time, assumed.
+    pub fn assumed_cycles(&self, cycles: f64, reason: &str) -> Basis {
+        let (value, reason) = self.in_cycles(cycles, reason);
+        Basis::assumed(value, &reason)
+    }
+
+    fn in_cycles(&self, cycles: f64, said: &str) -> (f64, String) {
+        let cycle = self.cycle().value;
+        (cycles * cycle, format!("{cycles} cycles of {cycle:.4} ns: {said}"))
     }
 }
 

@@ -31,6 +31,9 @@ pub struct Access {
 }
 
 impl Access {
+    /// The environment variable that a password comes in. No program that is started is to have it.
+    pub const PASSWORD: &str = "FATHOM_REMOTE_PASSWORD";
+
     /// What this process was given.
     pub fn of_this_process() -> Self {
         let named = |name: &str| Some((name.to_owned(), std::env::var(name).ok()?));
@@ -38,7 +41,7 @@ impl Access {
         Access {
             environment: names.into_iter().filter_map(named).collect(),
             shared: None,
-            password: std::env::var("FATHOM_REMOTE_PASSWORD").ok().map(Token),
+            password: std::env::var(Self::PASSWORD).ok().map(Token),
         }
     }
 }

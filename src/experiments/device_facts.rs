@@ -28,7 +28,7 @@ const KINDS: &[Kind] = &[
         bytes_per_second: 3e9,
         // Report 000, section 4.3.
         usual_us: Some((10.0, 100.0)),
-        source: "a flash drive on PCI Express: 80 µs for 4 KiB at queue depth 1, 3 GB/s (data sheets)",
+        source: "a flash drive on PCI Express: 80 µs for 4 KiB at queue depth 1, 3 GB/s (as data sheets have it)",
     },
     Kind {
         begins: "solid state",
@@ -36,7 +36,7 @@ const KINDS: &[Kind] = &[
         sequential_ns: 60e3,
         bytes_per_second: 0.5e9,
         usual_us: Some((50.0, 200.0)),
-        source: "a flash drive on SATA: 0.12 ms for 4 KiB, 0.5 GB/s (data sheets)",
+        source: "a flash drive on SATA: 0.12 ms for 4 KiB, 0.5 GB/s (as data sheets have it)",
     },
     Kind {
         begins: "rotating disk",
@@ -44,7 +44,7 @@ const KINDS: &[Kind] = &[
         sequential_ns: 100e3,
         bytes_per_second: 0.15e9,
         usual_us: Some((4_000.0, 15_000.0)),
-        source: "a disk of 7200 turns a minute: half a turn of 4.2 ms and a seek of 8.5 ms, 150 MB/s (data sheets)",
+        source: "a disk of 7200 turns a minute: half a turn of 4.2 ms and a seek of 8.5 ms, 150 MB/s (as data sheets have it)",
     },
     Kind {
         begins: "flash card",
@@ -52,7 +52,7 @@ const KINDS: &[Kind] = &[
         sequential_ns: 300e3,
         bytes_per_second: 0.09e9,
         usual_us: None,
-        source: "a flash card: 0.5 ms for 4 KiB, 90 MB/s (data sheets)",
+        source: "a flash card: 0.5 ms for 4 KiB, 90 MB/s (as data sheets have it)",
     },
     Kind {
         begins: "network block device",
@@ -60,7 +60,7 @@ const KINDS: &[Kind] = &[
         sequential_ns: 500e3,
         bytes_per_second: 0.3e9,
         usual_us: None,
-        source: "a disk over a network: some 0.5 ms a request (cloud providers)",
+        source: "a disk over a network: some 0.5 ms a request (as cloud providers have it)",
     },
     Kind {
         begins: "memory",
@@ -92,7 +92,7 @@ const KINDS: &[Kind] = &[
         sequential_ns: 40e3,
         bytes_per_second: 1e9,
         usual_us: None,
-        source: "a file that serves as a disk: its own device's time, assumed a flash drive's",
+        source: "a file that serves as a disk: its own device's time, as a flash drive's",
     },
 ];
 
@@ -103,7 +103,7 @@ const UNKNOWN: Kind = Kind {
     sequential_ns: 50e3,
     bytes_per_second: 1e9,
     usual_us: Some((10.0, 1_000.0)),
-    source: "flash behind a hypervisor: 80 µs of the drive and some 20 µs of the way there; 1 GB/s (assumed)",
+    source: "flash behind a hypervisor: 80 µs of the drive and some 20 µs of the way there; 1 GB/s",
 };
 
 fn facts(known: &Known) -> &'static Kind {
@@ -116,19 +116,19 @@ fn facts(known: &Known) -> &'static Kind {
 /// rate that a data sheet gives for a deep queue (R-FIX-58).
 pub fn random_read(known: &Known) -> Basis {
     let facts = facts(known);
-    Basis::published(facts.random_ns, facts.source)
+    Basis::assumed(facts.random_ns, facts.source)
 }
 
 /// What a small read of the device needs, nanoseconds, when the one before it was of the block before.
 pub fn sequential_read(known: &Known) -> Basis {
     let facts = facts(known);
-    Basis::published(facts.sequential_ns, facts.source)
+    Basis::assumed(facts.sequential_ns, facts.source)
 }
 
 /// Moving one byte at the rate of large reads, nanoseconds.
 pub fn byte(known: &Known) -> Basis {
     let facts = facts(known);
-    Basis::published(1e9 / facts.bytes_per_second, facts.source)
+    Basis::assumed(1e9 / facts.bytes_per_second, facts.source)
 }
 
 /// What the kernel reads for one fault on a file, bytes.

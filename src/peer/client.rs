@@ -2,11 +2,12 @@
 
 use super::proof::{Nonces, Side, chance, proof, proves};
 use super::protocol::{Description, Hello, LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, mismatch, plain};
+use super::seals::Seals;
 use super::service::{Service, ServiceReport};
 use super::wire::{Wire, WireError};
 use super::{PeerAddress, Token};
 use crate::experiment::Failure;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// How long the peer may take to be reached, and to answer.
@@ -35,7 +36,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Each side shows the other that it knows the token.
+    /// Each side shows the other that it knows the token; whatever follows is sealed.
     fn introduce(&mut self, token: &Token) -> Result<(), Failure> {
         let nonce = chance(32).map_err(|error| self.broke(&WireError::Broken(error)))?;
         let hello = Hello::ours(nonce.clone());
@@ -49,7 +50,10 @@ impl Session {
         let nonces = Nonces { client: &nonce, peer: &challenge.nonce };
         let shown = proof(token, Side::Client, nonces);
         match self.ask(&Request::Proof { proof: shown }, TIMEOUT)? {
-            Reply::Welcome { proof } if proves(&proof, token, Side::Peer, nonces) => Ok(()),
+            Reply::Welcome { proof } if proves(&proof, token, Side::Peer, nonces) => {
+                self.wire.seal(Seals::of(Side::Client, token, nonces));
+                Ok(())
+            }
             Reply::Welcome { .. } => Err(Failure::Broke(format!(
                 "whoever answers at {} does not know this run's token: it is not the peer",
                 self.there
@@ -102,7 +106,11 @@ impl Session {
 
     fn ask(&mut self, request: &Request, timeout: Duration) -> Result<Reply, Failure> {
         let answer = self.wire.send(request, timeout).and_then(|()| self.wire.receive(timeout));
-        answer.map_err(|error| self.broke(&error))
+        answer.map_err(|error| {
+            // What comes later would be the answer to another question.
+            let _ = self.wire.stream().shutdown(Shutdown::Both);
+            self.broke(&error)
+        })
     }
 
     fn broke(&self, error: &WireError) -> Failure {
@@ -122,6 +130,7 @@ fn words(error: &WireError) -> String {
     match error {
         WireError::Silence(_) => format!("{error}: it hangs, or what it sends is lost"),
         WireError::Closed => "it has closed the connection: it has ended, or it was killed".to_owned(),
+        WireError::Forged => format!("{error}, and its session is over"),
         WireError::Malformed(_) => format!("whoever answers there is no peer: {error}"),
         WireError::Broken(error) => match error.kind() {
             std::io::ErrorKind::ConnectionRefused => {

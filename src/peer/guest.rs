@@ -3,6 +3,7 @@
 
 use super::proof::{Nonces, Side, chance, proof, proves};
 use super::protocol::{Description, Hello, LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, mismatch};
+use super::seals::Seals;
 use super::service::{self, Place, Running};
 use super::shared::{End, Shared};
 use super::wire::{Wire, WireError};
@@ -12,16 +13,16 @@ use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long a caller may take to show the token, and to take an answer.
+/// How long a caller may take to show the token, all in all, and to take an answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often a service that runs is looked at: seldom, for it is being measured.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Speaks with a caller until it leaves.
-pub fn serve(stream: TcpStream, shared: &Shared) {
+/// Speaks with a caller of this number until it leaves.
+pub fn serve(stream: TcpStream, number: u64, shared: &Shared) {
     let Ok(mut wire) = Wire::new(stream, LONGEST_REPLY, LONGEST_REQUEST) else { return };
-    match let_in(&mut wire, shared) {
+    match let_in(&mut wire, number, shared) {
         Ok(()) => {}
         Err(Some(reason)) => return refuse(wire, reason),
         Err(None) => return,
@@ -38,13 +39,6 @@ pub fn serve(stream: TcpStream, shared: &Shared) {
     }
 }
 
-/// Tells a caller why it is not served.
-pub fn reject(stream: TcpStream, reason: &str) {
-    if let Ok(wire) = Wire::new(stream, LONGEST_REPLY, LONGEST_REQUEST) {
-        refuse(wire, reason.to_owned());
-    }
-}
-
 /// Says why and hangs up. What the caller still sends is read for a moment: unread, it would make the system tear the
 /// connection down before the reason has arrived.
 fn refuse(mut wire: Wire, reason: String) {
@@ -57,8 +51,9 @@ fn refuse(mut wire: Wire, reason: String) {
 }
 
 /// The greeting and the proofs. An error is the reason to tell, or none where nobody is left to be told.
-fn let_in(wire: &mut Wire, shared: &Shared) -> Result<(), Option<String>> {
-    let Request::Hello(hello) = receive(wire)? else {
+fn let_in(wire: &mut Wire, number: u64, shared: &Shared) -> Result<(), Option<String>> {
+    let deadline = Instant::now() + TIMEOUT;
+    let Request::Hello(hello) = receive(wire, deadline)? else {
         return Err(Some("a greeting comes first".to_owned()));
     };
     let nonce = chance(32).map_err(|error| Some(format!("no number could be drawn: {error}")))?;
@@ -68,17 +63,23 @@ fn let_in(wire: &mut Wire, shared: &Shared) -> Result<(), Option<String>> {
     }
     send(wire, &Reply::Challenge(ours))?;
     let nonces = Nonces { client: &hello.nonce, peer: &nonce };
-    match receive(wire)? {
+    match receive(wire, deadline)? {
         Request::Proof { proof: shown } if proves(&shown, &shared.token, Side::Client, nonces) => {}
         Request::Proof { .. } => return Err(Some("the token is not the one of this peer".to_owned())),
         _ => return Err(Some("the token must be shown before anything is asked".to_owned())),
     }
+    if !shared.let_in(number) {
+        return Err(Some("it has as many connections as it may".to_owned()));
+    }
     shared.heard();
-    send(wire, &Reply::Welcome { proof: proof(&shared.token, Side::Peer, nonces) })
+    send(wire, &Reply::Welcome { proof: proof(&shared.token, Side::Peer, nonces) })?;
+    wire.seal(Seals::of(Side::Peer, &shared.token, nonces));
+    Ok(())
 }
 
-fn receive(wire: &mut Wire) -> Result<Request, Option<String>> {
-    wire.receive(TIMEOUT).map_err(|error| parting(&error))
+fn receive(wire: &mut Wire, deadline: Instant) -> Result<Request, Option<String>> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    wire.receive(left).map_err(|error| parting(&error))
 }
 
 fn send(wire: &mut Wire, reply: &Reply) -> Result<(), Option<String>> {
@@ -89,7 +90,7 @@ fn send(wire: &mut Wire, reply: &Reply) -> Result<(), Option<String>> {
 fn parting(error: &WireError) -> Option<String> {
     match error {
         WireError::Closed | WireError::Broken(_) => None,
-        WireError::Silence(_) | WireError::Malformed(_) => Some(error.to_string()),
+        WireError::Silence(_) | WireError::Malformed(_) | WireError::Forged => Some(error.to_string()),
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod proof;
 pub mod protocol;
 pub mod server;
 pub mod service;
+mod seals;
 mod shared;
 mod waking;
 mod wire;

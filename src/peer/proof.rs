@@ -2,8 +2,9 @@
 //!
 //! Control connections go over the network that is measured, where others may listen; the token itself went over ssh. So
 //! each side answers the other's number with a code that only the token's holder can make (HMAC, RFC 2104, of SHA-256):
-//! who listens learns nothing to come in with, and who takes the peer's place is found out. The words before the numbers
-//! differ, so that neither answer can be sent back as the other's.
+//! who listens learns nothing to come in with, and who takes the peer's place is found out. From the same token and numbers
+//! follow the keys of what they say next. The words before the numbers differ, so that neither answer can be sent back as
+//! the other's, and none is a key.
 
 use super::Token;
 use data_encoding::HEXLOWER;
@@ -22,6 +23,16 @@ pub enum Side {
     Peer,
 }
 
+impl Side {
+    /// The one that it speaks with.
+    pub fn other(self) -> Self {
+        match self {
+            Side::Client => Side::Peer,
+            Side::Peer => Side::Client,
+        }
+    }
+}
+
 /// The two numbers of a conversation, each used once.
 #[derive(Debug, Clone, Copy)]
 pub struct Nonces<'hello> {
@@ -33,22 +44,34 @@ pub struct Nonces<'hello> {
 
 /// The code that shows it, in hexadecimal.
 pub fn proof(token: &Token, side: Side, nonces: Nonces) -> String {
-    HEXLOWER.encode(&code(token, side, nonces).finalize().into_bytes())
+    HEXLOWER.encode(&code(token, shown_by(side), nonces).finalize().into_bytes())
 }
 
 /// Whether a code shows it, compared in a time that does not depend on where it differs.
 pub fn proves(shown: &str, token: &Token, side: Side, nonces: Nonces) -> bool {
     let shown = HEXLOWER.decode(shown.as_bytes());
-    shown.is_ok_and(|shown| code(token, side, nonces).verify_slice(&shown).is_ok())
+    shown.is_ok_and(|shown| code(token, shown_by(side), nonces).verify_slice(&shown).is_ok())
 }
 
-fn code(token: &Token, side: Side, nonces: Nonces) -> Hmac<Sha256> {
-    let mut code = Hmac::<Sha256>::new_from_slice(token.0.as_bytes()).expect("HMAC takes keys of any length");
-    let side = match side {
+/// The key of what this side says after the handshake.
+pub fn key(token: &Token, side: Side, nonces: Nonces) -> [u8; 32] {
+    let word = match side {
+        Side::Client => "said by client",
+        Side::Peer => "said by peer",
+    };
+    code(token, word, nonces).finalize().into_bytes().into()
+}
+
+fn shown_by(side: Side) -> &'static str {
+    match side {
         Side::Client => "client",
         Side::Peer => "peer",
-    };
-    for part in ["fathom peer", side, nonces.client, nonces.peer] {
+    }
+}
+
+fn code(token: &Token, word: &str, nonces: Nonces) -> Hmac<Sha256> {
+    let mut code = Hmac::<Sha256>::new_from_slice(token.0.as_bytes()).expect("HMAC takes keys of any length");
+    for part in ["fathom peer", word, nonces.client, nonces.peer] {
         // With its length before it no two lists of parts are the same bytes.
         code.update(&(part.len() as u64).to_be_bytes());
         code.update(part.as_bytes());

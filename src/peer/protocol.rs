@@ -1,7 +1,8 @@
 //! What a run and its peer say to each other: JSON in frames of a stated length, a pure parser without a socket.
 //!
-//! A frame is four bytes of length, most significant first, and so many bytes of JSON. The first two messages are the
-//! same in every version, so that two that do not fit each other can say so. The conversation:
+//! A frame is four bytes of length, most significant first, and so many bytes of JSON; after the handshake, which ends with
+//! the welcome, the JSON stands behind its seal (`peer/seals.rs`). The first two messages are the same in every version, so
+//! that two that do not fit each other can say so. The conversation:
 //!
 //! ```text
 //! client                        peer
@@ -17,13 +18,14 @@
 //!                          ◄──  Stopped{report}
 //! ```
 
+use super::seals::{SEAL, Seals};
 use super::service::{Service, ServiceReport};
 use crate::machine::Machine;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of this protocol.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// The longest request, bytes of JSON. Requests are short; whoever announces more is not one of us.
 pub const LONGEST_REQUEST: usize = 64 << 10;
@@ -157,11 +159,27 @@ pub enum Malformed {
 
 /// A message in its frame; an error where it is longer than the other end would accept.
 pub fn framed(message: &impl Serialize, most: usize) -> Result<Vec<u8>, Malformed> {
+    Ok(frame(&[], &text(message, most)?))
+}
+
+/// A message in its frame, behind its seal.
+pub(super) fn sealed(message: &impl Serialize, most: usize, seals: &mut Seals) -> Result<Vec<u8>, Malformed> {
+    let text = text(message, most)?;
+    Ok(frame(&seals.seal(&text), &text))
+}
+
+fn text(message: &impl Serialize, most: usize) -> Result<Vec<u8>, Malformed> {
     let text = serde_json::to_vec(message).map_err(|error| Malformed::NotUnderstood(error.to_string()))?;
-    if text.len() > most {
-        return Err(Malformed::TooLong { length: text.len(), most });
-    }
-    Ok([&(text.len() as u32).to_be_bytes(), text.as_slice()].concat())
+    if text.len() > most { Err(Malformed::TooLong { length: text.len(), most }) } else { Ok(text) }
+}
+
+fn frame(seal: &[u8], text: &[u8]) -> Vec<u8> {
+    [&((seal.len() + text.len()) as u32).to_be_bytes(), seal, text].concat()
+}
+
+/// The message that a text is.
+pub(super) fn understood<T: DeserializeOwned>(text: &[u8]) -> Result<T, Malformed> {
+    serde_json::from_slice(text).map_err(|error| Malformed::NotUnderstood(plain(&error.to_string())))
 }
 
 /// Cuts messages out of bytes that arrive in any pieces.
@@ -182,17 +200,26 @@ impl Frames {
         self.arrived.extend_from_slice(bytes);
     }
 
+    /// From now on every message stands behind its seal.
+    pub(super) fn expect_seals(&mut self) {
+        self.most += SEAL;
+    }
+
     /// The next whole message; `None` while there is none. After an error nothing more can be understood.
     pub fn take<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Malformed> {
+        self.take_frame()?.map(|text| understood(&text)).transpose()
+    }
+
+    /// What the next whole frame holds; `None` while there is none.
+    pub(super) fn take_frame(&mut self) -> Result<Option<Vec<u8>>, Malformed> {
         let Some(length) = self.announced() else { return Ok(None) };
         if length > self.most {
             return Err(Malformed::TooLong { length, most: self.most });
         }
-        let Some(text) = self.arrived.get(HEAD..HEAD + length) else { return Ok(None) };
-        let message = serde_json::from_slice(text)
-            .map_err(|error| Malformed::NotUnderstood(plain(&error.to_string())))?;
+        let Some(held) = self.arrived.get(HEAD..HEAD + length) else { return Ok(None) };
+        let held = held.to_vec();
         self.arrived.drain(..HEAD + length);
-        Ok(Some(message))
+        Ok(Some(held))
     }
 
     fn announced(&self) -> Option<usize> {

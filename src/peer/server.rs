@@ -5,7 +5,7 @@ use super::guest;
 pub use super::shared::{End, Limits, Shared};
 use super::waking::waker;
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ impl Server {
 fn keep_door(listener: &TcpListener, shared: &Arc<Shared>) {
     while !shared.has_ended() {
         match listener.accept() {
-            Ok((stream, _)) if !shared.has_ended() => welcome(shared, stream),
+            Ok((stream, caller)) if !shared.has_ended() => welcome(shared, stream, caller.ip()),
             Ok(_) => {}
             Err(_) if shared.has_ended() => return,
             // Of a caller that has gone already, or for want of descriptors: the next may fare better, a little later.
@@ -76,27 +76,17 @@ fn keep_door(listener: &TcpListener, shared: &Arc<Shared>) {
     }
 }
 
-/// Serves a caller in a thread of its own, or tells it why not.
-fn welcome(shared: &Arc<Shared>, stream: TcpStream) {
-    let mut state = shared.state();
-    state.threads.retain(|thread| !thread.is_finished());
-    let crowded = state.guests.len() >= shared.limits.connections;
-    let (Ok(other), number) = (stream.try_clone(), state.called) else { return };
-    state.called += 1;
-    if !crowded {
-        state.guests.insert(number, other);
-    }
-    let peer = Arc::clone(shared);
+/// Serves a caller in a thread of its own.
+fn welcome(shared: &Arc<Shared>, stream: TcpStream, from: IpAddr) {
+    shared.make_room();
+    let Ok(other) = stream.try_clone() else { return };
+    let (number, peer) = (shared.entered(other, from), Arc::clone(shared));
     let serve = move || {
-        if crowded {
-            guest::reject(stream, "it has as many connections as it may");
-        } else {
-            guest::serve(stream, &peer);
-            peer.state().guests.remove(&number);
-        }
+        guest::serve(stream, number, &peer);
+        peer.left(number);
     };
     match std::thread::Builder::new().spawn(serve) {
-        Ok(thread) => state.threads.push(thread),
-        Err(_) => drop(state.guests.remove(&number)),
+        Ok(thread) => shared.keep(thread),
+        Err(_) => shared.left(number),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Token;
 use std::collections::BTreeMap;
-use std::net::{Shutdown, TcpStream};
+use std::net::{IpAddr, Shutdown, TcpStream};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// What a peer grants at most.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
-    /// Control connections at a time.
+    /// Control connections at a time, of those that have shown the token.
     pub connections: usize,
     /// Bytes that all services move together.
     pub bytes: u64,
@@ -33,6 +33,13 @@ impl Default for Limits {
         }
     }
 }
+
+/// Callers at a time that have not shown the token: a place for each of a burst of trials, and a few threads for whoever
+/// else calls.
+const STRANGERS: usize = 16;
+
+/// How long to wait for a caller that was sent away, before it is sent away again.
+const MOMENT: Duration = Duration::from_millis(100);
 
 /// Why a peer has ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -68,9 +75,31 @@ pub(super) struct State {
     heard: Instant,
     held: bool,
     moved: u64,
-    pub(super) guests: BTreeMap<u64, TcpStream>,
-    pub(super) threads: Vec<JoinHandle<()>>,
-    pub(super) called: u64,
+    /// By their numbers, which are in the order in which they came.
+    callers: BTreeMap<u64, Caller>,
+    threads: Vec<JoinHandle<()>>,
+    called: u64,
+}
+
+/// Whoever has called and not left.
+struct Caller {
+    stream: TcpStream,
+    from: IpAddr,
+    /// Whether it has shown the token.
+    let_in: bool,
+}
+
+impl State {
+    fn strangers(&self) -> impl Iterator<Item = &Caller> {
+        self.callers.values().filter(|caller| !caller.let_in)
+    }
+
+    /// The stranger that has waited longest, of those from where most of them are: one host's calls displace each other.
+    fn first_to_go(&self) -> Option<&Caller> {
+        let from = |address| self.strangers().filter(|caller| caller.from == address).count();
+        // The first of equals: `max_by_key` would take the last.
+        self.strangers().min_by_key(|caller| std::cmp::Reverse(from(caller.from)))
+    }
 }
 
 impl Shared {
@@ -83,7 +112,7 @@ impl Shared {
             heard: now,
             held: false,
             moved: 0,
-            guests: BTreeMap::new(),
+            callers: BTreeMap::new(),
             threads: vec![],
             called: 0,
         };
@@ -119,6 +148,51 @@ impl Shared {
         (moved > self.limits.bytes).then_some(End::Bytes(self.limits.bytes))
     }
 
+    /// Sees to it that there is a place for one more stranger.
+    pub(super) fn make_room(&self) {
+        let mut state = self.state();
+        while state.end.is_none() && state.strangers().count() >= STRANGERS {
+            if let Some(caller) = state.first_to_go() {
+                let _ = caller.stream.shutdown(Shutdown::Both);
+            }
+            let woken = self.changed.wait_timeout(state, MOMENT);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Somebody has called; its number.
+    pub(super) fn entered(&self, stream: TcpStream, from: IpAddr) -> u64 {
+        let mut state = self.state();
+        let number = state.called;
+        state.called += 1;
+        state.callers.insert(number, Caller { stream, from, let_in: false });
+        number
+    }
+
+    /// A caller has shown the token; false where there are as many as there may be.
+    pub(super) fn let_in(&self, number: u64) -> bool {
+        let mut state = self.state();
+        let is_full = state.callers.len() - state.strangers().count() >= self.limits.connections;
+        match state.callers.get_mut(&number) {
+            Some(caller) if !is_full => caller.let_in = true,
+            _ => return false,
+        }
+        true
+    }
+
+    /// A caller has gone.
+    pub(super) fn left(&self, number: u64) {
+        self.state().callers.remove(&number);
+        self.changed.notify_all();
+    }
+
+    /// A thread to be waited for at the end.
+    pub(super) fn keep(&self, thread: JoinHandle<()>) {
+        let mut state = self.state();
+        state.threads.retain(|thread| !thread.is_finished());
+        state.threads.push(thread);
+    }
+
     /// Takes the peer for one run; false where another has it.
     pub(super) fn hold(&self) -> bool {
         !std::mem::replace(&mut self.state().held, true)
@@ -148,8 +222,8 @@ impl Shared {
     pub(super) fn close(&self) {
         let threads = {
             let mut state = self.state();
-            for stream in state.guests.values() {
-                let _ = stream.shutdown(Shutdown::Both);
+            for caller in state.callers.values() {
+                let _ = caller.stream.shutdown(Shutdown::Both);
             }
             std::mem::take(&mut state.threads)
         };

@@ -1,6 +1,7 @@
 //! Messages over a connection, each within a time.
 
-use super::protocol::{Frames, Malformed, framed};
+use super::protocol::{Frames, Malformed, framed, sealed, understood};
+use super::seals::Seals;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{ErrorKind, Read, Write};
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
     /// Nothing came in time.
-    #[error("no answer within {} s", .0.as_secs_f64())]
+    #[error("no answer within {} s", .0.as_secs_f64().ceil())]
     Silence(Duration),
     /// The other end has closed the connection.
     #[error("the other end has closed the connection")]
@@ -19,6 +20,9 @@ pub enum WireError {
     /// What came is no message.
     #[error(transparent)]
     Malformed(#[from] Malformed),
+    /// What came is not what the other end said next.
+    #[error("a message was altered, repeated, left out or forged on the way")]
+    Forged,
     /// The connection broke.
     #[error(transparent)]
     Broken(#[from] std::io::Error),
@@ -30,13 +34,14 @@ pub struct Wire {
     stream: TcpStream,
     frames: Frames,
     most_sent: usize,
+    seals: Option<Seals>,
 }
 
 impl Wire {
     /// A connection on which messages of up to so many bytes are sent and received.
     pub fn new(stream: TcpStream, most_sent: usize, most_received: usize) -> Result<Self, WireError> {
         stream.set_nodelay(true)?;
-        Ok(Wire { stream, frames: Frames::new(most_received), most_sent })
+        Ok(Wire { stream, frames: Frames::new(most_received), most_sent, seals: None })
     }
 
     /// The connection itself.
@@ -44,9 +49,18 @@ impl Wire {
         &self.stream
     }
 
+    /// From now on every message stands behind its seal.
+    pub fn seal(&mut self, seals: Seals) {
+        self.frames.expect_seals();
+        self.seals = Some(seals);
+    }
+
     /// Sends a message; the other end must take it within `timeout`.
     pub fn send(&mut self, message: &impl Serialize, timeout: Duration) -> Result<(), WireError> {
-        let frame = framed(message, self.most_sent)?;
+        let frame = match &mut self.seals {
+            None => framed(message, self.most_sent)?,
+            Some(seals) => sealed(message, self.most_sent, seals)?,
+        };
         self.stream.set_write_timeout(Some(timeout))?;
         self.stream.write_all(&frame).map_err(|error| wire_error(error, timeout))
     }
@@ -55,8 +69,8 @@ impl Wire {
     pub fn receive<T: DeserializeOwned>(&mut self, timeout: Duration) -> Result<T, WireError> {
         let deadline = Instant::now() + timeout;
         loop {
-            if let Some(message) = self.frames.take()? {
-                return Ok(message);
+            if let Some(frame) = self.frames.take_frame()? {
+                return self.opened(&frame);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -64,6 +78,14 @@ impl Wire {
             }
             self.read(left, timeout)?;
         }
+    }
+
+    fn opened<T: DeserializeOwned>(&mut self, frame: &[u8]) -> Result<T, WireError> {
+        let text = match &mut self.seals {
+            None => frame,
+            Some(seals) => seals.open(frame).ok_or(WireError::Forged)?,
+        };
+        Ok(understood(text)?)
     }
 
     fn read(&mut self, left: Duration, timeout: Duration) -> Result<(), WireError> {

@@ -1,12 +1,13 @@
 //! Reading a file of JSON Lines back, also one that a kill has torn: a header, then lines appended as something went on.
 
+use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
 /// What such a file tells.
 pub trait Recorded: Sized {
     /// One line of it.
-    type Line: DeserializeOwned;
+    type Line: DeserializeOwned + Send;
 
     /// What the file is called where it is refused.
     const FILE: &'static str;
@@ -72,26 +73,30 @@ pub fn whole(text: &str) -> &str {
 
 /// What the whole lines of a text tell.
 pub fn parse<F: Recorded>(text: &str) -> Result<F, ReadError> {
-    let mut lines = whole(text).lines().enumerate();
-    let (_, first) = lines.next().ok_or(ReadError::Empty(F::FILE))?;
+    let lines: Vec<&str> = whole(text).lines().collect();
+    let (first, later) = lines.split_first().ok_or(ReadError::Empty(F::FILE))?;
     let schema = schema::<F>(first)?;
-    let line = |index, text| {
-        let mut line = line::<F, F::Line>(index, text)?;
-        F::migrate(&mut line, schema);
-        Ok(line)
-    };
-    let mut found = F::begun(line(0, first)?).ok_or_else(|| damaged::<F>(0, "it is not a header"))?;
-    for (index, text) in lines {
-        if !found.add(line(index, text)?) {
+    let header = decode::<F>(0, first, schema)?;
+    let mut found = F::begun(header).ok_or_else(|| damaged::<F>(0, "it is not a header"))?;
+    let decoded = later.par_iter().enumerate().map(|(index, text)| decode::<F>(index + 1, text, schema));
+    for (index, line) in (1..).zip(decoded.collect::<Vec<_>>()) {
+        if !found.add(line?) {
             return Err(damaged::<F>(index, "a second header"));
         }
     }
     Ok(found)
 }
 
+/// What one line tells, in the words of the newest schema.
+fn decode<F: Recorded>(index: usize, text: &str, schema: u32) -> Result<F::Line, ReadError> {
+    let mut line = json::<F, F::Line>(index, text)?;
+    F::migrate(&mut line, schema);
+    Ok(line)
+}
+
 /// The schema version of a header, looked at by itself: a newer header need not parse.
 fn schema<F: Recorded>(header: &str) -> Result<u32, ReadError> {
-    let raw: serde_json::Value = line::<F, _>(0, header)?;
+    let raw: serde_json::Value = json::<F, _>(0, header)?;
     let found = raw.get("schema").and_then(serde_json::Value::as_u64).unwrap_or(1);
     if found > u64::from(F::SCHEMA_VERSION) {
         return Err(ReadError::Newer { file: F::FILE, found, known: F::SCHEMA_VERSION });
@@ -99,7 +104,7 @@ fn schema<F: Recorded>(header: &str) -> Result<u32, ReadError> {
     Ok(found as u32)
 }
 
-fn line<F: Recorded, L: DeserializeOwned>(index: usize, text: &str) -> Result<L, ReadError> {
+fn json<F: Recorded, L: DeserializeOwned>(index: usize, text: &str) -> Result<L, ReadError> {
     serde_json::from_str(text).map_err(|cause| damaged::<F>(index, &cause.to_string()))
 }
 

@@ -1,11 +1,12 @@
 //! The file that remote reads read: the one that was named, or one made in the folder that was named.
 
 use super::client::{Client, Kind};
-use super::{connect, path};
+use super::{connect_within, path};
 use crate::experiment::{Access, Failure, RemoteFile};
 use crate::machine::RemoteAddress;
 use crate::test_file::Content;
 use std::path::Path;
+use std::time::Duration;
 
 /// How large a file is made: 32 blocks of a mebibyte, 8192 of four kibibytes.
 const WANTED: u64 = 32 << 20;
@@ -16,15 +17,17 @@ const PIECE: u64 = 1 << 20;
 /// The least that a file must have, made or named.
 pub const LEAST: u64 = 2 << 20;
 
-/// Finds the file that an address names, or makes one of this name in the folder that it names. Calls `patient` with the
-/// bytes written after every piece: where it says no, the file stays as long as it is, if that is long enough.
+/// Finds the file that an address names, or makes one of this name in the folder that it names, within a time. Calls
+/// `patient` before it makes the file, and with the bytes written after every piece: where it says no, the file stays as
+/// long as it is, if that is long enough.
 pub fn find_or_make(
     address: &RemoteAddress,
     access: &Access,
     name: &str,
+    within: Duration,
     patient: &mut dyn FnMut(u64) -> bool,
 ) -> Result<RemoteFile, Failure> {
-    let mut client = connect(address, access)?;
+    let mut client = connect_within(address, access, within)?;
     let file =
         |address: RemoteAddress, bytes, own| RemoteFile { address, bytes, own, access: access.clone() };
     match client.kind(&path(address))? {
@@ -50,6 +53,7 @@ fn make(
     patient: &mut dyn FnMut(u64) -> bool,
 ) -> Result<u64, Failure> {
     let path = path(place);
+    patient(0);
     client.create(&path)?;
     let content = Content::of(Path::new(&path));
     let mut done = 0;
@@ -65,14 +69,14 @@ fn make(
     Ok(done)
 }
 
-/// Removes a file that was made.
-pub fn remove(address: &RemoteAddress, access: &Access) -> Result<(), Failure> {
-    connect(address, access)?.remove(&path(address))
+/// Removes a file that was made, within a time.
+pub fn remove(address: &RemoteAddress, access: &Access, within: Duration) -> Result<(), Failure> {
+    connect_within(address, access, within)?.remove(&path(address))
 }
 
 /// Reaches the server and removes a file that may not be there any more; an error where it is not reached.
-pub fn swept(address: &RemoteAddress, access: &Access) -> Result<(), Failure> {
-    let mut client = connect(address, access)?;
+pub fn swept(address: &RemoteAddress, access: &Access, within: Duration) -> Result<(), Failure> {
+    let mut client = connect_within(address, access, within)?;
     let _ = client.remove(&path(address));
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! otherwise, nothing cached, nothing read ahead, every request counted.
 
 mod client;
-mod early;
+mod deadline;
 pub mod made;
 mod mounted;
 mod nfs;
@@ -15,6 +15,7 @@ mod smb;
 pub mod ssh;
 mod stream;
 mod trusted_port;
+mod unanswered;
 mod wire;
 
 pub use client::{Client, read_block};
@@ -24,15 +25,30 @@ pub use stream::Stream;
 
 use crate::experiment::{Access, Failure};
 use crate::machine::{Protocol, RemoteAddress};
+use deadline::Deadline;
+use std::time::Duration;
+
+/// The longest conversation of a trial. The trial's own limit is shorter: its process is ended by whoever started it.
+const LONGEST: Duration = Duration::from_hours(1);
 
 /// Connects to wherever an address is.
 pub fn connect(address: &RemoteAddress, access: &Access) -> Result<Box<dyn Client>, Failure> {
+    connect_within(address, access, LONGEST)
+}
+
+/// Connects for a conversation that must be over within a time, however the server answers.
+pub fn connect_within(
+    address: &RemoteAddress,
+    access: &Access,
+    within: Duration,
+) -> Result<Box<dyn Client>, Failure> {
+    let deadline = Deadline::within(within);
     Ok(match address {
         RemoteAddress::Mounted(_) => Box::new(Mounted::new()),
         RemoteAddress::Url(url) => match url.protocol {
-            Protocol::Sftp => Box::new(sftp::Sftp::connect(url, access)?),
-            Protocol::Nfs => Box::new(nfs::Nfs::connect(url)?),
-            Protocol::Smb => Box::new(smb::Smb::connect(url, access)?),
+            Protocol::Sftp => Box::new(sftp::Sftp::connect(url, access, deadline)?),
+            Protocol::Nfs => Box::new(nfs::Nfs::connect(url, deadline)?),
+            Protocol::Smb => Box::new(smb::Smb::connect(url, access, deadline)?),
         },
     })
 }

@@ -1,6 +1,7 @@
 //! A client of NFS version 3 over TCP (RFC 1813): mount protocol, look-up, read; one file at a time.
 
 use super::client::{Client, Kind, Ticket};
+use super::deadline::Deadline;
 use super::rpc::{Program, Rpc, counted, opaque};
 use super::wire::Message;
 use crate::experiment::Failure;
@@ -39,14 +40,14 @@ pub struct Nfs {
 
 impl Nfs {
     /// Finds the export that the path is in and asks for it.
-    pub fn connect(url: &RemoteUrl) -> Result<Self, Failure> {
+    pub fn connect(url: &RemoteUrl, deadline: Deadline) -> Result<Self, Failure> {
         // A server without a port mapper has both protocols at the port of the URL.
-        let mount_port = MOUNT.port(&url.host).or_else(|failure| url.port.ok_or(failure))?;
-        let mut mount = Rpc::connect(&url.host, mount_port, MOUNT)?;
+        let mount_port = MOUNT.port(&url.host, deadline).or_else(|failure| url.port.ok_or(failure))?;
+        let mut mount = Rpc::connect(&url.host, mount_port, MOUNT, deadline)?;
         let export = export_of(&mut mount, &url.path)?;
         let root = mounted(&mut mount, &export)?;
-        let port = url.port.map_or_else(|| NFS.port(&url.host), Ok)?;
-        let rpc = Rpc::connect(&url.host, port, NFS)?;
+        let port = url.port.map_or_else(|| NFS.port(&url.host, deadline), Ok)?;
+        let rpc = Rpc::connect(&url.host, port, NFS, deadline)?;
         let mut client = Nfs { rpc, export, root, handle: vec![], most: 0 };
         client.most = client.limits()?;
         Ok(client)

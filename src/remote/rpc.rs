@@ -1,6 +1,7 @@
 //! Calls of Sun's remote procedures over TCP (RFC 5531) and their data (XDR, RFC 4506), as far as NFS needs them.
 
-use super::early::Early;
+use super::deadline::Deadline;
+use super::unanswered::Unanswered;
 use super::wire::{Message, Wire};
 use crate::experiment::Failure;
 
@@ -26,8 +27,8 @@ pub struct Program {
 
 impl Program {
     /// The port where a server has it, by the server's port mapper.
-    pub fn port(self, host: &str) -> Result<u16, Failure> {
-        let mut mapper = Rpc::over(Wire::connect(host, MAPPER_PORT)?, MAPPER);
+    pub fn port(self, host: &str, deadline: Deadline) -> Result<u16, Failure> {
+        let mut mapper = Rpc::over(Wire::connect(host, MAPPER_PORT, deadline)?, MAPPER);
         let answer = mapper.call(GETPORT, |call| {
             for number in [self.number, self.version, TCP, 0] {
                 call.extend_from_slice(&number.to_be_bytes());
@@ -51,20 +52,20 @@ pub struct Rpc {
     credentials: Vec<u8>,
     next: u32,
     requests: u64,
-    early: Early,
+    unanswered: Unanswered,
     message: Vec<u8>,
 }
 
 impl Rpc {
     /// Connects, from a port that only the superuser may use where this is one: many servers ask for it.
-    pub fn connect(host: &str, port: u16, program: Program) -> Result<Self, Failure> {
-        Ok(Rpc::over(Wire::connect_as_superuser(host, port)?, program))
+    pub fn connect(host: &str, port: u16, program: Program, deadline: Deadline) -> Result<Self, Failure> {
+        Ok(Rpc::over(Wire::connect_as_superuser(host, port, deadline)?, program))
     }
 
     fn over(wire: Wire, program: Program) -> Self {
         let next = std::process::id().wrapping_mul(0x9e37_79b9);
-        let (early, message) = (Early::default(), vec![]);
-        Rpc { wire, program, credentials: credentials(), next, requests: 0, early, message }
+        let (unanswered, message) = (Unanswered::default(), vec![]);
+        Rpc { wire, program, credentials: credentials(), next, requests: 0, unanswered, message }
     }
 
     /// Sends a call whose arguments `fill` appends.
@@ -82,22 +83,19 @@ impl Rpc {
         let length = (self.message.len() as u32 - 4) | 1 << 31;
         self.message[..4].copy_from_slice(&length.to_be_bytes());
         self.requests += 1;
+        self.unanswered.asked(u64::from(self.next));
         self.wire.send(&self.message)?;
         Ok(u64::from(self.next))
     }
 
     /// Waits for the results of a call. The data of large ones are copied once more by whoever reads them.
     pub fn receive(&mut self, ticket: u64) -> Result<Vec<u8>, Failure> {
-        if let Some(kept) = self.early.take(ticket) {
-            return self.results(kept);
-        }
         loop {
-            let record = self.record()?;
-            let number = u64::from(Message::new(&record).u32()?);
-            if number == ticket {
+            if let Some(record) = self.unanswered.take(ticket) {
                 return self.results(record);
             }
-            self.early.keep(number, record);
+            let record = self.record()?;
+            self.unanswered.keep(u64::from(Message::new(&record).u32()?), record)?;
         }
     }
 
@@ -132,6 +130,12 @@ impl Rpc {
             let length = (header & !(1 << 31)) as usize;
             if record.len() + length > LONGEST {
                 return Err(Failure::Broke(format!("{}: what came is not NFS", self.wire.server())));
+            }
+            if header == 0 {
+                return Err(Failure::Broke(format!(
+                    "{}: an empty fragment is no part of an answer",
+                    self.wire.server()
+                )));
             }
             let begun = record.len();
             record.resize(begun + length, 0);

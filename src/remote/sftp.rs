@@ -1,8 +1,9 @@
 //! A client of the SSH file transfer protocol, version 3 (draft-ietf-secsh-filexfer-02), over the user's own `ssh`.
 
 use super::client::{Client, Kind, Ticket};
-use super::early::Early;
+use super::deadline::Deadline;
 use super::ssh::Ssh;
+use super::unanswered::Unanswered;
 use super::wire::{Message, Wire};
 use crate::experiment::{Access, Failure};
 use crate::machine::RemoteUrl;
@@ -41,7 +42,7 @@ pub struct Sftp {
     most: usize,
     next: u32,
     requests: u64,
-    early: Early,
+    unanswered: Unanswered,
     message: Vec<u8>,
 }
 
@@ -53,10 +54,11 @@ struct Answer {
 
 impl Sftp {
     /// Connects, and finds out how much a request may ask for.
-    pub fn connect(url: &RemoteUrl, access: &Access) -> Result<Self, Failure> {
-        let (ssh, wire) = Ssh::subsystem(url, access, "sftp")?;
-        let (handle, early, message) = (vec![], Early::default(), vec![]);
-        let mut client = Sftp { ssh, wire, handle, most: PROMISED, next: 0, requests: 0, early, message };
+    pub fn connect(url: &RemoteUrl, access: &Access, deadline: Deadline) -> Result<Self, Failure> {
+        let (ssh, wire) = Ssh::subsystem(url, access, "sftp", deadline)?;
+        let (handle, unanswered, message) = (vec![], Unanswered::default(), vec![]);
+        let mut client =
+            Sftp { ssh, wire, handle, most: PROMISED, next: 0, requests: 0, unanswered, message };
         client.greet().map_err(|failure| client.ssh.explain(failure))?;
         Ok(client)
     }
@@ -104,6 +106,7 @@ impl Sftp {
         let length = self.message.len() as u32 - 4;
         self.message[..4].copy_from_slice(&length.to_be_bytes());
         self.requests += 1;
+        self.unanswered.asked(u64::from(self.next));
         self.wire.send(&self.message)?;
         Ok(Ticket(u64::from(self.next)))
     }
@@ -131,7 +134,7 @@ impl Sftp {
     /// Waits for the answer to a request.
     fn wait(&mut self, ticket: Ticket) -> Result<Answer, Failure> {
         loop {
-            if let Some(mut kept) = self.early.take(ticket.0) {
+            if let Some(mut kept) = self.unanswered.take(ticket.0) {
                 let kind = kept.remove(0);
                 return Ok(Answer { kind, body: kept });
             }
@@ -139,7 +142,7 @@ impl Sftp {
             let id = Message::new(&body).u32()?;
             let mut kept = vec![kind];
             kept.extend_from_slice(&body[4..]);
-            self.early.keep(u64::from(id), kept);
+            self.unanswered.keep(u64::from(id), kept)?;
         }
     }
 
@@ -178,7 +181,7 @@ impl Sftp {
     }
 
     fn answered(&mut self, ticket: Ticket, into: &mut [u8]) -> Result<usize, Failure> {
-        if let Some(kept) = self.early.take(ticket.0) {
+        if let Some(kept) = self.unanswered.take(ticket.0) {
             return late(&Answer { kind: kept[0], body: kept[1..].to_vec() }, into);
         }
         loop {
@@ -186,6 +189,9 @@ impl Sftp {
             let mut id = [0; 4];
             self.wire.receive(&mut id)?;
             let id = u64::from(u32::from_be_bytes(id));
+            if id == ticket.0 {
+                self.unanswered.answered(id);
+            }
             if id == ticket.0 && kind == DATA {
                 return self.data(length, into);
             }
@@ -193,7 +199,7 @@ impl Sftp {
             if id == ticket.0 {
                 return late(&Answer { kind, body }, into);
             }
-            self.early.keep(id, [vec![kind], body].concat());
+            self.unanswered.keep(id, [vec![kind], body].concat())?;
         }
     }
 }

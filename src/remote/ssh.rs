@@ -1,6 +1,7 @@
 //! The user's own `ssh`: its configuration, keys, agent, jump hosts and known hosts are honoured, and what it says when
 //! it refuses is passed on.
 
+use super::deadline::Deadline;
 use super::wire::Wire;
 use crate::experiment::{Access, Failure};
 use crate::machine::RemoteUrl;
@@ -16,39 +17,49 @@ use std::time::Duration;
 /// A session of `ssh`; it ends when it is dropped, and with the trial.
 pub struct Ssh {
     child: Child,
+    /// What it complains of.
+    complaints: UnixStream,
 }
 
 impl Ssh {
     /// Starts a subsystem of the server, spoken to over the wire that is returned.
-    pub fn subsystem(url: &RemoteUrl, access: &Access, name: &str) -> Result<(Self, Wire), Failure> {
+    pub fn subsystem(
+        url: &RemoteUrl,
+        access: &Access,
+        name: &str,
+        deadline: Deadline,
+    ) -> Result<(Self, Wire), Failure> {
         let broke = |error: std::io::Error| Failure::Broke(format!("ssh could not be started: {error}"));
         let (near, far) = UnixStream::pair().map_err(broke)?;
+        let (complaints, complaining) = UnixStream::pair().map_err(broke)?;
         let (input, output) = (OwnedFd::from(far.try_clone().map_err(broke)?), OwnedFd::from(far));
         let mut command = command(url, access);
         command.args(["-s", "--", &url.host, name]);
-        let child = command.stdin(input).stdout(output).stderr(Stdio::piped()).spawn().map_err(broke)?;
-        Ok((Ssh { child }, Wire::through(near, url.host.clone()).map_err(broke)?))
+        command.stdin(input).stdout(output).stderr(OwnedFd::from(complaining));
+        let child = command.spawn().map_err(broke)?;
+        Ok((Ssh { child, complaints }, Wire::through(near, url.host.clone(), deadline).map_err(broke)?))
     }
 
     /// What a command prints on the server, or what it complains of.
     pub fn run(url: &RemoteUrl, access: &Access, line: &str) -> Result<String, Failure> {
         let mut command = command(url, access);
-        let output = command.args(["--", &url.host, line]).stdin(Stdio::null()).output();
-        let output = output.map_err(|error| Failure::Broke(format!("ssh could not be started: {error}")))?;
-        if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        command.args(["--", &url.host, line]).stdin(Stdio::null()).stdout(Stdio::piped());
+        let broke = |error: std::io::Error| Failure::Broke(format!("ssh could not be started: {error}"));
+        let mut child = command.stderr(Stdio::piped()).spawn().map_err(broke)?;
+        let said = first_words(child.stdout.take());
+        let complained = first_words(child.stderr.take());
+        if child.wait().map_err(broke)?.success() {
+            return Ok(said.trim().to_owned());
         }
-        Err(Failure::Broke(last_words(&String::from_utf8_lossy(&output.stderr))))
+        Err(Failure::Broke(last_words(&complained)))
     }
 
     /// A failure of the wire, in the words of `ssh` where it had any.
     pub fn explain(&mut self, failure: Failure) -> Failure {
         self.end();
-        let mut said = String::new();
-        if let Some(stderr) = self.child.stderr.take() {
-            let _ = stderr.take(16 << 10).read_to_string(&mut said);
-        }
-        match last_words(&said) {
+        // A program that ssh has started may outlive it with the other end of this in its hands.
+        let _ = self.complaints.set_read_timeout(Some(Duration::from_millis(50)));
+        match last_words(&first_words(Some(&self.complaints))) {
             words if words.is_empty() => failure,
             words => Failure::Broke(format!("{failure}; ssh said: {words}")),
         }
@@ -136,6 +147,13 @@ fn command(url: &RemoteUrl, access: &Access) -> Command {
         command.arg(format!("-l{user}"));
     }
     command
+}
+
+/// What a program says, as far as it is worth keeping; it is ended where it says more.
+fn first_words(pipe: Option<impl Read>) -> String {
+    let mut said = vec![];
+    let _ = pipe.map(|pipe| pipe.take(16 << 10).read_to_end(&mut said));
+    String::from_utf8_lossy(&said).into_owned()
 }
 
 /// The last lines that are not decoration, shortened: the reason stands last.

@@ -1,5 +1,6 @@
 //! A stream of bytes to a server, with a limit on every wait, and the numbers of the protocols on it.
 
+use super::deadline::Deadline;
 use super::trusted_port;
 use crate::experiment::Failure;
 use std::io::{BufReader, ErrorKind, Read, Write};
@@ -19,6 +20,7 @@ impl<T: Read + Write> Stream for T {}
 pub struct Wire {
     stream: BufReader<Box<dyn Stream>>,
     server: String,
+    deadline: Deadline,
     /// The socket, where it is one of TCP; owned by the stream.
     tcp: Option<RawFd>,
 }
@@ -26,13 +28,13 @@ pub struct Wire {
 impl Wire {
     /// Connects to a server by TCP, at the first of its addresses that answers. Small requests are not held back
     /// (`TCP_NODELAY`): one request at a time would wait for the delayed acknowledgement of the one before.
-    pub fn connect(host: &str, port: u16) -> Result<Self, Failure> {
+    pub fn connect(host: &str, port: u16, deadline: Deadline) -> Result<Self, Failure> {
         let server = format!("{host} port {port}");
         let broke = |error: std::io::Error| Failure::Broke(format!("{server}: {error}"));
         let mut last = None;
         for address in (host, port).to_socket_addrs().map_err(broke)? {
-            match TcpStream::connect_timeout(&address, TIMEOUT) {
-                Ok(stream) => return Wire::over_tcp(stream, server.clone()).map_err(broke),
+            match TcpStream::connect_timeout(&address, deadline.left(TIMEOUT)?) {
+                Ok(stream) => return Wire::over_tcp(stream, server.clone(), deadline).map_err(broke),
                 Err(error) => last = Some(error),
             }
         }
@@ -40,44 +42,74 @@ impl Wire {
     }
 
     /// As [`Wire::connect`], from a port below 1024 where this process may: to Sun's servers that is a sign of trust.
-    pub fn connect_as_superuser(host: &str, port: u16) -> Result<Self, Failure> {
+    pub fn connect_as_superuser(host: &str, port: u16, deadline: Deadline) -> Result<Self, Failure> {
         let server = format!("{host} port {port}");
         let addresses: Vec<SocketAddr> = (host, port).to_socket_addrs().into_iter().flatten().collect();
-        let trusted = addresses.iter().find_map(|address| trusted_port::connect(address, TIMEOUT));
-        match trusted.map(|stream| Wire::over_tcp(stream, server)) {
+        let timeout = deadline.left(TIMEOUT)?;
+        let trusted = addresses.iter().find_map(|address| trusted_port::connect(address, timeout));
+        match trusted.map(|stream| Wire::over_tcp(stream, server, deadline)) {
             Some(Ok(wire)) => Ok(wire),
-            _ => Wire::connect(host, port),
+            _ => Wire::connect(host, port, deadline),
         }
     }
 
-    fn over_tcp(stream: TcpStream, server: String) -> std::io::Result<Self> {
+    fn over_tcp(stream: TcpStream, server: String, deadline: Deadline) -> std::io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(TIMEOUT))?;
         stream.set_write_timeout(Some(TIMEOUT))?;
         let tcp = Some(stream.as_raw_fd());
-        Ok(Wire { tcp, ..Wire::new(stream, server) })
+        Ok(Wire { tcp, ..Wire::new(stream, server, deadline) })
     }
 
     /// The near end of a program that speaks to the server for us.
-    pub fn through(stream: UnixStream, server: String) -> std::io::Result<Self> {
+    pub fn through(stream: UnixStream, server: String, deadline: Deadline) -> std::io::Result<Self> {
         // The first answer of a program waits for name, key exchange and log-in.
         stream.set_read_timeout(Some(TIMEOUT * 3))?;
         stream.set_write_timeout(Some(TIMEOUT))?;
-        Ok(Wire::new(stream, server))
+        Ok(Wire::new(stream, server, deadline))
     }
 
-    fn new(stream: impl Read + Write + 'static, server: String) -> Self {
-        Wire { stream: BufReader::with_capacity(16 << 10, Box::new(stream)), server, tcp: None }
+    fn new(stream: impl Read + Write + 'static, server: String, deadline: Deadline) -> Self {
+        Wire { stream: BufReader::with_capacity(16 << 10, Box::new(stream)), server, deadline, tcp: None }
     }
 
     /// Sends a whole message.
     pub fn send(&mut self, message: &[u8]) -> Result<(), Failure> {
-        self.stream.get_mut().write_all(message).map_err(|error| self.lost(&error))
+        let mut sent = 0;
+        while sent < message.len() {
+            match self.stream.get_mut().write(&message[sent..]) {
+                Ok(0) => return Err(self.lost(&ErrorKind::BrokenPipe.into())),
+                Ok(some) => sent += some,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.lost(&error)),
+            }
+            if sent < message.len() {
+                self.ensure_time()?;
+            }
+        }
+        Ok(())
     }
 
-    /// Fills `into` with what comes next.
+    /// Fills `into` with what comes next. The clock is looked at, which is not for nothing, where the server is waited for.
     pub fn receive(&mut self, into: &mut [u8]) -> Result<(), Failure> {
-        self.stream.read_exact(into).map_err(|error| self.lost(&error))
+        let mut filled = 0;
+        while filled < into.len() {
+            if self.stream.buffer().is_empty() {
+                self.ensure_time()?;
+            }
+            match self.stream.read(&mut into[filled..]) {
+                Ok(0) => return Err(self.lost(&ErrorKind::UnexpectedEof.into())),
+                Ok(some) => filled += some,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.lost(&error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the conversation may go on.
+    fn ensure_time(&self) -> Result<(), Failure> {
+        self.deadline.left(TIMEOUT).map(drop).map_err(|late| self.says(&late.to_string()))
     }
 
     /// So many of the next bytes.
@@ -118,6 +150,10 @@ impl Wire {
             }
             _ => error.to_string(),
         };
+        self.says(&what)
+    }
+
+    fn says(&self, what: &str) -> Failure {
         Failure::Broke(format!("{}: {what}", self.server))
     }
 }
@@ -191,6 +227,10 @@ mod tests {
     use super::*;
     use std::net::TcpListener;
 
+    fn soon() -> Deadline {
+        Deadline::within(TIMEOUT * 4)
+    }
+
     /// A server that takes a connection and does with it what is asked; its port.
     fn server(serve: impl FnOnce(TcpStream) + Send + 'static) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -203,7 +243,7 @@ mod tests {
     fn a_server_that_hangs_and_one_that_leaves_are_reasons() {
         let hung = server(|_stream| std::thread::sleep(TIMEOUT * 2));
         let left = server(drop);
-        let ask = |port| Wire::connect("127.0.0.1", port).and_then(|mut wire| wire.take(1).map(drop));
+        let ask = |port| Wire::connect("127.0.0.1", port, soon()).and_then(|mut wire| wire.take(1).map(drop));
         assert!(ask(hung).unwrap_err().to_string().contains("no answer within"));
         assert!(ask(left).unwrap_err().to_string().contains("closed by the other side"));
         let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -213,7 +253,7 @@ mod tests {
     #[test]
     fn the_kernel_counts_what_is_received() {
         let port = server(|mut stream| stream.write_all(&[7; 1000]).unwrap());
-        let mut wire = Wire::connect("127.0.0.1", port).unwrap();
+        let mut wire = Wire::connect("127.0.0.1", port, soon()).unwrap();
         wire.take(1000).unwrap();
         // The end of a stream counts as a byte.
         assert!((1000..=1001).contains(&wire.received().unwrap()), "{:?}", wire.received());

@@ -1,7 +1,7 @@
-//! How good the predictions were, on a terminal: a line a chapter, and one in all.
+//! How good the predictions were, on a terminal: a line a chapter, one for each kind of prediction, and one in all.
 
 use super::quantities;
-use super::text::{Style, clean};
+use super::text::{Style, clean, display_width};
 use super::words::plural;
 use crate::results::{Accuracy, CLOSE, FAIR, Tally};
 
@@ -10,8 +10,9 @@ pub(super) fn text(found: &Accuracy, style: Style) -> String {
     let Some(total) = &found.total else { return String::new() };
     // Of a run of one chapter the whole is that chapter.
     let chapters = if found.chapters.len() > 1 { found.chapters.as_slice() } else { &[] };
-    let tallies: Vec<&Tally> = chapters.iter().chain([total]).collect();
-    let room = tallies.iter().map(|tally| tally.name.chars().count()).max().unwrap_or(0);
+    let kinds = found.independent.iter().chain(&found.dependent);
+    let tallies: Vec<&Tally> = chapters.iter().chain(kinds).chain([total]).collect();
+    let room = tallies.iter().map(|tally| display_width(&tally.name)).max().unwrap_or(0);
     let line = |tally: &&Tally| {
         let lead = format!("  {:room$}  ", clean(&tally.name));
         style.wrapped(&lead, &sentence(tally))

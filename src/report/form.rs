@@ -23,6 +23,8 @@ pub enum Form {
     Synopsis,
     /// Everything, for programs; its shape is stable.
     Json,
+    /// A row a point, for spreadsheets and data frames.
+    Csv,
 }
 
 /// The forms of what is no document.
@@ -48,6 +50,9 @@ pub trait Subject: Facts {
     /// The whole of it.
     fn document(&self) -> Document;
 
+    /// Its figures as comma-separated values, a row each.
+    fn rows(&self) -> String;
+
     /// It on one page; the whole, where that is short already.
     fn synopsis(&self) -> Document {
         self.document()
@@ -68,6 +73,7 @@ pub fn render(subject: &dyn Subject, form: Form, style: Style) -> String {
         Form::Latex => latex::render(&subject.document()),
         Form::Synopsis => markdown::render(&subject.synopsis()),
         Form::Json => subject.json(),
+        Form::Csv => subject.rows(),
     }
 }
 

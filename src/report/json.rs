@@ -5,10 +5,12 @@
 
 mod accuracy;
 mod core_state;
+mod published_statistics;
 mod with_interval;
 
 use self::accuracy::AccuracyReport;
 use self::core_state::{CoreReport, CoreSharedReport};
+use self::published_statistics::PublishedStatisticsReport;
 use self::with_interval::{WithInterval, high, low};
 use super::beside::{self, Published};
 use super::{finding, form};
@@ -84,6 +86,7 @@ struct PointReport<'run> {
     modes: &'run [Mode],
     outliers: Option<Outliers>,
     negative: usize,
+    published_statistics: Option<PublishedStatisticsReport>,
     predicted: Option<Predicted<'run>>,
     unpredicted: Option<&'run str>,
     factor: Option<f64>,
@@ -192,7 +195,7 @@ fn report<'run>(results: &'run Results, published: Option<&Published<'run>>) -> 
             resumed: &run.resumed,
             closing: run.closing.as_ref(),
         },
-        points: results.points.iter().map(point).collect(),
+        points: results.points.iter().map(|result| point(results, result)).collect(),
         trends: results.trends.iter().map(trend).collect(),
         findings: results
             .findings
@@ -232,7 +235,7 @@ fn figure(figure: &Figure) -> FigureReport<'_> {
     }
 }
 
-fn point(result: &PointResult) -> PointReport<'_> {
+fn point<'run>(found: &Results, result: &'run PointResult) -> PointReport<'run> {
     let (usable, unusable) = (result.estimate(), result.outcome.unusable());
     let (below, bound) = match &result.outcome {
         Outcome::BelowResolution { below, .. } => (Some(*below), None),
@@ -266,6 +269,7 @@ fn point(result: &PointResult) -> PointReport<'_> {
         modes: &result.modes,
         outliers: result.outliers,
         negative: result.negative,
+        published_statistics: PublishedStatisticsReport::of(found, result),
         predicted: result.prediction.as_ref().map(predicted),
         unpredicted: result.unpredicted.as_deref(),
         factor: result.factor(),

@@ -2,7 +2,7 @@
 
 use super::description::{self, Section};
 use super::form::{self, Facts};
-use super::text::{Style, clean};
+use super::text::{Style, clean, display_width};
 use crate::machine::Machine;
 
 /// Names of facts longer than this take a line of their own.
@@ -23,7 +23,7 @@ impl Facts for Machine {
 }
 
 fn of_section(section: &Section, style: Style) -> String {
-    let names = section.rows.iter().map(|row| row.name.chars().count());
+    let names = section.rows.iter().map(|row| display_width(&row.name));
     let width = names.max().unwrap_or(0).min(LONGEST_NAME);
     let mut text = style.title(&clean(&section.title)) + "\n";
     for row in &section.rows {
@@ -37,11 +37,11 @@ fn of_section(section: &Section, style: Style) -> String {
 /// The value and, fainter, where it was read: behind it where there is room, else below.
 fn with_source(lead: &str, value: &str, source: &str, style: Style) -> String {
     let (value, source) = (clean(value), format!("[{}]", clean(source)));
-    let used = lead.chars().count() + value.chars().count() + source.chars().count() + 2;
+    let used = display_width(lead) + display_width(&value) + display_width(&source) + 2;
     if used <= style.width {
         return format!("{lead}{value}  {}\n", style.faint(&source));
     }
-    let indent = " ".repeat(lead.chars().count());
+    let indent = " ".repeat(display_width(lead));
     let below: String =
         style.wrapped(&indent, &source).lines().map(|line| style.faint(line) + "\n").collect();
     style.wrapped(lead, &value) + &below

@@ -10,6 +10,7 @@ mod accuracy;
 mod article;
 mod beside;
 pub mod catalogue;
+mod csv;
 pub mod description;
 mod figure;
 mod finding;

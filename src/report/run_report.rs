@@ -4,7 +4,7 @@ use super::beside::{self, Published};
 use super::form::{Facts, Subject};
 use super::paper::Document;
 use super::text::Style;
-use super::{article, json, screen, terminal};
+use super::{article, csv, json, screen, terminal};
 use crate::references::Machine;
 use crate::results::Results;
 use std::path::Path;
@@ -58,6 +58,10 @@ impl Facts for RunReport<'_> {
 }
 
 impl Subject for RunReport<'_> {
+    fn rows(&self) -> String {
+        csv::points(self.results)
+    }
+
     fn document(&self) -> Document {
         article::of(self.results, self.published.as_ref())
     }

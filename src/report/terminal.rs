@@ -3,7 +3,7 @@
 use super::finding;
 use super::run::{self, Precision};
 use super::summary::{self, Group, Row, Unmeasured};
-use super::text::{Style, clean, lines};
+use super::text::{Style, clean, display_width, lines};
 use super::words::{self, plural};
 use super::{accuracy, machine, quantities};
 use crate::experiment::Finding;
@@ -132,8 +132,8 @@ fn cells(row: &Row) -> [String; 9] {
 /// What the figures leave of the width for the operation.
 fn room(rows: &[Vec<[String; 9]>], columns: &[usize], width: usize) -> usize {
     let widest = |column: &usize| {
-        let cells = rows.iter().flatten().map(|row| row[*column].chars().count());
-        cells.chain([HEAD[*column].chars().count()]).max().unwrap_or(0) + GAP
+        let cells = rows.iter().flatten().map(|row| display_width(&row[*column]));
+        cells.chain([display_width(HEAD[*column])]).max().unwrap_or(0) + GAP
     };
     width.saturating_sub(columns.iter().skip(1).map(widest).sum::<usize>() + GAP).max(LEAST_ROOM)
 }

@@ -1,6 +1,9 @@
 //! Text for terminals: wrapped, coloured, and free of control characters, which a run file may smuggle in.
 
 use anstyle::{AnsiColor, Style as Paint};
+use std::borrow::Cow;
+pub(super) use textwrap::core::display_width;
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
 /// How the text is to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +52,7 @@ impl Style {
 
     /// Text in lines no longer than the width: the first behind `lead`, the others below its text.
     pub(super) fn wrapped(self, lead: &str, text: &str) -> String {
-        let indent = lead.chars().count();
+        let indent = display_width(lead);
         let room = self.width.saturating_sub(indent).max(20);
         let gap = format!("\n{}", " ".repeat(indent));
         format!("{lead}{}\n", lines(&clean(text), room).join(&gap))
@@ -82,20 +85,14 @@ pub(super) fn escape(out: &mut String, words: &str) {
     }
 }
 
-/// Words in lines of at most `room` characters; a longer word stands alone.
+/// Words in lines of at most `room` columns; a longer word stands alone.
 pub(super) fn lines(text: &str, room: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
-        let last = lines.len() - 1;
-        let used = lines[last].chars().count();
-        if used > 0 && used + 1 + word.chars().count() > room {
-            lines.push(word.to_owned());
-        } else {
-            let space = if used > 0 { " " } else { "" };
-            lines[last] = format!("{}{space}{word}", lines[last]);
-        }
-    }
-    lines
+    let options = Options::new(room)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    textwrap::wrap(text, options).into_iter().map(Cow::into_owned).collect()
 }
 
 #[cfg(test)]

@@ -1,11 +1,17 @@
 //! How good the predictions of a run were: by experiment, by chapter, and in all.
 
 use super::PointResult;
-use crate::experiment::Point;
+use crate::experiment::{Point, Prediction};
 use crate::statistics::{self, Interval};
 
 /// A prediction is close when the result lies within this factor of it, above or below.
 pub const CLOSE: f64 = 1.25;
+
+/// Predictions that stand on facts, publications and assumptions alone.
+const INDEPENDENT: &str = "independent of this run";
+
+/// Predictions that stand on something that the same run has measured.
+const DEPENDENT: &str = "from other figures of this run";
 
 /// A prediction is fair when the result lies within this factor of it, above or below.
 pub const FAIR: f64 = 2.0;
@@ -17,6 +23,10 @@ pub struct Accuracy {
     pub chapters: Vec<Tally>,
     /// One an experiment, in the order of the plan; those without a judged point are left out.
     pub experiments: Vec<Tally>,
+    /// Of all predictions that stand on facts, publications and assumptions alone; `None` where none of them could be judged.
+    pub independent: Option<Tally>,
+    /// Of those that stand on something that the same run has measured: these follow it where it was wrong, and are the easier.
+    pub dependent: Option<Tally>,
     /// Over the whole run; `None` where no point has both a value and a prediction.
     pub total: Option<Tally>,
 }
@@ -24,7 +34,8 @@ pub struct Accuracy {
 /// The predictions of some points, held against the results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tally {
-    /// Whose they are: the name of a chapter or an experiment; `all` for the whole run.
+    /// Whose they are: the name of a chapter or an experiment; of predictions of one kind, which they are; `all` for the whole
+    /// run.
     pub name: String,
     /// Points that have both a value and a prediction: the only ones that are judged.
     pub judged: usize,
@@ -75,6 +86,8 @@ impl Accuracy {
         Accuracy {
             chapters: tallies(points, chapter),
             experiments: tallies(points, |point| &point.experiment),
+            independent: of_kind(points, INDEPENDENT, true),
+            dependent: of_kind(points, DEPENDENT, false),
             total: tally("all", points.iter()),
         }
     }
@@ -83,6 +96,12 @@ impl Accuracy {
     pub fn of_experiment(&self, name: &str) -> Option<&Tally> {
         self.experiments.iter().find(|tally| tally.name == name)
     }
+}
+
+/// The predictions that do not depend on the run, or those that do.
+fn of_kind(points: &[PointResult], name: &str, independent: bool) -> Option<Tally> {
+    let kind = |point: &PointResult| point.prediction.as_ref().map(Prediction::is_independent);
+    tally(name, points.iter().filter(|point| kind(point) == Some(independent)))
 }
 
 /// The family that a point's experiment belongs to.
@@ -139,7 +158,7 @@ fn share(points: usize, of: usize) -> Share {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Basis, Prediction};
+    use crate::experiment::{Basis, Source};
     use crate::quantity::Unit;
     use crate::results::{Disturbance, Evidence, Outcome};
     use crate::statistics::Estimate;
@@ -171,6 +190,7 @@ mod tests {
             percentiles: vec![],
             modes: vec![],
             negative: 0,
+            published: None,
             outliers: None,
             prediction: predicted.map(said),
             unpredicted: None,
@@ -214,6 +234,18 @@ mod tests {
         assert_eq!((total.worst.experiment.as_str(), total.worst.factor), ("memory/c", 4.0));
         assert!((total.median_factor - 0.895).abs() < 1e-12);
         assert_eq!(accuracy.of_experiment("cpu/b").unwrap().judged, 1);
+    }
+
+    #[test]
+    fn what_stands_on_the_run_itself_is_counted_apart() {
+        let mut follows = result("cpu/a", 10.0, Some(10.0));
+        let term = &mut follows.prediction.as_mut().unwrap().terms[0];
+        term.source = Source::Measured { experiment: "cpu/b".to_owned(), point: Point::new() };
+        let accuracy =
+            Accuracy::of(&[follows, result("cpu/b", 40.0, Some(10.0)), result("cpu/b", 1.0, None)]);
+        let fair = |tally: &Option<Tally>| tally.as_ref().map(|tally| (tally.judged, tally.fair.points));
+        assert_eq!(fair(&accuracy.dependent), Some((1, 1)));
+        assert_eq!(fair(&accuracy.independent), Some((1, 0)));
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod outcome;
 mod point;
 mod point_core;
 mod processor_time;
+mod published_statistics;
 mod shape;
 mod sound;
 mod trend;
@@ -31,6 +32,7 @@ pub use outcome::Outcome;
 pub use point::PointResult;
 pub use point_core::PointCore;
 pub use processor_time::ProcessorTime;
+pub use published_statistics::{PublishedStatistics, ticks_and_cycles};
 pub use trend::TrendResult;
 
 use crate::experiment::{Experiment, Finding, Found, Known, Point};

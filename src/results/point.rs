@@ -8,6 +8,7 @@ use super::method::parameters;
 use super::outcome::Outcome;
 use super::point_core::PointCore;
 use super::processor_time::ProcessorTime;
+use super::published_statistics::PublishedStatistics;
 use super::shape;
 use super::sound::Sound;
 use super::visits::Visits;
@@ -17,6 +18,7 @@ use crate::quantity::{Kind, Unit};
 use crate::record::{MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
 use crate::sampling::{Observations, Sample};
 use crate::statistics::{self, Estimate, Levels, Mode, Outliers};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// The result of one point.
@@ -53,6 +55,8 @@ pub struct PointResult {
     pub negative: usize,
     /// Observations outside Tukey's fences: counted, never removed.
     pub outliers: Option<Outliers>,
+    /// The same in the statistics of published reports; `None` where the outcome is no value.
+    pub published: Option<PublishedStatistics>,
     /// What was expected, and why.
     pub prediction: Option<Prediction>,
     /// Why nothing was expected.
@@ -126,7 +130,7 @@ pub fn results(run: &Run, levels: Option<&Levels>) -> Vec<PointResult> {
         let trials = trials.get(&key).map_or(&[][..], Vec::as_slice);
         judge((run, levels), planned, trials, said.get(&key).copied())
     };
-    run.header.plan.iter().map(result).collect()
+    run.header.plan.par_iter().map(result).collect()
 }
 
 /// Judges the trials of one point.
@@ -155,6 +159,8 @@ fn judge(
         (Some(headline), None) => Outcome::measured(headline, bound, planned.unit.kind()),
         (None, None) => Outcome::unmeasured(planned, trials),
     };
+    let published =
+        PublishedStatistics::of(&visits.chosen, &measured).filter(|_| outcome.estimate().is_some());
     PointResult {
         experiment: planned.experiment.clone(),
         method_version: planned.method_version,
@@ -170,6 +176,7 @@ fn judge(
         modes: shape::distinct_modes(&all),
         negative: negative(planned.unit, &all),
         outliers: statistics::outliers(&all),
+        published,
         prediction: expected.and_then(|expected| expected.prediction.clone()),
         unpredicted: expected.and_then(|expected| expected.unpredicted.clone()),
         evidence: Evidence::of(planned.method(), &planned.point, &measured, remark),

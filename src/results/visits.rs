@@ -56,8 +56,17 @@ impl Visit {
 
     /// The trial's own median, less that of its baseline.
     fn median(&self) -> Option<f64> {
-        let base = if self.baseline.is_empty() { 0.0 } else { statistics::median(&self.baseline)? };
-        Some(statistics::median(&self.operation)? - base)
+        Some(statistics::median(&self.operation)? - self.base())
+    }
+
+    /// The operation's observations, each less the median of the trial's baseline.
+    pub fn less_baseline(&self) -> Vec<f64> {
+        let base = self.base();
+        self.operation.iter().map(|observed| observed - base).collect()
+    }
+
+    fn base(&self) -> f64 {
+        statistics::median(&self.baseline).unwrap_or(0.0)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::record::{
     Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial,
 };
 use crate::results::{self, CoreLevels, Headline, Standing};
-use crate::sampling::{Conditions, Patience, Snapshot};
+use crate::sampling::{Conditions, CoreWait, Snapshot};
 use crate::statistics::SortedSample;
 use anyhow::{Result, bail};
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 /// How long a trial of short work may wait for its core to be alone, nanoseconds: as long as hosts let a guest run at a time
 /// (some ten milliseconds), and no longer than two further trials would take, of which nobody knows whether they meet one.
-const PATIENCE_NS: u64 = 20_000_000;
+const CORE_WAIT_NS: u64 = 20_000_000;
 
 /// What somebody who watches a run is told after each trial.
 pub struct Tick<'run> {
@@ -303,7 +303,10 @@ impl Campaign {
     /// How long the trials of a visit observe, and how long short work may wait for its core to be alone.
     pub(super) fn pace_of(&self, observe: Duration) -> Pace {
         let alone_up_to = self.core.levels().and_then(|levels| levels.alone_up_to());
-        Pace { observe, core: alone_up_to.map(|alone_up_to| Patience { alone_up_to, most_ns: PATIENCE_NS }) }
+        Pace {
+            observe,
+            core_wait: alone_up_to.map(|alone_up_to| CoreWait { alone_up_to, most_ns: CORE_WAIT_NS }),
+        }
     }
 
     /// Brings what is known of a point up to its last trial.

@@ -14,10 +14,15 @@ use std::time::{Duration, Instant};
 /// How long a file may be written over a slow network.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
+/// How long a conversation with the server may take in which the file is made, or removed: all else waits for it.
+const CONVERSATION: Duration = Duration::from_secs(25);
+
 /// The file that the trials of a run read, or why there is none.
 pub struct RemoteFixture {
     file: Result<RemoteFile, String>,
     ledger: Option<PathBuf>,
+    /// Whether a file may stand on the server.
+    begun: bool,
     /// Ends after the file was removed over it.
     _master: Option<Master>,
 }
@@ -36,6 +41,7 @@ impl RemoteFixture {
             return RemoteFixture {
                 file: Err("/proc does not show this process".to_owned()),
                 ledger: None,
+                begun: false,
                 _master: master,
             };
         };
@@ -44,13 +50,16 @@ impl RemoteFixture {
         let ledger = (on_server && !remote.is_file()).then(|| folder.join(&name));
         let noted =
             ledger.as_deref().map_or(Ok(()), |ledger| note(ledger, &made::below(&remote.address, &name)));
-        let began = Instant::now();
-        let mut patient = |_| began.elapsed() < TIMEOUT;
+        let (began, mut begun) = (Instant::now(), false);
+        let mut patient = |_| {
+            begun = true;
+            began.elapsed() < TIMEOUT
+        };
         let file = noted.and_then(|()| {
-            made::find_or_make(&remote.address, &access, &name, &mut patient)
+            made::find_or_make(&remote.address, &access, &name, CONVERSATION, &mut patient)
                 .map_err(|failure| failure.to_string())
         });
-        RemoteFixture { file, ledger, _master: master }
+        RemoteFixture { file, ledger, begun, _master: master }
     }
 
     /// The file, as trials are told of it.
@@ -61,9 +70,12 @@ impl RemoteFixture {
 
 impl Drop for RemoteFixture {
     fn drop(&mut self) {
-        let made = self.file.as_ref().is_ok_and(|file| file.own);
-        let gone =
-            !made || self.file.as_ref().is_ok_and(|file| made::remove(&file.address, &file.access).is_ok());
+        let removed = |file: &RemoteFile| made::remove(&file.address, &file.access, CONVERSATION).is_ok();
+        let gone = match &self.file {
+            Ok(file) => !file.own || removed(file),
+            // What was begun and could not be ended may be there: the note of it stays for the next run.
+            Err(_) => !self.begun,
+        };
         if let Some(ledger) = self.ledger.as_ref().filter(|_| gone) {
             let _ = std::fs::remove_file(ledger);
         }
@@ -109,9 +121,10 @@ fn sweep(folder: &Path, asked: &RemoteAddress, access: &Access) {
             continue;
         };
         // A file that is not there any more cannot be removed either: reached is enough, the note has done its work.
-        if made::swept(&address, access).is_ok() {
-            let _ = std::fs::remove_file(entry.path());
+        if made::swept(&address, access, CONVERSATION).is_err() {
+            return;
         }
+        let _ = std::fs::remove_file(entry.path());
     }
 }
 

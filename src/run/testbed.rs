@@ -9,7 +9,7 @@ use crate::experiments;
 use crate::machine::Machine;
 use crate::plan::Cpus;
 use crate::record::{Header, PlannedPoint};
-use crate::sampling::{Patience, Setting};
+use crate::sampling::{CoreWait, Setting};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -29,13 +29,13 @@ pub struct Pace {
     /// How long a trial observes.
     pub observe: Duration,
     /// What is known of the core; `None` while nothing is.
-    pub core: Option<Patience>,
+    pub core_wait: Option<CoreWait>,
 }
 
 impl Pace {
     /// How long a trial may observe at the most.
     pub fn longest(&self) -> Duration {
-        self.observe + Duration::from_nanos(self.core.map_or(0, |core| 2 * core.most_ns))
+        self.observe + Duration::from_nanos(self.core_wait.map_or(0, |wait| 2 * wait.most_ns))
     }
 }
 
@@ -93,7 +93,7 @@ impl Testbed {
 
     /// How long trials of the first round observe.
     pub fn first_pace(&self) -> Pace {
-        Pace { observe: Duration::from_nanos(self.header.settings.trial_ns), core: None }
+        Pace { observe: Duration::from_nanos(self.header.settings.trial_ns), core_wait: None }
     }
 
     /// Where a process of this run measures.
@@ -114,7 +114,7 @@ impl Testbed {
             clock: header.clock.kind,
             ticks_per_second: header.clock.ticks_per_second,
             duration_ns: pace.observe.as_nanos() as u64,
-            core: pace.core,
+            core_wait: pace.core_wait,
             spread: placement == Placement::Spread,
             home,
             partner,

@@ -28,7 +28,7 @@ pub use conditions::{Conditions, Snapshot};
 pub use frequency::observe_core;
 pub use observations::Observations;
 pub use observe::{Found, Sampler};
-pub use occupancy::{CoreReadings, Patience};
+pub use occupancy::{CoreReadings, CoreWait};
 pub use on_cpu::OnCpu;
 pub use outcome::TrialOutcome;
 pub use qualify::Qualification;

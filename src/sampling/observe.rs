@@ -2,7 +2,7 @@
 
 use super::clock::{Clock, Reading, overhead};
 use super::observations::Observations;
-use super::occupancy::{self, CoreReadings, Patience};
+use super::occupancy::{self, CoreReadings, CoreWait};
 use super::stopwatch::SharedStopwatch;
 use crate::experiment::{Failure, FigureValue, FirstCall, Operation, Work, Workload};
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ pub struct Sampler<'trial, C: Clock> {
     /// Where operations end that end elsewhere.
     pub stopwatch: &'trial SharedStopwatch,
     /// How long short work waits for its core to be alone; `None` where it does not.
-    pub core: Option<Patience>,
+    pub core_wait: Option<CoreWait>,
 }
 
 impl<C: Clock> Sampler<'_, C> {
@@ -79,10 +79,10 @@ impl<C: Clock> Sampler<'_, C> {
             Work::Timed { operation, baseline } => {
                 let batch = self.batch(operation.as_mut(), each)?;
                 let most = if each { MOST_SINGLES } else { MOST_BATCHES };
-                let patience = self.core;
-                let waited_ns = patience.map_or(0, |patience| self.wait(patience));
+                let wait = self.core_wait;
+                let waited_ns = wait.map_or(0, |wait| self.wait(wait));
                 let begun = self.warmed(begin);
-                let until = Until { most, patience, duration: self.ticks(self.duration_ns as f64) };
+                let until = Until { most, wait, duration: self.ticks(self.duration_ns as f64) };
                 let mut timed = self.timed(operation.as_mut(), baseline.as_deref_mut(), batch, &until)?;
                 timed.core.waited_ns = waited_ns;
                 Ok((self.found(timed, batch, per_iteration, beyond_ns, each), begun))
@@ -136,12 +136,12 @@ impl<C: Clock> Sampler<'_, C> {
         }
     }
 
-    /// Waits until the core is alone, as long as patience lasts; how long it was, nanoseconds.
-    fn wait(&self, patience: Patience) -> u64 {
-        let (began, most) = (self.clock.stop(), self.ticks(patience.most_ns as f64));
+    /// Waits until the core is alone, for at most so long; how long it was, nanoseconds.
+    fn wait(&self, wait: CoreWait) -> u64 {
+        let (began, most) = (self.clock.stop(), self.ticks(wait.most_ns as f64));
         let mut calm = 0;
         loop {
-            let alone = occupancy::quotient(occupancy::read(self.clock)) <= patience.alone_up_to;
+            let alone = occupancy::quotient(occupancy::read(self.clock)) <= wait.alone_up_to;
             calm = if alone { calm + 1 } else { 0 };
             let waited = self.clock.stop().since(began).0;
             if calm >= CALM || waited >= most {
@@ -304,21 +304,22 @@ struct Until {
     /// The time it is meant to take, ticks.
     duration: i64,
     /// How much longer it may take to meet a core that is alone.
-    patience: Option<Patience>,
+    wait: Option<CoreWait>,
 }
 
 impl Until {
     fn is_alone(&self, quotient: f64) -> bool {
-        self.patience.is_none_or(|patience| quotient <= patience.alone_up_to)
+        self.wait.is_none_or(|wait| quotient <= wait.alone_up_to)
     }
 
     /// Whether it has observed for long enough, or often enough, and at least half of that on a core that was alone; or
-    /// whether patience is at its end.
+    /// whether it has waited as long as it may.
     fn is_over(&self, observations: usize, alone: usize, elapsed: i64, ticks_per_second: f64) -> bool {
         let enough = elapsed >= self.duration || observations >= self.most;
-        let longest = self.patience.map_or(0.0, |patience| patience.most_ns as f64 / 1e9 * ticks_per_second);
-        let patient = elapsed < self.duration.saturating_add(longest as i64) && observations < 2 * self.most;
-        enough && (2 * alone >= observations.min(self.most) || !patient)
+        let longest = self.wait.map_or(0.0, |wait| wait.most_ns as f64 / 1e9 * ticks_per_second);
+        let may_go_on =
+            elapsed < self.duration.saturating_add(longest as i64) && observations < 2 * self.most;
+        enough && (2 * alone >= observations.min(self.most) || !may_go_on)
     }
 }
 

@@ -30,7 +30,7 @@ pub struct CoreReadings {
 
 /// How long short work may wait for its core to be alone.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Patience {
+pub struct CoreWait {
     /// The quotient of stream over chain up to which the core is alone.
     pub alone_up_to: f64,
     /// How long a trial may wait, and observe beyond its time, nanoseconds.

@@ -5,7 +5,7 @@ use super::conditions::Snapshot;
 use super::counters::Counting;
 use super::observations::Observations;
 use super::observe::{Found, Sampler};
-use super::occupancy::{self, Patience};
+use super::occupancy::{self, CoreWait};
 use super::on_cpu::OnCpu;
 use super::outcome::TrialOutcome;
 use super::sample::Sample;
@@ -63,7 +63,7 @@ pub struct Setting {
     /// Up to which quotient of stream over chain the core counts as alone, and how long short work may wait for that;
     /// `None` while no such level is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub core: Option<Patience>,
+    pub core_wait: Option<CoreWait>,
     /// Whether each thread is pinned to a CPU of its own, and the process to none.
     pub spread: bool,
     /// The CPU to be pinned to.
@@ -184,8 +184,9 @@ fn observe<C: Clock>(
     let mut workload = experiment.prepare(&visit.points[0], site)?;
     let spin = gaps::spin(clock, hz, overhead(clock), SPIN_NS);
     let core_hz_before = frequency::observe(clock, hz);
-    let core = visit.points.iter().all(is_on_one_cpu).then_some(setting.core).flatten();
-    let sampler = Sampler { clock, ticks_per_second: hz, duration_ns: site.duration_ns, stopwatch, core };
+    let core_wait = visit.points.iter().all(is_on_one_cpu).then_some(setting.core_wait).flatten();
+    let sampler =
+        Sampler { clock, ticks_per_second: hz, duration_ns: site.duration_ns, stopwatch, core_wait };
     let begin = || (Snapshot::take(setting.cpu_stat.as_deref()), Counting::begin(), OnCpu::begin());
     let (mut found, (before, counting, on_cpu)) = sampler.observe(&mut workload, begin)?;
     let on_cpu = on_cpu.end();

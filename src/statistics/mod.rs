@@ -31,6 +31,7 @@ mod robust_line;
 mod segments;
 mod signed_rank;
 mod steady;
+mod summary;
 
 pub use difference::difference;
 pub use estimate::{Estimate, Interval, MINIMUM_TRIALS, estimate};
@@ -52,3 +53,4 @@ pub use ratio::{Ratio, ratio};
 pub use robust_line::{RobustLine, theil_sen};
 pub use segments::{Segments, two_segments};
 pub use steady::steady_from;
+pub use summary::{Summary, TRIMMED, summary};

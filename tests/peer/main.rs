@@ -4,9 +4,9 @@
 mod described;
 
 mod callers;
-mod fuzz;
 mod impostors;
 mod process;
+mod relays;
 mod reports;
 mod runs;
 mod server;

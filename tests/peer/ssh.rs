@@ -56,6 +56,21 @@ fn this_program_is_copied_serves_and_removes_itself() {
 }
 
 #[test]
+fn ssh_forwards_nothing_and_is_told_no_password() {
+    let folder = tempfile::tempdir().unwrap();
+    let note = r#"env >>"$(dirname "$0")/noted"; echo "arguments: $*" >>"$(dirname "$0")/noted""#;
+    let path = programs(folder.path(), &[("ssh", &format!("{note}\n{LOCALLY}"))]);
+    let mut command = run("lab", &folder.path().join("run.jsonl"));
+    command.env("PATH", path).env("TMPDIR", folder.path()).env("FATHOM_REMOTE_PASSWORD", "pass word");
+    let output = command.output().unwrap();
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", String::from_utf8_lossy(&output.stderr));
+    let noted = std::fs::read_to_string(folder.path().join("bin/noted")).unwrap();
+    assert!(!noted.contains("pass word"), "ssh was told the password of a file server");
+    let calls: Vec<&str> = noted.lines().filter(|line| line.starts_with("arguments:")).collect();
+    assert!(!calls.is_empty() && calls.iter().all(|call| call.contains("-a -x")), "{calls:?}");
+}
+
+#[test]
 fn this_program_is_not_copied_where_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let note = "[ \"$1\" = -c ] && touch \"$(dirname \"$0\")/copied\"; exec /usr/bin/head \"$@\"";

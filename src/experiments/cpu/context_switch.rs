@@ -103,30 +103,31 @@ impl Experiment for ContextSwitch {
         let calls = |count: f64| {
             Prediction::new().software("system calls, each a bare entry at least", count, entry.clone())
         };
-        let literature = |ns, what| Basis::published(ns, what);
+        let estimated = |ns| Basis::assumed(ns, "estimated from the path in the kernel");
         Ok(match (point.name(&MECHANISM), point.placement()) {
             (USER_LEVEL, _) => Prediction::new().hardware(
                 "six registers and a stack pointer saved and restored",
                 1.0,
-                known.cycles(8.0, "fourteen memory instructions, two a cycle, and a return"),
+                known.assumed_cycles(8.0, "fourteen memory instructions, two a cycle, and a return"),
             ),
-            (PIPE_ALONE, _) => calls(2.0).software(
-                "a pipe's lock, copy and wake-up check, twice",
-                2.0,
-                literature(100.0, "estimate from the path in the kernel"),
-            ),
+            (PIPE_ALONE, _) => {
+                calls(2.0).software("a pipe's lock, copy and wake-up check, twice", 2.0, estimated(100.0))
+            }
             (PIPE_NET, _) => scheduler(Prediction::new(), point, known),
             (START, _) => created(point, known),
             (YIELD, _) => scheduler(calls(1.0), point, known),
             (RING, _) => scheduler(Prediction::new(), point, known).hardware(
                 "the working set fetched again from the next cache",
                 point.number(&WORKING_SET) as f64 / 64.0,
-                known.cycles(4.0, "a line from the second-level cache in some 4 cycles when prefetched"),
+                known.assumed_cycles(
+                    4.0,
+                    "a line from the second-level cache in some 4 cycles when prefetched",
+                ),
             ),
             (_, Placement::OneCpu) => scheduler(calls(2.0), point, known).software(
                 "the mechanism's own work",
                 1.0,
-                literature(200.0, "estimate from the path in the kernel"),
+                estimated(200.0),
             ),
             // Whether an idle CPU polls or sleeps decides; a virtual one must be woken by the hypervisor.
             (_, _) if known.machine.is_virtual() => calls(2.0).software(
@@ -137,7 +138,7 @@ impl Experiment for ContextSwitch {
             _ => calls(2.0).software(
                 "an idle CPU woken by an interrupt",
                 1.0,
-                literature(2000.0, "order of an inter-processor interrupt and leaving a shallow sleep"),
+                Basis::assumed(2000.0, "order of an inter-processor interrupt and leaving a shallow sleep"),
             ),
         })
     }

@@ -58,7 +58,7 @@ impl Experiment for CoreToCore {
         let (from, to) = pairs::of(point);
         let basis = match known.machine.nearness(from, to) {
             Nearness::Core => {
-                Basis::published(10.0, "threads of one core share its first-level cache: some tens of cycles")
+                Basis::assumed(10.0, "threads of one core share its first-level cache: some tens of cycles")
             }
             Nearness::OtherPackage => Basis::published(
                 150.0,

@@ -84,7 +84,7 @@ impl Experiment for Noise {
         } else {
             (1.0, "a tick")
         };
-        let each = Basis::published(2_000.0 * virtual_exit, tick);
+        let each = Basis::assumed(2_000.0 * virtual_exit, tick);
         Ok(match point.name(&FIGURE) {
             LOST => {
                 let share = Basis { value: each.value * hertz / 1e9 * 1e6, source: each.source };

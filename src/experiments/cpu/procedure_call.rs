@@ -85,7 +85,7 @@ impl Experiment for ProcedureCall {
             SINGLE => branches.hardware(
                 "the call and what it waits for, emptied from the pipeline between fences",
                 1.0,
-                known.cycles(15.0, "assumed: the depth of a pipeline"),
+                known.assumed_cycles(15.0, "the depth of a pipeline"),
             ),
             "spilled" => branches
                 .hardware(

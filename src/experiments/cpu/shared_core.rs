@@ -106,10 +106,7 @@ impl Experiment for SharedCore {
             let share = if siblings {
                 Basis::fact(1e6, "the kernel declares the two CPUs to be threads of one core")
             } else {
-                Basis::published(
-                    1e4,
-                    "declared to be of different cores; one window in a hundred is disturbed (assumed)",
-                )
+                Basis::assumed(1e4, "declared to be of different cores; one window in a hundred is disturbed")
             };
             return Ok(Prediction::new().hardware(
                 "the share of time in which they share a core",

@@ -141,9 +141,9 @@ impl Experiment for SystemCall {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let service = find(point).map_err(|error| error.to_string())?;
         let entry = if service.name == "getppid" {
-            Basis::published(
+            Basis::assumed(
                 74.2 - 40.0,
-                "report 000, table 5: a null write takes 74.2 ns, of which the write itself is assumed to be 40",
+                "report 000's null write of 74.2 ns (table 5) less some 40 of the write itself",
             )
         } else {
             known.measured_or(
@@ -177,7 +177,7 @@ impl Experiment for SystemCall {
         Ok(prediction.software(
             service.why,
             1.0,
-            Basis::published(service.work_ns, "estimate from the path in the kernel"),
+            Basis::assumed(service.work_ns, "estimated from the path in the kernel"),
         ))
     }
 

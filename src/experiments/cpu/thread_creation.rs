@@ -66,7 +66,7 @@ impl Experiment for ThreadCreation {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         if point.name(&MEASURE) == USER_LEVEL {
-            let switches = known.measured_or(
+            let switches = known.measured_or_assumed(
                 "cpu/context_switch",
                 &Point::new()
                     .named(&parameter("mechanism"), USER_LEVEL)

@@ -204,13 +204,14 @@ fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
 
 fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> Prediction {
     let counter = Point::new().named(&READING, "rdtscp").named(&MEASURE, COST);
-    let reading = known.measured_or(ABOUT.name, &counter, 12.0, "a counter reading of 36 cycles at 3 GHz");
+    let reading =
+        known.measured_or_assumed(ABOUT.name, &counter, 12.0, "a counter reading of 36 cycles at 3 GHz");
     let prediction = Prediction::new();
     let coarse = clock.ends_with("coarse");
     let prediction =
         if coarse { prediction } else { prediction.hardware("reading the counter", 1.0, reading) };
     let work =
-        known.cycles(25.0, "assumed: some 25 dependent instructions to scale and check the sequence counter");
+        known.assumed_cycles(25.0, "some 25 dependent instructions to scale and check the sequence counter");
     let prediction = prediction.software("scaling to nanoseconds", 1.0, work);
     if by_system_call || clock.ends_with("cputime") {
         let entry =
@@ -226,11 +227,11 @@ fn predicted_resolution(reading: &str) -> Result<Prediction, String> {
             4e6,
             "clock_getres(2): the coarse clocks advance at the timer tick, 4 ms at the usual 250 Hz",
         ),
-        _ if reading.contains(" by ") => crate::experiment::Basis::published(
+        _ if reading.contains(" by ") => crate::experiment::Basis::assumed(
             20.0,
             "a step cannot be seen below the cost of a reading, 20 ns",
         ),
-        _ => crate::experiment::Basis::published(
+        _ => crate::experiment::Basis::assumed(
             10.0,
             "a step cannot be seen below the cost of a reading, 10 ns",
         ),

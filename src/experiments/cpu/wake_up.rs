@@ -67,12 +67,12 @@ impl Experiment for WakeUp {
         let slack = if point.name(&TIMER) == "timerfd" { 0.0 } else { point.number(&SLACK) as f64 };
         let entry = kernel_service::entry(known);
         let woken = if known.machine.is_virtual() {
-            Basis::published(
+            Basis::assumed(
                 20_000.0,
                 "order of a timer interrupt that a hypervisor must deliver to a sleeping virtual CPU",
             )
         } else {
-            Basis::published(3_000.0, "order of a timer interrupt, leaving a shallow sleep, and a switch")
+            Basis::assumed(3_000.0, "order of a timer interrupt, leaving a shallow sleep, and a switch")
         };
         Ok(Prediction::new()
             .hardware("the timer's interrupt reaches a sleeping CPU", 1.0, woken)

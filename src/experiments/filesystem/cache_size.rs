@@ -100,12 +100,7 @@ impl Experiment for CacheSize {
     /// What is available, cache that can be dropped included: files compete with what processes hold, and win all else.
     fn predict(&self, _: &Point, known: &Known) -> Result<Prediction, String> {
         let available = known.machine.available_bytes().map_or_else(
-            || {
-                Basis::published(
-                    4e9,
-                    "the memory of a small machine, assumed: how much there is, is not known",
-                )
-            },
+            || Basis::assumed(4e9, "the memory of a small machine: how much there is, is not known"),
             |bytes| {
                 Basis::fact(
                     bytes as f64,

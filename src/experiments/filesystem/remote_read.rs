@@ -48,7 +48,7 @@ static ABOUT: About = About {
               machine, in its host. Through a mount, sequential reads are read ahead by this machine's kernel, so that \
               a block may have arrived before it is asked for. sftp encrypts: its figures hold the ciphers of both \
               sides. Where the server is this machine, both sides share processors and memory, and there is no wire.",
-    version: 1,
+    version: 2,
     parameters: &[PROTOCOL, STATE, ORDER, BLOCK, QUEUE_DEPTH],
     trends: &[],
     shown: Shown::by(&[]),

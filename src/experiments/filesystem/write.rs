@@ -114,7 +114,7 @@ impl Experiment for Write {
             CACHED => {
                 let read = read::from_the_cache(point.name(&ORDER) == RANDOM, point.number(&BLOCK), known);
                 let copied = read.unwrap_or_else(|| {
-                    let copy = known.cycles(0.25, "a byte copied: some 4 bytes a cycle (assumed)");
+                    let copy = known.assumed_cycles(0.25, "a byte copied: some 4 bytes a cycle");
                     calls.hardware("the copy", bytes, copy)
                 });
                 let batches = (bytes / 4096.0 / read::PAGES_AT_ONCE).max(1.0);

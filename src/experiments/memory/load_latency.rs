@@ -207,7 +207,7 @@ fn largest(machine: &Machine) -> u64 {
 /// From which effort on a size is visited. Building a set takes longer than timing it from some 32 MiB on, so a quick run
 /// takes two sizes to an octave, then whole octaves up to 128 MiB. The default takes four to an octave; with huge pages
 /// two beyond 64 MiB, and beyond 128 MiB only 256 MiB and a gigabyte; with base pages one beyond 32 MiB, up to 128 MiB. The
-/// rest is for patience.
+/// rest is left to a thorough one.
 fn cycle_effort(pages: Pages, size: u64) -> Effort {
     let fineness = sizes::fineness(size);
     let (quick, fine) = match pages {
@@ -310,7 +310,7 @@ fn predict_elements(known: &Known, size: f64) -> Prediction {
     let latency = hierarchy::answered(Prediction::new(), known, size).total();
     let buffers = "10 to 16 lines in flight per core (Intel optimization manual: 10 to 16 fill buffers)";
     Prediction::new()
-        .software("drawing an index", 1.0, known.cycles(4.0, "four multiplications, one a cycle"))
+        .software("drawing an index", 1.0, known.assumed_cycles(4.0, "four multiplications, one a cycle"))
         .hardware("a load, shared by those in flight", 1.0 / 10.0, Basis::published(latency, buffers))
 }
 

@@ -75,7 +75,7 @@ impl Experiment for MinorFault {
         let page = Pages::Base.bytes() as f64;
         let access = point.name(&ACCESS);
         if access == CLEARED {
-            let bytes = known.cycles(page / 32.0, "32 bytes stored a cycle, as far as caches allow");
+            let bytes = known.assumed_cycles(page / 32.0, "32 bytes stored a cycle, as far as caches allow");
             return Ok(Prediction::new().hardware("a page stored through", 1.0, bytes));
         }
         let trapped = if access == POPULATED { Prediction::new() } else { trap(Prediction::new(), known) };

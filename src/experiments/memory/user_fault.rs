@@ -96,13 +96,13 @@ impl Experiment for UserFault {
         );
         let place = point.placement();
         let handed = match place {
-            Placement::OneCpu => known.measured_or(
+            Placement::OneCpu => known.measured_or_assumed(
                 "cpu/context_switch",
                 &hand_over(place),
                 1_200.0,
                 "a turn handed to another thread on the same CPU in 1.2 µs",
             ),
-            _ => known.measured_or(
+            _ => known.measured_or_assumed(
                 "cpu/context_switch",
                 &hand_over(place),
                 5_000.0,

@@ -7,12 +7,12 @@ use crate::experiments::cpu::context_switch;
 
 /// What it takes until the other side runs, nanoseconds: a switch on one CPU, a wake-up on another.
 pub fn hand_over(placement: Placement, known: &Known) -> (&'static str, Basis) {
-    let of = |point, ns, citation| known.measured_or("cpu/context_switch", &point, ns, citation);
     match placement {
         Placement::OneCpu => (
             "switches to the other process and back",
-            of(
-                context_switch::between_processes(),
+            known.measured_or(
+                "cpu/context_switch",
+                &context_switch::between_processes(),
                 (1_785.8 - 579.2) / 2.0,
                 "half of report 000's round trip through pipes, less the pipes (table 7)",
             ),
@@ -25,7 +25,12 @@ pub fn hand_over(placement: Placement, known: &Known) -> (&'static str, Basis) {
         ),
         _ => (
             "sleeping CPUs woken, there and back",
-            of(context_switch::across_cpus(), 2_000.0, "order of an interrupt and leaving a shallow sleep"),
+            known.measured_or_assumed(
+                "cpu/context_switch",
+                &context_switch::across_cpus(),
+                2_000.0,
+                "order of an interrupt and leaving a shallow sleep",
+            ),
         ),
     }
 }
@@ -71,8 +76,8 @@ pub fn further_fragments(bytes: f64) -> f64 {
 pub fn packet_ns(known: &Known) -> Basis {
     let there_and_back = known.measured("network/round_trip", &ping(LOOPBACK));
     let measured = there_and_back.map(|found| Basis { value: found.value / 2.0, ..found });
-    let (ns, citation) = (1_250.0, "assumed: half of an echo request and its reply in 2.5 µs");
-    measured.unwrap_or_else(|| Basis::published(ns, citation))
+    let (ns, reason) = (1_250.0, "half of an echo request and its reply in 2.5 µs");
+    measured.unwrap_or_else(|| Basis::assumed(ns, reason))
 }
 
 /// Bits per second of the fastest adapter that is up and tells its rate; of none, that of the usual one.
@@ -81,7 +86,7 @@ pub fn link_rate(known: &Known) -> Basis {
         Some((name, rate)) => {
             Basis::fact(rate, &format!("the rate of {name}, the fastest adapter that is up"))
         }
-        None => Basis::published(1e9, "no adapter tells its rate; 1 Gbit/s is what most have"),
+        None => Basis::assumed(1e9, "no adapter tells its rate; 1 Gbit/s is what most have"),
     }
 }
 
@@ -99,7 +104,7 @@ pub fn adapter(known: &Known) -> Option<(String, f64)> {
 
 /// A local network there and back, nanoseconds: for hosts that no measurement has reached yet.
 pub fn network_round_trip() -> Basis {
-    Basis::published(
+    Basis::assumed(
         100_000.0,
         "order of a round trip through two wired adapters and a switch; Wi-Fi takes some 20 times as much (report 000: 2.1 ms)",
     )

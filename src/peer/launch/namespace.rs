@@ -6,7 +6,7 @@
 //! `unshare --user --map-root-user --net`), and the program `ip`.
 
 use super::{Launched, Launcher, NoPeer, Said, ready};
-use crate::experiment::Failure;
+use crate::experiment::{Access, Failure};
 use crate::peer::proof::chance;
 use crate::peer::{PeerAddress, Token};
 use crate::sampling::partner;
@@ -50,6 +50,7 @@ fn start(link: &Link) -> io::Result<Child> {
     if link.has_ipv6 {
         peer.args(["--listen", &link.six(2).to_string()]);
     }
+    peer.env_remove(Access::PASSWORD);
     peer.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 

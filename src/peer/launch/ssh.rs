@@ -6,6 +6,7 @@
 //! left, also after a kill. What is measured goes past ssh, by direct connections.
 
 use super::{Launched, Launcher, NoPeer, Said, ready};
+use crate::experiment::Access;
 use crate::peer::proof::chance;
 use crate::peer::{PeerAddress, Token};
 use crate::sampling::partner;
@@ -62,7 +63,9 @@ fn start(host: &str, shell: &str) -> io::Result<Child> {
     let parent = std::process::id();
     let mut ssh = Command::new("ssh");
     // No terminal there: what passes is ours, byte for byte.
-    ssh.args(["-T", "--", host, shell]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    // Neither the user's agent nor their display is lent to a host that only measures.
+    ssh.args(["-T", "-a", "-x", "--", host, shell]).env_remove(Access::PASSWORD);
+    ssh.stdin(Stdio::piped()).stdout(Stdio::piped());
     // SAFETY: between fork and exec only prctl and getppid are called.
     unsafe { ssh.pre_exec(move || partner::die_with(parent).map_err(|_| io::ErrorKind::Other.into())) };
     ssh.spawn()
@@ -138,7 +141,9 @@ fn candidates(host: &str, address: Option<IpAddr>, listens: &[IpAddr]) -> Vec<Ip
 
 /// The addresses of the name that the user's configuration gives the host.
 fn resolved(host: &str) -> Vec<IpAddr> {
-    let output = Command::new("ssh").args(["-G", "--", host]).stderr(Stdio::null()).output();
+    let mut ssh = Command::new("ssh");
+    ssh.args(["-G", "-a", "-x", "--", host]).env_remove(Access::PASSWORD);
+    let output = ssh.stderr(Stdio::null()).output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let name = text.lines().find_map(|line| line.strip_prefix("hostname ")).unwrap_or(host);
     (name, 0).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect()).unwrap_or_default()

@@ -75,8 +75,15 @@ pub enum Transport {
     Udp,
 }
 
+/// The largest message that comes back, bytes: a client cannot have a peer fill its memory.
+const LARGEST_MESSAGE: u32 = 64 << 20;
+
+/// The largest datagram of IPv4, bytes (RFC 768 and 791: 65,535 less two headers).
+const LARGEST_DATAGRAM: u32 = 65_507;
+
 /// Begins a service: when this returns, its port can be reached.
 pub fn serve(service: &Service, place: &Place) -> Result<Running, Failure> {
+    ensure_bounded(service)?;
     match service {
         Service::Echo { transport: Transport::Tcp, bytes } => echo::tcp(*bytes as usize, place),
         Service::Echo { transport: Transport::Udp, bytes } => echo::udp(*bytes as usize, place),
@@ -89,6 +96,22 @@ pub fn serve(service: &Service, place: &Place) -> Result<Running, Failure> {
         Service::Datagrams { bytes } => datagrams::begin(*bytes, place),
         Service::Accept => accept::begin(place),
     }
+}
+
+/// Messages of no bytes are all there at once, for ever, and one of all memory would fill it.
+fn ensure_bounded(service: &Service) -> Result<(), Failure> {
+    let (bytes, most) = match service {
+        Service::Echo { transport: Transport::Tcp, bytes } => (*bytes, LARGEST_MESSAGE),
+        Service::Echo { transport: Transport::Udp, bytes } | Service::Datagrams { bytes } => {
+            (*bytes, LARGEST_DATAGRAM)
+        }
+        Service::Sink { acknowledged: Some(bytes), .. } => (*bytes, u32::MAX),
+        Service::Sink { .. } | Service::Source { .. } | Service::Accept => return Ok(()),
+    };
+    if (1..=most).contains(&bytes) {
+        return Ok(());
+    }
+    Err(Failure::Unsupported(format!("messages of {bytes} bytes are not served")))
 }
 
 #[cfg(test)]

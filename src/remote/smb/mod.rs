@@ -1,9 +1,13 @@
 //! A client of SMB 2.1 (Microsoft's MS-SMB2): one share, one file; as nobody, or as a user with a password.
+//!
+//! What a user asks and is answered is signed from the log-in on, whatever the negotiation said of it: that is not signed, so
+//! that whoever stands on the way may have written it. Nobody has no password, and so no key to sign with.
 
 mod ntlm;
 mod session;
 
 use super::client::{Client, Kind, Ticket};
+use super::deadline::Deadline;
 use super::wire::{Message, Wire};
 use crate::experiment::{Access, Failure};
 use crate::machine::RemoteUrl;
@@ -27,7 +31,8 @@ const DIALECTS: [u16; 2] = [0x0202, 0x0210];
 /// A server's ability to move more than 64 KiB at once.
 const LARGE: u32 = 4;
 
-/// What a server says of signing: it must be.
+/// What a client says of signing: it may be, or it must be.
+const SIGNING_ENABLED: u8 = 1;
 const SIGNING_REQUIRED: u8 = 2;
 
 /// What a session may be: a guest's, or nobody's, neither of which can be signed.
@@ -59,24 +64,26 @@ struct Opened {
 
 impl Smb {
     /// Connects, agrees on a dialect, says who asks, and chooses the share: the first name of the path.
-    pub fn connect(url: &RemoteUrl, access: &Access) -> Result<Self, Failure> {
+    pub fn connect(url: &RemoteUrl, access: &Access, deadline: Deadline) -> Result<Self, Failure> {
         let share = url.path.split('/').find(|name| !name.is_empty());
         let share = share.ok_or_else(|| Failure::Broke(format!("{url} names no share")))?.to_owned();
-        let session = Session::over(Wire::connect(&url.host, url.port.unwrap_or(PORT))?);
+        let user = user(url, access)?;
+        let signing = if user.is_some() { SIGNING_REQUIRED } else { SIGNING_ENABLED };
+        let session = Session::over(Wire::connect(&url.host, url.port.unwrap_or(PORT), deadline)?);
         let mut client = Smb { session, share, handle: [0; 16], most: PER_CREDIT };
-        let must_sign = client.negotiate()?;
-        client.log_in(url, access, must_sign)?;
+        client.negotiate(signing)?;
+        client.log_in(user.as_ref(), signing)?;
         client.choose(&url.host)?;
         Ok(client)
     }
 
-    /// Agrees on a dialect; whether the server wants everything signed.
-    fn negotiate(&mut self) -> Result<bool, Failure> {
+    /// Agrees on a dialect and on how much a request may move.
+    fn negotiate(&mut self, signing: u8) -> Result<(), Failure> {
         let dialects: Vec<u8> = DIALECTS.iter().flat_map(|dialect| dialect.to_le_bytes()).collect();
-        let client = [&[36, 0, 2, 0, 1, 0, 0, 0][..], &LARGE.to_le_bytes(), &guid(), &[0; 8]].concat();
+        let client = [&[36, 0, 2, 0, signing, 0, 0, 0][..], &LARGE.to_le_bytes(), &guid(), &[0; 8]].concat();
         let answer = self.asked(NEGOTIATE, "a dialect", &[&client, &dialects])?;
         let mut said = answer.body();
-        let (_, signing) = (said.u16_le()?, said.u16_le()?);
+        said.bytes(4)?;
         let dialect = said.u16_le()?;
         said.bytes(18)?;
         let capabilities = said.u32_le()?;
@@ -84,37 +91,40 @@ impl Smb {
         self.session.large = dialect != DIALECTS[0] && capabilities & LARGE != 0;
         let most = if self.session.large { MOST } else { PER_CREDIT as u32 };
         self.most = read.min(write).clamp(4096, most) as usize;
-        Ok(signing as u8 & SIGNING_REQUIRED != 0)
+        Ok(())
     }
 
-    fn log_in(&mut self, url: &RemoteUrl, access: &Access, must_sign: bool) -> Result<(), Failure> {
-        let asked = self.set_up(&ntlm::hello())?;
+    fn log_in(&mut self, user: Option<&User>, signing: u8) -> Result<(), Failure> {
+        let asked = self.set_up(&ntlm::hello(), signing)?;
         if asked.status != MORE {
             return Err(self.refused("logging in", asked.status));
         }
         self.session.id = u64::from_le_bytes(*asked.bytes[40..].first_chunk().unwrap_or(&[0; 8]));
         let challenge = Challenge::parse(token(&asked)?)?;
-        let user = user(url, access)?;
-        let answer = ntlm::answer(
-            &challenge,
-            user.as_ref(),
-            u64::from_le_bytes(*guid().first_chunk().unwrap_or(&[0; 8])),
-        );
-        let logged_in = self.set_up(&answer.message)?;
+        let own = u64::from_le_bytes(*guid().first_chunk().unwrap_or(&[0; 8]));
+        let answer = ntlm::answer(&challenge, user, own);
+        let logged_in = self.set_up(&answer.message, signing)?;
         if logged_in.status != 0 {
             let who = user.map_or("nobody".to_owned(), |user| format!("user {}", user.name));
             return Err(self.refused(&format!("logging in as {who}"), logged_in.status));
         }
         let mut said = logged_in.body();
         let (_, flags) = (said.u16_le()?, said.u16_le()?);
-        self.session.key = answer.key.filter(|_| must_sign && flags & UNSIGNED == 0);
+        if let Some(user) = user.filter(|_| flags & UNSIGNED != 0) {
+            return Err(Failure::Broke(format!(
+                "{}: it has let user {} in as a guest, whom it answers without a signature: name no user to read as nobody",
+                self.session.server(),
+                user.name
+            )));
+        }
+        self.session.key = answer.key;
         Ok(())
     }
 
-    fn set_up(&mut self, token: &[u8]) -> Result<Answer, Failure> {
+    fn set_up(&mut self, token: &[u8], signing: u8) -> Result<Answer, Failure> {
         let place = (HEADER as u16 + 24).to_le_bytes();
         let length = (token.len() as u16).to_le_bytes();
-        let before = [&[25, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0][..], &place, &length, &[0; 8]].concat();
+        let before = [&[25, 0, 0, signing, 0, 0, 0, 0, 0, 0, 0, 0][..], &place, &length, &[0; 8]].concat();
         self.session.call(SESSION_SETUP, &[&before, token])
     }
 

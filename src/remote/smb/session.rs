@@ -1,7 +1,7 @@
-//! Messages of SMB 2 (Microsoft's MS-SMB2) over TCP: numbered, signed where the server wants it, credited.
+//! Messages of SMB 2 (Microsoft's MS-SMB2) over TCP: numbered, signed where a user asks, credited.
 
 use crate::experiment::Failure;
-use crate::remote::early::Early;
+use crate::remote::unanswered::Unanswered;
 use crate::remote::wire::{Message, Wire};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -33,12 +33,12 @@ pub struct Session {
     pub id: u64,
     /// The share's number, as the server gave it.
     pub tree: u32,
-    /// Signs what is sent and proves what is received, where the server asks for it.
+    /// Signs what is sent and proves what is received, of whoever has a password.
     pub key: Option<[u8; 16]>,
     /// Whether requests of more than one credit are understood.
     pub large: bool,
     requests: u64,
-    early: Early,
+    unanswered: Unanswered,
     message: Vec<u8>,
 }
 
@@ -71,7 +71,7 @@ impl Answer {
 impl Session {
     /// Nothing is said yet; the first message is paid for.
     pub fn over(wire: Wire) -> Self {
-        let (early, message) = (Early::default(), vec![]);
+        let (unanswered, message) = (Unanswered::default(), vec![]);
         Session {
             wire,
             next: 0,
@@ -81,7 +81,7 @@ impl Session {
             key: None,
             large: false,
             requests: 0,
-            early,
+            unanswered,
             message,
         }
     }
@@ -106,6 +106,7 @@ impl Session {
             self.message[4 + 48..4 + HEADER].copy_from_slice(&signature);
         }
         self.requests += 1;
+        self.unanswered.asked(number);
         self.wire.send(&self.message)?;
         Ok(number)
     }
@@ -129,15 +130,13 @@ impl Session {
 
     /// Waits for the answer to a request.
     pub fn receive(&mut self, number: u64) -> Result<Answer, Failure> {
-        if let Some(bytes) = self.early.take(number) {
-            return Ok(answered(bytes));
-        }
         loop {
+            if let Some(bytes) = self.unanswered.take(number) {
+                return Ok(answered(bytes));
+            }
             let answer = self.next_answer()?;
-            match answer.number(24) {
-                _ if answer.status == PENDING => {}
-                this if this == number => return Ok(answer),
-                other => self.early.keep(other, answer.bytes),
+            if answer.status != PENDING {
+                self.unanswered.keep(answer.number(24), answer.bytes)?;
             }
         }
     }

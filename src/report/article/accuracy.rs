@@ -34,13 +34,17 @@ pub(super) fn of(found: &Results) -> Option<Section> {
             group.row(row(Text::plain("all of them"), chapter).weighing(crate::report::paper::Weight::Sum)),
         );
     }
+    let kinds = found.accuracy.independent.iter().chain(&found.accuracy.dependent);
+    let kinds =
+        kinds.map(|tally| row(Text::plain(&*tally.name), tally).weighing(crate::report::paper::Weight::Sum));
     let whole = row(Text::plain("the whole run"), total).weighing(crate::report::paper::Weight::Sum);
     let said = format!(
-        "Of {} that were predicted before they were measured, {} came within a factor of {FAIR} of it and {} within {CLOSE}. A \
+        "Of {} that were predicted before they were measured, {} came within a factor of {FAIR} of it and {} within {CLOSE}{}. A \
          prediction stays when it was wrong. ",
         words::plural(total.judged, "value"),
         quantities::percent(total.fair.share),
-        quantities::percent(total.close.share)
+        quantities::percent(total.close.share),
+        independent(found)
     );
     let overall = found.overall.iter().map(|said| finding::text(&said.statement));
     let overall = overall.map(|said| Block::Paragraph(Text::prose(&said)));
@@ -48,8 +52,19 @@ pub(super) fn of(found: &Results) -> Option<Section> {
         Section::new(Key::of("accuracy"), "How good the predictions were")
             .say(Text::plain(said).and(Text::to(&table.key)).and(" has each experiment."))
             .with_all(overall)
-            .with(table.group(Group::default().row(whole))),
+            .with(table.group(Group::default().rows(kinds.chain([whole])))),
     )
+}
+
+/// How good those were that the run itself had no part in; nothing where there are none.
+fn independent(found: &Results) -> String {
+    found.accuracy.independent.as_ref().map_or(String::new(), |tally| {
+        format!(
+            "; of {} of them, which stand on nothing that the same run has measured, {} came within a factor of {FAIR}",
+            tally.judged,
+            quantities::percent(tally.fair.share)
+        )
+    })
 }
 
 fn row(name: Text, tally: &Tally) -> Row {

@@ -11,6 +11,7 @@ mod method;
 mod opening;
 mod places;
 mod prediction;
+mod published_statistics;
 mod results;
 mod settings;
 mod summary;
@@ -38,7 +39,8 @@ pub fn of(found: &Results, published: Option<&Published>) -> Document {
     document.sections.push(summary::of(found));
     document.sections.extend(accuracy::of(found));
     document.sections.extend(published.map(|published| beside::of(found, published)));
-    document.sections.extend([without::of(found), conditions::of(found), settings::of(found), references()]);
+    document.sections.extend([without::of(found), conditions::of(found), settings::of(found)]);
+    document.sections.extend([published_statistics::of(found), references()]);
     document
 }
 

@@ -83,6 +83,7 @@ fn source(source: &Source) -> Text {
             "measured in this run: {experiment}, {}",
             words::label(experiment.as_str(), point)
         )),
+        Source::Assumed { reason } => Text::plain(format!("assumed: {reason}")),
         // A citation may begin with how its cycles became a time: `2 cycles of 0.3846 ns: a book`.
         Source::Published { citation } => match citation.split_once(" ns: ") {
             Some((cycles, work)) => Text::plain(format!("{cycles} ns")).cite(work),

@@ -208,9 +208,11 @@ fn grain(unit: Unit, value: f64) -> f64 {
     if unit == Unit::Bytes { Measure::of(unit, value).size } else { 1.0 }
 }
 
+/// The least and the greatest, of those that have a place: what overflowed would stretch an axis without end.
 fn ends(values: &[f64]) -> (f64, f64) {
-    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let finite = || values.iter().copied().filter(|value| value.is_finite());
+    let low = finite().fold(f64::INFINITY, f64::min);
+    let high = finite().fold(f64::NEG_INFINITY, f64::max);
     if low <= high { (low, high) } else { (0.0, 1.0) }
 }
 

@@ -10,6 +10,8 @@ pub(super) struct AccuracyReport<'run> {
     fair_factor: f64,
     chapters: Vec<TallyReport<'run>>,
     experiments: Vec<TallyReport<'run>>,
+    independent: Option<TallyReport<'run>>,
+    dependent: Option<TallyReport<'run>>,
     total: Option<TallyReport<'run>>,
 }
 
@@ -45,6 +47,8 @@ pub(super) fn accuracy(found: &Accuracy) -> AccuracyReport<'_> {
         fair_factor: FAIR,
         chapters: found.chapters.iter().map(tally).collect(),
         experiments: found.experiments.iter().map(tally).collect(),
+        independent: found.independent.as_ref().map(tally),
+        dependent: found.dependent.as_ref().map(tally),
         total: found.total.as_ref().map(tally),
     }
 }

@@ -104,9 +104,9 @@ impl Document {
     }
 }
 
-/// What a reader meets.
+/// A node of a document, in the order in which it is read.
 #[derive(Clone, Copy)]
-pub(super) enum Met<'a> {
+pub(super) enum Node<'a> {
     /// A section, before what is in it.
     Section(&'a Section),
     /// A table, before what is in it.
@@ -119,51 +119,51 @@ pub(super) enum Met<'a> {
     Cell(&'a Text),
 }
 
-/// What is done with it.
-type Meet<'a, 'meet> = dyn FnMut(Met<'a>) + 'meet;
+/// What is done with each node.
+type Visit<'a, 'visit> = dyn FnMut(Node<'a>) + 'visit;
 
 impl Document {
     /// Everything in reading order.
-    pub(super) fn walk<'a>(&'a self, meet: &mut Meet<'a, '_>) {
+    pub(super) fn walk<'a>(&'a self, visit: &mut Visit<'a, '_>) {
         for section in self.front.iter().chain(&self.sections) {
-            section.walk(meet);
+            section.walk(visit);
         }
     }
 }
 
 impl Section {
-    fn walk<'a>(&'a self, meet: &mut Meet<'a, '_>) {
-        meet(Met::Section(self));
-        meet(Met::Text(&self.title));
+    fn walk<'a>(&'a self, visit: &mut Visit<'a, '_>) {
+        visit(Node::Section(self));
+        visit(Node::Text(&self.title));
         for block in &self.blocks {
-            block.walk(meet);
+            block.walk(visit);
         }
         for part in &self.sections {
-            part.walk(meet);
+            part.walk(visit);
         }
     }
 }
 
 impl Block {
-    fn walk<'a>(&'a self, meet: &mut Meet<'a, '_>) {
+    fn walk<'a>(&'a self, visit: &mut Visit<'a, '_>) {
         match self {
-            Block::Paragraph(text) | Block::Aside(_, text) | Block::Question(text) => meet(Met::Text(text)),
-            Block::List(items) => items.iter().for_each(|item| meet(Met::Text(item))),
-            Block::Keys(keys) => keys.iter().for_each(|(_, meaning)| meet(Met::Text(meaning))),
+            Block::Paragraph(text) | Block::Aside(_, text) | Block::Question(text) => visit(Node::Text(text)),
+            Block::List(items) => items.iter().for_each(|item| visit(Node::Text(item))),
+            Block::Keys(keys) => keys.iter().for_each(|(_, meaning)| visit(Node::Text(meaning))),
             Block::Table(table) => {
-                meet(Met::Table(table));
-                meet(Met::Text(&table.caption));
-                table.columns.iter().for_each(|column| meet(Met::Cell(&column.head)));
-                table.cells().for_each(|cell| meet(Met::Cell(cell)));
+                visit(Node::Table(table));
+                visit(Node::Text(&table.caption));
+                table.columns.iter().for_each(|column| visit(Node::Cell(&column.head)));
+                table.cells().for_each(|cell| visit(Node::Cell(cell)));
             }
             Block::Figure(figure) => {
-                meet(Met::Figure(figure));
-                meet(Met::Text(&figure.caption));
+                visit(Node::Figure(figure));
+                visit(Node::Text(&figure.caption));
             }
             Block::Folded { summary, blocks, .. } => {
-                meet(Met::Text(summary));
+                visit(Node::Text(summary));
                 for block in blocks {
-                    block.walk(meet);
+                    block.walk(visit);
                 }
             }
             Block::Heading(_) | Block::Works => {}

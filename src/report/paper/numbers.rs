@@ -1,7 +1,7 @@
 //! The numbers of everything: given here, by walking through the document once in reading order, and nowhere else, so that
 //! no caption can stand under another's table (R-FIX-49).
 
-use super::document::{Document, Met, Numbering, Section};
+use super::document::{Document, Node, Numbering, Section};
 use super::key::Key;
 use super::table::Table;
 use super::text::{Piece, Text};
@@ -48,7 +48,7 @@ impl<'a> Numbers<'a> {
             numbers.places.insert(&section.key, Place::Section(String::new()));
         }
         numbers.sections(&document.sections, "");
-        document.walk(&mut |met| numbers.meet(met));
+        document.walk(&mut |node| numbers.visit(node));
         numbers
     }
 
@@ -71,19 +71,19 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    fn meet(&mut self, met: Met<'a>) {
-        match met {
-            Met::Section(_) => {}
-            Met::Table(table) => {
+    fn visit(&mut self, node: Node<'a>) {
+        match node {
+            Node::Section(_) => {}
+            Node::Table(table) => {
                 self.tables += 1;
                 self.places.insert(&table.key, Place::Table(self.tables));
             }
-            Met::Figure(figure) => {
+            Node::Figure(figure) => {
                 self.figures += 1;
                 self.places.insert(&figure.key, Place::Figure(self.figures));
             }
-            Met::Cell(text) => self.cited(text),
-            Met::Text(text) => {
+            Node::Cell(text) => self.cited(text),
+            Node::Text(text) => {
                 self.cited(text);
                 let notes = text.pieces().iter().filter_map(Piece::note);
                 self.notes.extend(notes);
@@ -153,15 +153,15 @@ impl Document {
     pub fn dangling(&self) -> Vec<Key> {
         let numbers = Numbers::of(self);
         let (mut keys, mut wrong) = (BTreeSet::new(), vec![]);
-        self.walk(&mut |met| {
-            let own = match met {
-                Met::Section(section) => Some(&section.key),
-                Met::Table(table) => Some(&table.key),
-                Met::Figure(figure) => {
+        self.walk(&mut |node| {
+            let own = match node {
+                Node::Section(section) => Some(&section.key),
+                Node::Table(table) => Some(&table.key),
+                Node::Figure(figure) => {
                     wrong.extend(figure.data.iter().filter(|key| !numbers.places.contains_key(key)));
                     Some(&figure.key)
                 }
-                Met::Text(text) | Met::Cell(text) => {
+                Node::Text(text) | Node::Cell(text) => {
                     wrong.extend(text.targets().filter(|key| !numbers.places.contains_key(key)));
                     None
                 }

@@ -2,7 +2,7 @@
 
 use super::numbers::{Numbers, TableNotes};
 use super::{Align, Block, Document, Key, Piece, Section, Table, Text};
-use crate::report::text::{Style, clean, lines};
+use crate::report::text::{Style, clean, display_width, lines};
 
 /// The document, in lines of at most `width` characters as far as words allow.
 pub fn render(document: &Document, width: usize) -> String {
@@ -159,8 +159,8 @@ impl Layout {
 
     /// As wide as the longest cell; then heads break into lines, then columns of words become narrower.
     fn fit(&mut self, width: usize) {
-        let length = |text: &String| text.chars().count();
-        let longest = |text: &String| text.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+        let length = |text: &String| display_width(text);
+        let longest = |text: &String| text.split(' ').map(display_width).max().unwrap_or(0);
         self.widths = self.head.iter().map(longest).collect();
         for row in self.rows.iter().flatten() {
             for (column, cell) in self.widths.iter_mut().zip(row) {

@@ -2,6 +2,7 @@
 //! methods mislead and by how much, and how each was measured.
 
 mod cells;
+mod csv;
 mod json;
 mod methods;
 
@@ -60,6 +61,10 @@ impl Facts for ReplicationReport<'_> {
 }
 
 impl Subject for ReplicationReport<'_> {
+    fn rows(&self) -> String {
+        csv::rows(&self.rows)
+    }
+
     fn document(&self) -> Document {
         let (report, replication, rows) = (self.report, self.replication, self.rows.as_slice());
         let here = run::machine(&self.results.run.header.machine);

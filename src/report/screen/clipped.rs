@@ -1,13 +1,13 @@
 //! Text that takes no more room than it is given.
 
-use crate::report::text::{Style, clean, lines};
+use crate::report::text::{Style, clean, display_width, lines};
 
 /// No sentence takes more lines than this: a name in a run file may be of any length.
 const MOST_OF_ONE: usize = 3;
 
 /// Text in at most [`MOST_OF_ONE`] lines of the style's width, the first behind `lead`, the others below its text.
 pub(super) fn clipped(lead: &str, text: &str, style: Style) -> String {
-    let indent = lead.chars().count();
+    let indent = display_width(lead);
     let room = style.width.saturating_sub(indent).max(20);
     let all = lines(&clean(text), room);
     let mut shown: Vec<String> = all.iter().take(MOST_OF_ONE).map(|line| cut(line, room)).collect();
@@ -19,7 +19,7 @@ pub(super) fn clipped(lead: &str, text: &str, style: Style) -> String {
 
 /// A line of at most so many letters; one that was longer ends in an ellipsis.
 pub(super) fn cut(line: &str, room: usize) -> String {
-    if line.chars().count() <= room {
+    if display_width(line) <= room {
         return line.to_owned();
     }
     let kept: String = line.trim_end_matches(" …").chars().take(room.saturating_sub(1)).collect();

@@ -4,7 +4,7 @@ use super::clipped::cut;
 use crate::report::main_figures::{self, Main, Source};
 use crate::report::quantities::{self, Measure};
 use crate::report::summary::ABSENT;
-use crate::report::text::{Style, clean};
+use crate::report::text::{Style, clean, display_width};
 use crate::report::words;
 use crate::results::{Outcome, PointResult, Results, TrendResult};
 use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle};
@@ -103,8 +103,8 @@ fn chosen(cells: &[String; 6], columns: &[usize]) -> Vec<String> {
 /// What the numbers leave of the width for the words.
 fn room(rows: &[[String; 6]], columns: &[usize], width: usize) -> usize {
     let widest = |column: &usize| {
-        let cells = rows.iter().map(|row| row[*column].chars().count());
-        cells.chain([HEAD[*column].chars().count()]).max().unwrap_or(0) + GAP
+        let cells = rows.iter().map(|row| display_width(&row[*column]));
+        cells.chain([display_width(HEAD[*column])]).max().unwrap_or(0) + GAP
     };
     width.saturating_sub(columns.iter().skip(1).map(widest).sum::<usize>()).max(GAP)
 }

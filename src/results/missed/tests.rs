@@ -39,6 +39,7 @@ fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
         percentiles: vec![],
         modes: vec![],
         negative: 0,
+        published: None,
         outliers: None,
         prediction: Some(prediction),
         unpredicted: None,

@@ -11,8 +11,7 @@ use crate::experiments::{device_facts, memory};
 
 /// Copying a byte out of memory that is not in the caches, nanoseconds.
 fn copied(known: &Known) -> Basis {
-    known
-        .cycles(0.25, "a byte copied from memory to memory: some 4 bytes a cycle, 12 GB/s at 3 GHz (assumed)")
+    known.assumed_cycles(0.25, "a byte copied from memory to memory: some 4 bytes a cycle, 12 GB/s at 3 GHz")
 }
 
 /// The derivation.
@@ -124,8 +123,8 @@ fn byte(known: &Known) -> Basis {
 fn warm(call: &str, point: &Point, known: &Known) -> Prediction {
     let block = point.number(&BLOCK) as f64;
     if call == MMAP {
-        let line = known
-            .cycles(10.0, "a line that a prefetcher fetches from the last cache or from memory (assumed)");
+        let line =
+            known.assumed_cycles(10.0, "a line that a prefetcher fetches from the last cache or from memory");
         let lines = Prediction::new().hardware("a load from every line of the block", block / 64.0, line);
         if point.name(&ORDER) == SEQUENTIAL {
             return lines;

@@ -34,7 +34,7 @@ pub fn predicted(point: &Point, known: &Known) -> Prediction {
 }
 
 fn from_page_cache(prediction: Prediction, bytes: u64, known: &Known) -> Prediction {
-    let copy = Basis::published(COPIED_BYTE_NS, "memory copied at 10 GB/s, assumed");
+    let copy = Basis::assumed(COPIED_BYTE_NS, "memory copied at 10 GB/s");
     prediction.hardware("a byte copied from the page cache", bytes as f64, copy).software(
         "a system call",
         1.0,
@@ -46,22 +46,22 @@ fn from_page_cache(prediction: Prediction, bytes: u64, known: &Known) -> Predict
 fn exchange(through: &str, known: &Known) -> Prediction {
     let (ns, why) = round_trip(known);
     let (software, what) = match through {
-        "sftp" => (60_000.0, "ssh, sshd and sftp-server woken in turn, assumed"),
-        _ => (20_000.0, "two network stacks and a server's thread woken, assumed"),
+        "sftp" => (60_000.0, "ssh, sshd and sftp-server woken in turn"),
+        _ => (20_000.0, "two network stacks and a server's thread woken"),
     };
-    Prediction::new().hardware("a round trip", 1.0, Basis::published(ns, why)).software(
+    Prediction::new().hardware("a round trip", 1.0, Basis::assumed(ns, why)).software(
         what,
         1.0,
-        Basis::published(software, "assumed: five microseconds for each wake-up"),
+        Basis::assumed(software, "five microseconds for each wake-up"),
     )
 }
 
 /// The network's round trip, before anything was asked of the server.
 fn round_trip(known: &Known) -> (f64, &'static str) {
     if known.machine.storage.remote.as_ref().is_some_and(Remote::is_here) {
-        return (10_000.0, "the server is this machine: no wire, assumed 10 us in the kernel");
+        return (10_000.0, "the server is this machine: no wire, 10 µs in the kernel");
     }
-    (ROUND_TRIP_NS, "a switched local network: 0.2 ms, assumed")
+    (ROUND_TRIP_NS, "a switched local network: 0.2 ms")
 }
 
 /// Round trips and the way of the bytes.
@@ -125,8 +125,8 @@ fn from_server_cache(prediction: Prediction, point: &Point, known: &Known) -> Pr
 fn from_disk(prediction: Prediction, point: &Point) -> Prediction {
     let bytes = point.number(&BLOCK) as f64;
     let disk =
-        Basis::published(DISK_NS, "a solid-state disk answers in 0.1 ms (reports 000 and 003), assumed");
-    let rate = Basis::published(1.0, "a solid-state disk reads 1 GB/s, assumed");
+        Basis::assumed(DISK_NS, "a solid-state disk answers in 0.1 ms, as those of reports 000 and 003 do");
+    let rate = Basis::assumed(1.0, "a solid-state disk reads 1 GB/s");
     // A server reads ahead of sequential readers, 128 KiB as Linux does by default.
     let answers = if point.name(&ORDER) == RANDOM { 1.0 } else { bytes / 131_072.0 };
     prediction.hardware("an answer of the server's disk", answers, disk).hardware(

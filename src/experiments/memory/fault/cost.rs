@@ -8,7 +8,8 @@ use crate::experiments::memory::minor_fault::{
 
 /// Leaving the program and returning to it by an exception.
 pub fn trap(prediction: Prediction, known: &Known) -> Prediction {
-    let exception = known.cycles(1_000.0, "order of an exception taken and returned from on x86-64 cores");
+    let exception =
+        known.assumed_cycles(1_000.0, "order of an exception taken and returned from on x86-64 cores");
     prediction.hardware("an exception and the return from it", 1.0, exception).hardware(
         "what mitigations add to entering the kernel: at most a bare system call",
         1.0,
@@ -33,7 +34,12 @@ pub fn page_cleared(known: &Known, page_bytes: f64) -> Basis {
 
 /// The cost of a fault on a page that is in the page cache, as this run has found it.
 pub fn minor(known: &Known) -> Basis {
-    known.measured_or(NAME, &cached_point(), 800.0, "a minor fault on a page of a file in about 0.8 µs")
+    known.measured_or_assumed(
+        NAME,
+        &cached_point(),
+        800.0,
+        "a minor fault on a page of a file in about 0.8 µs",
+    )
 }
 
 /// The cost of a fault on a page that is in the page cache and whose neighbours are mapped with it.

@@ -25,10 +25,10 @@ fn memory(known: &Known) -> Option<(Point, u64)> {
 
 /// A dependent load from there.
 pub fn load(known: &Known) -> Basis {
-    const CITATION: &str = "a load from memory takes about 100 ns";
+    const REASON: &str = "a load from memory takes about 100 ns";
     match memory(known) {
-        Some((point, _)) => known.measured_or(LATENCY, &point, 100.0, CITATION),
-        None => Basis::published(100.0, CITATION),
+        Some((point, _)) => known.measured_or_assumed(LATENCY, &point, 100.0, REASON),
+        None => Basis::assumed(100.0, REASON),
     }
 }
 

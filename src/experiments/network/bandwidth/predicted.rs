@@ -30,7 +30,7 @@ pub fn expected(point: &Point, known: &Known) -> Prediction {
         LOSS => Prediction::new().software(
             "a receiver that is at times slower than the sender, assumed to lose one in a hundred",
             1.0,
-            Basis::published(10_000.0, "assumed, no source found: it depends on which side is slower"),
+            Basis::assumed(10_000.0, "no source found: it depends on which side is slower"),
         ),
         _ => rate(point, known),
     }
@@ -61,9 +61,9 @@ fn ramp(point: &Point, known: &Known) -> Prediction {
         let what = "round trips of slow start: the window doubles in each, from 10 segments to some 500";
         return Prediction::new().hardware(what, 6.0, network_round_trip());
     }
-    let basis = Basis::published(
+    let basis = Basis::assumed(
         1e6,
-        "assumed, no source found: buffers that grow from 16 KiB to some MiB, in a millisecond or so",
+        "no source found: buffers that grow from 16 KiB to some MiB, in a millisecond or so",
     );
     Prediction::new().software("the socket's buffers grow", 1.0, basis)
 }

@@ -1,6 +1,6 @@
 //! A document as one page of HTML that needs nothing else: no network, no font, and no script to be complete.
 //!
-//! Names and messages in a run file may be hostile. Three walls stand before them: only literals of this program become
+//! Names and messages in a run file may be hostile. Three things keep them out: only literals of this program become
 //! markup, everything else is escaped (in `writer`); the data inside the page have no `<`; and the page's own policy lets
 //! only the script and the style that we wrote run, by their hashes.
 

@@ -1,0 +1,83 @@
+//! The appendix that has every point in the statistics of published reports, to be set beside any of them.
+
+use super::places::place_of;
+use crate::report::paper::{Block, Column, Group, Key, Row, Section, Table, Text};
+use crate::report::quantities::{self, Measure};
+use crate::report::summary::ABSENT;
+use crate::report::words;
+use crate::results::{PointResult, Results, ticks_and_cycles};
+use crate::statistics::TRIMMED;
+
+/// The section.
+pub(super) fn of(found: &Results) -> Section {
+    let mut table = Table::new(
+        Key::of("published-statistics-table"),
+        "Every value in the statistics of published reports.",
+    )
+    .columns([
+        Column::words("operation"),
+        Column::mixed("mean"),
+        Column::mixed("deviation of observations"),
+        Column::mixed("deviation of trials"),
+        Column::mixed("trimmed mean"),
+        Column::mixed("minimum"),
+        Column::mixed("maximum"),
+        Column::number("median", "clock ticks"),
+        Column::number("median", "core cycles"),
+        Column::count("operations a reading"),
+    ]);
+    table.searched = true;
+    for experiment in found.experiments() {
+        let rows: Vec<Row> = found.of_experiment(experiment).filter_map(|point| row(found, point)).collect();
+        if !rows.is_empty() {
+            table =
+                table.group(Group::named(Text::link(&place_of(found, experiment), experiment)).rows(rows));
+        }
+    }
+    let summary = format!(
+        "The statistics of {} values",
+        table.groups.iter().map(|group| group.rows.len()).sum::<usize>()
+    );
+    Section::new(Key::of("published-statistics"), "Other statistics")
+        .lettered()
+        .say(method())
+        .with(Block::Folded { summary: summary.into(), long: true, open: false, blocks: vec![table.into()] })
+}
+
+/// What the columns mean.
+fn method() -> String {
+    format!(
+        "Reports differ in the statistic that they print. These are of the observations that the median is of, each less the \
+         median of its trial’s baseline where there is one. Deviations have the divisor n − 1: of single observations, and of \
+         the means of trials. The trimmed mean leaves out {:.0} % of the observations at either end. Ticks are those of the \
+         clock; cycles are of the core at the frequency that chains of dependent instructions ran at. An observation is the \
+         time between two readings divided by the operations a reading; 1 means that each operation was timed by itself.",
+        100.0 * TRIMMED
+    )
+}
+
+fn row(found: &Results, point: &PointResult) -> Option<Row> {
+    let (published, median) = (point.published.as_ref()?, point.estimate()?.value);
+    let (of_observations, unit) = (&published.observations, point.unit);
+    let in_clock = ticks_and_cycles(found.run, found.core_hz, unit, median);
+    let optional =
+        |value: Option<f64>| value.map_or(ABSENT.to_owned(), |value| quantities::value(unit, value));
+    let count = |value: Option<f64>| value.map_or(ABSENT.to_owned(), plain);
+    Some(Row::of([
+        words::label(point, &point.point),
+        optional(Some(of_observations.mean)),
+        optional(of_observations.deviation),
+        optional(published.trials.deviation),
+        optional(Some(of_observations.trimmed_mean)),
+        optional(Some(of_observations.minimum)),
+        optional(Some(of_observations.maximum)),
+        count(in_clock.map(|(ticks, _)| ticks)),
+        count(in_clock.and_then(|(_, cycles)| cycles)),
+        count(published.operations),
+    ]))
+}
+
+/// A number without a prefix, to three digits: ticks and cycles have none.
+fn plain(value: f64) -> String {
+    Measure { size: 1.0, symbol: "" }.number(value, None)
+}

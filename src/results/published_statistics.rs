@@ -1,0 +1,53 @@
+//! A point in the statistics of published reports: mean, deviation, trimmed mean, extremes, clock ticks and core cycles.
+
+use super::visits::Visit;
+use crate::quantity::Unit;
+use crate::record::Run;
+use crate::sampling::{Observations, Sample};
+use crate::statistics::{self, Mean, Summary};
+
+/// What published reports print of a measurement, in the point's unit; observations are those that the point's own estimate is of,
+/// each less the median of the baseline of its trial where there is one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishedStatistics {
+    /// Of the single observations.
+    pub observations: Summary,
+    /// The mean of the trials' means, with the deviation between trials: what reports that average within a trial print.
+    pub trials: Mean,
+    /// Operations between two readings of the clock, median over trials: what an observation was divided by, 1 where every
+    /// operation was timed by itself; `None` where no clock was read.
+    pub operations: Option<f64>,
+}
+
+impl PublishedStatistics {
+    /// Of a point's trials; `None` where nothing, or no number, was observed.
+    pub fn of(visits: &[Visit], measured: &[&Sample]) -> Option<Self> {
+        let by_trial: Vec<Vec<f64>> = visits.iter().map(Visit::less_baseline).collect();
+        let means: Vec<f64> =
+            by_trial.iter().filter_map(|trial| Some(statistics::mean(trial)?.value)).collect();
+        let operations: Vec<f64> = measured.iter().filter_map(|sample| operations(sample)).collect();
+        Some(PublishedStatistics {
+            observations: statistics::summary(&by_trial.concat())?,
+            trials: statistics::mean(&means)?,
+            operations: statistics::median(&operations),
+        })
+    }
+}
+
+fn operations(sample: &Sample) -> Option<f64> {
+    match &sample.observations {
+        Observations::Ticks { operations, .. } => Some(*operations as f64),
+        Observations::Values { .. } => None,
+    }
+}
+
+/// A time in ticks of the clock and, where the core's frequency was observed, in cycles of the core; `None` of what is no time.
+pub fn ticks_and_cycles(
+    run: &Run,
+    core_hz: Option<f64>,
+    unit: Unit,
+    value: f64,
+) -> Option<(f64, Option<f64>)> {
+    let seconds = (unit == Unit::Nanoseconds).then_some(value / 1e9)?;
+    Some((seconds * run.header.clock.ticks_per_second, core_hz.map(|hz| seconds * hz)))
+}

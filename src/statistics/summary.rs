@@ -1,0 +1,71 @@
+//! The summary statistics that published reports print. Fathom's own headline is the median over trials
+//! ([`super::estimate`]); these stand beside it, so that a published figure can be compared in its own statistic.
+
+use super::mean::mean;
+
+/// The share of the observations that a trimmed mean leaves out at either end.
+pub const TRIMMED: f64 = 0.1;
+
+/// Summary statistics of some observations, in their unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Summary {
+    /// How many there are.
+    pub observations: usize,
+    /// The arithmetic mean.
+    pub mean: f64,
+    /// The sample standard deviation (divisor n − 1); `None` of fewer than two.
+    pub deviation: Option<f64>,
+    /// The mean without the tenth of the observations at either end ([`TRIMMED`], rounded down).
+    pub trimmed_mean: f64,
+    /// The smallest.
+    pub minimum: f64,
+    /// The largest.
+    pub maximum: f64,
+}
+
+/// The summary statistics of some observations; `None` where there is none, or one that is not finite.
+pub fn summary(observations: &[f64]) -> Option<Summary> {
+    if observations.iter().any(|each| !each.is_finite()) {
+        return None;
+    }
+    let mut sorted = observations.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let cut = (sorted.len() as f64 * TRIMMED) as usize;
+    let whole = mean(&sorted)?;
+    Some(Summary {
+        observations: sorted.len(),
+        mean: whole.value,
+        deviation: whole.deviation,
+        trimmed_mean: mean(&sorted[cut..sorted.len() - cut])?.value,
+        minimum: *sorted.first()?,
+        maximum: *sorted.last()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_far_value_moves_the_mean_and_not_the_trimmed_one() {
+        let mut observations: Vec<f64> = (1..=9).map(f64::from).collect();
+        observations.push(1000.0);
+        let found = summary(&observations).unwrap();
+        assert_eq!((found.observations, found.minimum, found.maximum), (10, 1.0, 1000.0));
+        assert!((found.mean - 104.5).abs() < 1e-12, "{found:?}");
+        assert!((found.trimmed_mean - 5.5).abs() < 1e-12, "2 to 9: {found:?}");
+    }
+
+    #[test]
+    fn the_deviation_has_the_divisor_of_a_sample() {
+        let found = summary(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
+        assert!((found.deviation.unwrap() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12, "{found:?}");
+    }
+
+    #[test]
+    fn nothing_and_what_is_no_number_have_none() {
+        assert_eq!(summary(&[]), None);
+        assert_eq!(summary(&[1.0, f64::NAN]), None);
+        assert_eq!(summary(&[7.0]).unwrap().deviation, None);
+    }
+}
