@@ -41,6 +41,7 @@ fn trial() -> impl FnMut() -> bool {
         partner: None,
         cpu_stat: None,
         folder: std::env::temp_dir(),
+        own_folder: std::env::temp_dir().join(format!(".fathom-test-{}", std::process::id())),
         remote: None,
         peer: None,
         parent: std::process::id(),

@@ -136,8 +136,9 @@ pub struct Run {
     /// The run file; the report stands beside it. Without it, one is made in the data folder.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Go on with a run that was interrupted, or add rounds to a complete one.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "processes", "remote"])]
+    /// Go on with a run that was interrupted, or add rounds to a complete one. Its peer and what it reads over a network
+    /// must be named again.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "processes"])]
     pub resume: Option<PathBuf>,
     /// Print the plan, and what is expected of it where an earlier run of this machine is stored, without measuring.
     #[arg(long, conflicts_with_all = ["resume", "output"])]

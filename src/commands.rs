@@ -1,6 +1,8 @@
 //! What each command does: results on standard output, progress and warnings on standard error.
 
 mod dry_run;
+mod lock;
+mod page;
 mod peer;
 mod references;
 mod replicate;
@@ -8,13 +10,13 @@ mod streams;
 
 use crate::cli::{self, Cli, Colour, Command};
 use crate::experiments;
-use crate::machine::Machine;
+use crate::machine::{Machine, RemoteAddress};
 use crate::plan;
-use crate::record::{Run, store};
+use crate::record::{Header, Run, store};
 use crate::replicate::record::Replication;
 use crate::report::{self, FactsForm, Form, RunReport, Style, catalogue};
 use crate::results::Results;
-use crate::run::{self, Campaign, MeasuringLock, Options, Peering};
+use crate::run::{self, Campaign, Options, Peering};
 use crate::sampling;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{CommandFactory, Parser};
@@ -33,7 +35,7 @@ pub fn main() -> ExitCode {
         Ok(exit) => exit,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("fathom: {error:#}");
+            eprintln!("fathom: {}", report::clean(&format!("{error:#}")));
             ExitCode::from(COULD_NOT_RUN)
         }
     }
@@ -111,14 +113,19 @@ fn trial() -> Result<()> {
 }
 
 fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
-    let _lock = if asked.alongside { None } else { Some(MeasuringLock::take()?) };
+    // What is misspelt is told before anybody is kept from measuring, and before anybody logs in anywhere.
+    plan::select(&asked.experiments)?;
+    if let Some(path) = &asked.output {
+        page::ensure_place(path)?;
+    }
+    let _lock = lock::take(asked.alongside)?;
     run::catch_signals()?;
     let (mut campaign, path) = match &asked.resume {
-        Some(path) => (Campaign::resume(path, asked.budget, peer::again(&asked.peer, path)?)?, path.clone()),
+        Some(path) => (take_up(asked, path)?, path.clone()),
         None => begin(asked)?,
     };
     for warning in campaign.testbed().machine().warnings() {
-        eprintln!("note: {} {}", warning.problem, warning.remedy);
+        eprintln!("note: {}", report::clean(&format!("{} {}", warning.problem, warning.remedy)));
     }
     let mut live = report::live::Live::new();
     let measured = campaign.measure(&mut live);
@@ -126,12 +133,12 @@ fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     measured.with_context(|| format!("the run in {} has stopped", path.display()))?;
     let run = campaign.into_run();
     let results = Results::of(&run);
-    let page = path.with_extension("html");
+    let page = page::beside(&path);
     let report = RunReport::of(&results);
-    let written = std::fs::write(&page, report::render(&report, Form::Html, style));
+    let written = page::write(&page, &report::render(&report, Form::Html, style));
     if let Err(error) = &written {
         eprintln!(
-            "fathom: the page could not be written to {}: {error}; the run file is complete",
+            "fathom: the page could not be written to {}: {error:#}; the run file is complete",
             page.display()
         );
     }
@@ -139,6 +146,27 @@ fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     files.extend(written.is_ok().then_some(("report", page.as_path())));
     print(&report::render(&report.written_to(&files), asked.format, style))?;
     Ok(if results.has_failed() { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// Takes a run up again. A run file may come from anybody: another host is asked only where the command line names it too.
+fn take_up(asked: &cli::Run, path: &Path) -> Result<Campaign> {
+    page::ensure_other_ending(path)?;
+    Campaign::resume(path, asked.budget, |header| {
+        ensure_named(asked.remote.as_ref(), header)?;
+        peer::again(&asked.peer, header)
+    })
+}
+
+/// Refuses a file server that is not named, or is another. What is mounted here is named by its folder alone.
+fn ensure_named(named: Option<&RemoteAddress>, header: &Header) -> Result<()> {
+    match (header.machine.storage.remote.as_ref().map(|remote| &remote.address), named) {
+        (Some(RemoteAddress::Mounted(_)), None) => Ok(()),
+        (there, named) if there == named => Ok(()),
+        (Some(there), _) => bail!(
+            "the run reads {there}, and this program goes there only where the command line says so too: add `--remote {there}`"
+        ),
+        (None, _) => bail!("the run was begun without `--remote`: start a new one"),
+    }
 }
 
 fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
@@ -156,12 +184,11 @@ fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
         remote: asked.remote.clone(),
         points: vec![],
     };
-    // A misspelt name is told before anybody logs in anywhere.
-    plan::select(&options.selection)?;
     let peering = peer::reach(&asked.peer)?;
     let header = options.header(peering.as_ref().map(Peering::described))?;
     let default = || store::new_path(&header.started, header.settings.seed);
     let path = asked.output.clone().unwrap_or_else(default);
+    page::ensure_place(&path)?;
     Ok((Campaign::begin(header, &path, peering)?, path))
 }
 
@@ -180,7 +207,7 @@ fn show(asked: &cli::Report, style: Style) -> Result<()> {
     };
     match &asked.output {
         None => print(&text),
-        Some(output) if output == &path => bail!("the report would overwrite the run file"),
+        Some(output) if page::is_same_file(output, &path) => bail!("the report would overwrite the run file"),
         Some(output) => {
             std::fs::write(output, text).with_context(|| format!("cannot write {}", output.display()))
         }

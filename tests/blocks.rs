@@ -34,6 +34,7 @@ fn setting(machine: &Machine) -> Setting {
         partner: None,
         cpu_stat: None,
         folder: std::env::temp_dir(),
+        own_folder: std::env::temp_dir().join(format!(".fathom-test-{}", std::process::id())),
         remote: None,
         peer: None,
         // SAFETY: getppid touches nothing.

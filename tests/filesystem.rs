@@ -4,14 +4,17 @@
 //! What needs root, a loop device or a control group runs in a mount namespace of its own, so that nothing is left of it.
 //! Where that is not to be had the test says by name what it did not do.
 
+mod control_group;
 #[path = "filesystem/late.rs"]
 mod late;
+#[path = "filesystem/served.rs"]
+mod served;
 mod sessions;
+#[path = "filesystem/stacked.rs"]
+mod stacked;
 
-use fathom::machine::Machine;
-use late::Late;
+use control_group::Group;
 use serde_json::Value;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -76,54 +79,6 @@ fn near(what: &str, found: f64, truth: f64, tolerance: f64) -> Result<(), String
         Ok(())
     } else {
         Err(format!("{what}: {found}, and the truth is {truth} ({off:+.3})"))
-    }
-}
-
-/// A control group of the version that this machine has, gone when it is dropped.
-struct Group {
-    path: PathBuf,
-    unified: bool,
-}
-
-impl Group {
-    fn new(controller: &str) -> Option<Self> {
-        let unified = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
-        let above =
-            if unified { "/sys/fs/cgroup".to_owned() } else { format!("/sys/fs/cgroup/{controller}") };
-        let path = PathBuf::from(above).join(format!("fathom-test-{}-{controller}", std::process::id()));
-        let made = std::fs::create_dir(&path);
-        if let Err(error) = &made {
-            eprintln!("not tested, because there is no control group for {controller}: {error}");
-        }
-        made.ok().map(|()| Group { path, unified })
-    }
-
-    /// Writes a setting, under its name in version 1 or 2; says so where the kernel refuses.
-    fn set(&self, (old, old_value): (&str, String), (new, new_value): (&str, String)) -> bool {
-        let (name, value) = if self.unified { (new, new_value) } else { (old, old_value) };
-        let written = std::fs::write(self.path.join(name), value);
-        written.inspect_err(|error| eprintln!("not tested, because {name} cannot be set: {error}")).is_ok()
-    }
-
-    fn entrance(&self) -> String {
-        self.path.join("cgroup.procs").display().to_string()
-    }
-
-    /// Bytes of files that the group's memory holds.
-    fn cached(&self) -> f64 {
-        let stat = std::fs::read_to_string(self.path.join("memory.stat")).unwrap_or_default();
-        let name = if self.unified { "file " } else { "cache " };
-        stat.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()).unwrap_or(0.0)
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // Its last process may still be on its way out.
-        let began = Instant::now();
-        while std::fs::remove_dir(&self.path).is_err() && began.elapsed() < Duration::from_secs(5) {
-            std::thread::sleep(Duration::from_millis(20));
-        }
     }
 }
 
@@ -219,65 +174,6 @@ fn a_device_held_to_a_rate_reads_at_that_rate() {
     });
 }
 
-/// What the server adds to every read.
-const LATE: Duration = Duration::from_millis(3);
-
-/// Medians of the reads that wait for the server one by one, in the order of the table.
-fn waiting_reads(mount: &Path, run: &Path, cpu: usize) -> Result<Vec<f64>, String> {
-    let _ = std::fs::remove_file(run);
-    let mut command = Command::new(fathom());
-    command.args(["run", "filesystem/read", "--quick", "--budget", "20s", "--trial", "30ms", "--alongside"]);
-    command
-        .args(["--precision", "99%", "--cpu", &cpu.to_string(), "--format", "json", "--dir"])
-        .arg(mount)
-        .arg("-o")
-        .arg(run);
-    let points = points(&command.stdin(Stdio::null()).output().unwrap());
-    let alone = |point: &&Value| {
-        let has = |name: &str, values: &[Value]| values.contains(&point["parameters"][name]);
-        let waits = has("state", &["direct".into()])
-            || has("state", &["cold".into()]) && has("order", &["random".into()]);
-        let usual = has("block", &[4096.into()]) && has("call", &["read".into(), "pread".into()]);
-        waits && usual && has("file", &[65_536.into(), (64 << 20).into()])
-    };
-    let median = |point: &Value| point["median"].as_f64().ok_or_else(|| format!("no median: {point:#}"));
-    points.iter().filter(alone).map(median).collect()
-}
-
-/// The same server answers at once and late: what it and the kernel cost beside the delay is in both.
-fn reads_what_the_server_adds() -> Result<(), String> {
-    let work = tempfile::tempdir().unwrap();
-    let mount = work.path().join("mount");
-    std::fs::create_dir_all(&mount).unwrap();
-    let cpu = Machine::describe(work.path()).allowed_cpus()[0];
-    let server = Late::mounted(&mount, cpu).map_err(|error| format!("no file system to be late: {error}"))?;
-    let run = work.path().join("run.jsonl");
-    let prompt = waiting_reads(&mount, &run, cpu)?;
-    server.answer_after(LATE);
-    let late = waiting_reads(&mount, &run, cpu)?;
-    assert_eq!((prompt.len(), late.len()), (6, 6), "direct in two orders and cold in one, of two files");
-    for (prompt, late) in prompt.iter().zip(&late) {
-        near("a read that is answered late", *late, LATE.as_nanos() as f64 + prompt, 0.02)?;
-    }
-    Ok(())
-}
-
-#[test]
-fn a_file_system_that_answers_late_reads_so_late() {
-    let _alone = alone();
-    let what = "reads of a file system that answers after 3 ms take 3 ms more";
-    if !is_root(what) {
-        return;
-    }
-    if let Err(error) = File::open("/dev/fuse") {
-        eprintln!("not tested, because /dev/fuse is not to be had ({error}): {what}");
-        return;
-    }
-    // The thread gets a mount namespace of its own, which must not become that of other tests.
-    let session = || std::thread::spawn(reads_what_the_server_adds).join().unwrap();
-    sessions::in_one_of_three(session);
-}
-
 /// Every point has a reason, and none a value; nothing is left in the folder.
 fn nothing_but_reasons(output: &Output, expected: &str) {
     let points = points(output);
@@ -321,31 +217,6 @@ fn folders_that_cannot_be_measured_have_a_reason_and_keep_nothing() {
         );
         assert_eq!(found.trim(), "", "left by {make}");
     }
-}
-
-/// What the page cache holds of a container's files is seen: warm and cold are told apart, and each proves what it was.
-#[test]
-fn files_on_an_overlay_are_seen_in_the_page_cache() {
-    let _alone = alone();
-    if !is_root("files on an overlay") {
-        return;
-    }
-    let work = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let make = "mkdir \"$WORK\"/{lower,upper,work}; mount -t overlay overlay \
-        -o \"lowerdir=$WORK/lower,upperdir=$WORK/upper,workdir=$WORK/work\" \"$MOUNT\"; export BUDGET=20s;";
-    let (output, left) = read_in(work.path(), make);
-    for state in ["warm", "cold"] {
-        let found: Vec<Value> =
-            points(&output).into_iter().filter(|point| point["parameters"]["state"] == state).collect();
-        let measured = found.iter().filter(|point| point["median"].is_f64());
-        assert!(measured.count() >= 4, "{found:#?}");
-        let checks = found.iter().flat_map(|point| point["evidence"].as_array().unwrap());
-        assert!(
-            checks.clone().count() > 0 && checks.clone().all(|check| check["holds"] == true),
-            "{found:#?}"
-        );
-    }
-    assert_eq!(left.trim(), "");
 }
 
 /// A disk that fills up between the look at its room and the write.

@@ -118,6 +118,11 @@ fn an_arm_server_without_cpuid() {
     assert_eq!(machine.processor.vendor.value().map(String::as_str), Some("Arm"));
     assert_eq!(machine.processor.microarchitecture.value().map(String::as_str), Some("Neoverse N1"));
     assert_eq!(machine.processor.model.value(), Some(&0xd0c));
+    assert_eq!(
+        machine.processor.model_name.value().map(String::as_str),
+        Some("Arm Neoverse N1"),
+        "not the board"
+    );
     assert_eq!(machine.nominal_hz(), Some(2.5e9));
     assert_eq!(machine.processor.tick_counter.invariant.value(), Some(&true));
     // BogoMIPS is 50 on this machine, which says nothing about any clock.
@@ -191,14 +196,33 @@ fn version_1_of_control_groups_is_read_too() {
 /sys/fs/cgroup/cpu/a/b/cpu.cfs_period_us = 100000
 /sys/fs/cgroup/cpu/a/cpu.cfs_quota_us = 150000
 /sys/fs/cgroup/cpu/a/cpu.cfs_period_us = 100000
+/sys/fs/cgroup/cpu/a/b/cpu.stat = nr_periods 0\\nnr_throttled 0\\nthrottled_time 0
+/sys/fs/cgroup/cpu/a/cpu.stat = nr_periods 9\\nnr_throttled 5\\nthrottled_time 1000
 /sys/fs/cgroup/memory/a/b/memory.limit_in_bytes = 9223372036854771712
 /sys/fs/cgroup/memory/a/memory.limit_in_bytes = 1073741824
 /sys/fs/cgroup/memory/a/memory.usage_in_bytes = 73741824
 ";
     let machine = described(table, &Described::default());
     assert_eq!(machine.cpu_quota(), Some(1.5));
+    // Counted where the quota is, one level above our group.
+    assert_eq!(machine.conditions.limits.throttled_periods.value(), Some(&5));
+    assert_eq!(machine.cpu_stat_path().as_deref(), Some("/sys/fs/cgroup/cpu/a/cpu.stat"));
     assert_eq!(machine.conditions.limits.memory_bytes.value(), Some(&Some(1 << 30)));
     assert_eq!(machine.available_bytes(), Some(1_000_000_000));
+}
+
+/// Memory that a process may not map is none that a run can plan with.
+#[test]
+fn a_limit_on_the_address_space_limits_what_a_run_may_use() {
+    let table = "\
+/proc/meminfo = MemAvailable: 8000000 kB
+/proc/self/limits = Limit  Soft Limit  Hard Limit  Units\\nMax address space         536870912            unlimited            bytes
+/proc/self/status = Name: fathom\\nVmSize:\t   24576 kB
+";
+    let machine = described(table, &Described::default());
+    assert_eq!(machine.available_bytes(), Some((512 - 24) << 20));
+    let unlimited = table.replace("536870912 ", "unlimited ");
+    assert_eq!(described(&unlimited, &Described::default()).available_bytes(), Some(8_000_000 << 10));
 }
 
 /// A hypervisor that names itself and declares the counter's rate in its own leaf.

@@ -107,6 +107,7 @@ fn trial(
             partner: None,
             cpu_stat: None,
             folder: std::env::temp_dir(),
+            own_folder: std::env::temp_dir().join(format!(".fathom-test-{}", std::process::id())),
             parent: std::process::id(),
             remote: None,
             peer: Some(PeerAddress {

@@ -41,6 +41,7 @@ fn site(folder: &Path) -> Site<'static> {
         ticks_per_second: 1e9,
         stopwatch: &Stopped,
         folder: folder.to_owned(),
+        own_folder: folder.to_owned(),
         remote: None,
         peer: None,
         shared: Rc::new(Shared::new(|| 0)),

@@ -5,7 +5,7 @@ use crate::peer::Token;
 use crate::peer::launch::{self, Ready};
 use crate::peer::proof::{SHORTEST_TOKEN, chance};
 use crate::peer::server::{End, Limits, Server};
-use crate::record::Run;
+use crate::record::{Header, PeerKind};
 use crate::run::{Peering, Reach};
 use anyhow::{Context, Result, bail};
 use std::io::Write;
@@ -38,12 +38,21 @@ pub fn reach(asked: &cli::PeerOptions) -> Result<Option<Peering>> {
     asked.peer.as_ref().map(reach).transpose()
 }
 
-/// The peer of a run that is taken up again: as it was reached then, unless it is asked for otherwise.
-pub fn again(asked: &cli::PeerOptions, path: &Path) -> Result<Option<Peering>> {
-    let run = Run::read(path)?;
-    let Some(peer) = run.header.peer.filter(|_| asked.peer.is_none()) else { return reach(asked) };
-    let reached = Peering::reach(&Reach::again(&peer, token(asked)?));
-    reached.map(Some).with_context(|| format!("the run's peer {} cannot be reached again", peer.wanted))
+/// The peer of a run that is taken up again. Another host must be named anew: a run file may come from anybody, and must
+/// not make this program log in somewhere. A virtual peer is on this machine.
+pub fn again(asked: &cli::PeerOptions, header: &Header) -> Result<Option<Peering>> {
+    let Some(peer) = header.peer.as_ref().filter(|_| asked.peer.is_none()) else { return reach(asked) };
+    if peer.kind != PeerKind::Virtual {
+        let address = peer.asked_address.iter().map(|address| format!(" --peer-address {address}"));
+        bail!(
+            "the run was begun with the peer {0}, and this program goes there only where the command line says so too: add \
+             `--peer {0}{1}`",
+            peer.wanted,
+            address.collect::<String>()
+        );
+    }
+    let reached = Peering::reach(&Reach { wanted: "namespace".to_owned(), ..Reach::default() });
+    reached.map(Some).context("the run's virtual peer cannot be made again")
 }
 
 fn token(asked: &cli::PeerOptions) -> Result<Option<Token>> {

@@ -1,7 +1,7 @@
 //! `fathom replicate`: a published report's own methods, and its summary table beside Fathom's figures.
 
-use super::peer;
 use super::streams::{print, request};
+use super::{lock, peer};
 use crate::cli;
 use crate::experiment::Effort;
 use crate::record::store;
@@ -9,7 +9,7 @@ use crate::replicate::record::Replication;
 use crate::replicate::{self, Report};
 use crate::report::{self, Form, ReplicationReport, Style};
 use crate::results::Results;
-use crate::run::{self, Campaign, MeasuringLock, Options, Peering};
+use crate::run::{self, Campaign, Options, Peering};
 use anyhow::{Context, Result, anyhow};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
     let wanted = replicate::find(name).ok_or_else(|| {
         anyhow!("there is no report `{name}`: `fathom replicate` without a name lists them")
     })?;
-    let _lock = if asked.alongside { None } else { Some(MeasuringLock::take()?) };
+    let _lock = lock::take(asked.alongside)?;
     run::catch_signals()?;
     let (mut campaign, path, run_path) = begin(asked, wanted)?;
     let mut live = report::live::Live::new();

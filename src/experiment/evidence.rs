@@ -1,6 +1,6 @@
 //! Evidence: what shows that the operation was the one named.
 
-use super::{TRACED_CALLS, TRACED_OPERATIONS};
+use super::{TRACED_CALLS, TRACED_OPERATIONS, TRACING_REFUSED};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -52,6 +52,12 @@ impl Observed {
         count as f64 / self.operations.max(1) as f64
     }
 
+    /// What so many events in each trial that are none of the operation's make of one operation: a fault of the measuring
+    /// process, a tick of the timer. Where operations are slow, a trial has few of them.
+    pub fn others_per_operation(&self, in_a_trial: f64) -> f64 {
+        in_a_trial * self.trials as f64 / self.operations.max(1) as f64
+    }
+
     /// Switches of either kind. On one CPU a process sleeps in `read` (voluntary) or is preempted by the partner that
     /// its own `write` woke (involuntary); which of the two is the scheduler's choice, the sum is not.
     pub fn switches(&self) -> u64 {
@@ -74,24 +80,42 @@ pub struct Check {
     pub holds: bool,
     /// What was seen.
     pub seen: String,
+    /// Whether nobody could ask, for the reason in `seen`: then it neither holds nor fails.
+    #[serde(skip)]
+    pub unasked: bool,
 }
 
 impl Check {
+    /// A claim, whether it holds, and what was seen.
+    pub fn judged(claim: impl Into<String>, holds: bool, seen: impl Into<String>) -> Self {
+        Check { claim: claim.into(), holds, seen: seen.into(), unasked: false }
+    }
+
+    /// A claim that nobody could ask about here, and why.
+    pub fn unasked(claim: impl Into<String>, reason: String) -> Self {
+        Check { unasked: true, ..Check::judged(claim, false, reason) }
+    }
+
+    /// Whether it was asked, and is not so.
+    pub fn fails(&self) -> bool {
+        !self.holds && !self.unasked
+    }
+
     /// A quantity that must lie between two values.
     pub fn within(claim: impl Into<String>, seen: f64, low: f64, high: f64) -> Self {
         let holds = (low..=high).contains(&seen);
-        Check { claim: claim.into(), holds, seen: format!("{seen:.4} (between {low} and {high})") }
+        Check::judged(claim, holds, format!("{seen:.4} (between {low} and {high})"))
     }
 
     /// A quantity that must be exactly this.
     pub fn equal(claim: impl Into<String>, seen: f64, expected: f64) -> Self {
         let holds = (seen - expected).abs() < 1e-9 * expected.abs().max(1.0);
-        Check { claim: claim.into(), holds, seen: format!("{seen} (expected {expected})") }
+        Check::judged(claim, holds, format!("{seen} (expected {expected})"))
     }
 
     /// A claim about something that should have been counted and was not: it does not hold.
     pub fn missing(claim: impl Into<String>) -> Self {
-        Check { claim: claim.into(), holds: false, seen: "not counted".to_owned() }
+        Check::judged(claim, false, "not counted")
     }
 
     /// The system calls of one operation, as a tracer counted them.
@@ -101,7 +125,10 @@ impl Check {
             (Some(calls), Some(operations)) if operations > 0.0 => {
                 Check::equal(claim, calls / operations, expected)
             }
-            _ => Check::missing(claim),
+            _ => match observed.witness(TRACING_REFUSED) {
+                Some(error) => Check::unasked(claim, refusal(error as i32)),
+                None => Check::missing(claim),
+            },
         }
     }
 
@@ -112,6 +139,17 @@ impl Check {
             None => Check::missing(claim),
         }
     }
+}
+
+/// Why no system calls were counted.
+fn refusal(error: i32) -> String {
+    let reason = match error {
+        0 => "whoever asks is killed".to_owned(),
+        error => std::io::Error::from_raw_os_error(error).to_string(),
+    };
+    format!(
+        "this process may not trace (ptrace: {reason}); a container's filter of system calls can allow it"
+    )
 }
 
 /// What a result cannot be below (costs) or above (rates) if it is what its name says.

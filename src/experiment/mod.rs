@@ -32,7 +32,7 @@ pub use shared::Shared;
 pub use shown::Shown;
 pub use workload::{
     CoreWidth, FigureValue, FirstCall, Operation, Site, Spin, Stopwatch, TRACED_CALLS, TRACED_OPERATIONS,
-    Work, Workload, repeated,
+    TRACING_REFUSED, Work, Workload, repeated,
 };
 
 use crate::machine::Machine;

@@ -11,8 +11,8 @@ pub enum Requirement {
     MemoryBytes(u64),
     /// So many bytes of free swap space.
     SwapBytes(u64),
-    /// An instruction set architecture, as Rust names it.
-    Architecture(&'static str),
+    /// One of these instruction set architectures, as Rust names them.
+    Architecture(&'static [&'static str]),
     /// An extension of the instruction set, as Linux names it in `/proc/cpuinfo`.
     Instructions(&'static str),
     /// A program or device file that must exist.
@@ -24,15 +24,16 @@ pub enum Requirement {
 }
 
 impl Requirement {
+    /// An architecture for which we have written the operation in assembly.
+    pub const ASSEMBLY: Requirement = Requirement::Architecture(&["x86_64", "aarch64"]);
+
     /// Why this machine does not meet the requirement; `None` where it does.
     pub fn lacking(&self, machine: &Machine) -> Option<String> {
         match self {
             Requirement::Cpus(needed) => lacking_cpus(*needed, machine.allowed_cpus().len()),
             Requirement::MemoryBytes(needed) => lacking_memory(*needed, machine.available_bytes()),
             Requirement::SwapBytes(needed) => lacking_swap(*needed, free_swap(machine)),
-            Requirement::Architecture(needed) => (std::env::consts::ARCH != *needed).then(|| {
-                format!("an operation of {needed}; this program runs on {}", std::env::consts::ARCH)
-            }),
+            Requirement::Architecture(needed) => lacking_architecture(needed),
             Requirement::Instructions(needed) => lacking_instructions(needed, machine),
             Requirement::File(path) => {
                 (!std::path::Path::new(path).exists()).then(|| format!("needs {path}, which is not there"))
@@ -49,6 +50,12 @@ impl Requirement {
     }
 }
 
+fn lacking_architecture(needed: &[&str]) -> Option<String> {
+    let here = std::env::consts::ARCH;
+    (!needed.contains(&here))
+        .then(|| format!("an operation of {}; this program runs on {here}", needed.join(" and ")))
+}
+
 fn lacking_instructions(needed: &str, machine: &Machine) -> Option<String> {
     let has = match machine.processor.features.value() {
         Some(features) => features.iter().any(|feature| feature == needed),
@@ -61,6 +68,7 @@ fn lacking_instructions(needed: &str, machine: &Machine) -> Option<String> {
 #[cfg(target_arch = "x86_64")]
 pub fn has_instructions(name: &str) -> bool {
     match name {
+        "rdtscp" => std::arch::x86_64::__cpuid(0x8000_0001).edx >> 27 & 1 == 1,
         "avx2" => is_x86_feature_detected!("avx2"),
         "avx512f" => is_x86_feature_detected!("avx512f"),
         _ => false,

@@ -113,6 +113,9 @@ pub const TRACED_CALLS: &str = "system_calls_traced";
 /// Witness: the operations that it saw them in.
 pub const TRACED_OPERATIONS: &str = "operations_traced";
 
+/// Stated: the error with which the kernel refused to have a copy of the work traced; 0 where the copy was killed for asking.
+pub const TRACING_REFUSED: &str = "tracing_refused_errno";
+
 /// Reads numbers that only the work knows, by name.
 pub type Witness<'site> = Box<dyn FnMut() -> Vec<(&'static str, f64)> + 'site>;
 
@@ -267,6 +270,8 @@ pub struct Site<'run> {
     pub stopwatch: &'run dyn Stopwatch,
     /// The folder where files may be made.
     pub folder: PathBuf,
+    /// The folder of the run in it, made with the first file: for this user alone.
+    pub own_folder: PathBuf,
     /// The file to read over a network; why there is none, where one was asked for; `None` where none was.
     pub remote: Option<Result<RemoteFile, String>>,
     /// The other host; `None` where the run has none.

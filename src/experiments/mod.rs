@@ -5,7 +5,7 @@
 pub(crate) mod cpu;
 mod device_facts;
 pub(crate) mod filesystem;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod listing;
 pub(crate) mod memory;
 pub(crate) mod network;

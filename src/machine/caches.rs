@@ -67,6 +67,7 @@ pub(super) fn read(root: &Root, host: &dyn Host, online: &[usize]) -> Fact<Vec<C
             add(root, &format!("{folder}/index{index}"), cpu, &mut makes);
         }
     }
+    lines_by_instruction(&mut makes, host);
     makes.sort_by(|a, b| (a.level, a.kind, &a.instances).cmp(&(b.level, b.kind, &b.instances)));
     if makes.is_empty() { from_cpuid(host) } else { Fact::known(makes, "/sys/devices/system/cpu/cpu*/cache") }
 }
@@ -110,6 +111,16 @@ fn instance(root: &Root, folder: &str, level: u8, kind: CacheKind, cpu: usize) -
         line_bytes: positive(root.number(&format!("{folder}/coherency_line_size"))),
         sets: positive(root.number(&format!("{folder}/number_of_sets"))),
         instances: vec![shared],
+    }
+}
+
+/// Of Arm's caches the kernel tells what the firmware does; the smallest line of data a register tells programs.
+fn lines_by_instruction(makes: &mut [Cache], host: &dyn Host) {
+    let Some(bytes) = host.data_line() else { return };
+    for cache in makes.iter_mut().filter(|cache| cache.level == 1 && cache.holds_data()) {
+        if cache.line_bytes.value().is_none() {
+            cache.line_bytes = Fact::known(bytes, "CTR_EL0");
+        }
     }
 }
 
@@ -171,5 +182,23 @@ mod tests {
         let cache = decode([1 | 1 << 5, 11 << 22 | 63, 63, 0], "x").unwrap();
         assert_eq!((cache.level, cache.size_bytes.value()), (1, Some(&(48 << 10))));
         assert!(decode([0; 4], "x").is_none());
+    }
+
+    #[test]
+    fn a_line_that_the_firmware_leaves_out_is_the_one_that_a_register_tells() {
+        struct Arm;
+        impl Host for Arm {
+            fn data_line(&self) -> Option<u64> {
+                Some(64)
+            }
+        }
+        let cache = |level, line: Fact<u64>| Cache {
+            line_bytes: line,
+            ..Cache { level, ..decode([1 | 1 << 5, 11 << 22 | 63, 63, 0], "x").unwrap() }
+        };
+        let unknown = || Fact::unknown("the firmware does not say", "x");
+        let mut makes = [cache(1, unknown()), cache(1, Fact::known(128, "x")), cache(2, unknown())];
+        lines_by_instruction(&mut makes, &Arm);
+        assert_eq!(makes.map(|make| make.line_bytes.value().copied()), [Some(64), Some(128), None]);
     }
 }

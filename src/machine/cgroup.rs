@@ -13,13 +13,16 @@ use super::source::{Root, decimal};
 /// From here on a limit of version 1 means "none" (it is the largest number of pages that fits).
 const NO_LIMIT: u64 = 1 << 62;
 
+/// What stands behind the file in the source of a count of throttled periods.
+pub(super) const THROTTLED: &str = " nr_throttled";
+
 /// What the control groups allow. A known `null` is "no limit".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Limits {
     /// CPU time per time: 2.5 is two and a half CPUs' worth. It bounds time, not parallelism.
     pub cpu_quota: Fact<Option<f64>>,
-    /// Enforcement periods in which our group was stopped for its quota, so far.
+    /// Enforcement periods in which the group with the tightest quota, ours or one above, was stopped for it, so far.
     pub throttled_periods: Fact<u64>,
     /// Limit on memory, bytes.
     pub memory_bytes: Fact<Option<u64>>,
@@ -49,7 +52,7 @@ pub(super) fn read(root: &Root) -> Limits {
         cpu_quota: tightest(find("cpu"), "cpu.max, cpu.cfs_quota_us", |group, folder| {
             quota(root, group.version, folder)
         }),
-        throttled_periods: own(find("cpu"), |_, folder| throttled(root, folder)),
+        throttled_periods: throttled(root, find("cpu")),
         memory_bytes: tightest(memory.clone(), "memory.max, memory.limit_in_bytes", |group, folder| {
             memory_limit(root, group.version, folder)
         }),
@@ -73,21 +76,29 @@ fn tightest<T: PartialOrd + Copy>(
         Ok(group) => group,
         Err(reason) => return Fact::unknown(reason, files),
     };
-    let mut found: Option<(T, &String)> = None;
-    for folder in &group.folders {
-        if let Some(limit) = limit(&group, folder)
-            && found.is_none_or(|(smallest, _)| limit < smallest)
-        {
-            found = Some((limit, folder));
-        }
-    }
-    match found {
+    match smallest(&group, limit) {
         Some((limit, folder)) => Fact::known(Some(limit), format!("{folder} ({files})")),
         None => Fact::known(
             None,
             format!("{} and above ({files})", group.folders.first().map_or("", String::as_str)),
         ),
     }
+}
+
+/// The smallest limit of our group and all above, and whose it is.
+fn smallest<T: PartialOrd + Copy>(
+    group: &Group,
+    limit: impl Fn(&Group, &str) -> Option<T>,
+) -> Option<(T, &String)> {
+    let mut found: Option<(T, &String)> = None;
+    for folder in &group.folders {
+        if let Some(limit) = limit(group, folder)
+            && found.is_none_or(|(smallest, _)| limit < smallest)
+        {
+            found = Some((limit, folder));
+        }
+    }
+    found
 }
 
 /// A fact of our own group alone.
@@ -173,11 +184,20 @@ fn memory_left(root: &Root, version: u8, folder: &str) -> Option<u64> {
     Some(limit.saturating_sub(used.saturating_sub(droppable)))
 }
 
-fn throttled(root: &Root, folder: &str) -> Fact<u64> {
+/// Whoever is stopped by a quota is counted in the group that has it, and nowhere below.
+fn throttled(root: &Root, group: Result<Group, String>) -> Fact<u64> {
+    let group = match group {
+        Ok(group) => group,
+        Err(reason) => return Fact::unknown(reason, "/proc/self/cgroup"),
+    };
+    let limited = smallest(&group, |group, folder| quota(root, group.version, folder));
+    let Some(folder) = limited.map(|(_, folder)| folder).or_else(|| group.folders.first()) else {
+        return Fact::unknown(MISSING, "/proc/self/cgroup");
+    };
     let path = format!("{folder}/cpu.stat");
     match counter(root, &path, "nr_throttled") {
-        Some(count) => Fact::known(count, format!("{path} nr_throttled")),
-        None => Fact::unknown("our group counts no throttling (it has no quota of its own)", path),
+        Some(count) => Fact::known(count, format!("{path}{THROTTLED}")),
+        None => Fact::unknown("no throttling is counted: neither our group nor one above has a quota", path),
     }
 }
 

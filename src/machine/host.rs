@@ -113,6 +113,11 @@ pub trait Host {
         None
     }
 
+    /// The line of the smallest data cache that the architecture's own register tells (Arm `CTR_EL0`), bytes.
+    fn data_line(&self) -> Option<u64> {
+        None
+    }
+
     /// The CPUs this process may run on.
     fn affinity(&self) -> Result<Vec<usize>, String> {
         Err(cannot())

@@ -86,6 +86,36 @@ const SLOW: &[&str] = &[
     "DEBUG_ATOMIC_SLEEP",
 ];
 
+/// Clocks that every architecture reads without a system call and without the hypervisor's help.
+const DIRECT_CLOCKS: &[&str] = &["tsc", "arch_sys_counter", "riscv_clocksource", "timebase", "tod"];
+/// Clocks that still need no system call, with a page of the hypervisor's.
+const SHARED_PAGE_CLOCKS: &[&str] = &["kvm-clock", "hyperv_clocksource_tsc_page"];
+
+/// How a program reads the kernel's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockReading {
+    /// By an instruction.
+    Direct,
+    /// By an instruction, corrected with a page of the hypervisor's.
+    SharedPage,
+    /// By a system call, also where the C library is asked.
+    SystemCall,
+}
+
+impl Kernel {
+    /// How programs read its clock; `None` where its source is not known.
+    pub fn clock_reading(&self) -> Option<ClockReading> {
+        let source = self.clocksource.value()?.as_str();
+        Some(if DIRECT_CLOCKS.contains(&source) {
+            ClockReading::Direct
+        } else if SHARED_PAGE_CLOCKS.contains(&source) {
+            ClockReading::SharedPage
+        } else {
+            ClockReading::SystemCall
+        })
+    }
+}
+
 /// Reads everything about the kernel.
 pub(super) fn read(root: &Root, host: &dyn Host) -> Kernel {
     let names = Fact::from_call(host.names(), "uname(2)");

@@ -36,6 +36,17 @@ impl Host for Live {
         (frequency > 0).then_some(frequency)
     }
 
+    #[cfg(target_arch = "aarch64")]
+    fn data_line(&self) -> Option<u64> {
+        let register: u64;
+        // SAFETY: as above.
+        unsafe {
+            std::arch::asm!("mrs {}, ctr_el0", out(reg) register, options(nomem, nostack, preserves_flags));
+        }
+        // DminLine: the logarithm of the words of four bytes (Arm ARM, D19.2.34).
+        Some(4 << (register >> 16 & 0xf))
+    }
+
     fn affinity(&self) -> Result<Vec<usize>, String> {
         affinity::of_this_thread()
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::cgroup::THROTTLED;
 use super::{Cache, CoreClass, CpuSet, Fact, Machine, NumaNode};
 
 /// Line size of every mainstream x86 and Arm server core; used only where nothing tells.
@@ -177,11 +178,16 @@ impl Machine {
         fastest.or_else(|| self.processor.maximum_hz.value().copied())
     }
 
-    /// The file in which our control group counts how often its CPU quota held us back; `None` where it has none.
+    /// The file in which the control group that has the CPU quota counts how often it held us back; `None` where none does.
     pub fn cpu_stat_path(&self) -> Option<String> {
         let throttled = &self.conditions.limits.throttled_periods;
         throttled.value()?;
-        throttled.source().split_whitespace().next().map(str::to_owned)
+        throttled.source().strip_suffix(THROTTLED).map(str::to_owned)
+    }
+
+    /// Whether its kernel says that its processor is a 64-bit one of Arm's architecture.
+    pub fn is_aarch64(&self) -> bool {
+        self.kernel.architecture.value().is_some_and(|name| name == "aarch64")
     }
 
     /// Whether a hypervisor is known to be below.

@@ -1,7 +1,7 @@
 //! Which design stands behind the numbers a processor gives for itself.
 //!
 //! Sources: Intel SDM volume 4 table 2-1 and the kernel's intel-family.h; AMD's revision guides; Arm's
-//! technical reference manuals (MIDR). A number that is not here stays unknown rather than guessed.
+//! technical reference manuals (MIDR) and the kernel's arch/arm64/include/asm/cputype.h. A number that is not here stays unknown rather than guessed.
 
 use super::fact::Fact;
 
@@ -129,9 +129,15 @@ pub(super) fn arm(vendor: &str, part: u32) -> Option<&'static str> {
         ("Arm", 0xd81) => "Cortex-A720",
         ("Arm", 0xd84) => "Neoverse V3",
         ("Arm", 0xd8e) => "Neoverse N3",
+        ("Arm", 0xd82) => "Cortex-X4",
+        ("Arm", 0xd85) => "Cortex-X925",
+        ("Arm", 0xd87) => "Cortex-A725",
+        ("Microsoft", 0xd49) => "Azure Cobalt 100 (Neoverse N2)",
+        ("Qualcomm", 0x001) => "Oryon",
         ("Cavium", 0x0af) => "ThunderX2",
         ("Fujitsu", 0x001) => "A64FX",
         ("HiSilicon", 0xd01) => "TaiShan v110",
+        ("HiSilicon", 0xd02) => "TaiShan v120",
         ("NVIDIA", 0x004) => "Carmel",
         ("Ampere", 0xac3) => "Ampere-1",
         ("Ampere", 0xac4) => "Ampere-1A",

@@ -45,7 +45,7 @@ pub use conditions::{Conditions, IdleState};
 pub use cpu_set::CpuSet;
 pub use fact::Fact;
 pub use host::{Event, Folder, Host, Resource, SystemNames};
-pub use kernel::Kernel;
+pub use kernel::{ClockReading, Kernel};
 pub use live::Live;
 pub use lookups::Nearness;
 pub use memory::{ErrorCorrection, HugePagePool, Memory, TransparentHugePages};

@@ -112,21 +112,22 @@ pub(super) fn read(root: &Root, host: &dyn Host, cpu: Option<usize>) -> Processo
     let [family, model, stepping] = signature(root, &folder, &info, host);
     let (specified_base, specified_maximum) = cpuid::specified_frequencies(host);
     let vendor = vendor(root, &folder, &info, host);
+    let design = microarchitecture::of(&vendor, &family, &model);
     Processor {
         cpu,
-        microarchitecture: microarchitecture::of(&vendor, &family, &model),
         nominal_hz: nominal(root, &folder, &info, specified_base, &tick_counter.declared_hz),
         maximum_hz: scaled(root, &format!("{folder}/cpufreq/cpuinfo_max_freq")).or_else(|| specified_maximum),
         minimum_hz: scaled(root, &format!("{folder}/cpufreq/cpuinfo_min_freq")),
         observed_hz: Fact::unknown("it was not measured", "calibrated chains of instructions"),
         momentary_hz: momentary(root, &folder, &info),
-        model_name: model_name(root, &info),
+        model_name: model_name(root, &info, &vendor, &design),
         microcode: line(&info, "microcode").or_else(|| root.word(&format!("{folder}/microcode/version"))),
         physical_address_bits: address_bits(&info, host, 0, "physical"),
         virtual_address_bits: address_bits(&info, host, 1, "virtual"),
         byte_order: Fact::known(byte_order().to_owned(), "the build target"),
         features: features(&info),
         tlbs: tlbs::read(host),
+        microarchitecture: design,
         vendor,
         family,
         model,
@@ -169,8 +170,19 @@ fn vendor(root: &Root, folder: &str, info: &Fact<String>, host: &dyn Host) -> Fa
     })
 }
 
-fn model_name(root: &Root, info: &Fact<String>) -> Fact<String> {
+/// As the processor calls itself; on Arm, where it does not, its designer and part; else as the firmware calls the board.
+fn model_name(
+    root: &Root,
+    info: &Fact<String>,
+    vendor: &Fact<String>,
+    design: &Fact<String>,
+) -> Fact<String> {
+    let part = match (line(info, "CPU implementer").value(), vendor.value()) {
+        (Some(_), Some(vendor)) => design.clone().map(|part| format!("{vendor} {part}")),
+        _ => Fact::unknown("it has a name of its own", design.source()),
+    };
     line(info, "model name")
+        .or_else(|| part)
         .or_else(|| root.word("/sys/firmware/devicetree/base/model").map(|text| text.replace('\0', "")))
         .because("neither kernel nor firmware name it")
 }

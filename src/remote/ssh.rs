@@ -8,6 +8,7 @@ use crate::machine::RemoteUrl;
 use crate::sampling::partner::die_with;
 use std::io::Read;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -104,7 +105,7 @@ impl Master {
         unsafe { command.pre_exec(move || die_with(parent).map_err(std::io::Error::other)) };
         let mut master = Master { child: command.spawn().ok()?, socket: socket.to_owned() };
         for _ in 0..1000 {
-            if socket.exists() {
+            if is_socket(socket) {
                 return Some(master);
             }
             if !matches!(master.child.try_wait(), Ok(None)) {
@@ -122,6 +123,11 @@ impl Drop for Master {
         let _ = self.child.wait();
         let _ = std::fs::remove_file(&self.socket);
     }
+}
+
+/// Whether a socket lies there, and nothing else. Its folder is this user's alone, so it is ours.
+fn is_socket(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket())
 }
 
 /// `ssh` without questions, terminal, forwarding or colours.

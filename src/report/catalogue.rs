@@ -116,7 +116,7 @@ fn required(experiment: &dyn Experiment, points: &[Point], style: Style) -> Stri
             }
             Requirement::Cpus(number) => plural(number, "CPU") + " that this process may use",
             Requirement::SwapBytes(bytes) => format!("{} MiB of free swap space", bytes >> 20),
-            Requirement::Architecture(name) => format!("the architecture {name}"),
+            Requirement::Architecture(names) => format!("the architecture {}", names.join(" or ")),
             Requirement::Instructions(name) => format!("the instructions called {name}"),
             Requirement::File(path) => format!("the file {path}"),
             Requirement::Remote => "a file over a network (`--dir`, `--remote`)".to_owned(),

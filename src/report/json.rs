@@ -91,6 +91,8 @@ struct PointReport<'run> {
     unpredicted: Option<&'run str>,
     factor: Option<f64>,
     evidence: &'run [Check],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unasked: Vec<Unasked<'run>>,
     not_judged: Option<String>,
     disturbance: DisturbanceReport,
 }
@@ -274,8 +276,22 @@ fn point<'run>(found: &Results, result: &'run PointResult) -> PointReport<'run> 
         unpredicted: result.unpredicted.as_deref(),
         factor: result.factor(),
         evidence: result.evidence.checks(),
+        unasked: result.evidence.unasked().iter().map(Unasked::of).collect(),
         not_judged: result.evidence.not_judged().map(OtherVersion::to_string),
         disturbance: disturbance(&result.disturbance),
+    }
+}
+
+/// A claim that could not be asked about, and why.
+#[derive(Serialize)]
+struct Unasked<'run> {
+    claim: &'run str,
+    reason: &'run str,
+}
+
+impl<'run> Unasked<'run> {
+    fn of(check: &'run Check) -> Self {
+        Unasked { claim: &check.claim, reason: &check.seen }
     }
 }
 

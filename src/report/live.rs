@@ -1,5 +1,6 @@
 //! The live table: what is known so far, a progress bar and the time left, on standard error.
 
+use super::text::clean;
 use super::{planned, quantities, words};
 use crate::plan::Settlement;
 use crate::run::{Tick, Watcher};
@@ -138,9 +139,9 @@ fn row_text(tick: &Tick) -> String {
             None => format!("{} so far", quantities::estimate(planned.unit, &headline.estimate)),
         },
     );
-    format!(
+    clean(&format!(
         "{:<22} {:<44} {found}",
         planned.experiment,
         words::short_label(planned.experiment.as_str(), &planned.point)
-    )
+    ))
 }

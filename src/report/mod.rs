@@ -36,4 +36,4 @@ mod words;
 pub use form::{Facts, FactsForm, Form, Subject, render, render_facts};
 pub use replication::ReplicationReport;
 pub use run_report::RunReport;
-pub use text::Style;
+pub use text::{Style, clean};

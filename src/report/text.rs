@@ -60,7 +60,7 @@ impl Style {
 }
 
 /// The text without control characters and without the marks that reverse the order of letters on a screen.
-pub(super) fn clean(text: &str) -> String {
+pub fn clean(text: &str) -> String {
     text.chars().map(|letter| if is_unsafe(letter) { '\u{fffd}' } else { letter }).collect()
 }
 

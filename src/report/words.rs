@@ -124,9 +124,9 @@ pub(super) fn quantity(unit: Unit) -> &'static str {
 pub(super) fn evidence_sign(point: &PointResult) -> Sign {
     match &point.evidence {
         Evidence::NotJudged(_) => Sign::NotJudged,
-        Evidence::Judged(checks) if checks.is_empty() => Sign::Unasked,
-        Evidence::Judged(_) if point.evidence_holds() => Sign::Holds,
-        Evidence::Judged(_) => Sign::Fails,
+        Evidence::Judged { checks, .. } if checks.is_empty() => Sign::Unasked,
+        Evidence::Judged { .. } if point.evidence_holds() => Sign::Holds,
+        Evidence::Judged { .. } => Sign::Fails,
     }
 }
 

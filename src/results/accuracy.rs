@@ -194,7 +194,7 @@ mod tests {
             outliers: None,
             prediction: predicted.map(said),
             unpredicted: None,
-            evidence: Evidence::Judged(vec![]),
+            evidence: Evidence::judged(vec![]),
             trials: (1, 1),
             left_out: 0,
             disturbance: Disturbance::default(),

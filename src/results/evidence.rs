@@ -7,13 +7,24 @@ use crate::sampling::Sample;
 /// What is known of whether the operation was the one named.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Evidence {
-    /// Every claim, judged; none where nothing was measured, or where nothing is claimed.
-    Judged(Vec<Check>),
+    /// It was judged as far as it could be asked for.
+    Judged {
+        /// Every claim, judged; none where nothing was measured, or where nothing is claimed.
+        checks: Vec<Check>,
+        /// Claims that nobody could ask about on this machine, with the reasons.
+        unasked: Vec<Check>,
+    },
     /// It was measured by a method that this program does not have: neither does it hold, nor does it fail.
     NotJudged(OtherVersion),
 }
 
 impl Evidence {
+    /// Of these claims.
+    pub(super) fn judged(checks: Vec<Check>) -> Self {
+        let (unasked, checks) = checks.into_iter().partition(|check| check.unasked);
+        Evidence::Judged { checks, unasked }
+    }
+
     /// The claims, judged over all of the samples, with what is to be said of those that fail by themselves. One that fails
     /// over all of them says enough.
     pub(super) fn of(
@@ -23,29 +34,37 @@ impl Evidence {
         remark: Option<Check>,
     ) -> Self {
         if measured.is_empty() {
-            return Evidence::Judged(vec![]);
+            return Evidence::judged(vec![]);
         }
         let experiment = match method {
             Ok(experiment) => experiment,
             Err(other) => return Evidence::NotJudged(other),
         };
         let mut checks = experiment.evidence(point, &observed(measured));
-        let said = checks.iter().any(|check| !check.holds);
+        let said = checks.iter().any(Check::fails);
         checks.extend(remark.filter(|remark| remark.holds || !said));
-        Evidence::Judged(checks)
+        Evidence::judged(checks)
     }
 
     /// The claims that were judged.
     pub fn checks(&self) -> &[Check] {
         match self {
-            Evidence::Judged(checks) => checks,
+            Evidence::Judged { checks, .. } => checks,
+            Evidence::NotJudged(_) => &[],
+        }
+    }
+
+    /// The claims that nobody could ask about, with the reasons.
+    pub fn unasked(&self) -> &[Check] {
+        match self {
+            Evidence::Judged { unasked, .. } => unasked,
             Evidence::NotJudged(_) => &[],
         }
     }
 
     /// Whether it was judged, and all of it holds.
     pub fn holds(&self) -> bool {
-        matches!(self, Evidence::Judged(checks) if checks.iter().all(|check| check.holds))
+        matches!(self, Evidence::Judged { checks, .. } if checks.iter().all(|check| check.holds))
     }
 
     /// Whether some of it was judged and does not hold.
@@ -56,7 +75,7 @@ impl Evidence {
     /// Why it is not judged; `None` where it is.
     pub fn not_judged(&self) -> Option<&OtherVersion> {
         match self {
-            Evidence::Judged(_) => None,
+            Evidence::Judged { .. } => None,
             Evidence::NotJudged(other) => Some(other),
         }
     }

@@ -31,6 +31,7 @@ pub(super) fn kept_off(sample: &Sample) -> Option<Check> {
     Some(Check {
         claim: CLAIM.to_owned(),
         holds: false,
+        unasked: false,
         seen: format!(
             "it ran for {:.0} % of the time, and was taken off its CPU {} times during {observations} observations",
             on_cpu.share() * 100.0,

@@ -68,7 +68,7 @@ fn failing(method: Result<&dyn Experiment, OtherVersion>, trial: &Trial) -> Opti
         return Some(check);
     }
     let seen = observed(&[sample]);
-    method.ok()?.evidence(&trial.point, &seen).into_iter().find(|check| !check.holds)
+    method.ok()?.evidence(&trial.point, &seen).into_iter().find(Check::fails)
 }
 
 fn remark(sound: usize, all: usize, first: &Check, holds: bool) -> Check {
@@ -77,6 +77,7 @@ fn remark(sound: usize, all: usize, first: &Check, holds: bool) -> Check {
     Check {
         claim: "the evidence of each trial by itself".to_owned(),
         holds,
+        unasked: false,
         seen: format!("it holds in {sound} of {all}, {rest}; the first that fails, {claim}: {seen}"),
     }
 }

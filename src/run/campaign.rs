@@ -3,10 +3,10 @@
 use super::header::{now, tool};
 use super::interrupt::interrupted;
 use super::peering::{Peering, same_peer};
+use super::resuming;
 use super::testbed::{Pace, Testbed};
 use crate::experiment::{Experiment, Found, Known, Learnt};
 use crate::experiments;
-use crate::machine::Machine;
 use crate::plan::{self, Planner, PlannerSettings, Progress, Settlement, Step};
 use crate::record::{
     Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial,
@@ -102,19 +102,20 @@ impl Campaign {
         Campaign::new(Run::begun(header), journal, budget, peering)
     }
 
-    /// Takes a run up again, on the same machine and by the same program; more rounds are added to a complete one.
-    pub fn resume(path: &Path, budget: Option<Duration>, peering: Option<Peering>) -> Result<Self> {
+    /// Takes a run up again, on the same machine and by the same program; more rounds are added to a complete one. Its peer
+    /// is reached when everything else is known to be as it was: the file may come from anybody.
+    pub fn resume(
+        path: &Path,
+        budget: Option<Duration>,
+        reach: impl FnOnce(&Header) -> Result<Option<Peering>>,
+    ) -> Result<Self> {
         let run = Run::read(path)?;
-        let tool = tool()?;
-        same_machine(&run)?;
+        let (tool, own_budget) = (tool()?, resuming::ensure_sound(&run)?);
+        resuming::ensure_same(&run.header, &tool)?;
+        let peering = reach(&run.header)?;
         same_peer(run.header.peer.as_deref(), peering.as_ref().map(Peering::described))?;
-        if tool.binary_sha256 != run.header.tool.binary_sha256 {
-            bail!(
-                "the run was begun by another build of fathom; figures of two builds do not go into one run: start a new one"
-            );
-        }
         let mut journal = Journal::resume(path, run.whole_bytes)?;
-        let budget = budget.unwrap_or(Duration::from_secs_f64(run.header.settings.budget_s));
+        let budget = budget.unwrap_or(own_budget);
         journal.append(&Line::Resumed(Resumed { at: now(), tool, budget_s: budget.as_secs_f64() }))?;
         Campaign::new(run, journal, budget, peering)
     }
@@ -357,19 +358,4 @@ fn trials_of(active: &[PlannedPoint], run: &Run) -> Vec<Vec<usize>> {
         }
     }
     found
-}
-
-/// A run goes on only where it began: same processor, same kernel.
-fn same_machine(run: &Run) -> Result<()> {
-    let here = Machine::describe(Path::new(&run.header.settings.folder));
-    let there = &run.header.machine;
-    let same = here.processor.model_name.value() == there.processor.model_name.value()
-        && here.kernel.version.value() == there.kernel.version.value()
-        && here.allowed_cpus() == there.allowed_cpus();
-    if same {
-        return Ok(());
-    }
-    bail!(
-        "the run was begun on another machine, kernel or set of CPUs, and cannot go on here: start a new one"
-    )
 }

@@ -1,45 +1,53 @@
 //! Files that trials have made: those of this run go with it, those of a killed one are swept by the next.
 
+use crate::peer::proof::chance;
 use crate::sampling::owner::Owner;
 use std::path::{Path, PathBuf};
 
 /// Removes the files of processes that no longer live from a folder. Whatever cannot be removed is left: it is not ours.
+/// A link is removed, not followed (`remove_dir_all` promises it).
 pub fn sweep(folder: &Path) {
-    remove(folder, |name| Owner::of_name(name).is_some_and(|owner| owner.is_gone()));
-}
-
-fn remove(folder: &Path, unwanted: impl Fn(&str) -> bool) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(&unwanted)) {
+    let unwanted = |name: &str| Owner::of_name(name).is_some_and(|owner| owner.is_gone());
+    for entry in entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(unwanted)) {
         let path = entry.path();
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let _ = if is_folder { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
     }
 }
 
-/// The files that this run shares between its trials: removed when it is dropped.
+/// The folder in which the trials of this run make their files; removed with all that is in it when it is dropped.
 pub struct Shared {
     folder: PathBuf,
-    owner: Option<Owner>,
 }
 
 impl Shared {
-    /// Whatever trials of this process make in a folder and name after it.
-    pub fn of_this_run(folder: &Path) -> Self {
-        Shared { folder: folder.to_owned(), owner: Owner::of(std::process::id()) }
+    /// A name for it in the folder that is measured: it tells the run, so that the next one sweeps it after a kill, and
+    /// nobody can foresee it. The first trial that makes a file makes it (`sampling/own_folder.rs`).
+    pub fn of_this_run(measured: &Path) -> Self {
+        // Without a number drawn at random a folder that somebody has put there is still refused.
+        let drawn = chance(8).unwrap_or_default();
+        let owner = Owner::of(std::process::id());
+        let name = owner.map_or_else(|| format!(".fathom-{drawn}"), |owner| owner.name(&drawn));
+        Shared { folder: measured.join(name) }
+    }
+
+    /// Where it is, once it is made.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        let mine = |name: &str| self.owner.is_some() && Owner::of_name(name) == self.owner;
-        remove(&self.folder, mine);
+        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sampling::own_folder;
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(folder).unwrap();
@@ -67,14 +75,15 @@ mod tests {
     fn what_trials_of_a_run_share_goes_with_the_run_and_after_a_kill_with_the_next() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
-        let dead = Owner::of(1).unwrap().name("file").replacen("-1-", "-4194999-", 1);
-        let own = Owner::of(std::process::id()).unwrap().name("file");
-        std::fs::write(path.join(&dead), "").unwrap();
-        std::fs::write(path.join(&own), "").unwrap();
-        std::fs::create_dir(path.join(own.replace("file", "tree"))).unwrap();
+        let dead = Owner::of(1).unwrap().name("drawn").replacen("-1-", "-4194999-", 1);
+        std::fs::create_dir(path.join(&dead)).unwrap();
+        std::fs::write(path.join(&dead).join("file"), "").unwrap();
         let shared = Shared::of_this_run(path);
+        assert_ne!(Shared::of_this_run(path).folder(), shared.folder(), "nobody can foresee it");
+        let file = own_folder::path(shared.folder(), "file").unwrap();
+        std::fs::write(&file, "").unwrap();
         sweep(path);
-        assert_eq!(names(path), [own.clone(), own.replace("file", "tree")]);
+        assert!(names(path).len() == 1 && file.exists());
         drop(shared);
         assert!(names(path).is_empty());
     }

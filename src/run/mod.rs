@@ -8,6 +8,7 @@ mod leftovers;
 mod lock;
 mod peering;
 mod remote_file;
+mod resuming;
 mod testbed;
 mod visiting;
 

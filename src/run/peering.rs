@@ -31,14 +31,6 @@ pub struct Reach {
     pub token: Option<Token>,
 }
 
-impl Reach {
-    /// Of the peer that a run had when it was begun.
-    pub fn again(peer: &Peer, token: Option<Token>) -> Self {
-        let address = peer.asked_address.as_deref().and_then(|address| address.parse().ok());
-        Reach { wanted: peer.wanted.clone(), address, token }
-    }
-}
-
 impl Peering {
     /// Reaches the peer, holds it, and has it describe its machine.
     pub fn reach(reach: &Reach) -> Result<Self> {

@@ -7,7 +7,7 @@ use crate::machine::{Protocol, Remote, RemoteAddress, RemoteUrl};
 use crate::record::store;
 use crate::remote::made;
 use crate::remote::ssh::Master;
-use crate::sampling::owner::Owner;
+use crate::sampling::{own_folder, owner::Owner};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -23,15 +23,15 @@ pub struct RemoteFixture {
     ledger: Option<PathBuf>,
     /// Whether a file may stand on the server.
     begun: bool,
-    /// Ends after the file was removed over it.
-    _master: Option<Master>,
+    /// Ends after the file was removed over it, and before the folder of its socket is gone.
+    _connection: Option<(Master, leftovers::Shared)>,
 }
 
 impl RemoteFixture {
     /// Sweeps what killed runs left at this server, then finds or makes the file.
     pub fn new(remote: &Remote) -> Self {
         let mut access = Access::of_this_process();
-        let master = connection(&remote.address, &mut access);
+        let connection = connection(&remote.address, &mut access);
         let folder = ledger_folder();
         sweep(&folder, &remote.address, &access);
         if let RemoteAddress::Mounted(path) = &remote.address {
@@ -42,7 +42,7 @@ impl RemoteFixture {
                 file: Err("/proc does not show this process".to_owned()),
                 ledger: None,
                 begun: false,
-                _master: master,
+                _connection: connection,
             };
         };
         let name = owner.name("remote");
@@ -59,7 +59,7 @@ impl RemoteFixture {
             made::find_or_make(&remote.address, &access, &name, CONVERSATION, &mut patient)
                 .map_err(|failure| failure.to_string())
         });
-        RemoteFixture { file, ledger, begun, _master: master }
+        RemoteFixture { file, ledger, begun, _connection: connection }
     }
 
     /// The file, as trials are told of it.
@@ -82,20 +82,22 @@ impl Drop for RemoteFixture {
     }
 }
 
-/// The connection of `ssh` that the run's trials share, in a place that the next run sweeps.
-fn connection(address: &RemoteAddress, access: &mut Access) -> Option<Master> {
+/// The connection of `ssh` that the run's trials share, in a folder of its own that the next run sweeps after a kill: a long
+/// path of the measured one would not fit.
+fn connection(address: &RemoteAddress, access: &mut Access) -> Option<(Master, leftovers::Shared)> {
     /// What fits into the address of a socket, less what `ssh` appends while it makes it (unix(7): 108 bytes).
     const LONGEST: usize = 85;
     let RemoteAddress::Url(url) = address else { return None };
-    let folder = std::env::temp_dir();
-    leftovers::sweep(&folder);
-    let socket = folder.join(Owner::of(std::process::id())?.name("ssh"));
-    if url.protocol != Protocol::Sftp || socket.as_os_str().len() > LONGEST {
+    let temporary = std::env::temp_dir();
+    leftovers::sweep(&temporary);
+    let folder = leftovers::Shared::of_this_run(&temporary);
+    if url.protocol != Protocol::Sftp || folder.folder().as_os_str().len() + "/ssh".len() > LONGEST {
         return None;
     }
+    let socket = own_folder::path(folder.folder(), "ssh").ok()?;
     let master = Master::start(url, access, &socket)?;
     access.shared = Some(socket);
-    Some(master)
+    Some((master, folder))
 }
 
 /// Beside the run files: it outlives a reboot, as what it tells of does.

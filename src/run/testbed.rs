@@ -19,8 +19,8 @@ pub struct Testbed {
     cpu_stat: Option<String>,
     peering: Option<Peering>,
     remote: Option<RemoteFixture>,
-    /// Removes what trials have left for one another when the run is over.
-    _shared: leftovers::Shared,
+    /// Where trials leave files for one another; gone with the run.
+    shared: leftovers::Shared,
 }
 
 /// How long a process observes, and how long short work may wait for its core.
@@ -49,7 +49,7 @@ impl Testbed {
             cpu_stat: header.machine.cpu_stat_path(),
             peering,
             remote: remote(&header.machine, active),
-            _shared: leftovers::Shared::of_this_run(&folder),
+            shared: leftovers::Shared::of_this_run(&folder),
         }
     }
 
@@ -120,6 +120,7 @@ impl Testbed {
             partner,
             cpu_stat: self.cpu_stat.clone(),
             folder: PathBuf::from(&header.settings.folder),
+            own_folder: self.shared.folder().to_owned(),
             remote: remote.map(RemoteFixture::file),
             peer: peering.map(|peering| peering.address().clone()),
             parent: std::process::id(),

@@ -1,6 +1,7 @@
 //! A measuring process, seen from the run: start it small and clean, ask it, bring its answers home, time it out, reap
 //! it.
 
+use super::partner::die_with;
 use super::preparing;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -144,7 +145,12 @@ enum Heard {
 
 fn start(command: &str, seed: u64) -> std::io::Result<Child> {
     let padding = "x".repeat((seed >> 16) as usize % MOST_PADDING as usize);
-    Command::new(std::env::current_exe()?)
+    let parent = std::process::id();
+    let mut process = Command::new(std::env::current_exe()?);
+    // One that is stopped before its first visit would else outlive a run that is killed.
+    // SAFETY: between fork and exec only prctl and getppid are called.
+    unsafe { process.pre_exec(move || die_with(parent).map_err(|_| std::io::ErrorKind::Other.into())) };
+    process
         .arg(command)
         .env_clear()
         .env("PATH", "/usr/bin:/bin")

@@ -70,7 +70,7 @@ impl Clock for Counter {
     fn stop(&self) -> Reading {
         use core::arch::x86_64::{__rdtscp, _mm_lfence};
         let mut auxiliary = 0;
-        // SAFETY: `Qualification` offers this clock only where `rdtscp` exists.
+        // SAFETY: `Qualification` reads this clock, and lets it be read, only where `rdtscp` exists.
         let ticks = unsafe {
             let ticks = __rdtscp(&raw mut auxiliary); // waits until the work has ended
             _mm_lfence(); // and nothing later begins before it is read

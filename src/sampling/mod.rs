@@ -12,6 +12,7 @@ mod observe;
 pub(crate) mod occupancy;
 mod on_cpu;
 mod outcome;
+pub(crate) mod own_folder;
 pub(crate) mod owner;
 pub(crate) mod partner;
 pub(crate) mod preparing;

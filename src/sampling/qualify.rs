@@ -32,18 +32,32 @@ pub struct Qualification {
 
 impl Qualification {
     /// Qualifies the counter and falls back to the kernel's clock; `asked` overrides the choice, not the checks:
-    /// a clock that is asked for and fails is used, with what is wrong with it in `rejected`.
+    /// a clock that is asked for and fails is used, with what is wrong with it in `rejected`, unless it cannot be read at all.
     pub fn run(machine: &Machine, asked: Option<ClockKind>) -> Self {
+        Qualification::of(machine, asked, |kind, rejected| match kind {
+            ClockKind::Counter => examine(kind, &Counter, machine, rejected),
+            ClockKind::MonotonicRaw => examine(kind, &MonotonicRaw, machine, rejected),
+        })
+    }
+
+    /// The same by another examination. A counter that cannot be read is not examined either: the instruction would end us.
+    fn of(
+        machine: &Machine,
+        asked: Option<ClockKind>,
+        examine: impl Fn(ClockKind, Option<String>) -> Qualification,
+    ) -> Self {
         if asked == Some(ClockKind::MonotonicRaw) {
             let reason = "the kernel's clock was asked for with `--clock`".to_owned();
-            return examine(ClockKind::MonotonicRaw, &MonotonicRaw, machine, Some(reason));
+            return examine(ClockKind::MonotonicRaw, Some(reason));
         }
-        let counter = examine(ClockKind::Counter, &Counter, machine, None);
-        let fault = unusable(machine).or_else(|| fault(&counter));
-        match (fault, asked) {
+        if let Some(reason) = unreadable(machine) {
+            return examine(ClockKind::MonotonicRaw, Some(reason));
+        }
+        let counter = examine(ClockKind::Counter, None);
+        match (varying(machine).or_else(|| fault(&counter)), asked) {
             (None, _) => counter,
             (Some(fault), Some(ClockKind::Counter)) => Qualification { rejected: Some(fault), ..counter },
-            (Some(fault), _) => examine(ClockKind::MonotonicRaw, &MonotonicRaw, machine, Some(fault)),
+            (Some(fault), _) => examine(ClockKind::MonotonicRaw, Some(fault)),
         }
     }
 
@@ -58,17 +72,17 @@ impl Qualification {
     }
 }
 
-/// Why the counter cannot be used at all on this machine, whatever it shows now.
-fn unusable(machine: &Machine) -> Option<String> {
-    let counter = &machine.processor.tick_counter;
-    if counter.invariant.value() == Some(&false) {
-        return Some(
-            "the counter is not invariant: it changes its rate with the core or stops when it sleeps"
-                .to_owned(),
-        );
-    }
-    let readable = !cfg!(target_arch = "x86_64") || counter.rdtscp.value() != Some(&false);
-    (!readable).then(|| "the processor has no rdtscp".to_owned())
+/// Why the counter cannot be read at all on this machine.
+fn unreadable(machine: &Machine) -> Option<String> {
+    let rdtscp = machine.processor.tick_counter.rdtscp.value().copied().unwrap_or_default();
+    (cfg!(target_arch = "x86_64") && !rdtscp).then(|| "the processor has no rdtscp".to_owned())
+}
+
+/// Why the counter is no clock on this machine, whatever it shows now.
+fn varying(machine: &Machine) -> Option<String> {
+    (machine.processor.tick_counter.invariant.value() == Some(&false)).then(|| {
+        "the counter is not invariant: it changes its rate with the core or stops when it sleeps".to_owned()
+    })
 }
 
 /// What the examination found wrong.
@@ -195,6 +209,27 @@ mod tests {
             let steps = steps(&clock, &cpus, |cpu| here.set(cpu));
             assert_eq!(steps.iter().filter(|step| **step < 0).count(), 1, "CPU {on}");
             assert!(steps.len() < 200_000);
+        }
+    }
+
+    /// As `qemu-system-x86_64 -cpu kvm64`, where the instruction ends the process (SIGILL).
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn a_counter_that_cannot_be_read_is_never_read_even_where_it_is_asked_for() {
+        use crate::machine::Fact;
+        use std::path::Path;
+
+        let mut machine = Machine::describe(Path::new("."));
+        let examined = |kind, rejected| {
+            assert_eq!(kind, ClockKind::MonotonicRaw, "the counter would have been read");
+            examine(ClockKind::MonotonicRaw, &MonotonicRaw, &Machine::describe(Path::new(".")), rejected)
+        };
+        for rdtscp in [Fact::known(false, "test"), Fact::unknown("not told", "test")] {
+            machine.processor.tick_counter.rdtscp = rdtscp;
+            for asked in [None, Some(ClockKind::Counter)] {
+                let chosen = Qualification::of(&machine, asked, examined);
+                assert_eq!(chosen.rejected.as_deref(), Some("the processor has no rdtscp"));
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Counting system calls by tracing: an independent witness that an operation enters the kernel as often as it claims.
 
-use crate::experiment::{Failure, TRACED_CALLS, TRACED_OPERATIONS, Work, Workload};
+use crate::experiment::{Failure, TRACED_CALLS, TRACED_OPERATIONS, TRACING_REFUSED, Work, Workload};
 
 /// Iterations that are traced: enough for a whole number per operation, few enough to cost half a millisecond.
 const ITERATIONS: u64 = 16;
@@ -8,42 +8,64 @@ const ITERATIONS: u64 = 16;
 /// Calls of recorded work that are traced: what it prepares untimed may take milliseconds.
 const RECORDINGS: u64 = 2;
 
-/// The counts for the evidence of a workload that asks for them; nothing where tracing is refused.
-pub fn witness(workload: &mut Workload) -> Vec<(String, f64)> {
+/// What tracing has told of a workload.
+#[derive(Debug, Default)]
+pub struct Traced {
+    /// Counts for its evidence, by name.
+    pub counts: Vec<(String, f64)>,
+    /// The error of a kernel that refuses, by name.
+    pub refused: Option<(String, f64)>,
+}
+
+/// Why system calls were not counted.
+enum Uncounted {
+    /// The kernel does not let this process trace: the error, or 0 where whoever asks is killed.
+    Refused(libc::c_int),
+    /// The copy could not be made, or its work failed.
+    Broke,
+}
+
+/// Counts the system calls of a workload that asks for it.
+pub fn witness(workload: &mut Workload) -> Traced {
     let (counted, iterations) = match (&mut workload.work, workload.traced) {
         (Work::Timed { operation, .. }, true) => (count(|| operation.run(ITERATIONS)), ITERATIONS),
         (Work::Recorded(observe), true) => {
             (count(|| (0..RECORDINGS).try_for_each(|_| observe().map(drop))), RECORDINGS)
         }
-        _ => return vec![],
+        _ => return Traced::default(),
     };
     match counted {
-        Some(calls) => vec![
-            (TRACED_CALLS.to_owned(), calls as f64),
-            (TRACED_OPERATIONS.to_owned(), (iterations * workload.per_iteration) as f64),
-        ],
-        None => vec![],
+        Ok(calls) => {
+            let operations = (iterations * workload.per_iteration) as f64;
+            let counts = [(TRACED_CALLS, calls as f64), (TRACED_OPERATIONS, operations)];
+            let counts = counts.map(|(name, count)| (name.to_owned(), count)).to_vec();
+            Traced { counts, refused: None }
+        }
+        Err(Uncounted::Refused(error)) => {
+            Traced { counts: vec![], refused: Some((TRACING_REFUSED.to_owned(), f64::from(error))) }
+        }
+        Err(Uncounted::Broke) => Traced::default(),
     }
 }
 
-/// System calls of `work` in a forked copy of this process; what a copy that does nothing needs is subtracted. `None` where
-/// this process may not trace.
-fn count(work: impl FnOnce() -> Result<(), Failure>) -> Option<u64> {
+/// System calls of `work` in a forked copy of this process; what a copy that does nothing needs is subtracted.
+fn count(work: impl FnOnce() -> Result<(), Failure>) -> Result<u64, Uncounted> {
     let idle = traced(|| Ok(()))?;
     let busy = traced(work)?;
-    busy.checked_sub(idle)
+    busy.checked_sub(idle).ok_or(Uncounted::Broke)
 }
 
 /// System calls that a forked child enters while it does `work`.
-fn traced(work: impl FnOnce() -> Result<(), Failure>) -> Option<u64> {
+fn traced(work: impl FnOnce() -> Result<(), Failure>) -> Result<u64, Uncounted> {
     // SAFETY: a trial is single-threaded or its other threads do not matter to the copy, which only works and exits.
     match unsafe { libc::fork() } {
-        -1 => None,
+        -1 => Err(Uncounted::Broke),
         0 => {
-            // SAFETY: the child asks to be traced, stops until the parent is ready, works and ends.
+            // SAFETY: the child asks to be traced, stops until the parent is ready, works and ends. Where it may not ask, it
+            // ends before it stops, with the error, which the status of a process has room for.
             unsafe {
                 if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) != 0 {
-                    libc::_exit(2);
+                    libc::_exit(*libc::__errno_location());
                 }
                 libc::raise(libc::SIGSTOP);
                 let done = work();
@@ -55,21 +77,28 @@ fn traced(work: impl FnOnce() -> Result<(), Failure>) -> Option<u64> {
 }
 
 /// Lets the child run from system call to system call until it ends well; counts the entries.
-fn follow(child: libc::pid_t) -> Option<u64> {
-    let mut stops = 0;
-    let mut signal = 0;
-    wait(child).filter(|status| libc::WIFSTOPPED(*status))?;
+fn follow(child: libc::pid_t) -> Result<u64, Uncounted> {
+    let (mut stops, mut signal) = (0, 0);
+    let begun = wait(child)?;
+    if libc::WIFEXITED(begun) {
+        return Err(Uncounted::Refused(libc::WEXITSTATUS(begun)));
+    }
+    if !libc::WIFSTOPPED(begun) {
+        return Err(Uncounted::Refused(0));
+    }
     loop {
         // SAFETY: the child is ours, traced and stopped.
         if unsafe { libc::ptrace(libc::PTRACE_SYSCALL, child, 0, signal) } != 0 {
-            return None;
+            let error = std::io::Error::last_os_error().raw_os_error().unwrap_or_default();
+            end(child);
+            return Err(Uncounted::Refused(error));
         }
         let status = wait(child)?;
-        if libc::WIFEXITED(status) {
-            return (libc::WEXITSTATUS(status) == 0).then_some(stops / 2);
+        if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0 {
+            return Ok(stops / 2);
         }
         if !libc::WIFSTOPPED(status) {
-            return None;
+            return Err(Uncounted::Broke);
         }
         // A stop by SIGTRAP is an entry to or a return from a system call; other signals are the work's own.
         signal = if libc::WSTOPSIG(status) == libc::SIGTRAP { 0 } else { libc::WSTOPSIG(status) };
@@ -77,8 +106,19 @@ fn follow(child: libc::pid_t) -> Option<u64> {
     }
 }
 
-fn wait(child: libc::pid_t) -> Option<libc::c_int> {
+/// Ends a child that cannot go on.
+fn end(child: libc::pid_t) {
+    // SAFETY: the child is ours and not reaped.
+    unsafe { libc::kill(child, libc::SIGKILL) };
+    let _ = wait(child);
+}
+
+fn wait(child: libc::pid_t) -> Result<libc::c_int, Uncounted> {
     let mut status = 0;
     // SAFETY: waits for our own child.
-    (unsafe { libc::waitpid(child, &raw mut status, 0) } == child).then_some(status)
+    if unsafe { libc::waitpid(child, &raw mut status, 0) } == child {
+        Ok(status)
+    } else {
+        Err(Uncounted::Broke)
+    }
 }

@@ -74,6 +74,8 @@ pub struct Setting {
     pub cpu_stat: Option<String>,
     /// Where files may be made.
     pub folder: PathBuf,
+    /// The folder of the run in it.
+    pub own_folder: PathBuf,
     /// The file to read over a network, or why there is none; `None` where none was asked for.
     #[serde(default)]
     pub remote: Option<Result<RemoteFile, String>>,
@@ -153,6 +155,7 @@ fn sharing<T>(
         ticks_per_second: setting.ticks_per_second,
         stopwatch: &stopwatch,
         folder: setting.folder.clone(),
+        own_folder: setting.own_folder.clone(),
         remote: setting.remote.clone(),
         peer: setting.peer.clone(),
         shared: Rc::clone(shared),
@@ -197,7 +200,9 @@ fn observe<C: Clock>(
     conditions.migrations = found.migrations;
     conditions.spun(&spin);
     let mut witnessed = std::mem::take(&mut found.witnessed);
-    witnessed.extend(tracer::witness(&mut workload));
+    let traced = tracer::witness(&mut workload);
+    witnessed.extend(traced.counts);
+    let stated = workload.stated.iter().map(|(name, value)| ((*name).to_owned(), *value));
     found.core.arrived = arrived;
     let sample = Sample {
         observations: Observations::default(),
@@ -205,7 +210,7 @@ fn observe<C: Clock>(
         baseline_iterations: found.baseline_iterations,
         counters,
         witnessed,
-        stated: workload.stated.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+        stated: stated.chain(traced.refused).collect(),
         conditions,
         on_cpu: workload.needs_its_cpu.then_some(on_cpu),
         core: Some(std::mem::take(&mut found.core)),

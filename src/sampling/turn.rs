@@ -3,7 +3,7 @@
 //! Each mechanism has two ends; an end can give the turn to the other side and wait for its own. One side plays rounds
 //! of give and wait, the other echoes: wait and give. So no side runs ahead, and nothing deadlocks (R-CPU-29).
 
-use super::owner::Owner;
+use super::own_folder;
 use super::partner::{Process, pipe};
 use super::shared_memory::{Shareable, shared_memory};
 use crate::experiment::{Failure, Workload, ensure, errno};
@@ -79,7 +79,7 @@ pub fn ring_of_pipes(members: usize) -> Result<(AnyEnd, Vec<AnyEnd>), Failure> {
     Ok((first, ends))
 }
 
-/// Two named pipes, in a folder where names may be made; the names are gone before this returns.
+/// Two named pipes, in the folder of the run; the names are gone before this returns.
 pub fn fifos(folder: &Path) -> Result<Ends, Failure> {
     let there = Fifo::make(folder, "there")?;
     let here = Fifo::make(folder, "here")?;
@@ -264,8 +264,8 @@ impl End for Posix {
 /// are all lost when it closes any descriptor of the file.
 pub fn file_locks(folder: &Path) -> Result<Ends, Failure> {
     let path = own_path(folder, "locks")?;
-    let open = || std::fs::File::options().create(true).truncate(false).read(true).write(true).open(&path);
-    let files = open().and_then(|first| Ok((first, open()?)));
+    let files =
+        own_folder::new_file(&path).and_then(|first| Ok((first, own_folder::existing().open(&path)?)));
     let _ = std::fs::remove_file(&path);
     let (here, there) = files.map_err(|error| {
         let place = path.display();
@@ -318,11 +318,9 @@ impl End for FileLock {
     }
 }
 
-/// A path that tells its owner, this process.
+/// A path of this process in the folder of its run.
 fn own_path(folder: &Path, what: &str) -> Result<PathBuf, Failure> {
-    let owner = Owner::of(std::process::id());
-    let owner = owner.ok_or_else(|| Failure::Unsupported("/proc does not show this process".to_owned()))?;
-    Ok(folder.join(owner.name(what)))
+    own_folder::path(folder, &format!("{what}-{}", std::process::id()))
 }
 
 fn mapped<T: Shareable>() -> Result<&'static T, Failure> {

@@ -1,10 +1,10 @@
 //! Past the page cache: reading from the device itself, and the kernel's account of what came from there.
 
-use super::{TestFile, refused};
+use super::{TestFile, evict, existing, page_bytes, refused};
 use crate::experiment::Failure;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
 /// A file opened past the page cache.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct Direct {
 /// honoured is shown by what the cache holds and the device delivers: some file systems take the flag and read through
 /// the cache.
 pub fn direct(test: &TestFile, block: u64) -> Result<Direct, Failure> {
-    let opened = OpenOptions::new().read(true).write(true).custom_flags(libc::O_DIRECT).open(&test.path);
+    let opened = existing().custom_flags(libc::O_DIRECT | libc::O_NOFOLLOW).open(&test.path);
     let file = opened.map_err(|error| match error.raw_os_error() {
         Some(libc::EINVAL) => Failure::Unsupported(
             "this file system has no direct reads (O_DIRECT), as those in memory; `--dir` names a folder on a disk"
@@ -57,22 +57,62 @@ fn accounted(path: &str) -> Option<f64> {
     account.lines().find_map(|line| line.strip_prefix("read_bytes: ")?.trim().parse().ok())
 }
 
-/// Whether the kernel accounts what comes from below a file's file system: not where a server in user space, another
-/// machine's protocol or memory serves it (`statfs(2)` tells the kind).
-pub fn accounts(file: &File) -> bool {
+/// The same for another process of this user.
+pub fn served_to(process: libc::pid_t) -> Option<f64> {
+    accounted(&format!("/proc/{process}/io"))
+}
+
+/// Evicts a test file, and makes sure that the kernel accounts to this process what is then read of it. Where it does not,
+/// nothing tells whether a device was asked: a server in user space, a cache of the file system's own, or another machine may
+/// have answered, and the page cache is empty all the same.
+pub fn ensure_accounted(test: &TestFile) -> Result<(), Failure> {
+    if let Some(reason) = answers_itself(&test.file) {
+        return Err(unaccounted(reason));
+    }
+    evict(&test.file)?;
+    let (before, mut page) = (served(), vec![0; page_bytes().min(test.bytes) as usize]);
+    // Alone: what is read ahead of it may still be under way when all is evicted again.
+    advise(&test.file, libc::POSIX_FADV_RANDOM);
+    let read = test.file.read_exact_at(&mut page, 0);
+    advise(&test.file, libc::POSIX_FADV_NORMAL);
+    read.map_err(|error| Failure::Broke(format!("reading the test file: {error}")))?;
+    let (before, after) = before.zip(served()).ok_or_else(|| {
+        unaccounted("this kernel does not tell what a process has from devices (/proc/self/io)")
+    })?;
+    if after - before < page.len() as f64 {
+        return Err(unaccounted("nothing that is read of this file system is accounted to a device"));
+    }
+    evict(&test.file)
+}
+
+/// Advice that may be refused: then more is read than a page.
+fn advise(file: &File, advice: libc::c_int) {
+    // SAFETY: takes no pointers; length 0 is the whole file.
+    unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, advice) };
+}
+
+fn unaccounted(reason: &str) -> Failure {
+    Failure::Unsupported(format!(
+        "whether a block comes from a device or from some memory cannot be seen here: {reason}; `--dir` names a folder on \
+         a disk of this machine"
+    ))
+}
+
+/// Why what a file system serves may come from a memory that is not the page cache (`statfs(2)` tells the kind); `None`
+/// where that is not known of it.
+fn answers_itself(file: &File) -> Option<&'static str> {
     const FUSE: i64 = 0x6573_5546;
     const PLAN_9: i64 = 0x0102_1997;
-    const TMPFS: i64 = 0x0102_1994;
     const ZFS: i64 = 0x2fc1_2fc1;
     // SAFETY: a statfs is plain integers, which the call fills where it succeeds.
     let kind = unsafe {
         let mut told: libc::statfs = std::mem::zeroed();
         (libc::fstatfs(file.as_raw_fd(), &raw mut told) == 0).then_some(told.f_type as i64)
     };
-    kind.is_some_and(|kind| ![FUSE, PLAN_9, TMPFS, ZFS].contains(&kind))
-}
-
-/// The same for another process of this user.
-pub fn served_to(process: libc::pid_t) -> Option<f64> {
-    accounted(&format!("/proc/{process}/io"))
+    match kind? {
+        FUSE => Some("a server in user space answers (FUSE), and may have a cache"),
+        PLAN_9 => Some("another machine answers (9p), and may have a cache"),
+        ZFS => Some("ZFS has a cache of its own beside the page cache, the ARC"),
+        _ => None,
+    }
 }

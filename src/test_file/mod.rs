@@ -1,7 +1,7 @@
 //! Files to be read: of random bytes, made once in a run and found again by its later trials, gone with the run.
 //!
-//! A trial is a process of its own, so a file that several trials read must have a name: it tells the run that owns it,
-//! which removes it at its end; after a kill the next run does (`sampling/owner.rs`).
+//! A trial is a process of its own, so a file that several trials read must have a name. It lies in the folder of the run,
+//! which removes it at its end; after a kill the next run does (`sampling/own_folder.rs`, `sampling/owner.rs`).
 
 mod aligned;
 pub mod blocks;
@@ -12,13 +12,14 @@ mod room;
 
 pub use aligned::Aligned;
 pub use content::{Content, SECTOR};
-pub use device::{accounts, direct, served, served_to};
+pub use device::{direct, ensure_accounted, served, served_to};
 pub use residency::{cached, cached_within, evict, page_bytes, warm};
 pub use room::Room;
 
 use crate::experiment::{Failure, Site};
-use crate::sampling::{owner::Owner, preparing};
-use std::fs::{File, OpenOptions};
+pub use crate::sampling::own_folder::{existing, new_file, refused};
+use crate::sampling::{own_folder, preparing};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -41,8 +42,7 @@ impl TestFile {
     pub fn kept(site: &Site, what: &str, bytes: u64, room: Room) -> Result<Self, Failure> {
         let path = shared_path(site, &format!("{what}-{bytes}"))?;
         let content = Content::of(&path);
-        let open = OpenOptions::new().read(true).write(true).open(&path);
-        let file = match open {
+        let file = match existing().open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 room.check(site, bytes)?;
@@ -64,11 +64,9 @@ impl TestFile {
     }
 }
 
-/// A path in the measured folder that belongs to the run: the trial's parent.
+/// A path in the folder of the run, which is made where it is not there yet.
 pub fn shared_path(site: &Site, what: &str) -> Result<PathBuf, Failure> {
-    let owner = Owner::of(std::os::unix::process::parent_id())
-        .ok_or_else(|| Failure::Broke("the run that this trial belongs to is gone".to_owned()))?;
-    Ok(site.folder.join(owner.name(what)))
+    own_folder::path(&site.own_folder, what)
 }
 
 /// How often it is said how far the making of a file is, bytes: a fraction of a second on most disks.
@@ -84,8 +82,9 @@ fn say(written: u64, bytes: u64) {
 /// Makes a file whole before it gets its name: a trial that is killed meanwhile leaves no half of one to later trials.
 fn made(path: &Path, bytes: u64, content: Content) -> Result<File, Failure> {
     let unfinished = path.with_extension("unfinished");
-    let options = OpenOptions::new().read(true).write(true).create(true).truncate(true).clone();
-    let file = options.open(&unfinished).map_err(|error| refused("made", &unfinished, &error))?;
+    // What a killed trial has left of it.
+    let _ = std::fs::remove_file(&unfinished);
+    let file = new_file(&unfinished).map_err(|error| refused("made", &unfinished, &error))?;
     let filled = content.fill(&file, bytes, |written| say(written, bytes)).and_then(|()| file.sync_all());
     let finished = filled.and_then(|()| std::fs::rename(&unfinished, path));
     finished.map(|()| file).map_err(|error| {
@@ -93,16 +92,4 @@ fn made(path: &Path, bytes: u64, content: Content) -> Result<File, Failure> {
         let _ = std::fs::remove_file(&unfinished);
         refused(&format!("filled with {} MiB", bytes >> 20), path, &error)
     })
-}
-
-/// What a system says that does not let us have a file: where it is a matter of rights or room, the point is skipped.
-pub fn refused(attempt: &str, path: &Path, error: &io::Error) -> Failure {
-    let folder = path.parent().unwrap_or(path).display();
-    let words = format!("a test file in {folder} could not be {attempt}: {error}");
-    match error.raw_os_error() {
-        Some(libc::EACCES | libc::EPERM | libc::EROFS | libc::ENOSPC | libc::EDQUOT | libc::EFBIG) => {
-            Failure::Unsupported(format!("{words}; `--dir` names another folder"))
-        }
-        _ => Failure::Broke(words),
-    }
 }

@@ -17,6 +17,8 @@ pub struct Cached {
     pub bytes: u64,
     /// Of them not yet on the device; 0 where the kernel does not tell (before 6.5).
     pub unwritten: u64,
+    /// Whether pages that are still on their way from the device are counted.
+    pub with_requested: bool,
 }
 
 /// Bytes of one page.
@@ -36,33 +38,27 @@ pub fn cached_within(file: &File, offset: u64, bytes: u64) -> Result<Cached, Fai
     if bytes == 0 {
         return Ok(Cached::default());
     }
-    if is_stacked(file) {
-        return by_mincore(file, offset, bytes);
+    match by_cachestat(file, offset, bytes) {
+        Some(counted) if counted.bytes > 0 => Ok(counted),
+        // Nothing counted proves nothing: pages of a file on an overlay, as those of containers are, belong to the file of the
+        // layer below, of which `cachestat` counts none (Linux 6.18: 0 of 512 pages just read), while a mapping shows them.
+        _ => by_mincore(file, offset, bytes),
     }
+}
+
+/// The kernel's count; `None` where it has none (before 6.5).
+fn by_cachestat(file: &File, offset: u64, bytes: u64) -> Option<Cached> {
     let range = [offset, bytes];
     let mut counts = [0_u64; 5];
     // SAFETY: both point to what the call's manual describes: offset and length; five counts, which it fills.
     let asked =
         unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), range.as_ptr(), counts.as_mut_ptr(), 0_u32) };
-    if asked == 0 {
-        let [resident, dirty, writeback, ..] = counts;
-        return Ok(Cached { bytes: resident * page_bytes(), unwritten: (dirty + writeback) * page_bytes() });
-    }
-    by_mincore(file, offset, bytes)
+    let [resident, dirty, writeback, ..] = counts;
+    let (bytes, unwritten) = (resident * page_bytes(), (dirty + writeback) * page_bytes());
+    (asked == 0).then_some(Cached { bytes, unwritten, with_requested: true })
 }
 
-/// Whether the file lies on an overlay, as those of containers do: its pages belong to the file of the layer below, of which
-/// `cachestat` counts none (Linux 6.18: 0 of 512 pages just read), while a mapping shows them.
-fn is_stacked(file: &File) -> bool {
-    let mut about = std::mem::MaybeUninit::<libc::statfs>::uninit();
-    // SAFETY: the descriptor is open; the structure is filled where the call succeeds, and read only then.
-    unsafe {
-        libc::fstatfs(file.as_raw_fd(), about.as_mut_ptr()) == 0
-            && about.assume_init().f_type == libc::OVERLAYFS_SUPER_MAGIC
-    }
-}
-
-/// The older way, which the kernel's structures of an overlay need as well: map the file and ask which of its pages are in memory.
+/// The older way: map the file and ask which of its pages are in memory.
 fn by_mincore(file: &File, offset: u64, bytes: u64) -> Result<Cached, Failure> {
     let mut pages = vec![0_u8; bytes.div_ceil(page_bytes()) as usize];
     // SAFETY: a new read-only mapping, of which no page is touched, with one byte of answer for each; unmapped at once.
@@ -87,7 +83,7 @@ fn by_mincore(file: &File, offset: u64, bytes: u64) -> Result<Cached, Failure> {
         return Err(Failure::last("mincore"));
     }
     let resident = pages.iter().filter(|page| **page & 1 == 1).count() as u64;
-    Ok(Cached { bytes: resident * page_bytes(), unwritten: 0 })
+    Ok(Cached { bytes: resident * page_bytes(), unwritten: 0, with_requested: false })
 }
 
 /// Drops a file from the page cache and makes sure that nothing of it is left there.

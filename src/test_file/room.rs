@@ -1,7 +1,6 @@
 //! How much of a disk test files may take.
 
 use crate::experiment::{Failure, Site};
-use crate::sampling::owner::Owner;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -23,7 +22,7 @@ impl Room {
 
     /// Whether a further file fits: into what a run may take, and into a quarter of what was free before it took any.
     pub fn check(self, site: &Site, bytes: u64) -> Result<(), Failure> {
-        let taken = taken(&site.folder);
+        let taken = taken(&site.own_folder);
         let free = free_bytes(&site.folder).unwrap_or(u64::MAX).saturating_add(taken);
         let most = self.bytes.min(free / SHARE);
         if taken.saturating_add(bytes) <= most {
@@ -53,11 +52,8 @@ pub fn free_bytes(folder: &Path) -> Option<u64> {
     told.map(|told| told.f_bavail.saturating_mul(told.f_frsize))
 }
 
-/// What the files of this run take already, bytes.
-fn taken(folder: &Path) -> u64 {
-    let owner = Owner::of(std::os::unix::process::parent_id());
-    let mine = |name: &str| owner.is_some() && Owner::of_name(name) == owner;
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let own = entries.filter(|entry| entry.file_name().to_str().is_some_and(mine));
-    own.filter_map(|entry| entry.metadata().ok()).map(|file| file.len()).sum()
+/// What the files in the folder of this run take already, bytes.
+fn taken(own_folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(own_folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.metadata().ok()).map(|file| file.len()).sum()
 }

@@ -93,26 +93,43 @@ fn attach(device: &File, mount: &Path) -> io::Result<()> {
     done(unsafe { libc::mount(source.as_ptr(), path.as_ptr(), kind.as_ptr(), 0, data.as_ptr().cast()) })
 }
 
-/// Files in one folder, kept in memory for as long as the file system lives: one without a name may still be open.
+/// Files and folders, kept in memory for as long as the file system lives: one without a name may still be open.
 #[derive(Default)]
 struct Table {
-    names: BTreeMap<OsString, u64>,
-    contents: Vec<Vec<u8>>,
+    /// By folder and name.
+    names: BTreeMap<(u64, OsString), u64>,
+    /// Bytes of files; `None` of folders.
+    contents: Vec<Option<Vec<u8>>>,
 }
 
 impl Table {
-    /// The first file comes after the folder, which is inode 1.
+    /// The first file comes after the folder that is mounted, which is inode 1.
     const FIRST: u64 = 2;
 
     fn content(&mut self, inode: INodeNo) -> Option<&mut Vec<u8>> {
         let place = u64::from(inode).checked_sub(Self::FIRST)?;
-        self.contents.get_mut(place as usize)
+        self.contents.get_mut(place as usize)?.as_mut()
     }
 
     fn attributes(&mut self, inode: INodeNo) -> Option<FileAttr> {
-        match self.content(inode) {
-            Some(content) => Some(attributes(inode, FileType::RegularFile, content.len() as u64)),
-            None => (inode == INodeNo::ROOT).then(|| attributes(inode, FileType::Directory, 0)),
+        if let Some(content) = self.content(inode) {
+            return Some(attributes(inode, FileType::RegularFile, content.len() as u64));
+        }
+        let exists = u64::from(inode) < Self::FIRST + self.contents.len() as u64;
+        exists.then(|| attributes(inode, FileType::Directory, 0))
+    }
+
+    fn made(&mut self, folder: INodeNo, name: &OsStr, content: Option<Vec<u8>>) -> INodeNo {
+        self.contents.push(content);
+        let inode = Table::FIRST + self.contents.len() as u64 - 1;
+        self.names.insert((folder.into(), name.to_owned()), inode);
+        INodeNo(inode)
+    }
+
+    fn remove(&mut self, folder: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        match self.names.remove(&(folder.into(), name.to_owned())) {
+            Some(_) => reply.ok(),
+            None => reply.error(Errno::ENOENT),
         }
     }
 }
@@ -120,7 +137,7 @@ impl Table {
 fn attributes(ino: INodeNo, kind: FileType, size: u64) -> FileAttr {
     let (atime, mtime, ctime, crtime) = (UNIX_EPOCH, UNIX_EPOCH, UNIX_EPOCH, UNIX_EPOCH);
     let (perm, nlink, blocks) =
-        if kind == FileType::Directory { (0o755, 2, 0) } else { (0o644, 1, size.div_ceil(512)) };
+        if kind == FileType::Directory { (0o700, 2, 0) } else { (0o644, 1, size.div_ceil(512)) };
     let (uid, gid, rdev, flags, blksize) = (0, 0, 0, 0, BLOCK);
     FileAttr {
         ino,
@@ -197,18 +214,21 @@ impl Filesystem for Files {
         reply.written(data.len() as u32);
     }
 
-    fn create(&self, _: &Request, _: INodeNo, name: &OsStr, _: u32, _: u32, _: i32, reply: ReplyCreate) {
-        let mut table = self.table();
-        table.contents.push(vec![]);
-        let inode = Table::FIRST + table.contents.len() as u64 - 1;
-        table.names.insert(name.to_owned(), inode);
-        let file = attributes(INodeNo(inode), FileType::RegularFile, 0);
+    fn create(&self, _: &Request, folder: INodeNo, name: &OsStr, _: u32, _: u32, _: i32, reply: ReplyCreate) {
+        let inode = self.table().made(folder, name, Some(vec![]));
+        let file = attributes(inode, FileType::RegularFile, 0);
         reply.created(&KNOWN_FOR, &file, Generation(0), FileHandle(0), FopenFlags::empty());
     }
 
-    fn lookup(&self, _: &Request, _: INodeNo, name: &OsStr, reply: ReplyEntry) {
+    fn mkdir(&self, _: &Request, folder: INodeNo, name: &OsStr, _: u32, _: u32, reply: ReplyEntry) {
+        let inode = self.table().made(folder, name, None);
+        reply.entry(&KNOWN_FOR, &attributes(inode, FileType::Directory, 0), Generation(0));
+    }
+
+    fn lookup(&self, _: &Request, folder: INodeNo, name: &OsStr, reply: ReplyEntry) {
         let mut table = self.table();
-        let found = table.names.get(name).copied().and_then(|inode| table.attributes(INodeNo(inode)));
+        let found = table.names.get(&(folder.into(), name.to_owned())).copied();
+        let found = found.and_then(|inode| table.attributes(INodeNo(inode)));
         match found {
             Some(file) => reply.entry(&KNOWN_FOR, &file, Generation(0)),
             None => reply.error(Errno::ENOENT),
@@ -242,7 +262,11 @@ impl Filesystem for Files {
     ) {
         let mut table = self.table();
         if let (Some(size), Some(content)) = (size, table.content(inode)) {
-            content.resize(size as usize, 0);
+            // Fresh zeros take no memory before they are written.
+            let mut resized = vec![0; size as usize];
+            let kept = content.len().min(resized.len());
+            resized[..kept].copy_from_slice(&content[..kept]);
+            *content = resized;
         }
         match table.attributes(inode) {
             Some(file) => reply.attr(&KNOWN_FOR, &file),
@@ -250,26 +274,28 @@ impl Filesystem for Files {
         }
     }
 
-    fn unlink(&self, _: &Request, _: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        match self.table().names.remove(name) {
-            Some(_) => reply.ok(),
-            None => reply.error(Errno::ENOENT),
-        }
+    fn unlink(&self, _: &Request, folder: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        self.table().remove(folder, name, reply);
+    }
+
+    fn rmdir(&self, _: &Request, folder: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        self.table().remove(folder, name, reply);
     }
 
     fn rename(
         &self,
         _: &Request,
-        _: INodeNo,
+        folder: INodeNo,
         name: &OsStr,
-        _: INodeNo,
+        new_folder: INodeNo,
         new_name: &OsStr,
         _: RenameFlags,
         reply: ReplyEmpty,
     ) {
         let mut table = self.table();
-        let Some(inode) = table.names.remove(name) else { return reply.error(Errno::ENOENT) };
-        table.names.insert(new_name.to_owned(), inode);
+        let found = table.names.remove(&(folder.into(), name.to_owned()));
+        let Some(inode) = found else { return reply.error(Errno::ENOENT) };
+        table.names.insert((new_folder.into(), new_name.to_owned()), inode);
         reply.ok();
     }
 
@@ -281,10 +307,15 @@ impl Filesystem for Files {
         reply.ok();
     }
 
-    fn readdir(&self, _: &Request, _: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectory) {
-        let table = self.table();
-        for (place, (name, inode)) in (1..).zip(&table.names).skip(offset as usize) {
-            if reply.add(INodeNo(*inode), place, FileType::RegularFile, name) {
+    fn readdir(&self, _: &Request, folder: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectory) {
+        let mut table = self.table();
+        let own = |((of, name), inode): (&(u64, OsString), &u64)| {
+            (*of == u64::from(folder)).then(|| (name.clone(), INodeNo(*inode)))
+        };
+        let entries: Vec<(OsString, INodeNo)> = table.names.iter().filter_map(own).collect();
+        for (place, (name, inode)) in (1..).zip(entries).skip(offset as usize) {
+            let kind = table.content(inode).map_or(FileType::Directory, |_| FileType::RegularFile);
+            if reply.add(inode, place, kind, name) {
                 break;
             }
         }

@@ -1,6 +1,17 @@
 //! The unrolled chains of instructions that `arithmetic` times, in assembly, so that nothing is folded or reordered away.
 
-use core::arch::asm;
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+#[cfg(target_arch = "aarch64")]
+use aarch64 as chains;
+#[cfg(target_arch = "x86_64")]
+use x86_64 as chains;
+
+use crate::experiments::listing;
+pub use chains::branches;
 
 /// Instructions between two times round the loop.
 pub const UNROLLED: u64 = 256;
@@ -10,207 +21,70 @@ pub fn find(name: &str, chains: u64) -> Option<fn(u64)> {
     TABLE.iter().find(|(known, count, _)| *known == name && *count == chains).map(|(.., kernel)| *kernel)
 }
 
+/// Instructions in one time round a kernel's loop, by disassembly, the loop's own two included; `None` where it has not one loop.
+pub fn instructions(kernel: fn(u64)) -> Option<u64> {
+    // SAFETY: a function of this program that returns after 256 instructions of a few bytes.
+    match unsafe { listing::loops(kernel as *const u8) }[..] {
+        [only] => Some(only),
+        _ => None,
+    }
+}
+
 /// An instruction, its chains, and the loop around it.
 type Row = (&'static str, u64, fn(u64));
 
 const TABLE: &[Row] = &[
-    ("integer-add", 1, add_1),
-    ("integer-add", 2, add_2),
-    ("integer-add", 4, add_4),
-    ("integer-add", 8, add_8),
-    ("integer-multiply", 1, multiply_1),
-    ("integer-multiply", 2, multiply_2),
-    ("integer-multiply", 4, multiply_4),
-    ("integer-multiply", 8, multiply_8),
-    ("integer-divide", 1, divide_dependent),
-    ("integer-divide", 8, divide_independent),
-    ("double-add", 1, double_add_1),
-    ("double-add", 2, double_add_2),
-    ("double-add", 4, double_add_4),
-    ("double-add", 8, double_add_8),
-    ("double-multiply", 1, double_multiply_1),
-    ("double-multiply", 2, double_multiply_2),
-    ("double-multiply", 4, double_multiply_4),
-    ("double-multiply", 8, double_multiply_8),
-    ("double-divide", 1, double_divide_1),
-    ("double-divide", 2, double_divide_2),
-    ("double-divide", 4, double_divide_4),
-    ("double-divide", 8, double_divide_8),
+    ("integer-add", 1, chains::add_1),
+    ("integer-add", 2, chains::add_2),
+    ("integer-add", 4, chains::add_4),
+    ("integer-add", 8, chains::add_8),
+    ("integer-multiply", 1, chains::multiply_1),
+    ("integer-multiply", 2, chains::multiply_2),
+    ("integer-multiply", 4, chains::multiply_4),
+    ("integer-multiply", 8, chains::multiply_8),
+    ("integer-divide", 1, chains::divide_dependent),
+    ("integer-divide", 8, chains::divide_independent),
+    ("double-add", 1, chains::double_add_1),
+    ("double-add", 2, chains::double_add_2),
+    ("double-add", 4, chains::double_add_4),
+    ("double-add", 8, chains::double_add_8),
+    ("double-multiply", 1, chains::double_multiply_1),
+    ("double-multiply", 2, chains::double_multiply_2),
+    ("double-multiply", 4, chains::double_multiply_4),
+    ("double-multiply", 8, chains::double_multiply_8),
+    ("double-divide", 1, chains::double_divide_1),
+    ("double-divide", 2, chains::double_divide_2),
+    ("double-divide", 4, chains::double_divide_4),
+    ("double-divide", 8, chains::double_divide_8),
 ];
 
-/// `n` times 256 instructions, dealt out to the chains that are named.
-macro_rules! integer {
-    ($name:ident, $times:literal, $($link:literal),*) => {
-        fn $name(n: u64) {
-            // SAFETY: registers only.
-            unsafe {
-                asm!(
-                    ".p2align 6", "2:", concat!(".rept ", $times), $($link,)* ".endr", "dec {n}", "jnz 2b",
-                    n = inout(reg) n.max(1) => _, in("rdx") 3_u64,
-                    inout("rax") 1_u64 => _, inout("rcx") 1_u64 => _, inout("rsi") 1_u64 => _,
-                    inout("rdi") 1_u64 => _, inout("r8") 1_u64 => _, inout("r9") 1_u64 => _,
-                    inout("r10") 1_u64 => _, inout("r11") 1_u64 => _, options(nostack, nomem)
-                );
-            }
-        }
-    };
-}
-integer!(add_1, 256, "add rax, rdx");
-integer!(add_2, 128, "add rax, rdx", "add rcx, rdx");
-integer!(add_4, 64, "add rax, rdx", "add rcx, rdx", "add rsi, rdx", "add rdi, rdx");
-integer!(
-    add_8,
-    32,
-    "add rax, rdx",
-    "add rcx, rdx",
-    "add rsi, rdx",
-    "add rdi, rdx",
-    "add r8, rdx",
-    "add r9, rdx",
-    "add r10, rdx",
-    "add r11, rdx"
-);
-integer!(multiply_1, 256, "imul rax, rdx");
-integer!(multiply_2, 128, "imul rax, rdx", "imul rcx, rdx");
-integer!(multiply_4, 64, "imul rax, rdx", "imul rcx, rdx", "imul rsi, rdx", "imul rdi, rdx");
-integer!(
-    multiply_8,
-    32,
-    "imul rax, rdx",
-    "imul rcx, rdx",
-    "imul rsi, rdx",
-    "imul rdi, rdx",
-    "imul r8, rdx",
-    "imul r9, rdx",
-    "imul r10, rdx",
-    "imul r11, rdx"
-);
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-macro_rules! divide {
-    ($name:ident, $($link:literal),*) => {
-        fn $name(n: u64) {
-            let dividend = 0x3fff_ffff_ffff_fff1_u64;
-            // SAFETY: registers only; the divisor is 1 and the upper half of the dividend 0, so nothing traps.
-            unsafe {
-                asm!(
-                    ".p2align 6", "2:", ".rept 256", $($link,)* ".endr", "dec {n}", "jnz 2b",
-                    n = inout(reg) n.max(1) => _, one = in(reg) 1_u64, number = in(reg) dividend,
-                    inout("rax") dividend => _, out("rdx") _, options(nostack, nomem)
-                );
-            }
+    #[test]
+    fn every_kernel_has_one_loop_of_the_instructions_that_are_counted() {
+        for (name, chains, kernel) in TABLE {
+            let each = match (*name, chains) {
+                // Its operands stand in fixed registers, of which one is cleared and one set before.
+                ("integer-divide", 1) if cfg!(target_arch = "x86_64") => 2,
+                ("integer-divide", _) if cfg!(target_arch = "x86_64") => 3,
+                _ => 1,
+            };
+            assert_eq!(instructions(*kernel), Some(each * UNROLLED + 2), "{name} in {chains} chains");
+            kernel(3);
         }
-    };
-}
-divide!(divide_dependent, "xor edx, edx /* {number} */", "div {one}");
-divide!(divide_independent, "mov rax, {number}", "xor edx, edx", "div {one}");
-
-macro_rules! double {
-    ($name:ident, $times:literal, $operand:literal, $($link:literal),*) => {
-        fn $name(n: u64) {
-            // SAFETY: registers only. The operand keeps every chain finite and normal for ever.
-            unsafe {
-                asm!(
-                    ".p2align 6", "2:", concat!(".rept ", $times), $($link,)* ".endr", "dec {n}", "jnz 2b",
-                    n = inout(reg) n.max(1) => _, in("xmm15") $operand,
-                    inout("xmm0") 1.5_f64 => _, inout("xmm1") 1.5_f64 => _, inout("xmm2") 1.5_f64 => _,
-                    inout("xmm3") 1.5_f64 => _, inout("xmm4") 1.5_f64 => _, inout("xmm5") 1.5_f64 => _,
-                    inout("xmm6") 1.5_f64 => _, inout("xmm7") 1.5_f64 => _, options(nostack, nomem)
-                );
-            }
-        }
-    };
-}
-double!(double_add_1, 256, 0.25_f64, "addsd xmm0, xmm15");
-double!(double_add_2, 128, 0.25_f64, "addsd xmm0, xmm15", "addsd xmm1, xmm15");
-double!(
-    double_add_4,
-    64,
-    0.25_f64,
-    "addsd xmm0, xmm15",
-    "addsd xmm1, xmm15",
-    "addsd xmm2, xmm15",
-    "addsd xmm3, xmm15"
-);
-double!(
-    double_add_8,
-    32,
-    0.25_f64,
-    "addsd xmm0, xmm15",
-    "addsd xmm1, xmm15",
-    "addsd xmm2, xmm15",
-    "addsd xmm3, xmm15",
-    "addsd xmm4, xmm15",
-    "addsd xmm5, xmm15",
-    "addsd xmm6, xmm15",
-    "addsd xmm7, xmm15"
-);
-double!(double_multiply_1, 256, 1.0_f64, "mulsd xmm0, xmm15");
-double!(double_multiply_2, 128, 1.0_f64, "mulsd xmm0, xmm15", "mulsd xmm1, xmm15");
-double!(
-    double_multiply_4,
-    64,
-    1.0_f64,
-    "mulsd xmm0, xmm15",
-    "mulsd xmm1, xmm15",
-    "mulsd xmm2, xmm15",
-    "mulsd xmm3, xmm15"
-);
-double!(
-    double_multiply_8,
-    32,
-    1.0_f64,
-    "mulsd xmm0, xmm15",
-    "mulsd xmm1, xmm15",
-    "mulsd xmm2, xmm15",
-    "mulsd xmm3, xmm15",
-    "mulsd xmm4, xmm15",
-    "mulsd xmm5, xmm15",
-    "mulsd xmm6, xmm15",
-    "mulsd xmm7, xmm15"
-);
-double!(double_divide_1, 256, 1.000_000_1_f64, "divsd xmm0, xmm15");
-double!(double_divide_2, 128, 1.000_000_1_f64, "divsd xmm0, xmm15", "divsd xmm1, xmm15");
-double!(
-    double_divide_4,
-    64,
-    1.000_000_1_f64,
-    "divsd xmm0, xmm15",
-    "divsd xmm1, xmm15",
-    "divsd xmm2, xmm15",
-    "divsd xmm3, xmm15"
-);
-double!(
-    double_divide_8,
-    32,
-    1.000_000_1_f64,
-    "divsd xmm0, xmm15",
-    "divsd xmm1, xmm15",
-    "divsd xmm2, xmm15",
-    "divsd xmm3, xmm15",
-    "divsd xmm4, xmm15",
-    "divsd xmm5, xmm15",
-    "divsd xmm6, xmm15",
-    "divsd xmm7, xmm15"
-);
-
-/// `n` branches, each taken when the next pseudo-random number (xorshift64, Marsaglia 2003) has the bit of `mask`;
-/// returns how many were.
-pub fn branches(n: u64, state: &mut u64, mask: u64) -> u64 {
-    let mut taken = 0_u64;
-    let mut number = *state;
-    // SAFETY: registers only.
-    unsafe {
-        asm!(
-            ".p2align 6", "2:",
-            "mov {t}, {x}", "shl {t}, 13", "xor {x}, {t}",
-            "mov {t}, {x}", "shr {t}, 7", "xor {x}, {t}",
-            "mov {t}, {x}", "shl {t}, 17", "xor {x}, {t}",
-            "test {x}, {mask}", "jz 3f", "inc {taken}", "3:",
-            "dec {n}", "jnz 2b",
-            n = inout(reg) n.max(1) => _, x = inout(reg) number, t = out(reg) _, mask = in(reg) mask,
-            taken = inout(reg) taken, options(nostack, nomem)
-        );
     }
-    *state = number;
-    taken
+
+    #[test]
+    fn half_of_the_random_branches_are_taken_and_none_without_a_mask() {
+        let mut state = 88_172_645_463_325_252;
+        let taken = branches(100_000, &mut state, 1 << 40);
+        assert!((48_000..52_000).contains(&taken), "{taken}");
+        assert_eq!(branches(1000, &mut state, 0), 0);
+        // Marsaglia 2003, xorshift64 of this seed: the first number.
+        let mut state = 88_172_645_463_325_252;
+        branches(1, &mut state, 0);
+        assert_eq!(state, 8_748_534_153_485_358_512);
+    }
 }

@@ -117,7 +117,7 @@ impl Experiment for CoreToCore {
                 "neither side slept: voluntary switches per hand-over",
                 seen.per_operation(seen.counters.voluntary_switches),
                 0.0,
-                0.001,
+                0.001 + seen.others_per_operation(1.0),
             ),
         ]
     }

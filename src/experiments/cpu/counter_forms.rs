@@ -6,7 +6,10 @@ pub type Pair = fn() -> i64;
 #[cfg(target_arch = "x86_64")]
 pub use x86::ALL;
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+pub use aarch64::ALL;
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub use portable::ALL;
 
 #[cfg(target_arch = "x86_64")]
@@ -75,8 +78,37 @@ mod x86 {
     );
 }
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64 {
+    use super::Pair;
+    use core::arch::asm;
+
+    /// Every form, by the name of its instructions: bare, kept behind the work, and as the sampler reads it.
+    pub const ALL: &[(&str, Pair)] = &[("cntvct", bare), ("isb-cntvct", behind), ("isb-cntvct-isb", between)];
+
+    macro_rules! form {
+        ($name:ident, $before:literal, $after:literal) => {
+            /// Two readings with nothing between; the difference in ticks.
+            fn $name() -> i64 {
+                let (start, stop): (u64, u64);
+                // SAFETY: Linux lets user space read the virtual counter.
+                unsafe {
+                    asm!(
+                        $before, "mrs {start}, cntvct_el0", $after, $before, "mrs {stop}, cntvct_el0", $after,
+                        start = out(reg) start, stop = out(reg) stop, options(nostack)
+                    );
+                }
+                stop.wrapping_sub(start) as i64
+            }
+        };
+    }
+    form!(bare, "", "");
+    form!(behind, "isb", "");
+    form!(between, "isb", "isb");
+}
+
 /// Elsewhere there is the counter as the sampler reads it.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod portable {
     use super::Pair;
     use crate::sampling::clock::{Clock, Counter};

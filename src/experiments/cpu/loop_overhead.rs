@@ -1,5 +1,7 @@
 //! What does a loop cost by itself?
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use super::loop_kernel;
 use crate::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
     Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, said,
@@ -35,6 +37,9 @@ static ABOUT: About = About {
     ]),
 };
 
+const ARM: &str = "Arm, Neoverse N1 Software Optimization Guide";
+/// Stated: instructions of one time round, by disassembly.
+const LISTED: &str = "instructions_listed";
 const FORMS: [&str; 3] = ["register", "memory", "memory-and-pointer"];
 
 impl Experiment for LoopOverhead {
@@ -49,7 +54,7 @@ impl Experiment for LoopOverhead {
     }
 
     fn requires(&self, _: &Point) -> Vec<Requirement> {
-        vec![Requirement::Architecture("x86_64")]
+        vec![Requirement::ASSEMBLY]
     }
 
     fn effort(&self, point: &Point, _: &Machine) -> crate::experiment::Effort {
@@ -61,7 +66,8 @@ impl Experiment for LoopOverhead {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let count = point.number(&COUNT) as f64;
-        let fog = "Fog, Microarchitecture manual, 2022";
+        let is_arm = known.machine.is_aarch64();
+        let source = if is_arm { ARM } else { "Fog, Microarchitecture manual, 2022" };
         let (what, cycles) = match point.name(&FORM) {
             "register" => ("a taken branch each time round", 1.0),
             _ if keeps_stores_in_registers(known.machine) => {
@@ -69,12 +75,12 @@ impl Experiment for LoopOverhead {
             }
             _ => ("a store forwarded to the next load each time round", 5.0),
         };
-        Ok(Prediction::new().hardware(what, count, known.cycles(cycles, fog)).software(
+        Ok(Prediction::new().hardware(what, count, known.cycles(cycles, source)).software(
             "setting up and leaving the loop",
             3.0,
             known.cycles(
                 0.25,
-                "three instructions that wait for nothing, four a cycle on current cores: Fog, Microarchitecture manual, 2022",
+                &format!("three instructions that wait for nothing, four a cycle on current cores: {source}"),
             ),
         ))
     }
@@ -88,34 +94,39 @@ impl Experiment for LoopOverhead {
         })
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
         let count = point.number(&COUNT);
-        let run = match point.name(&FORM) {
-            "register" => kernel::register,
-            "memory" => kernel::memory,
-            "memory-and-pointer" => kernel::memory_and_pointer,
+        let run: fn(u64, u64) = match point.name(&FORM) {
+            "register" => loop_kernel::register,
+            "memory" => loop_kernel::memory,
+            "memory-and-pointer" => loop_kernel::memory_and_pointer,
             form => return Err(Failure::no_variant(&FORM, form)),
         };
         let repeated = move |n| {
             run(n, count);
             Ok(())
         };
-        Ok(Workload::batched(repeated).per_iteration(kernel::LOOPS))
+        let workload = Workload::batched(repeated).per_iteration(loop_kernel::LOOPS);
+        Ok(match loop_kernel::round(run) {
+            Some(count) => workload.stating(LISTED, count as f64),
+            None => workload,
+        })
     }
 
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
-        Err(Failure::Unsupported("the loops are written in x86-64 assembly".to_owned()))
+        Err(Failure::Unsupported("the loops are written in assembly".to_owned()))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         let count = point.number(&COUNT);
-        let per_round = match point.name(&FORM) {
+        // Runs that do not say are of x86-64.
+        let per_round = seen.witness(LISTED).unwrap_or(match point.name(&FORM) {
             "register" => 2.0,
-            "memory" => 5.0,
-            _ => 7.0,
-        };
+            "memory" => 4.0,
+            _ => 6.0,
+        });
         let expected = count as f64 * per_round;
         match seen.counters.instructions {
             Some(instructions) if count >= 64 => {
@@ -162,71 +173,4 @@ fn keeps_stores_in_registers(machine: &Machine) -> bool {
         || ["Golden Cove", "Raptor Cove", "Redwood Cove", "Lion Cove"]
             .iter()
             .any(|core| design.contains(core))
-}
-
-/// `n` times sixteen loops of `count` iterations.
-#[cfg(target_arch = "x86_64")]
-mod kernel {
-    use core::arch::asm;
-
-    /// Loops between two times round the outer one.
-    pub const LOOPS: u64 = 16;
-
-    macro_rules! nested {
-        ($name:ident, $($inner:literal),*) => {
-            pub fn $name(n: u64, count: u64) {
-                if n == 0 {
-                    return;
-                }
-                let mut counter = [0_u64; 2];
-                let pointer = counter.as_mut_ptr();
-                // SAFETY: touches registers and the local `counter` alone.
-                unsafe {
-                    asm!(
-                        ".p2align 6", "3:", ".rept 16", $($inner,)* ".endr", "dec {n}", "jnz 3b",
-                        n = inout(reg) n => _, count = in(reg) count, inner = out(reg) _,
-                        counter = in(reg) pointer, out("rax") _, options(nostack)
-                    );
-                }
-                std::hint::black_box(&counter);
-            }
-        };
-    }
-    nested!(
-        register,
-        "mov {inner}, {count} /* {counter} */",
-        "test {inner}, {inner}",
-        "jz 4f",
-        // As compilers align their loops: a loop that straddles two lines of code takes a cycle more each time.
-        ".p2align 5",
-        "2:",
-        "dec {inner}",
-        "jnz 2b",
-        "4:"
-    );
-    nested!(
-        memory,
-        "mov qword ptr [{counter}], 0 /* {inner} */",
-        "jmp 4f",
-        "2:",
-        "add qword ptr [{counter}], 1",
-        "4:",
-        "mov rax, [{counter}]",
-        "cmp rax, {count}",
-        "jb 2b"
-    );
-    nested!(
-        memory_and_pointer,
-        "lea {inner}, [{counter} + 8]",
-        "mov qword ptr [{counter}], 0",
-        "jmp 4f",
-        "2:",
-        "mov rax, {inner}",
-        "mov qword ptr [rax], 1",
-        "add qword ptr [{counter}], 1",
-        "4:",
-        "mov rax, [{counter}]",
-        "cmp rax, {count}",
-        "jb 2b"
-    );
 }

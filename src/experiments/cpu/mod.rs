@@ -1,14 +1,16 @@
 //! The processor and the operating system's services.
 
 mod arithmetic;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod arithmetic_kernel;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod call_kernel;
 pub mod context_switch;
 mod core_to_core;
 mod counter_forms;
 pub mod kernel_service;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod loop_kernel;
 mod loop_overhead;
 mod noise;
 mod pairs;
@@ -22,7 +24,7 @@ mod synchronisation;
 mod system_call;
 mod thread_creation;
 mod timing_overhead;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod user_thread;
 mod wake_up;
 mod watched;

@@ -1,6 +1,6 @@
 //! What does calling a procedure cost, and what does one more argument add?
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::call_kernel;
 use crate::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
@@ -22,9 +22,9 @@ static ABOUT: About = About {
     name: "cpu/procedure_call",
     question: "What does calling a procedure cost, and what does one more argument add?",
     operation: "placing the arguments, calling a procedure that returns their sum, and returning",
-    method: "Eight procedures of 0 to 7 integer arguments add their arguments up, so that none is without use. Six \
-             arguments travel in registers and the seventh on the stack, as the System V ABI says. Sixteen calls \
-             stand in a loop, which adds a sixteenth of a cycle to each at most; nothing is subtracted.\n\nForms: `abi`, as a good \
+    method: "Eight procedures of 0 to 7 integer arguments add their arguments up, so that none is without use. On \
+             x86-64 six arguments travel in registers and the seventh on the stack (System V ABI), on aarch64 all seven in \
+             registers (AAPCS64). Sixteen calls stand in a loop, which adds a sixteenth of a cycle to each at most; nothing is subtracted.\n\nForms: `abi`, as a good \
              compiler writes it; `chained`, the same with each result the first argument of the next call, so that \
              calls cannot overlap (latency, where `abi` is throughput); `indirect`, through a pointer; and `spilled`, \
              as a compiler writes it without optimisation: arguments are stored to the stack and loaded again on both \
@@ -48,8 +48,14 @@ const FORMS: [&str; 5] = ["abi", "chained", "indirect", "spilled", SINGLE];
 
 /// Report 003: each call between two readings of the clock.
 const SINGLE: &str = "timed singly";
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const CHAINED: usize = 1;
+
+const ARM: &str = "Arm, Neoverse N1 Software Optimization Guide";
+/// Stated: arguments that travel in registers.
+const REGISTERS: &str = "argument_registers";
+/// As many on x86-64, which the runs are of that do not say.
+const SYSTEM_V: f64 = 6.0;
 
 impl Experiment for ProcedureCall {
     fn about(&self) -> &'static About {
@@ -66,19 +72,28 @@ impl Experiment for ProcedureCall {
     }
 
     fn requires(&self, _: &Point) -> Vec<Requirement> {
-        vec![Requirement::Architecture("x86_64")]
+        vec![Requirement::ASSEMBLY]
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        let fog = "Fog, Microarchitecture manual, 2022";
+        let is_arm = known.machine.is_aarch64();
+        let fog = if is_arm { ARM } else { "Fog, Microarchitecture manual, 2022" };
         let arguments = point.number(&ARGUMENTS) as f64;
-        let every_second = known
-            .cycles(2.0, "Fog, Instruction tables, 2022: a near call every second cycle, and so a return");
+        let every_second = if is_arm {
+            known.cycles(
+                2.0,
+                "Arm, Neoverse N1 Software Optimization Guide: one branch a cycle, and a call is two",
+            )
+        } else {
+            known
+                .cycles(2.0, "Fog, Instruction tables, 2022: a near call every second cycle, and so a return")
+        };
+        let moved = if is_arm { 0.0 } else { 1.0 };
         let branches = Prediction::new().hardware("a call and a return", 2.0, every_second);
         // Additions do not wait for calls: the slower of the two sets the pace.
         let chain = Prediction::new()
             .hardware("a chain of dependent additions", (arguments - 1.0).max(0.0), known.cycles(1.0, fog))
-            .hardware("the result moved to the first argument", 1.0, known.cycles(1.0, fog));
+            .hardware("the result moved to the first argument", moved, known.cycles(1.0, fog));
         Ok(match point.name(&FORM) {
             "chained" if chain.total() > branches.total() => chain,
             "chained" => branches,
@@ -115,7 +130,7 @@ impl Experiment for ProcedureCall {
         })
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
         let arguments = point.number(&ARGUMENTS);
         let form = FORMS.iter().position(|form| *form == point.name(&FORM));
@@ -131,19 +146,21 @@ impl Experiment for ProcedureCall {
         } else {
             (Workload::batched(call).per_iteration(call_kernel::CALLS), call_kernel::CALLS)
         };
+        let workload = workload.stating(REGISTERS, call_kernel::ARGUMENT_REGISTERS as f64);
         Ok(match kernel.instructions(calls) {
             Some(count) => workload.stating("instructions_listed", count),
             None => workload,
         })
     }
 
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
-        Err(Failure::Unsupported("the calls are written in x86-64 assembly".to_owned()))
+        Err(Failure::Unsupported("the calls are written in assembly".to_owned()))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let expected = expected_instructions(point.name(&FORM), point.number(&ARGUMENTS));
+        let registers = seen.witness(REGISTERS).unwrap_or(SYSTEM_V) as u64;
+        let expected = expected_instructions(point.name(&FORM), point.number(&ARGUMENTS), registers);
         let claim = format!("instructions of one call in the running binary, by disassembly: {expected}");
         let mut checks = vec![match seen.witness("instructions_listed") {
             Some(listed) => Check::equal(claim, listed, expected as f64),
@@ -201,8 +218,11 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
     ))
 }
 
-/// What the seventh argument costs, which travels on the stack.
+/// What the seventh argument costs, which travels on the stack of x86-64.
 fn on_the_stack(known: &Known) -> Option<Finding> {
+    if known.machine.is_aarch64() {
+        return None;
+    }
     let cost = |arguments| known.found(ABOUT.name, &point("abi", arguments));
     let (none, six, seven) = (cost(0)?, cost(6)?, cost(7)?);
     Some(Finding::of(
@@ -241,7 +261,27 @@ fn unoptimised(known: &Known) -> Option<Finding> {
 }
 
 /// The instructions of one call as the ABI makes it: placing the arguments, call, body, return, and clearing the stack.
-fn expected_instructions(form: &str, arguments: u64) -> u64 {
+fn expected_instructions(form: &str, arguments: u64, registers: u64) -> u64 {
+    if registers as f64 == SYSTEM_V {
+        expected_on_x86_64(form, arguments)
+    } else {
+        expected_on_aarch64(form, arguments)
+    }
+}
+
+/// The first argument and the result stand in one register: nothing is moved, and as many are added as there are others.
+fn expected_on_aarch64(form: &str, arguments: u64) -> u64 {
+    let call_and_return = 2;
+    let body = if arguments == 0 { 1 } else { arguments - 1 };
+    match form {
+        "abi" | "indirect" | SINGLE => arguments + body + call_and_return,
+        "chained" => arguments - 1 + body + call_and_return,
+        // The caller loads each argument; the callee makes and clears its frame, stores each argument and loads it again.
+        _ => arguments + 2 + 2 * arguments + body + call_and_return,
+    }
+}
+
+fn expected_on_x86_64(form: &str, arguments: u64) -> u64 {
     let on_stack = u64::from(arguments == 7);
     let in_registers = arguments - on_stack;
     let body = arguments.max(1); // the first is a move, the others are added; none is a zero made

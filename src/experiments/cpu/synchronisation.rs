@@ -100,16 +100,19 @@ impl Experiment for Synchronisation {
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         let switches = seen.per_operation(seen.switches());
+        // The other side may not yet have slept when a trial began, and the timer may take the CPU away once: where hand-overs
+        // are slow, a trial has few.
+        let few = seen.others_per_operation(1.0);
         match point.placement() {
             Placement::OneCpu => {
                 let claim = "this side was switched away from once a round trip: switches per hand-over";
-                vec![Check::within(claim, switches, 0.485, 0.55)]
+                vec![Check::within(claim, switches, 0.485 - few, 0.55 + few)]
             }
             _ => vec![Check::within(
                 "this side slept at most once a round trip: switches per hand-over",
                 switches,
                 0.0,
-                0.55,
+                0.55 + few,
             )],
         }
     }
@@ -118,11 +121,11 @@ impl Experiment for Synchronisation {
 fn ends(mechanism: &str, site: &Site) -> Result<Ends, Failure> {
     match mechanism {
         "pipe" => turn::pipes(),
-        "named pipe" => turn::fifos(&site.folder),
+        "named pipe" => turn::fifos(&site.own_folder),
         "eventfd" => turn::eventfds(),
         "futex" => turn::futexes(),
         "POSIX semaphore" => turn::posix_semaphores(),
-        "file lock" => turn::file_locks(&site.folder),
+        "file lock" => turn::file_locks(&site.own_folder),
         mechanism => Err(Failure::no_variant(&MECHANISM, mechanism)),
     }
 }

@@ -59,7 +59,7 @@ impl Experiment for ThreadCreation {
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         match (point.placement(), point.name(&MEASURE)) {
             (Placement::Free, _) => vec![Requirement::Cpus(2)],
-            (_, USER_LEVEL) => vec![Requirement::Architecture("x86_64")],
+            (_, USER_LEVEL) => vec![Requirement::ASSEMBLY],
             _ => vec![],
         }
     }
@@ -196,7 +196,7 @@ pub fn create_to_first_instruction<'site>(
     move |_| join(create(stamp, (&raw mut stopwatch).cast())?)
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn user_level<'site>() -> Result<Workload<'site>, Failure> {
     let mut thread = super::user_thread::UserThread::new();
     Ok(Workload::batched(move |n| {
@@ -209,7 +209,7 @@ fn user_level<'site>() -> Result<Workload<'site>, Failure> {
     }))
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn user_level<'site>() -> Result<Workload<'site>, Failure> {
-    Err(Failure::Unsupported("the change of stacks is written for x86-64".to_owned()))
+    Err(Failure::Unsupported("the change of stacks is written for x86-64 and aarch64".to_owned()))
 }

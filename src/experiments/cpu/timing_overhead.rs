@@ -2,10 +2,10 @@
 
 use super::counter_forms::{self, Pair};
 use crate::experiment::{
-    About, At, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point, Prediction,
-    Requirement, Scale, Shown, Site, Workload, errno,
+    About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
+    Prediction, Question, Requirement, Scale, Shown, Site, Workload, errno, said,
 };
-use crate::machine::Machine;
+use crate::machine::{ClockReading, Machine};
 use crate::sampling::clock::kernel_clock;
 use std::cell::Cell;
 use std::hint::black_box;
@@ -34,7 +34,7 @@ static ABOUT: About = About {
              consecutive readings. The resolution is the smallest difference other than zero.\n\nThe forms are those \
              of the reports: a bare `rdtsc`; `rdtscp`, which waits for earlier instructions; `lfence; rdtsc; lfence` \
              with `rdtscp; lfence`, which keeps the work in its place on both sides and is what Fathom itself uses; \
-             `mfence; lfence; rdtsc`; the two CPUID forms (Paoloni 2010, with and without the trailing CPUID); and \
+             `mfence; lfence; rdtsc`; on aarch64 `mrs cntvct_el0` with an `isb` before, on both sides or on none; the two CPUID forms (Paoloni 2010, with and without the trailing CPUID); and \
              `clock_gettime` on each clock, through the library (which may answer in user space, from the vDSO) and \
              as a real system call.",
     caveats: "The bare `rdtsc` pair is naive: the processor reorders it against the work. The CPUID forms exit to the \
@@ -70,6 +70,9 @@ const KERNEL_CLOCKS: [(&str, libc::clockid_t); 7] = [
     ("thread-cputime", libc::CLOCK_THREAD_CPUTIME_ID),
 ];
 
+/// The forms of reading the counter are those of the architecture that this program was built for.
+const HERE: &[&str] = &[std::env::consts::ARCH];
+
 impl Experiment for TimingOverhead {
     fn about(&self) -> &'static About {
         &ABOUT
@@ -90,8 +93,11 @@ impl Experiment for TimingOverhead {
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
-        let form = counter_forms::ALL.iter().any(|(name, _)| *name == point.name(&READING));
-        if form { vec![Requirement::Architecture(std::env::consts::ARCH)] } else { vec![] }
+        let reading = point.name(&READING);
+        let form = counter_forms::ALL.iter().any(|(name, _)| *name == reading);
+        let architecture = form.then_some(Requirement::Architecture(HERE));
+        let instruction = reading.contains("rdtscp").then_some(Requirement::Instructions("rdtscp"));
+        architecture.into_iter().chain(instruction).collect()
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
@@ -157,9 +163,48 @@ impl Experiment for TimingOverhead {
         vec![
             Check::within(claim, advanced / elapsed, least, most),
             // The library asks the kernel for CPU time, and answers for the others from the vDSO where it can.
-            Check::system_calls(seen, f64::from(enters_the_kernel(reading))),
+            if enters_the_kernel(reading) { Check::system_calls(seen, 1.0) } else { none_or_one_call(seen) },
         ]
     }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        read_by_the_kernel(known).into_iter().collect()
+    }
+}
+
+/// A reading by the library is no system call, or is one where programs cannot read the kernel's clock: each time.
+fn none_or_one_call(seen: &Observed) -> Check {
+    let none = Check::system_calls(seen, 0.0);
+    let one = Check::system_calls(seen, 1.0);
+    Check {
+        claim: "system calls per operation, counted by a tracer: none, or one where the kernel alone can read the clock"
+            .to_owned(),
+        holds: none.holds || one.holds,
+        seen: one.seen.replace("expected 1", "expected 0 or 1"),
+        unasked: one.unasked,
+    }
+}
+
+/// That the library's clocks are system calls here, and what that costs.
+fn read_by_the_kernel(known: &Known) -> Option<Finding> {
+    let kernel = &known.machine.kernel;
+    if kernel.clock_reading()? != ClockReading::SystemCall {
+        return None;
+    }
+    let cost = |way: &str| {
+        let reading = format!("monotonic by {way}");
+        known.found(ABOUT.name, &Point::new().named(&READING, &reading).named(&MEASURE, COST))
+    };
+    let library = cost("library")?;
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            format!("The kernel's clock is {}, which programs cannot read: ", kernel.clocksource.value()?),
+            "`clock_gettime` of the C library is a system call and takes ",
+            library.named("clock_gettime by the library, through the kernel"),
+            "."
+        ],
+    ))
 }
 
 /// Whether a reading is a system call: the vDSO answers for clocks of real time only.
@@ -178,6 +223,16 @@ fn advance(reading: &str) -> (f64, f64) {
 }
 
 fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
+    if known.machine.is_aarch64() {
+        let counter =
+            known.cycles(36.0, "assumed: as long as an RDTSC of x86-64 (Fog, Instruction tables, 2022)");
+        let barrier = "Arm ARM, B2.7.3: the pipeline is emptied; 11 stages, Neoverse N1 Technical Overview";
+        return Prediction::new().hardware("reading the counter", 1.0, counter).hardware(
+            "barriers of instructions",
+            reading.matches("isb").count() as f64,
+            known.cycles(11.0, barrier),
+        );
+    }
     let fog = "Fog, Instruction tables, 2022: RDTSC 20 to 40 cycles on current x86-64 cores";
     let fences = reading.matches("fence").count() as f64;
     let mut prediction = Prediction::new().hardware("reading the counter", 1.0, known.cycles(36.0, fog));
@@ -203,7 +258,8 @@ fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
 }
 
 fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> Prediction {
-    let counter = Point::new().named(&READING, "rdtscp").named(&MEASURE, COST);
+    let bare = if known.machine.is_aarch64() { "isb-cntvct" } else { "rdtscp" };
+    let counter = Point::new().named(&READING, bare).named(&MEASURE, COST);
     let reading =
         known.measured_or_assumed(ABOUT.name, &counter, 12.0, "a counter reading of 36 cycles at 3 GHz");
     let prediction = Prediction::new();
@@ -213,7 +269,9 @@ fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> P
     let work =
         known.assumed_cycles(25.0, "some 25 dependent instructions to scale and check the sequence counter");
     let prediction = prediction.software("scaling to nanoseconds", 1.0, work);
-    if by_system_call || clock.ends_with("cputime") {
+    // Coarse clocks are never read from the hardware.
+    let unreadable = !coarse && known.machine.kernel.clock_reading() == Some(ClockReading::SystemCall);
+    if by_system_call || clock.ends_with("cputime") || unreadable {
         let entry =
             crate::experiment::Basis::published(74.2, "report 000, table 5: a null write takes 74.2 ns");
         return prediction.software("entering and leaving the kernel", 1.0, entry);
@@ -309,4 +367,29 @@ fn smallest_step(clock: libc::clockid_t) -> f64 {
         }
     }
     smallest as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{TRACED_CALLS, TRACED_OPERATIONS};
+
+    #[test]
+    fn the_library_may_ask_the_kernel_for_every_reading_or_for_none() {
+        let holds = |reading: &str, calls: f64| {
+            let mut seen = Observed::default();
+            let counted = [
+                (TRACED_CALLS, calls),
+                (TRACED_OPERATIONS, 100.0),
+                ("clock_advanced_ns", 1e6),
+                ("raw_advanced_ns", 1e6),
+            ];
+            seen.witnessed.extend(counted.map(|(name, count)| (name.to_owned(), count)));
+            let point = Point::new().named(&READING, reading).named(&MEASURE, COST);
+            TimingOverhead.evidence(&point, &seen).iter().all(|check| check.holds)
+        };
+        assert!(holds("monotonic by library", 0.0) && holds("monotonic by library", 100.0));
+        assert!(!holds("monotonic by library", 50.0) && !holds("monotonic by library", 200.0));
+        assert!(holds("monotonic by syscall", 100.0) && !holds("monotonic by syscall", 0.0));
+    }
 }

@@ -1,6 +1,16 @@
 //! Threads of the user level: two stacks in one kernel thread, and a few instructions that change from one to the other.
 //! The kernel knows nothing of them; pthreads, which a report called by this name, are kernel threads (R-FIX-26).
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+#[cfg(target_arch = "aarch64")]
+use aarch64::{ENTRY, FRAME_WORDS, THREAD, entry, switch};
+#[cfg(target_arch = "x86_64")]
+use x86_64::{ENTRY, FRAME_WORDS, THREAD, entry, switch};
+
 /// Bytes of the second stack.
 const STACK_BYTES: usize = 16 << 10;
 
@@ -15,7 +25,7 @@ pub struct UserThread {
 }
 
 impl UserThread {
-    /// Makes a stack as `switch` leaves one: six registers, and the address to return to.
+    /// Makes a stack as `switch` leaves one: registers, and the address to go on at.
     #[allow(clippy::unnecessary_box_returns, reason = "the second stack holds its address: it must not move")]
     pub fn new() -> Box<Self> {
         let mut stack = vec![0_u128; STACK_BYTES / 16].into_boxed_slice();
@@ -27,12 +37,12 @@ impl UserThread {
 
     /// Starts the function afresh: the cost of creating such a thread, with `top` the end of its stack.
     fn begin(&mut self, top: usize) {
-        let frame = (top - 16 - 7 * 8) as *mut usize;
+        let frame = (top - 16 - FRAME_WORDS * 8) as *mut usize;
         let own: *mut Self = self;
         // SAFETY: the frame lies inside the stack that this thread owns.
         unsafe {
-            frame.add(5).write(own as usize); // popped into rbx: the thread itself
-            frame.add(6).write(entry as *const () as usize);
+            frame.add(THREAD).write(own as usize);
+            frame.add(ENTRY).write(entry as *const () as usize);
         }
         self.other = frame as usize;
     }
@@ -49,47 +59,6 @@ impl UserThread {
         // SAFETY: `other` is a stack that `switch` or `begin` has left.
         unsafe { switch(&raw mut self.other) }
     }
-}
-
-/// Changes stacks: saves what the System V ABI lets a callee keep, exchanges the stack pointer with `*other`.
-#[unsafe(naked)]
-unsafe extern "sysv64" fn switch(_other: *mut usize) {
-    core::arch::naked_asm!(
-        "push rbx",
-        "push rbp",
-        "push r12",
-        "push r13",
-        "push r14",
-        "push r15",
-        // Not `xchg` with memory, which locks the bus.
-        "mov rax, rsp",
-        "mov rsp, [rdi]",
-        "mov [rdi], rax",
-        "pop r15",
-        "pop r14",
-        "pop r13",
-        "pop r12",
-        "pop rbp",
-        "pop rbx",
-        // Not `ret`, whose target the processor would predict from calls made on the other stack.
-        "pop rcx",
-        "jmp rcx",
-    )
-}
-
-/// What runs on the second stack: counts its turns and gives back, for ever. Its thread is in rbx.
-#[unsafe(naked)]
-unsafe extern "sysv64" fn entry() {
-    core::arch::naked_asm!(
-        "2:",
-        "add qword ptr [rbx + {turns}], 1",
-        "lea rdi, [rbx + {other}]",
-        "call {switch}",
-        "jmp 2b",
-        turns = const core::mem::offset_of!(UserThread, turns),
-        other = const core::mem::offset_of!(UserThread, other),
-        switch = sym switch,
-    )
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::experiment::{
 use crate::machine::{self, Machine};
 use crate::quantity::{Unit, declared};
 use crate::test_file::{self, Room, TestFile, cached, evict};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
@@ -252,8 +252,7 @@ fn holes(site: &Site, ceiling: u64) -> Result<File, Failure> {
         )));
     }
     let path = test_file::shared_path(site, &format!("holes-{}", std::process::id()))?;
-    let options = OpenOptions::new().read(true).write(true).create(true).truncate(true).clone();
-    let made = options.open(&path).and_then(|file| {
+    let made = test_file::new_file(&path).and_then(|file| {
         std::fs::remove_file(&path)?;
         file.set_len(enough(ceiling)).map(|()| file)
     });
@@ -305,6 +304,7 @@ fn by_timing<'site>(
         RANDOM => cache_search::Order::Random,
         _ => cache_search::Order::Backward,
     };
+    test_file::ensure_accounted(&test)?;
     let mut search = Search::new(test, call, order, site)?;
     let (hit, miss) = search.contrast()?;
     if miss < CONTRAST * hit {

@@ -30,8 +30,8 @@ struct Passes<'site> {
     next: usize,
     count: u64,
     served_before: Option<f64>,
-    /// Whole passes: bytes from the device, bytes read.
-    past: (f64, f64),
+    /// Whole passes: bytes from the device, where the kernel tells, and bytes read.
+    past: (Option<f64>, f64),
 }
 
 /// Observations of blocks that come from the device through the page cache: single ones in random order and without
@@ -52,15 +52,15 @@ pub fn reading<'site>(
         next: 0,
         count: 0,
         served_before: None,
-        past: (0.0, 0.0),
+        past: (Some(0.0), 0.0),
     }));
     let (watched, mut asked) = (Rc::clone(&passes), false);
     // Passes count from their eviction on, the untimed first observation included: what was read ahead before the first
     // timed one would otherwise seem to have come from nowhere.
     let account = move || {
-        let (device, read) = if asked { watched.borrow().account() } else { (0.0, 0.0) };
+        let (device, read) = if asked { watched.borrow().account() } else { (Some(0.0), 0.0) };
         asked = true;
-        vec![(FROM_DEVICE, device), (READ, read)]
+        device.map(|device| (FROM_DEVICE, device)).into_iter().chain([(READ, read)]).collect()
     };
     Workload::recorded(move || passes.borrow_mut().observe().map(Some)).witnessed(account)
 }
@@ -109,10 +109,13 @@ impl Passes<'_> {
         (first / self.block..end / self.block).map(|number| number * self.block).collect()
     }
 
-    /// Bytes that came from the device, and bytes that were read.
-    fn account(&self) -> (f64, f64) {
+    /// Bytes that came from the device, where the kernel tells, and bytes that were read.
+    fn account(&self) -> (Option<f64>, f64) {
+        if self.count == 0 {
+            return self.past;
+        }
         let (device, read) = self.past;
-        let since = |before: f64| served().map_or(0.0, |now| now - before);
-        (device + self.served_before.map_or(0.0, since), read + self.next as f64 * self.block as f64)
+        let since = served().zip(self.served_before).map(|(now, before)| now - before);
+        (device.zip(since).map(|(device, since)| device + since), read + self.next as f64 * self.block as f64)
     }
 }

@@ -5,7 +5,7 @@ use crate::experiment::{Failure, Site, Stopwatch};
 use crate::sampling::partner::Process;
 use crate::sampling::shared_memory::{Shareable, shared_memory};
 use crate::test_file::blocks::{Order, Walk};
-use crate::test_file::{Room, TestFile, direct, evict, served_to};
+use crate::test_file::{Room, TestFile, direct, ensure_accounted, served_to};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -176,10 +176,11 @@ impl Fleet {
     /// The witnesses.
     pub fn account(&self) -> Vec<(&'static str, f64)> {
         let blocks: u64 = self.lanes().map(|lane| lane.look().0).sum();
-        let served = self.processes.iter().filter_map(|process| served_to(process.id())).sum();
+        let served: Option<f64> = self.processes.iter().map(|process| served_to(process.id())).sum();
         // Before the first observation nothing is known of the fewest: what grows from 0 is the figure itself.
         let fewest = if self.observations < 2 { 0.0 } else { self.fewest as f64 };
-        vec![(Fleet::SERVED, served), (Fleet::READ, (blocks * self.block) as f64), (Fleet::FEWEST, fewest)]
+        let counted = [(Fleet::READ, (blocks * self.block) as f64), (Fleet::FEWEST, fewest)];
+        served.map(|bytes| (Fleet::SERVED, bytes)).into_iter().chain(counted).collect()
     }
 }
 
@@ -190,7 +191,7 @@ fn since(now: (u64, f64), before: (u64, f64)) -> Progress {
 fn prepared(member: &Member, site: &Site) -> Result<(Reader, Walk), Failure> {
     let test =
         TestFile::kept(site, &format!("contention{}", member.number), member.file_bytes, Room::DEFAULT)?;
-    evict(&test.file)?;
+    ensure_accounted(&test)?;
     let file = direct(&test, member.block)?.file;
     let sizes = (test.bytes, test.content);
     let reader = Reader::new(file, sizes, member.block, Call::Pread, ReadAhead::Usual)?;

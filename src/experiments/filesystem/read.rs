@@ -15,7 +15,7 @@ use crate::experiment::{
 };
 use crate::machine::Machine;
 use crate::test_file::blocks::{Order, Walk};
-use crate::test_file::{Room, TestFile, accounts, cached, direct, evict, served, warm};
+use crate::test_file::{Room, TestFile, cached, direct, ensure_accounted, served, warm};
 use points::{
     BLOCK, CALL, COLD, DIRECT, FIGURE, FILE, IO_URING, MMAP, NAME, OFF, ORDER, PREAD, QUEUE_DEPTH, RANDOM,
     READ, READ_AHEAD, SEEK, SEQUENTIAL, STATE, USUAL_FILE, WARM,
@@ -91,8 +91,6 @@ static ABOUT: About = About {
 const SERVED: &str = "bytes_from_device";
 const RESIDENT: &str = "bytes_cached";
 const MISSING: &str = "bytes_not_cached";
-/// Stated: whether the kernel accounts what comes from below this file system.
-const ACCOUNTED: &str = "device_bytes_are_accounted";
 
 impl Experiment for Read {
     fn about(&self) -> &'static About {
@@ -212,7 +210,7 @@ fn opened(test: &TestFile) -> Result<File, Failure> {
 
 fn past_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let test = file(point, site)?;
-    evict(&test.file)?;
+    ensure_accounted(&test)?;
     let descriptor = direct(&test, point.number(&BLOCK))?.file;
     let (mut reader, mut walk) = (reader(descriptor, &test, point)?, walk(&test, point, site));
     let read = move |n| (0..n).try_for_each(|_| reader.read(walk.step()));
@@ -221,7 +219,7 @@ fn past_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<'s
 
 fn in_flight<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let test = file(point, site)?;
-    evict(&test.file)?;
+    ensure_accounted(&test)?;
     let block = point.number(&BLOCK);
     let descriptor = direct(&test, block)?.file;
     let (walk, depth) = (walk(&test, point, site), point.number(&QUEUE_DEPTH));
@@ -231,11 +229,10 @@ fn in_flight<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>,
 
 fn through_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let test = file(point, site)?;
-    evict(&test.file)?;
+    ensure_accounted(&test)?;
     let reader = reader(opened(&test)?, &test, point)?;
     let sizes = (test.bytes, point.number(&BLOCK));
-    let work = cold::reading(reader, sizes, order(point) == Order::Sequential, site);
-    Ok(work.stating(ACCOUNTED, f64::from(u8::from(accounts(&test.file)))))
+    Ok(cold::reading(reader, sizes, order(point) == Order::Sequential, site))
 }
 
 fn warmed(point: &Point, site: &Site) -> Result<TestFile, Failure> {
@@ -260,31 +257,32 @@ fn out_of_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<
 
 /// Adds what shows which layer served.
 fn watched(mut work: Workload<'_>, test: Rc<TestFile>) -> Workload<'_> {
-    let accounted = f64::from(u8::from(accounts(&test.file)));
     let mut of_the_work = work.witness.take();
     let counts = move || {
         let mut seen = of_the_work.as_mut().map(|counts| counts()).unwrap_or_default();
-        seen.push((SERVED, served().unwrap_or(0.0)));
+        seen.extend(served().map(|bytes| (SERVED, bytes)));
         seen
     };
     let layers = move || {
-        let held = cached(&test.file).unwrap_or_default().bytes as f64;
+        let Ok(held) = cached(&test.file) else { return vec![] };
+        let held = held.bytes as f64;
         vec![(RESIDENT, held), (MISSING, (test.bytes as f64 - held).max(0.0))]
     };
-    work.witnessed(counts).gauged(layers).stating(ACCOUNTED, accounted)
+    work.witnessed(counts).gauged(layers)
 }
 
 fn direct_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
     // Requests in flight are more than are told as observations: they are counted where they complete.
     let observed = point.number(&BLOCK) as f64 * seen.operations as f64;
     let read = seen.witness(uring::READ).unwrap_or(observed);
-    let mut checks = vec![bypassed(seen)];
-    if seen.witness(ACCOUNTED) != Some(0.0) {
-        // Pages of this program itself may come from the same account: a little more is no doubt, less is.
-        let claim = "every block came from the device: bytes that the kernel accounts to it per byte read";
-        checks.push(Check::within(claim, seen.witness(SERVED).unwrap_or(0.0) / read, 0.99, 1.5));
-    }
-    checks
+    // Pages of this program itself may come from the same account: a little more is no doubt, less is.
+    let claim = "every block came from the device: bytes that the kernel accounts to it per byte read";
+    vec![bypassed(seen), share(claim, seen.witness(SERVED), read, 0.99, 1.5)]
+}
+
+/// Bytes that were counted per byte read.
+fn share(claim: &str, bytes: Option<f64>, read: f64, low: f64, high: f64) -> Check {
+    bytes.map_or_else(|| Check::missing(claim), |bytes| Check::within(claim, bytes / read, low, high))
 }
 
 fn bypassed(seen: &Observed) -> Check {
@@ -300,10 +298,8 @@ fn cold_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
         f64::MIN_POSITIVE,
         f64::MAX,
     )];
-    if seen.witness(ACCOUNTED) != Some(0.0) {
-        let claim = "what was read had come from the device since: bytes accounted to it per byte read, read-ahead included";
-        checks.push(Check::within(claim, device.unwrap_or(0.0) / read, 0.99, f64::INFINITY));
-    }
+    let claim = "what was read had come from the device since: bytes accounted to it per byte read, read-ahead included";
+    checks.push(share(claim, device, read, 0.99, f64::INFINITY));
     if point.name(&CALL) == MMAP {
         let claim = "blocks were faulted in: major faults";
         checks.push(Check::within(claim, seen.counters.major_faults as f64, 1.0, f64::INFINITY));
@@ -317,9 +313,10 @@ fn warm_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
     let stayed = "the page cache held all of the file: bytes that left it meanwhile";
     vec![
         missing.map_or_else(|| Check::missing(stayed), |missing| Check::equal(stayed, missing, 0.0)),
-        Check::within(
+        share(
             "the device sent nothing: bytes accounted to it per byte read",
-            seen.witness(SERVED).unwrap_or(f64::NAN) / read,
+            seen.witness(SERVED),
+            read,
             0.0,
             0.001,
         ),

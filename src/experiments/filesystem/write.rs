@@ -9,7 +9,7 @@ use crate::experiments::cpu::kernel_service;
 use crate::experiments::device_facts;
 use crate::machine::Machine;
 use crate::test_file::blocks::{Order, Walk};
-use crate::test_file::{Aligned, Room, TestFile, cached, direct};
+use crate::test_file::{Aligned, Room, TestFile, cached, direct, existing};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
@@ -147,22 +147,33 @@ impl Experiment for Write {
         let mut writer = Writer::new(file, Walk::through(FILE, block, order, site.seed), block, flush)?;
         let counted = counts_dirty_pages(&test)?;
         let settled = Settled(test);
-        let waiting = move || vec![(WAITING, cached(&settled.0.file).unwrap_or_default().unwritten as f64)];
+        let waiting = move || {
+            let held = cached(&settled.0.file).ok();
+            held.map(|held| (WAITING, held.unwritten as f64)).into_iter().collect()
+        };
         let write = move |n| (0..n).try_for_each(|_| writer.write());
         let work = if durability == CACHED { Workload::batched(write) } else { Workload::each(write) };
         Ok(work.gauged(waiting).stating(COUNTED, f64::from(u8::from(counted))))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let Some(waiting) = seen.witness(WAITING).filter(|_| seen.witness(COUNTED) == Some(1.0)) else {
+        if seen.witness(COUNTED) != Some(1.0) {
             return vec![];
-        };
-        if point.name(&DURABILITY) == CACHED {
-            let claim = "blocks stayed in the cache: bytes that wait to be written in the end, per trial";
-            let each = waiting / seen.trials.max(1) as f64;
-            return vec![Check::within(claim, each, point.number(&BLOCK) as f64, FILE as f64)];
         }
-        vec![Check::equal("nothing waits to be written when the operation has ended: bytes", waiting, 0.0)]
+        let stays = point.name(&DURABILITY) == CACHED;
+        let claim = if stays {
+            "blocks stayed in the cache: bytes that wait to be written in the end, per trial"
+        } else {
+            "nothing waits to be written when the operation has ended: bytes"
+        };
+        vec![match seen.witness(WAITING) {
+            None => Check::missing(claim),
+            Some(waiting) if stays => {
+                let each = waiting / seen.trials.max(1) as f64;
+                Check::within(claim, each, point.number(&BLOCK) as f64, FILE as f64)
+            }
+            Some(waiting) => Check::equal(claim, waiting, 0.0),
+        }]
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
@@ -197,7 +208,7 @@ fn calls(point: &Point) -> f64 {
 }
 
 fn reopened(test: &TestFile) -> Result<File, Failure> {
-    let opened = File::options().read(true).write(true).open(&test.path);
+    let opened = existing().open(&test.path);
     opened.map_err(|error| Failure::Broke(format!("the test file is gone: {error}")))
 }
 

@@ -86,12 +86,19 @@ pub fn executable(kernel: &Kernel) -> Result<(), Failure> {
 }
 
 /// Methods of which a quick run shows what they do in memory; the wide vectors it takes through all sizes.
-const QUICK_IN_MEMORY: [&str; 5] =
-    ["8 words unrolled", "avx2 non-temporal", "avx2 non-temporal, two halves", "memset", "memcpy"];
+const QUICK_IN_MEMORY: &[&str] = &[
+    "8 words unrolled",
+    "avx2 non-temporal",
+    "avx2 non-temporal, two halves",
+    "neon non-temporal",
+    "memset",
+    "memcpy",
+];
 
 /// Methods that a default run takes through the caches: those that differ there. The others move as many bytes from a
 /// cache as their instructions allow, or go to memory whatever the size.
-const THROUGH_CACHES: [&str; 7] = ["sse", "avx2", "avx512", "rep stos", "rep movs", "memset", "memcpy"];
+const THROUGH_CACHES: &[&str] =
+    &["sse", "avx2", "avx512", "neon", "rep stos", "rep movs", "memset", "memcpy"];
 
 impl Experiment for Bandwidth {
     fn about(&self) -> &'static About {
@@ -117,8 +124,8 @@ impl Experiment for Bandwidth {
         let in_memory = point.name(&LEVEL) == Level::Memory.name();
         let (kind, method) = (point.name(&KIND), point.name(&METHOD));
         let quick = match (kind, method) {
-            ("read" | "write" | "copy", "avx2") => true,
-            ("triad", "avx2") | ("read", PER_LINE) => in_memory,
+            ("read" | "write" | "copy", "avx2" | "neon") => true,
+            ("triad", "avx2" | "neon") | ("read", PER_LINE) => in_memory,
             _ => in_memory && kind != "scale" && QUICK_IN_MEMORY.contains(&method),
         };
         match () {
@@ -205,7 +212,7 @@ impl Experiment for Bandwidth {
 /// What the widest vectors that were measured so far have read at the same size; `None` while none was.
 pub fn reference_rate(kernel: &Kernel, level: Level, known: &Known) -> Option<Basis> {
     // Non-temporal stores go to memory whatever the size.
-    let level = if kernel.is_non_temporal() { Level::Memory } else { level };
+    let level = if kernel.avoids_caches() { Level::Memory } else { level };
     let size = working_set::sizes(known.machine).into_iter().find(|(at, _)| *at == level)?;
     let others =
         prediction::references(known.machine).into_iter().filter(|one| comes_before(one, kernel, known));

@@ -98,6 +98,7 @@ pub fn datagrams(bytes: f64, seen: &Observed) -> Check {
     Check {
         claim: claim.to_owned(),
         holds: arrived > 0 && arrived <= sent,
+        unasked: false,
         seen: format!(
             "{} of {sent} lost: {:.3} to {:.3} % at 95 %",
             sent.saturating_sub(arrived),
@@ -113,6 +114,7 @@ pub fn steady(seen: &Observed) -> Check {
     Check {
         claim: "streams became steady before half of them had passed: most of them".to_owned(),
         holds: transfers > 0.0 && found / transfers > 0.5,
+        unasked: false,
         seen: format!(
             "{found} of {transfers}, {:.2} ms after their first byte; {:.0} bytes a read",
             sum(seen, RAMP) / transfers / 1e6,
@@ -154,6 +156,7 @@ pub fn socket(point: &Point, seen: &Observed) -> Vec<Check> {
             claim: "this side's socket buffers, left to the system, are known as they were granted"
                 .to_owned(),
             holds: send > 0.0 && receive > 0.0,
+            unasked: false,
             seen: format!("{send:.0} KiB for sending, {receive:.0} KiB for receiving, at the end"),
         },
         Check::within(
@@ -171,6 +174,7 @@ pub fn copies(seen: &Observed) -> Check {
     Check {
         claim: "the kernel told of every send what became of it".to_owned(),
         holds: uncopied + copied > 0.0,
+        unasked: false,
         seen: format!(
             "{uncopied} without a copy, {copied} copied after all (as every send over loopback is)"
         ),

@@ -79,6 +79,7 @@ pub fn evidence(chunk: f64, seen: &Observed) -> Vec<Check> {
         (Some(send), Some(receive)) => Check {
             claim,
             holds: send > 0.0 && receive > 0.0,
+            unasked: false,
             seen: format!(
                 "{:.0} KiB for sending, {:.0} KiB for receiving (sysctl net.core.wmem_max and rmem_max limit them; Linux \
                  counts its own bookkeeping in)",

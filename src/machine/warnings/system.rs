@@ -1,6 +1,7 @@
 //! Disturbances that come from other work, limits, clocks, memory and storage.
 
 use super::warning::{Warning, warning};
+use crate::machine::ClockReading;
 use crate::machine::Event;
 use crate::machine::Machine;
 use crate::quantity::declared::{percent, size};
@@ -87,20 +88,14 @@ pub(super) fn swap(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-/// Clocks that every architecture reads without a system call and without the hypervisor's help.
-const DIRECT_CLOCKS: &[&str] = &["tsc", "arch_sys_counter", "riscv_clocksource", "timebase", "tod"];
-/// Clocks that still need no system call, with a page of the hypervisor's.
-const SHARED_PAGE_CLOCKS: &[&str] = &["kvm-clock", "hyperv_clocksource_tsc_page"];
-
 pub(super) fn clocksource(machine: &Machine) -> Option<Warning> {
     let source = machine.kernel.clocksource.value()?;
-    if DIRECT_CLOCKS.contains(&source.as_str()) {
-        return None;
-    }
-    let cost = if SHARED_PAGE_CLOCKS.contains(&source.as_str()) {
-        "its reading is corrected with a page of the hypervisor's, which costs some nanoseconds"
-    } else {
-        "every reading of it is a system call and slow"
+    let cost = match machine.kernel.clock_reading()? {
+        ClockReading::Direct => return None,
+        ClockReading::SharedPage => {
+            "its reading is corrected with a page of the hypervisor's, which costs some nanoseconds"
+        }
+        ClockReading::SystemCall => "every reading of it is a system call and slow",
     };
     let can_change =
         machine.kernel.clocksources.value().is_some_and(|others| others.iter().any(|name| name == "tsc"));

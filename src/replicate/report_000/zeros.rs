@@ -2,16 +2,15 @@
 
 use crate::experiment::Failure;
 use crate::replicate::Stage;
-use crate::test_file::{Room, refused, shared_path};
-use std::fs::{File, OpenOptions};
+use crate::test_file::{Room, new_file, refused, shared_path};
+use std::fs::File;
 use std::io::Write;
 
 /// A file of so many zeros, a multiple of a MiB. It has no name any more, and is gone with this process.
 pub fn file(stage: &Stage, bytes: u64) -> Result<File, Failure> {
-    Room::DEFAULT.check(stage.site, bytes)?;
     let path = shared_path(stage.site, &format!("zeros-{}", std::process::id()))?;
-    let options = OpenOptions::new().read(true).write(true).create_new(true).clone();
-    let mut file = options.open(&path).map_err(|error| refused("made", &path, &error))?;
+    Room::DEFAULT.check(stage.site, bytes)?;
+    let mut file = new_file(&path).map_err(|error| refused("made", &path, &error))?;
     std::fs::remove_file(&path).map_err(|error| refused("unlinked", &path, &error))?;
     let piece = vec![0; 1 << 20];
     for _ in 0..bytes >> 20 {

@@ -1,5 +1,6 @@
 //! What shows that an experiment's operations were those named.
 
+use crate::experiment::Check;
 use crate::report::paper::{Block, Column, Key, Row, Sign, Table, Text};
 use crate::report::words;
 use crate::results::PointResult;
@@ -13,11 +14,16 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
     let claims =
         points.iter().flat_map(|point| point.evidence.checks().iter().map(move |check| (*point, check)));
     let (judged, holding) = (claims.clone().count(), claims.clone().filter(|(_, check)| check.holds).count());
-    if judged == 0 {
+    let unasked =
+        points.iter().flat_map(|point| point.evidence.unasked().iter().map(move |check| (*point, check)));
+    let reason = unasked.clone().next().map(|(_, check)| check.seen.clone());
+    if judged == 0 && reason.is_none() {
         return vec![];
     }
     let table = key.within("evidence");
-    let said = format!("{holding} of {judged} claims hold; ");
+    let not_asked =
+        reason.map(|reason| format!("{} could not be asked for: {reason}; ", unasked.clone().count()));
+    let said = format!("{holding} of {judged} claims hold; {}", not_asked.unwrap_or_default());
     let failing: Vec<Text> = claims
         .clone()
         .filter(|(_, check)| !check.holds)
@@ -26,12 +32,12 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
             Text::sign(Sign::Fails).and(format!(" {label}: {}; seen: {}", check.claim, check.seen))
         })
         .collect();
-    let rows = claims.map(|(point, check)| {
+    let rows = claims.chain(unasked).map(|(point, check)| {
         Row::of([
             Text::plain(words::short_label(point, &point.point)),
             Text::plain(&*check.claim),
             Text::plain(&*check.seen),
-            Text::sign(if check.holds { Sign::Holds } else { Sign::Fails }),
+            Text::sign(sign(check)),
         ])
     });
     let caption = "Evidence. What was seen is a count or a ratio unless it names a unit.";
@@ -51,4 +57,12 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
         blocks: vec![Block::Table(all)],
     });
     blocks
+}
+
+fn sign(check: &Check) -> Sign {
+    match check {
+        Check { unasked: true, .. } => Sign::Unasked,
+        Check { holds: true, .. } => Sign::Holds,
+        _ => Sign::Fails,
+    }
 }

@@ -71,7 +71,11 @@ fn evidence(results: &Results) -> Option<String> {
     let other = (not_judged > 0).then(|| {
         format!("Not judged at {}: not measured by methods of this program.", plural(not_judged, "point"))
     });
-    let said: Vec<String> = holds.into_iter().chain(other).collect();
+    let unasked = || results.points.iter().flat_map(|point| point.evidence.unasked());
+    let unasked = unasked()
+        .next()
+        .map(|first| format!("Not asked for in {}: {}.", plural(unasked().count(), "claim"), first.seen));
+    let said: Vec<String> = holds.into_iter().chain(other).chain(unasked).collect();
     (!said.is_empty()).then(|| said.join(" "))
 }
 

@@ -43,7 +43,7 @@ fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
         outliers: None,
         prediction: Some(prediction),
         unpredicted: None,
-        evidence: Evidence::Judged(vec![]),
+        evidence: Evidence::judged(vec![]),
         trials: (trials, trials),
         left_out: 0,
         disturbance: Disturbance::default(),
@@ -91,7 +91,7 @@ fn within_a_factor_of_two_nothing_is_told() {
 #[test]
 fn without_evidence_the_measurement_is_in_doubt() {
     let mut point = cost(10.0, two(60.0, 40.0));
-    point.evidence = Evidence::Judged(vec![Check::missing("it was the one named")]);
+    point.evidence = Evidence::judged(vec![Check::missing("it was the one named")]);
     let said = why(point);
     assert!(said.contains("in doubt, not the prediction") && !said.contains("Too high"), "{said}");
 }

@@ -105,7 +105,7 @@ fn around(kind: &str, method: &str, size: (Level, u64), known: &Known) -> Option
 fn ownership_said(size: (Level, u64), known: &Known) -> Option<Finding> {
     let both =
         |method| Some((method, around("write", method, size, known)?, around("copy", method, size, known)?));
-    let (method, write, copy) = ["avx512", "avx2", "sse"].into_iter().find_map(both)?;
+    let (method, write, copy) = ["avx512", "avx2", "sse", "neon"].into_iter().find_map(both)?;
     Some(Finding::of(
         Question::Bandwidth,
         said![

@@ -108,11 +108,12 @@ impl Handler<'_> {
         while !self.ends.load(Ordering::Acquire) {
             let address = self.faults.wait()?;
             self.wait();
+            // Before the page is there: whoever waits for it may run and count before this thread does again.
+            self.answered.fetch_add(1, Ordering::AcqRel);
             match &self.page {
                 Some(page) => self.faults.supply(address, page)?,
                 None => self.faults.supply_zeros(address)?,
             }
-            self.answered.fetch_add(1, Ordering::AcqRel);
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use crate::machine::Machine;
 
 const FOG: &str = "Fog 2022, Microarchitecture and Instruction tables: current x86-64 cores load twice and store once a \
                    cycle, 32 bytes each; vectors of 64 bytes as much in a cycle on AMD's up to Zen 4, twice that on Intel's";
+const ARM: &str = "Arm, Neoverse N1 Software Optimization Guide: two loads or stores a cycle, 16 bytes each";
 const WIRES: &str = "Fog 2022, Microarchitecture: 32 bytes a cycle between the first two caches, half of that to a third, \
                      on current cores";
 const LITTLE: &str = "Little's law: reading ahead, the second cache of a core keeps some 48 lines in flight (48 on Intel's since \
@@ -52,8 +53,13 @@ pub fn width(kernel: &Kernel) -> u64 {
 fn cycles_per_line(kernel: &Kernel, machine: &Machine) -> f64 {
     let accesses = (kernel.used_of_line() / width(kernel)) as f64;
     let wide_paths = machine.processor.vendor.value().is_some_and(|vendor| vendor == "GenuineIntel");
+    let path = match kernel.maker {
+        Maker::Assembly(_) if is_neon(kernel) => 16,
+        _ if wide_paths => 64,
+        _ => 32,
+    };
     // Where the paths are 32 bytes wide, an access of 64 takes them twice.
-    let twice = if width(kernel) > 32 && !wide_paths { 2.0 } else { 1.0 };
+    let twice = (width(kernel) as f64 / f64::from(path)).max(1.0);
     match kernel.method {
         // One word each time round the loop.
         "word loop" => accesses,
@@ -63,6 +69,10 @@ fn cycles_per_line(kernel: &Kernel, machine: &Machine) -> f64 {
             (accesses * loaded / 2.0 * twice).max(accesses * stored * twice)
         }
     }
+}
+
+fn is_neon(kernel: &Kernel) -> bool {
+    kernel.method.starts_with("neon")
 }
 
 /// Bytes that the program moves in a line of every array.
@@ -75,12 +85,13 @@ fn bytes_per_line(kernel: &Kernel) -> f64 {
 pub fn predict(kernel: &Kernel, level: Level, reference_rate: Option<Basis>, known: &Known) -> Prediction {
     let per_cycle = bytes_per_line(kernel) / cycles_per_line(kernel, known.machine);
     let hertz = 1e9 / known.cycle().value;
+    let design = if is_neon(kernel) { ARM } else { FOG };
     let instructions = (
         "bytes that its instructions move in a cycle, times the clock",
         per_cycle,
-        Basis::published(hertz, &format!("{:.3} GHz, {}; {FOG}", hertz / 1e9, clock_source(known))),
+        Basis::published(hertz, &format!("{:.3} GHz, {}; {design}", hertz / 1e9, clock_source(known))),
     );
-    let from = if kernel.is_non_temporal() { Level::Memory } else { level };
+    let from = if kernel.avoids_caches() { Level::Memory } else { level };
     let wires = wires(from, reference_rate, hertz, known);
     let wires = wires.map(|(what, times, each)| (what, times / crossing(kernel, level), each));
     let slower = match wires {
@@ -95,10 +106,10 @@ fn crossing(kernel: &Kernel, level: Level) -> f64 {
     let (least, most) = kernel.bus_bytes();
     match level {
         // One bus carries both directions. Where the processor chooses, it reads lines before it writes them.
-        Level::Memory if kernel.is_non_temporal() => least,
+        Level::Memory if kernel.avoids_caches() => least,
         Level::Memory => most,
         // The arrays that are read stay in the cache; only the stores go to memory.
-        Level::Cache(_) if kernel.is_non_temporal() => {
+        Level::Cache(_) if kernel.avoids_caches() => {
             kernel.kind.stored() as f64 / kernel.kind.arrays() as f64
         }
         // Between caches lines come and go on wires of their own: as many come as the arrays have, fewer go.

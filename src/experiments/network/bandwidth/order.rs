@@ -11,6 +11,10 @@ use std::time::Duration;
 /// Bytes that a transfer to a peer is at least made of, where a chunk is not more.
 const MOST_NEEDED: u64 = 4 << 20;
 
+/// Bytes that a transfer on this host is at least made of: where a chunk takes milliseconds, its arrivals would be too few to
+/// tell a rate.
+const FEWEST_BYTES: u64 = 4 << 20;
+
 /// How long the receiver does not read at first, where the sender can be faster than what it sends over. A send buffer grows
 /// to 4 MiB where `tcp_wmem` is as Linux ships it, which takes a slow core 8 ms to fill.
 const FILLING: Duration = Duration::from_millis(10);
@@ -35,7 +39,7 @@ fn enough(point: &Point, site: &Site) -> Enough {
     match point.number(&MESSAGES) {
         // A slow network is not made to carry four of the largest chunks.
         0 if point.name(&PATH) == PEER => Enough { ns, bytes: (4 * chunk).min(MOST_NEEDED).max(chunk) },
-        0 => Enough { ns, bytes: 4 * chunk },
+        0 => Enough { ns, bytes: (4 * chunk).max(FEWEST_BYTES) },
         messages => Enough { ns: 0, bytes: messages * chunk },
     }
 }

@@ -85,6 +85,7 @@ impl Frame {
         Frame { pointer: range.start, end: range.end, value: 0 }
     }
 
+    #[cfg(target_arch = "x86_64")]
     fn is_empty(&self) -> bool {
         self.pointer == self.end
     }

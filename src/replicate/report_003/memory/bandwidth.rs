@@ -29,7 +29,7 @@ const AVX: Method = Method {
     differs: DIFFERS,
     placement: Placement::OneCpu,
     needs: &[
-        Requirement::Architecture("x86_64"),
+        Requirement::Architecture(&["x86_64"]),
         Requirement::Instructions("avx"),
         Requirement::MemoryBytes(QUICK_BYTES as u64),
     ],

@@ -57,7 +57,14 @@ pub enum Ownership {
     /// Every line is read before it is written.
     Read,
     /// Whole lines go to memory past the caches.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        allow(dead_code, reason = "elsewhere instructions can only ask for it")
+    )]
     Avoided,
+    /// The core stops to read lines first when it has seen some written as a whole, one after the other.
+    #[cfg_attr(not(target_arch = "aarch64"), allow(dead_code, reason = "what cores of Arm do"))]
+    Streamed,
     /// The processor or the library chooses.
     Unknown,
 }
@@ -65,7 +72,10 @@ pub enum Ownership {
 /// Who wrote the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Maker {
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no assembly for it yet"))]
+    #[cfg_attr(
+        not(any(target_arch = "x86_64", target_arch = "aarch64")),
+        allow(dead_code, reason = "no assembly for it yet")
+    )]
     /// We, in assembly: it is disassembled. Each load and store has so many bytes.
     Assembly(u64),
     /// The compiler.
@@ -104,8 +114,13 @@ impl Kernel {
         if self.method == PER_LINE { 8 } else { 64 }
     }
 
-    /// Whether whole lines go around the caches.
+    /// Whether its instructions ask that lines go around the caches.
     pub fn is_non_temporal(&self) -> bool {
+        self.method.contains("non-temporal")
+    }
+
+    /// Whether whole lines do go around the caches, whatever the processor thinks of it.
+    pub fn avoids_caches(&self) -> bool {
         self.ownership == Ownership::Avoided
     }
 
@@ -125,12 +140,12 @@ impl Kernel {
         match self.ownership {
             Ownership::Read => (with, with),
             Ownership::Avoided => (without, without),
-            Ownership::Unknown => (without, with),
+            Ownership::Streamed | Ownership::Unknown => (without, with),
         }
     }
 
     /// Bytes that its disassembled loop loads and stores of each line; `None` of loops that we have not written.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     pub fn disassembled(&self) -> Option<(u64, u64)> {
         let Maker::Assembly(_) = self.maker else { return None };
         // SAFETY: an assembly kernel returns within a page and calls nothing.
@@ -139,7 +154,7 @@ impl Kernel {
     }
 
     /// On other architectures no loop is ours.
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub fn disassembled(&self) -> Option<(u64, u64)> {
         None
     }

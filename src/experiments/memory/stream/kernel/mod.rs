@@ -1,11 +1,12 @@
 //! The kernels that stream through arrays: what each does, by which means, and which bytes must cross the bus for it.
 //!
-//! On x86-64 all but the compiler's loops and the C library's functions are our own assembly, one function each, without
-//! prologue. A test disassembles them, and every trial does so again with the kernel that it runs.
+//! All but the compiler's loops and the C library's functions are our own assembly, one function each, without prologue. A test disassembles them, and every trial does so again with the kernel that it runs.
 
 #[cfg(target_arch = "x86_64")]
 mod avx;
 mod description;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod sse;
@@ -18,7 +19,7 @@ mod word;
 pub use description::{Kernel, Kind, Maker, PER_LINE};
 pub use table::KERNELS;
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests {
     use super::*;
     use crate::experiments::listing::{self, Round};
@@ -48,12 +49,22 @@ mod tests {
     #[test]
     fn bus_bytes_follow_from_the_read_for_ownership() {
         let of = |kind, method| Kernel::find(kind, method).map(Kernel::bus_bytes);
+        assert_eq!(of("read", PER_LINE), Some((8.0, 8.0)), "64 bytes for 8");
+        assert_eq!(of("write", "memset"), Some((1.0, 2.0)), "the library chooses");
+        if cfg!(target_arch = "aarch64") {
+            assert_eq!(of("read", "neon"), Some((1.0, 1.0)));
+            assert_eq!(of("write", "neon"), Some((1.0, 2.0)), "the core chooses");
+            assert_eq!(
+                of("copy", "neon non-temporal"),
+                Some((1.0, 1.5)),
+                "and may not heed what it is asked"
+            );
+            return;
+        }
         assert_eq!(of("read", "sse"), Some((1.0, 1.0)));
         assert_eq!(of("write", "sse"), Some((2.0, 2.0)), "each line written is read as well");
         assert_eq!(of("write", "sse non-temporal"), Some((1.0, 1.0)));
         assert_eq!(of("copy", "sse"), Some((1.5, 1.5)), "three lines move for two");
         assert_eq!(of("triad", "sse"), Some((4.0 / 3.0, 4.0 / 3.0)));
-        assert_eq!(of("read", PER_LINE), Some((8.0, 8.0)), "64 bytes for 8");
-        assert_eq!(of("write", "memset"), Some((1.0, 2.0)), "the library chooses");
     }
 }

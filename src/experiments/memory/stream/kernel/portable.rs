@@ -55,7 +55,7 @@ pub unsafe extern "C" fn triad(
     0
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub unsafe extern "C" fn read_unrolled(
     _: *mut u64,
     from: *const u64,
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn read_unrolled(
     sums.iter().fold(0, |sum: u64, part| sum.wrapping_add(*part))
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub unsafe extern "C" fn write_unrolled(
     to: *mut u64,
     _: *const u64,
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn write_unrolled(
     0
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub unsafe extern "C" fn copy_unrolled(
     to: *mut u64,
     from: *const u64,
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn copy_unrolled(
     0
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub unsafe extern "C" fn read_per_line(
     _: *mut u64,
     from: *const u64,
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn read_per_line(
     (0..bytes / 64).map(first).fold(0, u64::wrapping_add)
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub unsafe extern "C" fn write_per_line(
     to: *mut u64,
     _: *const u64,

@@ -1,9 +1,11 @@
 //! Every kernel, in the order of the tables.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::description::Maker::Assembly;
 use super::description::Maker::{Compiler, Library};
 use super::description::{Kernel, Kind, Maker, Ownership, PER_LINE, Run};
+#[cfg(target_arch = "aarch64")]
+use super::neon;
 use super::portable;
 #[cfg(target_arch = "x86_64")]
 use super::{
@@ -14,6 +16,9 @@ use super::{
 const fn row(kind: Kind, method: &'static str, maker: Maker, run: Run) -> Kernel {
     let ownership = match maker {
         Library => Ownership::Unknown,
+        // Cores of Arm that see whole lines written one after the other do not read them first ("write streaming"; Neoverse
+        // N1 TRM, 6.4).
+        _ if cfg!(target_arch = "aarch64") => Ownership::Streamed,
         _ => Ownership::Read,
     };
     Kernel { kind, method, needs: None, maker, ownership, run }
@@ -25,10 +30,12 @@ impl Kernel {
         KERNELS.iter().find(|kernel| kernel.kind.name() == kind && kernel.method == method)
     }
 
+    #[cfg(target_arch = "x86_64")]
     const fn needing(self, needs: &'static str) -> Kernel {
         Kernel { needs: Some(needs), ..self }
     }
 
+    #[cfg(target_arch = "x86_64")]
     const fn around_caches(self) -> Kernel {
         Kernel { ownership: Ownership::Avoided, ..self }
     }
@@ -113,8 +120,38 @@ pub static KERNELS: &[Kernel] = &[
         .around_caches(),
 ];
 
+/// Every kernel of this architecture.
+#[cfg(target_arch = "aarch64")]
+pub static KERNELS: &[Kernel] = &[
+    row(Kind::Read, "word loop", Assembly(8), neon::read_words),
+    row(Kind::Read, "compiled loop", Compiler, portable::read),
+    row(Kind::Read, "8 words unrolled", Assembly(8), neon::read_unrolled),
+    row(Kind::Read, "neon", Assembly(32), neon::read),
+    row(Kind::Read, "neon prefetching", Assembly(32), neon::read_prefetching),
+    row(Kind::Read, PER_LINE, Assembly(8), neon::read_per_line),
+    row(Kind::Write, "word loop", Assembly(8), neon::write_words),
+    row(Kind::Write, "compiled loop", Compiler, portable::write),
+    row(Kind::Write, "8 words unrolled", Assembly(8), neon::write_unrolled),
+    row(Kind::Write, "neon", Assembly(32), neon::write),
+    row(Kind::Write, "neon non-temporal", Assembly(32), neon::write_non_temporal),
+    row(Kind::Write, "memset", Library, portable::library_write),
+    row(Kind::Write, PER_LINE, Assembly(8), neon::write_per_line),
+    row(Kind::Copy, "word loop", Assembly(8), neon::copy_words),
+    row(Kind::Copy, "8 words unrolled", Assembly(8), neon::copy_unrolled),
+    row(Kind::Copy, "neon", Assembly(32), neon::copy),
+    row(Kind::Copy, "neon prefetching", Assembly(32), neon::copy_prefetching),
+    row(Kind::Copy, "neon non-temporal", Assembly(32), neon::copy_non_temporal),
+    row(Kind::Copy, "memcpy", Library, portable::library_copy),
+    row(Kind::Scale, "compiled loop", Compiler, portable::scale),
+    row(Kind::Scale, "neon", Assembly(32), neon::scale),
+    row(Kind::Scale, "neon non-temporal", Assembly(32), neon::scale_non_temporal),
+    row(Kind::Triad, "compiled loop", Compiler, portable::triad),
+    row(Kind::Triad, "neon", Assembly(32), neon::triad),
+    row(Kind::Triad, "neon non-temporal", Assembly(32), neon::triad_non_temporal),
+];
+
 /// Every kernel of this architecture: those that the compiler and the C library make.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub static KERNELS: &[Kernel] = &[
     row(Kind::Read, "compiled loop", Compiler, portable::read),
     row(Kind::Read, "8 words unrolled", Compiler, portable::read_unrolled),

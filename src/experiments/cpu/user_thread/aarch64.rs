@@ -1,0 +1,63 @@
+//! The change of stacks on aarch64.
+
+use super::UserThread;
+
+/// Words that `switch` leaves on a stack: `x19` to `x30`, and the lower halves of `v8` to `v15`.
+pub const FRAME_WORDS: usize = 20;
+/// Which of them becomes `x19`, where `entry` finds its thread.
+pub const THREAD: usize = 0;
+/// Which of them becomes `x30`, the address to go on at.
+pub const ENTRY: usize = 11;
+
+/// Changes stacks: saves what the procedure call standard (AAPCS64) lets a callee keep, exchanges the stack pointer with
+/// `*other`.
+#[unsafe(naked)]
+pub unsafe extern "C" fn switch(_other: *mut usize) {
+    core::arch::naked_asm!(
+        "sub sp, sp, #160",
+        "stp x19, x20, [sp]",
+        "stp x21, x22, [sp, #16]",
+        "stp x23, x24, [sp, #32]",
+        "stp x25, x26, [sp, #48]",
+        "stp x27, x28, [sp, #64]",
+        "stp x29, x30, [sp, #80]",
+        "stp d8, d9, [sp, #96]",
+        "stp d10, d11, [sp, #112]",
+        "stp d12, d13, [sp, #128]",
+        "stp d14, d15, [sp, #144]",
+        "mov x9, sp",
+        "ldr x10, [x0]",
+        "str x9, [x0]",
+        "mov sp, x10",
+        "ldp x19, x20, [sp]",
+        "ldp x21, x22, [sp, #16]",
+        "ldp x23, x24, [sp, #32]",
+        "ldp x25, x26, [sp, #48]",
+        "ldp x27, x28, [sp, #64]",
+        "ldp x29, x30, [sp, #80]",
+        "ldp d8, d9, [sp, #96]",
+        "ldp d10, d11, [sp, #112]",
+        "ldp d12, d13, [sp, #128]",
+        "ldp d14, d15, [sp, #144]",
+        "add sp, sp, #160",
+        // Not `ret`, whose target the processor would predict from calls made on the other stack.
+        "br x30",
+    )
+}
+
+/// What runs on the second stack: counts its turns and gives back, for ever. Its thread is in `x19`.
+#[unsafe(naked)]
+pub unsafe extern "C" fn entry() {
+    core::arch::naked_asm!(
+        "2:",
+        "ldr x9, [x19, {turns}]",
+        "add x9, x9, #1",
+        "str x9, [x19, {turns}]",
+        "add x0, x19, {other}",
+        "bl {switch}",
+        "b 2b",
+        turns = const core::mem::offset_of!(UserThread, turns),
+        other = const core::mem::offset_of!(UserThread, other),
+        switch = sym switch,
+    )
+}

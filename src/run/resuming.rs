@@ -1,0 +1,59 @@
+//! Whether a run can be taken up again here. Its file may have been edited or come from anybody: it is looked at whole before
+//! anything is done that it asks for.
+
+use crate::machine::Machine;
+use crate::record::{Header, Run, Tool};
+use anyhow::{Result, bail};
+use std::path::Path;
+use std::time::Duration;
+
+/// The longest that a run may have taken or may be given, seconds: a hundred years.
+const LONGEST_S: f64 = 3e9;
+
+/// The most rounds and processes that a run may have had: it could have no billion in its lifetime.
+const MOST: u32 = 1_000_000_000;
+
+/// Refuses figures that no run can have, and tells the time that it was to take.
+pub(super) fn ensure_sound(run: &Run) -> Result<Duration> {
+    let settings = &run.header.settings;
+    let is_time = |seconds: f64| (0.0..=LONGEST_S).contains(&seconds);
+    let is_share = settings.precision.is_finite() && settings.precision > 0.0;
+    let clock = run.header.clock.ticks_per_second;
+    if !is_time(settings.budget_s)
+        || !is_share
+        || !is_time(settings.trial_ns as f64 / 1e9)
+        || !(clock.is_finite() && clock > 0.0)
+    {
+        bail!("the run's settings have figures that no run can have: its file was edited; start a new one");
+    }
+    for (place, trial) in run.trials.iter().enumerate() {
+        let process = trial.block.as_ref().map_or(0, |block| block.process);
+        if !is_time(trial.began_s) || !is_time(trial.took_s) || trial.round.max(process) > MOST {
+            bail!(
+                "trial {} of the run has figures that no trial can have: its file was edited; start a new one",
+                place + 1
+            );
+        }
+    }
+    Ok(Duration::from_secs_f64(settings.budget_s))
+}
+
+/// A run goes on only where it began, and by the same program: same processor, same kernel, same CPUs, same build.
+pub(super) fn ensure_same(begun: &Header, tool: &Tool) -> Result<()> {
+    let here = Machine::describe(Path::new(&begun.settings.folder));
+    let there = &begun.machine;
+    let same = here.processor.model_name.value() == there.processor.model_name.value()
+        && here.kernel.version.value() == there.kernel.version.value()
+        && here.allowed_cpus() == there.allowed_cpus();
+    if !same {
+        bail!(
+            "the run was begun on another machine, kernel or set of CPUs, and cannot go on here: start a new one"
+        );
+    }
+    if tool.binary_sha256 != begun.tool.binary_sha256 {
+        bail!(
+            "the run was begun by another build of fathom; figures of two builds do not go into one run: start a new one"
+        );
+    }
+    Ok(())
+}
