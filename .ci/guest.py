@@ -230,7 +230,8 @@ def boot(guest, binary, cache, folder, asked):
     subprocess.run(["/sbin/mke2fs", "-q", "-t", "ext4", "-F", disk], check=True)
     image = next(path for path in (kernel / "boot").iterdir() if path.name.startswith("vmlinu"))
     command = [
-        *guest.architecture.emulator, *guest.options, "-m", str(guest.memory_mib), "-nographic", "-no-reboot", "-nic", "none",
+        *guest.architecture.emulator, *guest.options, "-m", str(guest.memory_mib),
+        "-nographic", "-no-reboot", "-nic", "none",
         "-kernel", image, "-initrd", archive, "-append", f"console={guest.architecture.console} panic=-1 quiet",
         *drive("disk", disk), *drive("answers", answers),
     ]  # fmt: skip
