@@ -19,11 +19,9 @@ pub(super) fn ensure_sound(run: &Run) -> Result<Duration> {
     let is_time = |seconds: f64| (0.0..=LONGEST_S).contains(&seconds);
     let is_share = settings.precision.is_finite() && settings.precision > 0.0;
     let clock = run.header.clock.ticks_per_second;
-    if !is_time(settings.budget_s)
-        || !is_share
-        || !is_time(settings.trial_ns as f64 / 1e9)
-        || !(clock.is_finite() && clock > 0.0)
-    {
+    let has_clock = clock.is_finite() && clock > 0.0;
+    let are_times = is_time(settings.budget_s) && is_time(settings.trial_ns as f64 / 1e9);
+    if !(are_times && is_share && has_clock) {
         bail!("the run's settings have figures that no run can have: its file was edited; start a new one");
     }
     for (place, trial) in run.trials.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! A replication as a table of comma-separated values: a row an operation of the report.
 
+use crate::experiment::Found;
 use crate::quantity::Unit;
 use crate::references::{Figure, Value};
 use crate::replicate::table::Compared;
@@ -54,8 +55,8 @@ fn row(compared: &Compared) -> Row {
         trials: replicated.ok().map(|found| found.trials),
         not_replicated: replicated.err().map(|reason| cell(reason)),
         fathom: fathom.map(|found| found.value),
-        fathom_low: fathom.and_then(|found| found.ends()).map(|(low, _)| low),
-        fathom_high: fathom.and_then(|found| found.ends()).map(|(_, high)| high),
+        fathom_low: fathom.and_then(Found::ends).map(|(low, _)| low),
+        fathom_high: fathom.and_then(Found::ends).map(|(_, high)| high),
         ratio: compared.ratio.as_ref().ok().map(|ratio: &Ratio| ratio.value),
         verdict: compared.verdict().name(),
     }
