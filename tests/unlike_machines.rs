@@ -22,8 +22,10 @@ fn planned(machine: &Machine, effort: Effort, asked: &Asked) -> Vec<PlannedPoint
     plan::points(&all, machine, effort, asked)
 }
 
+type Pairs = BTreeSet<(u64, u64)>;
+
 /// The pairs of CPUs in a plan: all, and those that are measured.
-fn pairs(plan: &[PlannedPoint]) -> (BTreeSet<(u64, u64)>, BTreeSet<(u64, u64)>) {
+fn pairs(plan: &[PlannedPoint]) -> (Pairs, Pairs) {
     let number = |point: &Point, name: &str| point.get(name).and_then(|value| value.to_string().parse().ok());
     let pair =
         |planned: &PlannedPoint| Some((number(&planned.point, "from")?, number(&planned.point, "to")?));
@@ -283,7 +285,7 @@ fn eight_thousand_points_cost_eight_times_what_a_thousand_cost() {
         let run = Run::begun(fathom::record::Header { machine, ..described::header(plan.clone()) });
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::create(&folder.path().join("run.jsonl")).unwrap();
-        let mut campaign = Campaign::new(run, journal, Duration::from_secs(60), None).unwrap();
+        let mut campaign = Campaign::new(run, journal, Duration::from_mins(1), None).unwrap();
         let began = Instant::now();
         for (index, planned) in plan.into_iter().enumerate() {
             campaign.predict(experiment, index).unwrap();

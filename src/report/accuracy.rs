@@ -10,8 +10,7 @@ pub(super) fn text(found: &Accuracy, style: Style) -> String {
     let Some(total) = &found.total else { return String::new() };
     // Of a run of one chapter the whole is that chapter.
     let chapters = if found.chapters.len() > 1 { found.chapters.as_slice() } else { &[] };
-    let kinds = found.independent.iter().chain(&found.dependent);
-    let tallies: Vec<&Tally> = chapters.iter().chain(kinds).chain([total]).collect();
+    let tallies: Vec<&Tally> = chapters.iter().chain(found.by_kind()).chain([total]).collect();
     let room = tallies.iter().map(|tally| display_width(&tally.name)).max().unwrap_or(0);
     let line = |tally: &&Tally| {
         let lead = format!("  {:room$}  ", clean(&tally.name));

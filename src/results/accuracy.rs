@@ -92,6 +92,11 @@ impl Accuracy {
         }
     }
 
+    /// The predictions by what they stand on; nothing where all of them are of one kind.
+    pub fn by_kind(&self) -> Vec<&Tally> {
+        self.independent.as_ref().zip(self.dependent.as_ref()).map_or(vec![], |kinds| vec![kinds.0, kinds.1])
+    }
+
     /// What is known of one experiment's predictions; `None` where none could be judged.
     pub fn of_experiment(&self, name: &str) -> Option<&Tally> {
         self.experiments.iter().find(|tally| tally.name == name)

@@ -17,11 +17,10 @@ const MOST: u32 = 1_000_000_000;
 pub(super) fn ensure_sound(run: &Run) -> Result<Duration> {
     let settings = &run.header.settings;
     let is_time = |seconds: f64| (0.0..=LONGEST_S).contains(&seconds);
-    let is_share = settings.precision.is_finite() && settings.precision > 0.0;
-    let clock = run.header.clock.ticks_per_second;
-    let has_clock = clock.is_finite() && clock > 0.0;
-    let are_times = is_time(settings.budget_s) && is_time(settings.trial_ns as f64 / 1e9);
-    if !(are_times && is_share && has_clock) {
+    let is_positive = |number: f64| number.is_finite() && number > 0.0;
+    let times = [settings.budget_s, settings.trial_ns as f64 / 1e9];
+    let figures = [settings.precision, run.header.clock.ticks_per_second];
+    if !(times.into_iter().all(is_time) && figures.into_iter().all(is_positive)) {
         bail!("the run's settings have figures that no run can have: its file was edited; start a new one");
     }
     for (place, trial) in run.trials.iter().enumerate() {

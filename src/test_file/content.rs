@@ -3,7 +3,6 @@
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -24,9 +23,8 @@ pub struct Content {
 impl Content {
     /// The content of the file of this name in this folder: another in every run, the same in all trials of one.
     pub fn of(path: &Path) -> Self {
-        let mut names = path.iter().rev().take(2);
         let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-        let bytes = names.by_ref().flat_map(OsStr::as_encoded_bytes);
+        let bytes = path.iter().rev().take(2).flat_map(std::ffi::OsStr::as_encoded_bytes);
         Content { seed: bytes.fold(0xcbf2_9ce4_8422_2325, step) }
     }
 

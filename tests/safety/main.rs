@@ -3,6 +3,8 @@
 //!
 //! What needs root says by name what it did not do where it is not root.
 
+#[path = "../control_group/mod.rs"]
+mod control_group;
 mod files;
 mod filtered;
 mod lock;
@@ -11,6 +13,7 @@ mod resumed;
 #[path = "../short_run/mod.rs"]
 mod short_run;
 mod stopped;
+mod throttled;
 
 use std::path::PathBuf;
 

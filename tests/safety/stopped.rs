@@ -54,10 +54,10 @@ fn a_trial_that_is_stopped_when_its_run_is_killed_does_not_stay_behind() {
         });
         if gone.is_err() {
             stayed += 1;
-            processes_of(&program).into_iter().for_each(|process| {
+            for process in processes_of(&program) {
                 // SAFETY: as above.
                 unsafe { libc::kill(process, libc::SIGKILL) };
-            });
+            }
         }
     }
     assert_eq!(stayed, 0, "of {TIMES} stayed behind");

@@ -34,7 +34,7 @@ pub(super) fn of(found: &Results) -> Option<Section> {
             group.row(row(Text::plain("all of them"), chapter).weighing(crate::report::paper::Weight::Sum)),
         );
     }
-    let kinds = found.accuracy.independent.iter().chain(&found.accuracy.dependent);
+    let kinds = found.accuracy.by_kind().into_iter();
     let kinds =
         kinds.map(|tally| row(Text::plain(&*tally.name), tally).weighing(crate::report::paper::Weight::Sum));
     let whole = row(Text::plain("the whole run"), total).weighing(crate::report::paper::Weight::Sum);
@@ -56,11 +56,11 @@ pub(super) fn of(found: &Results) -> Option<Section> {
     )
 }
 
-/// How good those were that the run itself had no part in; nothing where there are none.
+/// How good those were that the run itself had no part in; nothing where these are all or none.
 fn independent(found: &Results) -> String {
-    found.accuracy.independent.as_ref().map_or(String::new(), |tally| {
+    found.accuracy.by_kind().first().map_or(String::new(), |tally| {
         format!(
-            "; of {} of them, which stand on nothing that the same run has measured, {} came within a factor of {FAIR}",
+            "; of the {} that stand on nothing measured in the same run, {} came within a factor of {FAIR}",
             tally.judged,
             quantities::percent(tally.fair.share)
         )
