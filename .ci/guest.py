@@ -139,15 +139,16 @@ def module(path):
 CHAPTERS = ("cpu", "memory", "network", "filesystem")
 
 
-def commands(chapters, budget):
+def commands(runs, budget):
     """What is run in the guest, by the name of its answer. Every chapter is a run of its own, so that each gets its time."""
     yield "machine", "fathom machine --format json --dir /disk"
     yield "list", "fathom list"
-    for chapter in chapters:
-        file = f"/disk/{chapter}.jsonl"
-        yield f"{chapter}-run", f"fathom run {chapter} --quick --budget {budget}s --dir /disk --output {file}"
-        yield f"{chapter}-report", f"fathom report {file}"
-        yield f"{chapter}-points", f"fathom report {file} --format json"
+    for name in runs:
+        answer = name.replace("/", "-")
+        file = f"/disk/{answer}.jsonl"
+        yield f"{answer}-run", f"fathom run {name} --quick --budget {budget}s --dir /disk --output {file}"
+        yield f"{answer}-report", f"fathom report {file}"
+        yield f"{answer}-points", f"fathom report {file} --format json"
 
 
 INIT = """#!/bin/sh
@@ -219,7 +220,7 @@ def boot(guest, binary, cache, folder, asked):
     folder.mkdir(parents=True, exist_ok=True)
     packages = Packages(cache, guest.suite, guest.architecture.debian)
     kernel = packages.unpacked(packages.depends_on(guest.kernel_package()))
-    answered = commands(asked.chapter or CHAPTERS, asked.budget)
+    answered = commands(asked.run or CHAPTERS, asked.budget)
     archive = root(guest, packages, kernel, binary, answered, folder / "root")
     disk, answers = folder / "disk.ext4", folder / "answers.tar"
     for path, size in ((disk, 2048 * MIB), (answers, 64 * MIB)):
