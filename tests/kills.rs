@@ -77,12 +77,12 @@ fn victim(kind: Victim, run: &Child, program: &Path) -> Option<libc::pid_t> {
     found.map(|process| process.number)
 }
 
-/// Whether a name is of ours and of nobody who lives: all that this program makes has the number of a process in its name,
-/// and first.
+/// Whether a name is of ours and of nobody who lives: files that this program makes are called `.fathom-` and its adapters
+/// `fathom`, and then stands the number of a process.
 fn is_left(name: &str) -> bool {
-    let Some((_, rest)) = name.split_once("fathom") else { return false };
-    let first = rest.split(|letter: char| !letter.is_ascii_digit()).find(|digits| !digits.is_empty());
-    first.is_some_and(|first| !Path::new(&format!("/proc/{first}")).exists())
+    let rest = name.strip_prefix(".fathom-").or_else(|| name.strip_prefix("fathom")).unwrap_or_default();
+    let number = rest.split(|letter: char| !letter.is_ascii_digit()).next().unwrap_or_default();
+    !number.is_empty() && !Path::new(&format!("/proc/{number}")).exists()
 }
 
 /// What of this machine a run could leave behind outside of its folder: adapters, control groups, files of temporary
@@ -106,8 +106,7 @@ fn traces(place: &Path) -> BTreeSet<String> {
     let place = place.display().to_string();
     for table in ["/proc/mounts", "/proc/net/unix"] {
         let text = std::fs::read_to_string(table).unwrap_or_default();
-        let ours = |line: &&str| line.contains(&place) || line.contains("@fathom") && is_left(line);
-        traces.extend(text.lines().filter(ours).map(str::to_owned));
+        traces.extend(text.lines().filter(|line| line.contains(&place)).map(str::to_owned));
     }
     traces
 }

@@ -3,6 +3,7 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+mod moved;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -11,47 +12,15 @@ use aarch64 as decoded;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as decoded;
 
+use moved::LONGEST_KERNEL;
+pub use moved::Round;
+
 /// The number of instructions between two labels of this program; `None` where the code does not end with one.
 pub fn instructions(start: *const u8, end: *const u8) -> Option<u64> {
     let length = (end as usize).checked_sub(start as usize)?;
     // SAFETY: both labels stand in one kernel of this program's text, which is readable.
     decoded::count(unsafe { std::slice::from_raw_parts(start, length) })
 }
-
-/// What one time round a kernel's loop moves between registers and memory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Round {
-    /// Bytes of an array that one round goes on by.
-    pub advances: u64,
-    /// Load instructions, and the bytes that they load together.
-    pub loads: u64,
-    /// Bytes loaded.
-    pub loaded: u64,
-    /// Store instructions.
-    pub stores: u64,
-    /// Bytes stored.
-    pub stored: u64,
-    /// Of the stores those that go around the caches.
-    pub non_temporal: u64,
-    /// Prefetch instructions.
-    pub prefetches: u64,
-}
-
-impl Round {
-    /// A count of this round for every 64 bytes that it goes on by; `None` where that is no whole number.
-    pub fn per_line(&self, count: u64) -> Option<u64> {
-        let of_lines = count * 64;
-        (self.advances > 0 && of_lines.is_multiple_of(self.advances)).then(|| of_lines / self.advances)
-    }
-}
-
-/// What there is one of.
-fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
-    all.next().filter(|_| all.next().is_none())
-}
-
-/// Bytes of code after which a kernel must have returned.
-const LONGEST_KERNEL: usize = 4096;
 
 /// One round of the only loop of a kernel that begins at `start` and counts its bytes down: from the target of the jump
 /// backwards to that jump. `None` where there is no such loop.

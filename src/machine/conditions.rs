@@ -112,7 +112,7 @@ pub(super) fn read(root: &Root, host: &dyn Host, online: &[usize]) -> Conditions
         uptime_seconds: root
             .text("/proc/uptime")
             .parse("a number of seconds", |text| decimal(text.split_whitespace().next()?)),
-        available_bytes: within_limits(available(&memory, &limits), host),
+        available_bytes: within_limits(available(&memory, &limits), root, host),
         limits,
     }
 }
@@ -258,13 +258,20 @@ fn available(memory: &Fact<String>, limits: &Limits) -> Fact<u64> {
     }
 }
 
-/// A process may be kept from mapping what there is (`ulimit -v`, `ulimit -d`).
-fn within_limits(available: Fact<u64>, host: &dyn Host) -> Fact<u64> {
-    let limits = [Resource::AddressSpace, Resource::Data].map(|resource| privileges::limit(host, resource));
-    limits.into_iter().fold(available, |least, limit| match (limit.value(), least.value()) {
-        (Some(Some(limited)), Some(known)) if limited >= known => least,
-        (Some(Some(limited)), _) => Fact::known(*limited, limit.source()),
-        _ => least,
+/// A process may be kept from mapping what there is (`ulimit -v`, `ulimit -d`); of its addresses it has used some already.
+fn within_limits(available: Fact<u64>, root: &Root, host: &dyn Host) -> Fact<u64> {
+    let mapped = amount(&root.text("/proc/self/status"), "VmSize").value().copied().unwrap_or_default();
+    let limits = [(Resource::AddressSpace, mapped), (Resource::Data, 0)];
+    limits.into_iter().fold(available, |least, (resource, used)| {
+        let limit = privileges::limit(host, resource);
+        let Some(left) = limit.value().copied().flatten().map(|limit| limit.saturating_sub(used)) else {
+            return least;
+        };
+        if least.value().is_none_or(|known| left < *known) {
+            Fact::known(left, limit.source())
+        } else {
+            least
+        }
     })
 }
 

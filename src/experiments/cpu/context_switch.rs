@@ -306,12 +306,12 @@ fn start_of_child<'site>(point: &Point, site: &'site Site) -> Result<Workload<'s
 fn user_level<'site>() -> Result<Workload<'site>, Failure> {
     let mut thread = super::user_thread::UserThread::new();
     let play = move |n| {
-        let before = thread.turns;
+        let before = thread.turns();
         for _ in 0..n {
             thread.round_trip();
         }
         crate::experiment::ensure(
-            thread.turns - before == n,
+            thread.turns() - before == n,
             "the second stack did not run as often as asked",
         )
     };

@@ -200,12 +200,12 @@ pub fn create_to_first_instruction<'site>(
 fn user_level<'site>() -> Result<Workload<'site>, Failure> {
     let mut thread = super::user_thread::UserThread::new();
     Ok(Workload::batched(move |n| {
-        let before = thread.turns;
+        let before = thread.turns();
         for _ in 0..n {
             thread.restart();
             thread.round_trip();
         }
-        ensure(thread.turns - before == n, "the second stack did not run as often as asked")
+        ensure(thread.turns() - before == n, "the second stack did not run as often as asked")
     }))
 }
 

@@ -3,6 +3,7 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+mod state;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -11,6 +12,8 @@ use aarch64::{ENTRY, FRAME_WORDS, THREAD, entry, switch};
 #[cfg(target_arch = "x86_64")]
 use x86_64::{ENTRY, FRAME_WORDS, THREAD, entry, switch};
 
+use state::State;
+
 /// Bytes of the second stack.
 const STACK_BYTES: usize = 16 << 10;
 
@@ -18,10 +21,7 @@ const STACK_BYTES: usize = 16 << 10;
 pub struct UserThread {
     /// The memory of the second stack.
     stack: Box<[u128]>,
-    /// The stack pointer of whoever does not run.
-    other: usize,
-    /// Times that the second stack has run.
-    pub turns: u64,
+    state: State,
 }
 
 impl UserThread {
@@ -30,7 +30,7 @@ impl UserThread {
     pub fn new() -> Box<Self> {
         let mut stack = vec![0_u128; STACK_BYTES / 16].into_boxed_slice();
         let top = stack.as_mut_ptr_range().end as usize;
-        let mut thread = Box::new(UserThread { stack, other: 0, turns: 0 });
+        let mut thread = Box::new(UserThread { stack, state: State { other: 0, turns: 0 } });
         thread.begin(top);
         thread
     }
@@ -38,13 +38,13 @@ impl UserThread {
     /// Starts the function afresh: the cost of creating such a thread, with `top` the end of its stack.
     fn begin(&mut self, top: usize) {
         let frame = (top - 16 - FRAME_WORDS * 8) as *mut usize;
-        let own: *mut Self = self;
+        let state = &raw mut self.state;
         // SAFETY: the frame lies inside the stack that this thread owns.
         unsafe {
-            frame.add(THREAD).write(own as usize);
+            frame.add(THREAD).write(state as usize);
             frame.add(ENTRY).write(entry as *const () as usize);
         }
-        self.other = frame as usize;
+        self.state.other = frame as usize;
     }
 
     /// Makes the function start anew at its next turn.
@@ -53,11 +53,16 @@ impl UserThread {
         self.begin(top);
     }
 
+    /// Times that the second stack has run.
+    pub fn turns(&self) -> u64 {
+        self.state.turns
+    }
+
     /// Lets the second stack run until it gives back: two switches.
     #[inline]
     pub fn round_trip(&mut self) {
         // SAFETY: `other` is a stack that `switch` or `begin` has left.
-        unsafe { switch(&raw mut self.other) }
+        unsafe { switch(&raw mut self.state.other) }
     }
 }
 
@@ -69,9 +74,9 @@ mod tests {
     fn the_second_stack_runs_once_a_round_trip_and_starts_anew() {
         let mut thread = UserThread::new();
         (0..5).for_each(|_| thread.round_trip());
-        assert_eq!(thread.turns, 5);
+        assert_eq!(thread.turns(), 5);
         thread.restart();
         thread.round_trip();
-        assert_eq!(thread.turns, 6);
+        assert_eq!(thread.turns(), 6);
     }
 }

@@ -1,6 +1,6 @@
 //! Instructions of aarch64, decoded: each has four bytes.
 
-use super::{LONGEST_KERNEL, Round, only};
+use super::moved::{LONGEST_KERNEL, Round, only};
 use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction, Opcode, Operand, SIMDSizeCode, SizeCode};
 

@@ -1,6 +1,6 @@
 //! Instructions of x86-64, decoded.
 
-use super::{LONGEST_KERNEL, Round, only};
+use super::moved::{LONGEST_KERNEL, Round, only};
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
     Register,

@@ -1,10 +1,10 @@
 //! The change of stacks on aarch64.
 
-use super::UserThread;
+use super::state::State;
 
 /// Words that `switch` leaves on a stack: `x19` to `x30`, and the lower halves of `v8` to `v15`.
 pub const FRAME_WORDS: usize = 20;
-/// Which of them becomes `x19`, where `entry` finds its thread.
+/// Which of them becomes `x19`, where `entry` finds its state.
 pub const THREAD: usize = 0;
 /// Which of them becomes `x30`, the address to go on at.
 pub const ENTRY: usize = 11;
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn switch(_other: *mut usize) {
     )
 }
 
-/// What runs on the second stack: counts its turns and gives back, for ever. Its thread is in `x19`.
+/// What runs on the second stack: counts its turns and gives back, for ever. Its state is in `x19`.
 #[unsafe(naked)]
 pub unsafe extern "C" fn entry() {
     core::arch::naked_asm!(
@@ -56,8 +56,8 @@ pub unsafe extern "C" fn entry() {
         "add x0, x19, {other}",
         "bl {switch}",
         "b 2b",
-        turns = const core::mem::offset_of!(UserThread, turns),
-        other = const core::mem::offset_of!(UserThread, other),
+        turns = const core::mem::offset_of!(State, turns),
+        other = const core::mem::offset_of!(State, other),
         switch = sym switch,
     )
 }

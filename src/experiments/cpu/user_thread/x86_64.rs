@@ -1,10 +1,10 @@
 //! The change of stacks on x86-64.
 
-use super::UserThread;
+use super::state::State;
 
 /// Words that `switch` leaves on a stack: six registers and the address to go on at.
 pub const FRAME_WORDS: usize = 7;
-/// Which of them becomes `rbx`, where `entry` finds its thread.
+/// Which of them becomes `rbx`, where `entry` finds its state.
 pub const THREAD: usize = 5;
 /// Which of them is the address to go on at.
 pub const ENTRY: usize = 6;
@@ -35,7 +35,7 @@ pub unsafe extern "sysv64" fn switch(_other: *mut usize) {
     )
 }
 
-/// What runs on the second stack: counts its turns and gives back, for ever. Its thread is in rbx.
+/// What runs on the second stack: counts its turns and gives back, for ever. Its state is in rbx.
 #[unsafe(naked)]
 pub unsafe extern "sysv64" fn entry() {
     core::arch::naked_asm!(
@@ -44,8 +44,8 @@ pub unsafe extern "sysv64" fn entry() {
         "lea rdi, [rbx + {other}]",
         "call {switch}",
         "jmp 2b",
-        turns = const core::mem::offset_of!(UserThread, turns),
-        other = const core::mem::offset_of!(UserThread, other),
+        turns = const core::mem::offset_of!(State, turns),
+        other = const core::mem::offset_of!(State, other),
         switch = sym switch,
     )
 }
