@@ -336,8 +336,11 @@ fn every_form_tells_the_doubt_of_every_doubtful_figure() {
     let rows = references::beside(&results, &machines);
     assert!(rows.iter().filter(|row| row.figure.doubt().is_some()).count() >= 3);
     let report = RunReport::of(&results).beside(&machines);
+    // The rows of the run have no published figure beside them.
+    let told = |form: &&Form| **form != Form::Csv;
     let forms: Vec<String> = Form::value_variants()
         .iter()
+        .filter(told)
         .map(|form| render(&report, *form, Style { width: 4000, colour: false }))
         .collect();
     // Each form escapes signs in its own way: what has none is looked for.

@@ -57,8 +57,15 @@ fn command(folder: &Path, remote: &str, more: &[&str]) -> Command {
     command
 }
 
+/// Makes room for the next run of the same name.
+fn forget(folder: &Path) {
+    for file in ["run.jsonl", "run.html"] {
+        let _ = std::fs::remove_file(folder.join(file));
+    }
+}
+
 fn measure(folder: &Path, remote: &str, more: &[&str]) -> (Output, Vec<Value>) {
-    let _ = std::fs::remove_file(folder.join("run.jsonl"));
+    forget(folder);
     let output = command(folder, remote, more).output().unwrap();
     let report = serde_json::from_slice::<Value>(&output.stdout);
     let points = report.map(|report| report["points"].as_array().cloned().unwrap_or_default());
@@ -131,7 +138,7 @@ fn smb_is_read_without_a_mount_as_nobody_and_as_a_user_who_signs() {
     };
     let remote = format!("smb://root@{}/files/", server.address);
     let run = |password: Option<&str>| {
-        let _ = std::fs::remove_file(server.folder.path().join("run.jsonl"));
+        forget(server.folder.path());
         let mut command = command(server.folder.path(), &remote, &["--quick", "--budget", "3s"]);
         password.map(|password| command.env("FATHOM_REMOTE_PASSWORD", password));
         let output = command.output().unwrap();

@@ -62,12 +62,18 @@ impl Drop for Late {
 
 /// Has this thread, and those it starts, run on one CPU and before others there.
 fn prefer(cpu: usize) -> io::Result<()> {
-    // SAFETY: a set of CPUs is plain bits; the calls read it, and change this thread alone.
+    stay(cpu)?;
+    // SAFETY: takes no pointers; it changes this thread alone.
+    done(unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) })
+}
+
+/// Has this thread, and those it starts, run on one CPU.
+pub fn stay(cpu: usize) -> io::Result<()> {
+    // SAFETY: a set of CPUs is plain bits; the call reads it, and changes this thread alone.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(cpu, &mut set);
-        done(libc::sched_setaffinity(0, size_of_val(&set), &raw const set))?;
-        done(libc::setpriority(libc::PRIO_PROCESS, 0, -20))
+        done(libc::sched_setaffinity(0, size_of_val(&set), &raw const set))
     }
 }
 

@@ -250,7 +250,7 @@ fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
                 "Dall et al., ISCA 2016: 1 300 cycles to leave for the hypervisor and come back, KVM on x86",
             )
         } else {
-            known.cycles(100.0, "Paoloni 2010: CPUID of the order of 100 cycles")
+            known.cycles(100.0, "Paoloni 2010: CPUID takes some 100 cycles")
         };
         prediction = prediction.hardware("serialising CPUID", cpuids, cost);
     }

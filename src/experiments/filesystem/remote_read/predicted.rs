@@ -69,7 +69,6 @@ fn network(through: &str, point: &Point, known: &Known) -> Prediction {
     let bytes = point.number(&BLOCK);
     let requests = (bytes as f64 / most(through)).max(1.0);
     let overlapped = requests / point.number(&QUEUE_DEPTH) as f64;
-    let (byte, why) = byte_ns(through, known);
     let round_trips = match known.measured(NAME, &no_data(through)) {
         Some(exchange) => {
             let what = "an exchange without data, of those that do not overlap";
@@ -77,7 +76,15 @@ fn network(through: &str, point: &Point, known: &Known) -> Prediction {
         }
         None => scaled(&exchange(through, known), overlapped),
     };
-    round_trips.hardware("a byte over the network", bytes as f64, Basis::published(byte, &why))
+    let carried = round_trips.hardware("a byte over the network", bytes as f64, byte_on_the_wire(known));
+    if !through.starts_with("ssh") && through != "sftp" {
+        return carried;
+    }
+    let ciphers = Basis::assumed(
+        3.0,
+        "encrypted, decrypted, and copied through three more processes, one after the other",
+    );
+    carried.software("a byte through the ciphers and pipes of ssh", bytes as f64, ciphers)
 }
 
 fn scaled(prediction: &Prediction, times: f64) -> Prediction {
@@ -95,19 +102,13 @@ fn most(through: &str) -> f64 {
     }
 }
 
-fn byte_ns(through: &str, known: &Known) -> (f64, String) {
+fn byte_on_the_wire(known: &Known) -> Basis {
     let here = known.machine.storage.remote.as_ref().is_some_and(Remote::is_here);
-    let fastest = known.machine.fastest_adapter().filter(|_| !here);
-    let (wire, why) = match fastest {
-        Some(bits) => (8e9 / bits as f64, "the fastest network adapter's declared rate".to_owned()),
-        None if here => (0.5, "within this machine: 2 GB/s, assumed".to_owned()),
-        None => (GIGABIT_BYTE_NS, "a gigabit a second, assumed: no adapter tells its rate".to_owned()),
-    };
-    if through.starts_with("ssh") || through == "sftp" {
-        // One after the other on a byte's way: encrypted, decrypted, and copied through three more processes.
-        return (wire + 3.0, format!("{why}; and 3 ns for the ciphers and pipes of ssh, assumed"));
+    match known.machine.fastest_adapter().filter(|_| !here) {
+        Some(bits) => Basis::fact(8e9 / bits as f64, "the fastest network adapter's declared rate"),
+        None if here => Basis::assumed(0.5, "within this machine: 2 GB/s"),
+        None => Basis::assumed(GIGABIT_BYTE_NS, "a gigabit a second: no adapter tells its rate"),
     }
-    (wire, why)
 }
 
 fn from_server_cache(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
