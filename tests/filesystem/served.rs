@@ -112,7 +112,7 @@ fn reads_what_the_server_adds() -> Result<(), String> {
     assert_eq!(late.len(), 6, "direct in two orders and cold in one, of two files");
     assert!(before.min(after) >= LATE.as_nanos() as f64, "the server was not late: {before} {after}");
     for late in &late {
-        near("a read that is answered late", *late, (before + after) / 2.0, 0.02)?;
+        near("a read that is answered late", *late, f64::midpoint(before, after), 0.02)?;
     }
     Ok(())
 }
