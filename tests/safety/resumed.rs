@@ -4,11 +4,11 @@ use super::short_run::{fathom, short_run, text, wait_for};
 use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A short run whose header and first trial somebody has edited.
-fn edited(folder: &Path, edit: impl Fn(&mut Value)) -> std::path::PathBuf {
+fn edited(folder: &Path, edit: impl Fn(&mut Value)) -> PathBuf {
     let file = folder.join("run.jsonl");
     if !file.exists() {
         short_run(&file).assert().success();
@@ -46,17 +46,34 @@ impl Trap {
     }
 }
 
+/// A run file that names a trap as its peer.
+struct Trapped {
+    trap: Trap,
+    wanted: String,
+    token: PathBuf,
+    file: PathBuf,
+}
+
+impl Trapped {
+    /// With the header edited further.
+    fn new(folder: &Path, edit: impl Fn(&mut Value)) -> Self {
+        let (trap, token) = (Trap::new(), folder.join("token"));
+        std::fs::write(&token, "0123456789abcdef").unwrap();
+        let wanted = format!("127.0.0.1:{}", trap.port());
+        let file = edited(folder, |line| {
+            if line["line"] == "header" {
+                line["peer"] = json!({"wanted": wanted, "kind": "by_hand", "address": "127.0.0.1"});
+                edit(line);
+            }
+        });
+        Trapped { trap, wanted, token, file }
+    }
+}
+
 #[test]
 fn a_run_file_alone_sends_nobody_to_a_peer() {
     let folder = tempfile::tempdir().unwrap();
-    let (trap, token) = (Trap::new(), folder.path().join("token"));
-    std::fs::write(&token, "0123456789abcdef").unwrap();
-    let wanted = format!("127.0.0.1:{}", trap.port());
-    let file = edited(folder.path(), |line| {
-        if line["line"] == "header" {
-            line["peer"] = json!({"wanted": wanted, "kind": "by_hand", "address": "127.0.0.1"});
-        }
-    });
+    let Trapped { trap, wanted, token, file } = Trapped::new(folder.path(), |_| {});
     let said = resumed(&file, &["--token-file", token.to_str().unwrap()]);
     assert!(trap.is_untouched(), "{said}");
     assert!(said.contains(&format!("--peer {wanted}")), "the host is named: {said}");
@@ -65,15 +82,8 @@ fn a_run_file_alone_sends_nobody_to_a_peer() {
 #[test]
 fn a_run_file_of_another_build_sends_nobody_to_a_peer_that_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let (trap, token) = (Trap::new(), folder.path().join("token"));
-    std::fs::write(&token, "0123456789abcdef").unwrap();
-    let wanted = format!("127.0.0.1:{}", trap.port());
-    let file = edited(folder.path(), |line| {
-        if line["line"] == "header" {
-            line["peer"] = json!({"wanted": wanted, "kind": "by_hand", "address": "127.0.0.1"});
-            line["tool"]["binary_sha256"] = "0".repeat(64).into();
-        }
-    });
+    let Trapped { trap, wanted, token, file } =
+        Trapped::new(folder.path(), |header| header["tool"]["binary_sha256"] = "0".repeat(64).into());
     let said = resumed(&file, &["--peer", &wanted, "--token-file", token.to_str().unwrap()]);
     assert!(trap.is_untouched() && said.contains("another build"), "{said}");
 }

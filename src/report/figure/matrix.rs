@@ -71,12 +71,13 @@ fn figure(cells: &[Cell]) -> Figure {
     let numbers = numbers(cells);
     let side = (SIDE / numbers.len() as f64).min(44.0);
     let length = side * numbers.len() as f64;
-    let marks: Vec<Mark> = cells.iter().filter_map(|(.., point)| mark(point)).collect();
-    let values: Vec<f64> = marks.iter().map(|mark| mark.value).collect();
+    let of_cell = |(row, column, point): &Cell| Some(((*row, *column), mark(point)?));
+    let marks: Vec<((u64, u64), Mark)> = cells.iter().filter_map(of_cell).collect();
+    let values: Vec<f64> = marks.iter().map(|(_, mark)| mark.value).collect();
     // How much of a cell is covered is a place on an axis, which is logarithmic where the values are far apart.
     let cover = Axis::of_values(&values, point.unit, PALEST, 1.0);
     let mut drawing = Drawing::new(TOP + length + 16.0);
-    for ((row, column, _), mark) in cells.iter().zip(&marks) {
+    for ((row, column), mark) in &marks {
         let place = |number: u64| numbers.partition_point(|other| *other < number) as f64 * side;
         drawing.told(&mark.words, |drawing| {
             for (row, column) in [(*row, *column), (*column, *row)] {
@@ -93,7 +94,7 @@ fn figure(cells: &[Cell]) -> Figure {
         quantity(point.unit)
     );
     let name = format!("{}: {} by pair", point.experiment, words::quantity(point.unit));
-    let said: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
+    let said: Vec<&str> = marks.iter().map(|(_, mark)| mark.words.as_str()).collect();
     Figure::of(caption, point.unit, drawing.finish(&name, &said.join("; ")), &cover)
 }
 

@@ -157,10 +157,10 @@ double!(
     "divsd xmm7, xmm15"
 );
 
-/// `n` branches, each taken when the next pseudo-random number (xorshift64, Marsaglia 2003) has the bit of `mask`;
-/// returns how many were.
+/// `n` branches, each taken when the next pseudo-random number (xorshift64, Marsaglia 2003) has no bit of `mask`; returns how
+/// many were not.
 pub fn branches(n: u64, state: &mut u64, mask: u64) -> u64 {
-    let mut taken = 0_u64;
+    let mut not_taken = 0_u64;
     let mut number = *state;
     // SAFETY: registers only.
     unsafe {
@@ -169,12 +169,12 @@ pub fn branches(n: u64, state: &mut u64, mask: u64) -> u64 {
             "mov {t}, {x}", "shl {t}, 13", "xor {x}, {t}",
             "mov {t}, {x}", "shr {t}, 7", "xor {x}, {t}",
             "mov {t}, {x}", "shl {t}, 17", "xor {x}, {t}",
-            "test {x}, {mask}", "jz 3f", "inc {taken}", "3:",
+            "test {x}, {mask}", "jz 3f", "inc {not_taken}", "3:",
             "dec {n}", "jnz 2b",
             n = inout(reg) n.max(1) => _, x = inout(reg) number, t = out(reg) _, mask = in(reg) mask,
-            taken = inout(reg) taken, options(nostack, nomem)
+            not_taken = inout(reg) not_taken, options(nostack, nomem)
         );
     }
     *state = number;
-    taken
+    not_taken
 }
