@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use super::peer_address::PeerAddress;
+use super::point::Placement;
 use super::remote_file::RemoteFile;
 use super::shared::Shared;
 use std::path::PathBuf;
@@ -213,6 +214,12 @@ impl<'site> Workload<'site> {
     pub fn about_its_cpu(mut self) -> Self {
         self.needs_its_cpu = false;
         self
+    }
+
+    /// There is another side: on one CPU it takes the CPU at times before this side sleeps, which disturbs nothing.
+    #[must_use]
+    pub fn with_a_partner(self, placement: Placement) -> Self {
+        if placement == Placement::OneCpu { self.about_its_cpu() } else { self }
     }
 
     /// Counts the first numbers too: each is long, or has a beginning of its own.

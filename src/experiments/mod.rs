@@ -5,6 +5,7 @@
 pub(crate) mod cpu;
 mod device_facts;
 pub(crate) mod filesystem;
+mod lasting;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod listing;
 pub(crate) mod memory;

@@ -206,6 +206,11 @@ impl Experiment for Arithmetic {
     }
 }
 
+/// The point of an instruction in so many chains.
+pub fn point(instruction: &str, chains: u64) -> Point {
+    Point::new().named(&INSTRUCTION, instruction).with(&CHAINS, chains)
+}
+
 /// Branches of the random loop in one iteration.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const BRANCHES: u64 = 64;

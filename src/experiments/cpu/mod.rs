@@ -20,6 +20,7 @@ mod program;
 mod ring;
 mod shared_core;
 mod signal;
+mod sustained;
 mod synchronisation;
 mod system_call;
 mod thread_creation;
@@ -46,4 +47,5 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &wake_up::WakeUp,
     &thread_creation::ThreadCreation,
     &process_creation::ProcessCreation,
+    &sustained::Sustained,
 ];

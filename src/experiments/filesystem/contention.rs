@@ -160,8 +160,10 @@ impl Experiment for Contention {
         let claim = "every block came from the device: bytes that the kernel accounts to the processes per byte they read";
         let served = match (device, read) {
             (Some(device), Some(read)) if read > 0.0 => {
-                // At either end of an observation each process has one block under way.
-                let under_way = (seen.trials * point.number(&PROCESSES) * BLOCK) as f64 / read;
+                // At either end of an observation each process has one block under way, and the accounts are those of
+                // moments one after the other.
+                let meanwhile = seen.witness(Fleet::MEANWHILE).unwrap_or_default();
+                let under_way = ((seen.trials * point.number(&PROCESSES) * BLOCK) as f64 + meanwhile) / read;
                 Check::within(claim, device / read, 0.98 - under_way, 1.02 + under_way)
             }
             _ => Check::missing(claim),

@@ -9,6 +9,7 @@ mod metadata;
 mod read;
 mod reader;
 mod remote_read;
+mod sustained;
 mod uring;
 mod write;
 
@@ -22,4 +23,5 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &write::Write,
     &metadata::Metadata,
     &contention::Contention,
+    &sustained::Sustained,
 ];

@@ -55,7 +55,7 @@ static ABOUT: About = About {
     trends: &[],
     shown: Shown::by(&[
         MainFigure::of(
-            "4 KiB in order, from the device",
+            "4 KiB in order, from the device, in short trials",
             &[
                 ("block", At::Number(4_096)),
                 ("order", At::Name("sequential")),
@@ -65,7 +65,7 @@ static ABOUT: About = About {
             ],
         ),
         MainFigure::of(
-            "4 KiB at random, from the device",
+            "4 KiB at random, from the device, in short trials",
             &[
                 ("block", At::Number(4_096)),
                 ("order", At::Name("random")),
@@ -166,6 +166,16 @@ fn landmarks(machine: &Machine) -> Vec<Landmark> {
 /// The point of one reader past the cache that contention is predicted from.
 pub fn direct_point(random: bool) -> Point {
     points::usual(DIRECT, if random { RANDOM } else { SEQUENTIAL }, USUAL_FILE)
+}
+
+/// The point of random blocks past the cache with so many requests in flight: the time from one completion to the next.
+pub fn queued_point(depth: u64) -> Point {
+    points::queue(depth, uring::INTERVAL)
+}
+
+/// The point of the largest blocks in sequence past the cache.
+pub fn largest_direct_point() -> Point {
+    points::largest_direct()
 }
 
 /// A block in the page cache, as this run has found it, for what else copies one; `None` where it has not.

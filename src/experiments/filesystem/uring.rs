@@ -21,7 +21,7 @@ pub const READ: &str = "bytes_read";
 const ROUNDS: u64 = 16;
 
 /// Requests in flight, each with a buffer of its own.
-struct Queue {
+pub struct Queue {
     ring: IoUring,
     file: File,
     content: Content,
@@ -46,29 +46,12 @@ struct Slot {
 pub fn reading<'site>(
     file: File,
     content: Content,
-    (walk, block): (Walk, u64),
+    walk: (Walk, u64),
     depth: u64,
     site: &'site Site,
 ) -> Result<Workload<'site>, Failure> {
-    let ring = IoUring::new(depth.next_power_of_two() as u32).map_err(|error| refused(&error))?;
-    knows_reads(&ring)?;
-    let slot = |_| Ok(Slot { buffer: Aligned::new(block as usize)?, offset: 0, began: 0.0 });
-    let slots = (0..depth).map(slot).collect::<Result<_, Failure>>()?;
-    let mut queue = Queue {
-        ring,
-        file,
-        content,
-        walk,
-        slots,
-        flying: 0,
-        filled: Vec::with_capacity(depth as usize),
-        block: block as usize,
-        read: Rc::default(),
-    };
-    let read = Rc::clone(&queue.read);
-    for slot in 0..depth as usize {
-        queue.hand_in(slot)?;
-    }
+    let mut queue = Queue::new(file, content, walk, depth)?;
+    let read = queue.bytes_read();
     let work = Workload::figures(move || queue.observe(depth, site));
     Ok(work.witnessed(move || vec![(READ, read.get())]))
 }
@@ -95,6 +78,39 @@ fn knows_reads(ring: &IoUring) -> Result<(), Failure> {
 }
 
 impl Queue {
+    /// A queue of `depth` requests for blocks of this many bytes, none of them submitted yet.
+    pub fn new(
+        file: File,
+        content: Content,
+        (walk, block): (Walk, u64),
+        depth: u64,
+    ) -> Result<Self, Failure> {
+        let ring = IoUring::new(depth.next_power_of_two() as u32).map_err(|error| refused(&error))?;
+        knows_reads(&ring)?;
+        let slot = |_| Ok(Slot { buffer: Aligned::new(block as usize)?, offset: 0, began: 0.0 });
+        let slots = (0..depth).map(slot).collect::<Result<_, Failure>>()?;
+        let mut queue = Queue {
+            ring,
+            file,
+            content,
+            walk,
+            slots,
+            flying: 0,
+            filled: Vec::with_capacity(depth as usize),
+            block: block as usize,
+            read: Rc::default(),
+        };
+        for slot in 0..depth as usize {
+            queue.hand_in(slot)?;
+        }
+        Ok(queue)
+    }
+
+    /// Bytes that were read so far, as they grow.
+    pub fn bytes_read(&self) -> Rc<Cell<f64>> {
+        Rc::clone(&self.read)
+    }
+
     /// Puts a request for the next block into a free slot.
     fn hand_in(&mut self, number: usize) -> Result<(), Failure> {
         let slot = &mut self.slots[number];
@@ -123,7 +139,7 @@ impl Queue {
     }
 
     /// Waits for a completion, checks it, hands the next request in; how long it took, nanoseconds.
-    fn next(&mut self, site: &Site) -> Result<f64, Failure> {
+    pub fn next(&mut self, site: &Site) -> Result<f64, Failure> {
         let done = loop {
             // Taken out of its own statement: the queue must not be borrowed while the ring waits.
             let completed = self.ring.completion().next();

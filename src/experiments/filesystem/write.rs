@@ -199,6 +199,24 @@ impl Experiment for Write {
     }
 }
 
+/// The point of random blocks that are sent to the device past the cache.
+pub fn sent_point() -> Point {
+    point(SENT, RANDOM, USUAL_BLOCK)
+}
+
+/// Writes blocks of a file of this run past the cache, at random; the file is flushed when the writer is dropped.
+pub fn writing(site: &Site) -> Result<impl FnMut() -> Result<(), Failure>, Failure> {
+    let test = TestFile::kept(site, "written", FILE, Room::DEFAULT)?;
+    let file = direct(&test, USUAL_BLOCK)?.file;
+    let walk = Walk::through(FILE, USUAL_BLOCK, Order::Random, site.seed);
+    let mut writer = Writer::new(file, walk, USUAL_BLOCK, |_| Ok(0))?;
+    let settled = Settled(test);
+    Ok(move || {
+        let _kept = &settled;
+        writer.write()
+    })
+}
+
 fn point(durability: &str, order: &str, block: u64) -> Point {
     Point::new().named(&DURABILITY, durability).named(&ORDER, order).with(&BLOCK, block)
 }

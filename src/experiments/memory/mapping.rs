@@ -120,7 +120,8 @@ impl Experiment for MappingCalls {
             Ok(Some(ns / timed_calls as f64))
         };
         let workload = Workload::recorded(observe).traced().per_iteration(count as u64);
-        Ok(workload.witnessed(move || vec![(WRITTEN, told.get())]))
+        let readings = (LAPS * Lap::READINGS) as f64 / count as f64;
+        Ok(workload.stating(READINGS, readings).witnessed(move || vec![(WRITTEN, told.get())]))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
@@ -130,7 +131,8 @@ impl Experiment for MappingCalls {
             DROP => 3.0,
             _ => 2.0,
         };
-        let mut checks = vec![Check::system_calls(seen, calls)];
+        let readings = seen.witness(READINGS).unwrap_or_default();
+        let mut checks = vec![Check::system_calls_and_readings(seen, calls, readings)];
         let faults = seen.counters.minor_faults as f64;
         checks.push(match (point.name(&CALL), seen.witness(WRITTEN)) {
             (MMAP | MUNMAP_UNTOUCHED, _) => {
@@ -175,6 +177,10 @@ fn point(call: &str, size: u64) -> Point {
     Point::new().named(&CALL, call).with(&SIZE, size)
 }
 
+/// Stretches of a round that are timed: mapping, what comes between, unmapping.
+const LAPS: usize = 3;
+/// Stated: readings of the clock for one slot.
+const READINGS: &str = "clock_readings";
 /// Witness: pages that were written.
 const WRITTEN: &str = "pages_written";
 

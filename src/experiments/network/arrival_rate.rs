@@ -43,6 +43,13 @@ pub fn since_first_byte(arrivals: &[Arrival], from_ns: f64, to_ns: f64) -> Optio
     (first + to_ns <= last).then(|| between(arrivals, first + from_ns, first + to_ns))?
 }
 
+/// Bytes that came since the first arrival until so long after it, nanoseconds. `None` where the stream did not last so long.
+pub fn received_by(arrivals: &[Arrival], after_ns: f64) -> Option<f64> {
+    let (first, last) = ends(arrivals)?;
+    let at = first + after_ns;
+    (at <= last).then(|| Some(count_at(arrivals, at)? - count_at(arrivals, first)?))?
+}
+
 fn ends(arrivals: &[Arrival]) -> Option<(f64, f64)> {
     let (first, last) = (arrivals.first()?.at_ns as f64, arrivals.last()?.at_ns as f64);
     (last > first).then_some((first, last))

@@ -83,6 +83,11 @@ static ABOUT: About = About {
     ]),
 };
 
+/// The point of the steady rate of one stream of TCP on this path, as others compare with it.
+pub fn usual_point(path: &str) -> Point {
+    points::usual(path)
+}
+
 impl Experiment for Bandwidth {
     fn about(&self) -> &'static About {
         &ABOUT

@@ -149,7 +149,7 @@ impl Experiment for Connection {
             }
             _ => Workload::recorded(ended(caller, site, ports::allowance()?, as_it_is, close)),
         };
-        Ok(workload.witnessed(move || calls.witness()))
+        Ok(workload.with_a_partner(point.placement()).witnessed(move || calls.witness()))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {

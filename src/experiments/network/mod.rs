@@ -14,6 +14,7 @@ mod path;
 pub mod round_trip;
 mod sending;
 mod software_share;
+mod sustained;
 mod tcp_info;
 mod transfer;
 
@@ -21,4 +22,4 @@ use crate::experiment::Experiment;
 
 /// The experiments of this family, in the order in which each may build on those before it.
 pub const EXPERIMENTS: &[&dyn Experiment] =
-    &[&round_trip::RoundTrip, &bandwidth::Bandwidth, &connection::Connection];
+    &[&round_trip::RoundTrip, &bandwidth::Bandwidth, &connection::Connection, &sustained::Sustained];

@@ -127,14 +127,15 @@ impl Experiment for RoundTrip {
         if point.name(&LOOP) == OPEN {
             return open_workload(point, bytes, site);
         }
-        match point.name(&TRANSPORT) {
-            PIPE => Ok(conversed(conversation::pipes(bytes, site)?)),
-            UNIX => Ok(conversed(conversation::unix(bytes, site)?)),
-            TCP => tcp_workload(conversation::tcp(bytes, echo(Transport::Tcp, point, site)?)?, site),
-            ICMP => ping_workload(point, bytes, site),
-            UDP => Ok(numbered(Udp::open(bytes, echo(Transport::Udp, point, site)?)?, site)),
-            transport => Err(Failure::no_variant(&TRANSPORT, transport)),
-        }
+        let work = match point.name(&TRANSPORT) {
+            PIPE => conversed(conversation::pipes(bytes, site)?),
+            UNIX => conversed(conversation::unix(bytes, site)?),
+            TCP => tcp_workload(conversation::tcp(bytes, echo(Transport::Tcp, point, site)?)?, site)?,
+            ICMP => return ping_workload(point, bytes, site),
+            UDP => numbered(Udp::open(bytes, echo(Transport::Udp, point, site)?)?, site),
+            transport => return Err(Failure::no_variant(&TRANSPORT, transport)),
+        };
+        Ok(work.with_a_partner(point.placement()))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
@@ -236,19 +237,19 @@ fn open_workload<'site>(point: &Point, bytes: usize, site: &'site Site) -> Resul
 /// Whether the sides slept and were woken as the placement says.
 fn switches(point: &Point, seen: &Observed) -> Vec<Check> {
     let each = seen.per_operation(seen.switches());
+    let slept = seen.per_operation(seen.counters.voluntary_switches);
     match (point.name(&TRANSPORT), point.placement(), point.name(&LOOP)) {
-        (_, _, OPEN) => vec![Check::within(
-            "the sender polled: it slept less than once in ten messages",
-            seen.per_operation(seen.counters.voluntary_switches),
-            0.0,
-            0.1,
-        )],
+        (_, _, OPEN) => {
+            vec![Check::within("the sender polled: it slept less than once in ten messages", slept, 0.0, 0.1)]
+        }
         (ICMP, Placement::OneCpu, _) => {
+            // A slow or busy kernel leaves some answers to a thread of its own, and this side sleeps meanwhile; the median
+            // is of those that it gives at once as long as they are clearly the most.
             vec![Check::within(
-                "this kernel answered at once: this side's switches per round trip",
-                each,
+                "this kernel answered most requests at once: times that this side slept, per round trip",
+                slept,
                 0.0,
-                0.05,
+                0.25,
             )]
         }
         // A reader of a UNIX socket wakes whoever sleeps on the other end, also where that waits for something else
@@ -267,12 +268,17 @@ fn switches(point: &Point, seen: &Observed) -> Vec<Check> {
             1.1,
         )],
         (UNIX, _, _) => vec![Check::within(
-            "this side slept at most twice a round trip, once for nothing: its switches",
-            each,
+            "this side slept at most twice a round trip, once for nothing: times that it slept",
+            slept,
             0.0,
-            2.1,
+            2.1 + seen.others_per_operation(1.0),
         )],
-        _ => vec![Check::within("this side slept at most once a round trip: its switches", each, 0.0, 1.05)],
+        _ => vec![Check::within(
+            "this side slept at most once a round trip: times that it slept",
+            slept,
+            0.0,
+            1.05 + seen.others_per_operation(1.0),
+        )],
     }
 }
 

@@ -12,6 +12,9 @@ pub struct Lap<'site> {
 }
 
 impl<'site> Lap<'site> {
+    /// How often it reads the clock for one stretch.
+    pub const READINGS: usize = 2;
+
     /// Finds the cost of a pair of readings with nothing between them: the median.
     pub fn new(site: &'site Site) -> Self {
         let mut lap = Lap { stopwatch: site.stopwatch, cost_ns: 0.0 };

@@ -1,0 +1,194 @@
+//! Does a device keep what it gives for a moment?
+
+use super::reader::{Call, ReadAhead, Reader};
+use super::uring::Queue;
+use super::{read, write};
+use crate::experiment::{
+    About, At, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
+    Prediction, Question, Scale, Shown, Site, Statement, Workload, said,
+};
+use crate::experiments::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
+use crate::machine::Machine;
+use crate::quantity::Kind;
+use crate::test_file::blocks::{Order, Walk};
+use crate::test_file::{Room, TestFile, direct, ensure_accounted, served};
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// What is asked of the device.
+const REQUEST: Parameter = Parameter {
+    name: "request",
+    meaning: "what is asked of the device without a pause, past the page cache",
+    scale: Scale::Name,
+};
+
+/// What is timed.
+pub struct Sustained;
+
+static ABOUT: About = About {
+    name: "filesystem/sustained",
+    question: "Does a device keep what it gives for a moment?",
+    operation: "one block read or written past the page cache, of many without a pause",
+    method: "The requests of `read` and `write` that pass the page cache (O_DIRECT) go on for seconds, and at the end of every \
+             twentieth of the trial it is noted how many were done: the first twentieth tells what a short trial would have \
+             seen, the second half what lasts. Disks of clouds, and quotas of control groups, let a burst pass and then hold \
+             back; a solid-state disk's write cache fills. With 32 requests in flight the figure is the time from one \
+             completion to the next, so that its inverse is the device's rate in requests a second.",
+    caveats: "Limits whose burst lasts for minutes or half an hour, as those of some cloud disks, need `--thorough` (20 s) and \
+              longer still; what a run does before takes from the same burst. Written are 4 MiB, again and again.",
+    version: 1,
+    parameters: &[REQUEST, LASTING, FIGURE],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "4 KiB at random, from the device, for seconds",
+            &[
+                ("request", At::Name("random read")),
+                ("figure", At::Name("sustained")),
+                ("lasting", At::Least),
+            ],
+        ),
+        MainFigure::of(
+            "4 KiB at random, 32 in flight, for seconds",
+            &[
+                ("request", At::Name("random read, 32 in flight")),
+                ("figure", At::Name("sustained")),
+                ("lasting", At::Least),
+            ],
+        ),
+    ])
+    .in_order(|point| point.name(&FIGURE) == WINDOW),
+};
+
+const RANDOM_READ: &str = "random read";
+const QUEUED_READ: &str = "random read, 32 in flight";
+const SEQUENTIAL_READ: &str = "sequential read of 1 MiB";
+const RANDOM_WRITE: &str = "random write";
+const REQUESTS: [&str; 4] = [RANDOM_READ, QUEUED_READ, SEQUENTIAL_READ, RANDOM_WRITE];
+
+const DEPTH: u64 = 32;
+const BLOCK: u64 = 4096;
+const LARGE_BLOCK: u64 = 1 << 20;
+const FILE: u64 = 64 << 20;
+
+/// Witnesses: bytes that were read, and that the device sent.
+const READ: &str = "bytes_read";
+const SERVED: &str = "bytes_from_device";
+
+/// The same request in short trials: the experiment and its point.
+fn in_short_trials(request: &str) -> (&'static dyn Experiment, Point) {
+    match request {
+        RANDOM_READ => (&read::Read, read::direct_point(true)),
+        QUEUED_READ => (&read::Read, read::queued_point(DEPTH)),
+        SEQUENTIAL_READ => (&read::Read, read::largest_direct_point()),
+        _ => (&write::Write, write::sent_point()),
+    }
+}
+
+impl Experiment for Sustained {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let of = |request: &&str| lasting::points(Point::new().named(&REQUEST, request));
+        REQUESTS.iter().flat_map(of).collect()
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        lasting::effort(point)
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let (experiment, short) = in_short_trials(point.name(&REQUEST));
+        lasting::predicted((experiment, &short), known)
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&FIGURE)
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let lasting_ns = point.number(&LASTING) as f64;
+        let (mut act, bytes_read) = requests(point.name(&REQUEST), site)?;
+        let observe = move || {
+            let progress = lasting::observed(lasting_ns, || site.stopwatch.now_ns(), &mut act)?;
+            Ok(lasting::each_ns(&progress))
+        };
+        let counts = move || {
+            let served = served().map(|bytes| (SERVED, bytes));
+            served.into_iter().chain([(READ, bytes_read.get())]).collect()
+        };
+        Ok(Workload::figures(observe).cold().witnessed(counts))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        if point.name(&REQUEST) == RANDOM_WRITE {
+            return vec![];
+        }
+        let claim = "every block came from the device: bytes that the kernel accounts to it per byte read";
+        let both = seen.witness(SERVED).zip(seen.witness(READ).filter(|read| *read > 0.0));
+        vec![both.map_or_else(
+            || Check::missing(claim),
+            |(served, read)| Check::within(claim, served / read, 0.99, 1.5),
+        )]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let told = |request: &&str| {
+            let (experiment, short) = in_short_trials(request);
+            let usual = Point::new().named(&REQUEST, request).with(&LASTING, lasting::USUAL);
+            let sustained = known.found(ABOUT.name, &usual.named(&FIGURE, SUSTAINED))?;
+            Some(lasting::compared(
+                request,
+                known.found(experiment.about().name, &short)?,
+                sustained,
+                Kind::Cost,
+            ))
+        };
+        let told = Statement::joined(REQUESTS.iter().filter_map(told).collect(), "; ");
+        let said =
+            |told| said!["What the device gives, a request, for milliseconds and for seconds: ", told, "."];
+        told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
+    }
+
+    fn time_limit(&self, point: &Point) -> Duration {
+        Duration::from_secs(90) + 4 * Duration::from_nanos(point.number(&LASTING))
+    }
+}
+
+/// Does one request, or waits for the next completion, and tells that it was one.
+type Act<'site> = Box<dyn FnMut() -> Result<u64, Failure> + 'site>;
+
+/// What does the requests, and how many bytes they have read so far.
+fn requests<'site>(request: &str, site: &'site Site) -> Result<(Act<'site>, Rc<Cell<f64>>), Failure> {
+    if request == RANDOM_WRITE {
+        let mut write = write::writing(site)?;
+        return Ok((Box::new(move || write().map(|()| 1)), Rc::default()));
+    }
+    let (order, block) = match request {
+        RANDOM_READ | QUEUED_READ => (Order::Random, BLOCK),
+        SEQUENTIAL_READ => (Order::Sequential, LARGE_BLOCK),
+        request => return Err(Failure::no_variant(&REQUEST, request)),
+    };
+    let test = TestFile::kept(site, "cold", FILE, Room::DEFAULT)?;
+    ensure_accounted(&test)?;
+    let file = direct(&test, block)?.file;
+    let mut walk = Walk::through(test.bytes, block, order, site.seed);
+    if request == QUEUED_READ {
+        let mut queue = Queue::new(file, test.content, (walk, block), DEPTH)?;
+        let read = queue.bytes_read();
+        return Ok((Box::new(move || queue.next(site).map(|_| 1)), read));
+    }
+    let sizes = (test.bytes, test.content);
+    let mut reader = Reader::new(file, sizes, block, Call::Pread, ReadAhead::Usual)?;
+    let read = Rc::new(Cell::new(0.0));
+    let counted = Rc::clone(&read);
+    let act = move || {
+        reader.read(walk.step())?;
+        counted.set(counted.get() + block as f64);
+        Ok(1)
+    };
+    Ok((Box::new(act), read))
+}

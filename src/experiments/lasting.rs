@@ -1,0 +1,193 @@
+//! Whether what is reached for milliseconds lasts for seconds: an operation repeated without a pause, window by window.
+//!
+//! Limits with a burst (a token bucket of a cloud's disk or link, a processor's heat or power budget, a device's write cache)
+//! let short trials pass and hold back whatever goes on.
+
+use crate::experiment::{
+    Effort, Experiment, Failure, FigureValue, Found, Known, Parameter, Point, Prediction, Scale, Statement,
+    said,
+};
+use crate::quantity::Kind;
+
+/// What is asked of a trial.
+pub const FIGURE: Parameter = Parameter {
+    name: "figure",
+    meaning: "first: in the first twentieth of the trial; sustained: in its second half; window: in each of its twentieths",
+    scale: Scale::Name,
+};
+/// How long a trial lasts.
+pub const LASTING: Parameter = Parameter {
+    name: "lasting",
+    meaning: "how long a trial does it without a pause",
+    scale: Scale::Nanoseconds,
+};
+
+/// Figure: the first window.
+pub const FIRST: &str = "first";
+/// Figure: the second half.
+pub const SUSTAINED: &str = "sustained";
+/// Figure: every window.
+pub const WINDOW: &str = "window";
+
+/// Windows of a trial.
+const WINDOWS: usize = 20;
+
+/// How long trials last, nanoseconds: seconds by default, as long as many bursts last on request.
+const LENGTHS: [u64; 2] = [2_000_000_000, 20_000_000_000];
+
+/// Seconds that fit into a default run; a quick run has none to spare.
+pub const USUAL: u64 = LENGTHS[0];
+
+/// The points of an operation: every figure of trials of every length.
+pub fn points(operation: Point) -> impl Iterator<Item = Point> {
+    let of_length = move |lasting| {
+        let point = operation.clone().with(&LASTING, lasting);
+        [FIRST, SUSTAINED, WINDOW].map(|figure| point.clone().named(&FIGURE, figure))
+    };
+    LENGTHS.into_iter().flat_map(of_length)
+}
+
+/// The effort from which on a point is worth its time.
+pub fn effort(point: &Point) -> Effort {
+    if point.number(&LASTING) > USUAL { Effort::Thorough } else { Effort::Standard }
+}
+
+/// What is expected of a point is what short trials have found in this run, or what is expected of them.
+pub fn predicted(short: (&dyn Experiment, &Point), known: &Known) -> Result<Prediction, String> {
+    let (experiment, point) = short;
+    match known.measured(experiment.about().name, point) {
+        Some(found) => Ok(Prediction::new().hardware("as in short trials", 1.0, found)),
+        None => experiment.predict(point, known),
+    }
+}
+
+/// Progress of something that goes on: nanoseconds since it began, and how much was done by then.
+pub type Progress = (f64, f64);
+
+/// Does `act` again and again, which tells how much it did, and notes the progress at the end of every window. A window ends
+/// with the act that passes its end, so that what is slower than a window makes the trial longer and no window empty.
+pub fn observed(
+    lasting_ns: f64,
+    now_ns: impl Fn() -> f64,
+    mut act: impl FnMut() -> Result<u64, Failure>,
+) -> Result<Vec<Progress>, Failure> {
+    let (began, mut done) = (now_ns(), 0);
+    let mut noted = vec![(0.0, 0.0)];
+    for window in 1..=WINDOWS {
+        let end = lasting_ns * window as f64 / WINDOWS as f64;
+        loop {
+            done += act()?;
+            let at = now_ns() - began;
+            if at >= end {
+                noted.push((at, done as f64));
+                break;
+            }
+        }
+    }
+    Ok(noted)
+}
+
+/// The ends of the windows of a trial of this length, nanoseconds since it began.
+pub fn ends(lasting_ns: f64) -> impl Iterator<Item = f64> {
+    (0..=WINDOWS).map(move |window| lasting_ns * window as f64 / WINDOWS as f64)
+}
+
+/// The figures of a trial from its progress: what one of what was done took, nanoseconds.
+pub fn each_ns(progress: &[Progress]) -> Vec<FigureValue> {
+    figures(progress, |ns, done| ns / done)
+}
+
+/// The figures of a trial from its progress: how much was done a second.
+pub fn per_second(progress: &[Progress]) -> Vec<FigureValue> {
+    figures(progress, |ns, done| done / ns * 1e9)
+}
+
+fn figures(progress: &[Progress], of: impl Fn(f64, f64) -> f64) -> Vec<FigureValue> {
+    let between = |from: Progress, to: Progress| of(to.0 - from.0, to.1 - from.1);
+    let windows: Vec<f64> = progress.windows(2).map(|ends| between(ends[0], ends[1])).collect();
+    let (Some(first), Some(last)) = (windows.first(), progress.last()) else { return vec![] };
+    let sustained = between(progress[progress.len() / 2], *last);
+    let whole = [(FIRST, *first), (SUSTAINED, sustained)];
+    whole.into_iter().chain(windows.iter().map(|window| (WINDOW, *window))).collect()
+}
+
+/// Less than this factor apart is told as lasting: short trials and long ones differ in more than their length.
+const LASTS: f64 = 1.25;
+
+/// What lasts of what short trials have found, in words.
+pub fn compared(operation: &str, short: Found, sustained: Found, kind: Kind) -> Statement {
+    let slower = if kind == Kind::Rate { short.over(sustained) } else { sustained.over(short) };
+    let (short_named, sustained_named) =
+        (short.named(&format!("{operation}, short")), sustained.named(&format!("{operation}, sustained")));
+    let both = said![operation, ": ", short_named, " in short trials, ", sustained_named, " for seconds"];
+    if slower.value > LASTS && short.differs_from(&sustained) == Some(true) {
+        let times = slower.named(&format!("{operation}, sustained against short"));
+        said![both, ", ", times, " times as slow: what is reached for milliseconds does not last"]
+    } else {
+        said![both, ": it lasts"]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Dimension;
+    use crate::quantity::Unit;
+    use crate::statistics::Interval;
+    use std::cell::Cell;
+
+    /// A device of 70 µs a request that lets 100 requests pass and then one every 3 ms, for two seconds of a clock of ours.
+    fn held_back() -> Vec<Progress> {
+        let (now, requests) = (Cell::new(0.0), Cell::new(0));
+        let act = || {
+            requests.set(requests.get() + 1);
+            now.set(now.get() + if requests.get() <= 100 { 70e3 } else { 3e6 });
+            Ok(1)
+        };
+        observed(USUAL as f64, || now.get(), act).unwrap()
+    }
+
+    fn value(figures: &[FigureValue], name: &str) -> f64 {
+        figures.iter().find(|(figure, _)| *figure == name).unwrap().1
+    }
+
+    #[test]
+    fn a_burst_is_in_the_first_window_and_not_in_what_is_sustained() {
+        let figures = each_ns(&held_back());
+        let (first, sustained) = (value(&figures, FIRST), value(&figures, SUSTAINED));
+        assert!((sustained / 3e6 - 1.0).abs() < 1e-9, "{sustained}");
+        assert!(first < 1e6, "{first}");
+        assert_eq!(figures.iter().filter(|(figure, _)| *figure == WINDOW).count(), WINDOWS);
+        let rates = per_second(&held_back());
+        assert!((value(&rates, SUSTAINED) - 1e9 / 3e6).abs() < 1e-6, "{rates:?}");
+    }
+
+    #[test]
+    fn what_takes_longer_than_a_window_is_still_counted_whole() {
+        let now = Cell::new(0.0);
+        let slow = || {
+            now.set(now.get() + 0.5e9);
+            Ok(2)
+        };
+        let figures = each_ns(&observed(USUAL as f64, || now.get(), slow).unwrap());
+        assert!(figures.iter().all(|(_, value)| (value / 0.25e9 - 1.0).abs() < 1e-9), "{figures:?}");
+    }
+
+    #[test]
+    fn only_what_is_surely_and_clearly_slower_does_not_last() {
+        let found = |value: f64, width: f64| Found {
+            value,
+            interval: Some(Interval { low: value - width, high: value + width }),
+            dimension: Dimension::Of(Unit::Nanoseconds),
+        };
+        let said = |sustained| compared("a read", found(100.0, 1.0), sustained, Kind::Cost).plain();
+        assert!(
+            said(found(300.0, 1.0))
+                .ends_with("{3} times as slow: what is reached for milliseconds does not last")
+        );
+        assert!(said(found(110.0, 1.0)).ends_with("it lasts"));
+        assert!(said(found(300.0, 250.0)).ends_with("it lasts"), "the intervals overlap");
+        let rate = compared("a stream", found(100.0, 1.0), found(50.0, 1.0), Kind::Rate).plain();
+        assert!(rate.contains("{2} times as slow"), "{rate}");
+    }
+}

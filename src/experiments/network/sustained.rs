@@ -1,0 +1,139 @@
+//! Does a stream keep its rate for seconds?
+
+use super::account::{self, Account};
+use super::arrival_rate::received_by;
+use super::bandwidth;
+use super::path::{LOOPBACK, PATH, PEER, ensure_path, required};
+use super::sending::WRITE;
+use super::transfer::{self, Order};
+use crate::experiment::{
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
+    Placement, Point, Prediction, Question, Requirement, Shown, Site, Statement, Workload, said,
+};
+use crate::experiments::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
+use crate::machine::Machine;
+use crate::peer::service::Enough;
+use crate::quantity::{Kind, Unit};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// What is timed.
+pub struct Sustained;
+
+static ABOUT: About = About {
+    name: "network/sustained",
+    question: "Does a stream keep its rate for seconds?",
+    operation: "one byte of payload, moved from one process to another by a TCP stream that goes on",
+    method: "One stream of TCP, as `bandwidth` sends it, goes on for seconds. Bytes are counted and timed where they arrive. The \
+             first twentieth of the time tells what a short transfer would have seen, the second half what lasts: links of \
+             clouds let a burst pass and then hold back (a token bucket).",
+    caveats: "Limits whose burst lasts for minutes need `--thorough` (20 s) and longer still. Over loopback both sides share \
+              this machine's processors.",
+    version: 1,
+    parameters: &[PATH, LASTING, FIGURE],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "TCP to the peer, for seconds",
+            &[("path", At::Name("peer")), ("figure", At::Name("sustained")), ("lasting", At::Least)],
+        ),
+        MainFigure::of(
+            "TCP over loopback, for seconds",
+            &[("path", At::Name("loopback")), ("figure", At::Name("sustained")), ("lasting", At::Least)],
+        ),
+    ])
+    .in_order(|point| point.name(&FIGURE) == WINDOW),
+};
+
+const PATHS: [&str; 2] = [LOOPBACK, PEER];
+const CHUNK: u32 = 128 << 10;
+
+impl Experiment for Sustained {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        PATHS.iter().flat_map(|path| lasting::points(stream(path))).collect()
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        required(point)
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        lasting::effort(point)
+    }
+
+    fn unit(&self, _: &Point) -> Unit {
+        Unit::BytesPerSecond
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        lasting::predicted((&bandwidth::Bandwidth, &bandwidth::usual_point(point.name(&PATH))), known)
+    }
+
+    fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
+        let because =
+            "the receiver copies every byte, and no core moves more than 64 bytes a cycle".to_owned();
+        Some(Bound { limit: 64e9 / known.shortest_cycle(), because })
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&FIGURE)
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        ensure_path(point)?;
+        let lasting = point.number(&LASTING);
+        let order = Order {
+            by: WRITE.to_owned(),
+            path: point.name(&PATH).to_owned(),
+            chunk: CHUNK,
+            streams: 1,
+            buffers: None,
+            enough: Enough { ns: lasting + lasting / 20, bytes: 0 },
+            reads_after: Duration::ZERO,
+        };
+        let account = Rc::new(RefCell::new(Account::new()));
+        let kept = Rc::clone(&account);
+        let observe = move || {
+            let began = site.stopwatch.now_ns();
+            let transfer = transfer::send(&order, site)?;
+            kept.borrow_mut().add(&transfer, site.stopwatch.now_ns() - began);
+            let noted = |end| Some((end, received_by(&transfer.arrivals, end)?));
+            let progress: Option<Vec<lasting::Progress>> = lasting::ends(lasting as f64).map(noted).collect();
+            let progress = progress.ok_or_else(|| {
+                Failure::Broke("the stream ended before its time, or nothing of it arrived".to_owned())
+            })?;
+            Ok(lasting::per_second(&progress))
+        };
+        Ok(Workload::figures(observe).cold().witnessed(move || account.borrow().witness()))
+    }
+
+    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+        vec![account::complete(seen)]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let told = |path: &&str| {
+            let short = known.found("network/bandwidth", &bandwidth::usual_point(path))?;
+            let usual = stream(path).with(&LASTING, lasting::USUAL).named(&FIGURE, SUSTAINED);
+            let name = format!("TCP, {path}");
+            Some(lasting::compared(&name, short, known.found(ABOUT.name, &usual)?, Kind::Rate))
+        };
+        let told = Statement::joined(PATHS.iter().filter_map(told).collect(), "; ");
+        let said = |told| said!["A stream for milliseconds and for seconds: ", told, "."];
+        told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
+    }
+
+    fn time_limit(&self, point: &Point) -> Duration {
+        Duration::from_secs(15) + 4 * Duration::from_nanos(point.number(&LASTING))
+    }
+}
+
+/// A stream on this path.
+fn stream(path: &str) -> Point {
+    Point::at(Placement::AcrossCpus).named(&PATH, path)
+}
