@@ -182,7 +182,9 @@ def root(guest, packages, kernel, binary, answers, folder):
     shutil.rmtree(folder, ignore_errors=True)
     for name in ("bin", "lib", "lib64", "proc", "sys", "dev", "tmp", "disk", "modules"):
         (folder / name).mkdir(parents=True)
-    shutil.copy(packages.unpacked("busybox-static") / "bin/busybox", folder / "bin/busybox")
+    # Since Debian 13 in /usr/bin.
+    busybox = next(packages.unpacked("busybox-static").glob("**/bin/busybox"))
+    shutil.copy(busybox, folder / "bin/busybox")
     (folder / "bin/sh").symlink_to("busybox")
     shutil.copy(binary, folder / "bin/fathom")
     for number, path in enumerate(modules(kernel / "lib/modules", MODULES)):
