@@ -128,10 +128,12 @@ impl Experiment for Sustained {
             return vec![];
         }
         let claim = "every block came from the device: bytes that the kernel accounts to it per byte read";
+        // The account is of requests when they are sent: those under way when it is looked at first were sent before.
+        let under_way = (DEPTH * BLOCK * seen.trials) as f64;
         let both = seen.witness(SERVED).zip(seen.witness(READ).filter(|read| *read > 0.0));
         vec![both.map_or_else(
             || Check::missing(claim),
-            |(served, read)| Check::within(claim, served / read, 0.99, 1.5),
+            |(served, read)| Check::within(claim, served / read, 0.99 - under_way / read, 1.5),
         )]
     }
 
