@@ -3,12 +3,14 @@
 //! Adding an experiment is one file and two lines in its family's `mod.rs`.
 
 pub(crate) mod cpu;
+mod core_facts;
 mod device_facts;
 pub(crate) mod filesystem;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod listing;
 pub(crate) mod memory;
 pub(crate) mod network;
+mod rule_of_thumb;
 
 use crate::experiment::Experiment;
 use std::fmt;
