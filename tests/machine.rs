@@ -45,6 +45,32 @@ fn modules(channels: &[(char, usize)]) -> String {
     format!("/run/udev/data/+dmi:id = {record}\n")
 }
 
+/// What /proc/cpuinfo shows of a processor.
+fn processor(vendor: &str, family: u32, model: u32, flags: &str) -> Machine {
+    let info = format!(
+        "processor : 0\\nvendor_id : {vendor}\\ncpu family : {family}\\nmodel : {model}\\nflags : {flags}"
+    );
+    described(&format!("/proc/cpuinfo = {info}\n"), &Described::default())
+}
+
+#[test]
+fn a_design_that_never_had_its_flags_is_unknown() {
+    let design = |machine: &Machine| machine.processor.microarchitecture.value().cloned();
+    let desktop = processor("GenuineIntel", 6, 0xa7, "fpu avx2 avx512f avx512_vbmi2");
+    assert_eq!(design(&desktop).as_deref(), Some("Rocket Lake"));
+    for flag in ["amx_tile", "avx512_fp16", "avx_vnni"] {
+        let masked =
+            processor("GenuineIntel", 6, 0xa7, &format!("fpu avx512f avx512_vbmi2 {flag} hypervisor"));
+        let reason = masked.processor.microarchitecture.reason().unwrap_or_default().to_owned();
+        assert!(reason.contains("Rocket Lake") && reason.contains(flag), "{reason}");
+    }
+    let server = processor("GenuineIntel", 6, 0x8f, "avx512f avx512_vbmi2 avx_vnni avx512_fp16 amx_tile");
+    assert_eq!(design(&server).as_deref(), Some("Sapphire Rapids"));
+    let zen = processor("AuthenticAMD", 0x19, 0x61, "avx2 avx512f avx512_vbmi2");
+    assert_eq!(design(&zen).as_deref(), Some("Zen 4"));
+    assert_eq!(design(&processor("AuthenticAMD", 0x19, 0x21, "avx2 avx512f")), None, "Zen 3 has no AVX-512");
+}
+
 #[test]
 fn a_server_with_two_sockets() {
     let host = Described { affinity: (0..128).collect(), ..Described::default() };

@@ -3,6 +3,7 @@
 //! Adding an experiment is one file and two lines in its family's `mod.rs`.
 
 pub(crate) mod cpu;
+mod core_facts;
 mod device_facts;
 pub(crate) mod filesystem;
 mod lasting;
@@ -10,6 +11,7 @@ mod lasting;
 mod listing;
 pub(crate) mod memory;
 pub(crate) mod network;
+mod rule_of_thumb;
 
 use crate::experiment::Experiment;
 use std::fmt;

@@ -7,6 +7,10 @@ use super::{Cache, CoreClass, CpuSet, Fact, Machine, NumaNode};
 
 /// Line size of every mainstream x86 and Arm server core; used only where nothing tells.
 const USUAL_LINE: u64 = 64;
+/// A core's slice of a server's last cache, bytes: 4 MiB on AMD's EPYC since 7002, 1.4 (Skylake-SP) to 5 (Emerald Rapids) on
+/// Intel's; on Arm's 0.5 (Graviton2) to 1.6 (Grace). Data sheets of the makers.
+const SLICE_X86_64: u64 = 4 << 20;
+const SLICE_AARCH64: u64 = 1 << 20;
 /// Base page of x86 and of most Arm kernels; used only where the system does not answer.
 const USUAL_PAGE: u64 = 4096;
 
@@ -105,6 +109,26 @@ impl Machine {
     /// Its size, bytes: of the one instance this CPU uses, shared or not.
     pub fn data_cache_bytes(&self, cpu: usize, level: u8) -> Option<u64> {
         self.data_cache(cpu, level)?.size_bytes.value().copied()
+    }
+
+    /// What this machine's own cores may count on of that cache, bytes: all of it, but of the last one of a guest the slices of
+    /// as many cores as the guest has. The others fill theirs with what other guests load.
+    pub fn data_cache_share_bytes(&self, cpu: usize, level: u8) -> Option<u64> {
+        let bytes = self.data_cache_bytes(cpu, level)?;
+        if !self.is_virtual() || level < 3 || self.last_level(cpu) != Some(level) {
+            return Some(bytes);
+        }
+        let slice = if self.is_aarch64() { SLICE_AARCH64 } else { SLICE_X86_64 };
+        let cores = self.topology.cores.value().map_or(self.allowed_cpus().len(), Vec::len).max(1);
+        Some(bytes.min(slice.saturating_mul(cores as u64)))
+    }
+
+    /// Whether it is a server, or a guest of one, as far as that shows: a guest, several packages, or memory that corrects errors.
+    pub fn is_server(&self) -> bool {
+        let corrects = self.memory.error_correction.value().is_some_and(|found| found.controllers > 0);
+        let packages = self.topology.packages.value().map_or(0, Vec::len);
+        let design = self.processor.microarchitecture.value();
+        self.is_virtual() || packages > 1 || corrects || design.is_some_and(|name| name.contains("Neoverse"))
     }
 
     /// The last level of data caches that serves this CPU.

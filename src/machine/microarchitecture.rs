@@ -5,8 +5,14 @@
 
 use super::fact::Fact;
 
-/// The microarchitecture of a vendor's family and model (x86) or part (Arm).
-pub(super) fn of(vendor: &Fact<String>, family: &Fact<u32>, model: &Fact<u32>) -> Fact<String> {
+/// The microarchitecture of a vendor's family and model (x86) or part (Arm), if it has all of these flags: hypervisors hide a
+/// model more often than they add flags, so that one which the named design never had tells that it is another.
+pub(super) fn of(
+    vendor: &Fact<String>,
+    family: &Fact<u32>,
+    model: &Fact<u32>,
+    flags: &Fact<String>,
+) -> Fact<String> {
     let source = format!("our table of numbers, from {}", model.source());
     let Some(vendor) = vendor.value() else {
         return Fact::unknown("the vendor is unknown", source);
@@ -20,13 +26,79 @@ pub(super) fn of(vendor: &Fact<String>, family: &Fact<u32>, model: &Fact<u32>) -
         "AuthenticAMD" | "HygonGenuine" => amd(family, model),
         _ => arm(vendor, model),
     };
-    match name {
-        Some(name) => Fact::known(name.to_owned(), source),
+    let flags = flags.value().map_or("", String::as_str);
+    match name.map(|name| (name, foreign_flag(name, flags))) {
+        Some((name, None)) => Fact::known(name.to_owned(), source),
+        Some((name, Some(flag))) => Fact::unknown(
+            format!("model {model:#x} is {name}, which never had {flag}: a hypervisor hides the model"),
+            format!("{source}, and its flags"),
+        ),
         None => Fact::unknown(
             "the number is not in our table",
             format!("{vendor} family {family:#x} model {model:#x}"),
         ),
     }
+}
+
+/// Flags by which a design is known to be none of the others, in the kernel's spelling, and the designs that have them. Sources:
+/// Intel, Architecture Instruction Set Extensions Programming Reference (319433), table 1-2; AMD, revision guides.
+const FLAGS: [(&str, &[&str]); 5] = [
+    ("amx_tile", &["Sapphire Rapids", "Emerald Rapids", "Granite Rapids"]),
+    ("avx512_fp16", &["Sapphire Rapids", "Emerald Rapids", "Granite Rapids", "Alder Lake"]),
+    (
+        "avx_vnni",
+        &[
+            "Sapphire Rapids",
+            "Emerald Rapids",
+            "Granite Rapids",
+            "Sierra Forest",
+            "Alder Lake",
+            "Raptor Lake",
+            "Meteor Lake",
+            "Lunar Lake",
+            "Arrow Lake",
+            "Gracemont",
+            "Zen 5",
+        ],
+    ),
+    (
+        "avx512_vbmi2",
+        &[
+            "Ice Lake",
+            "Rocket Lake",
+            "Tiger Lake",
+            "Sapphire Rapids",
+            "Emerald Rapids",
+            "Granite Rapids",
+            "Alder Lake",
+            "Zen 4",
+            "Zen 5",
+        ],
+    ),
+    (
+        "avx512f",
+        &[
+            "Xeon Phi",
+            "Skylake, Cascade Lake",
+            "Cannon Lake",
+            "Ice Lake",
+            "Rocket Lake",
+            "Tiger Lake",
+            "Sapphire Rapids",
+            "Emerald Rapids",
+            "Granite Rapids",
+            "Alder Lake",
+            "Zen 4",
+            "Zen 5",
+        ],
+    ),
+];
+
+/// A flag that the design of this name does not have.
+fn foreign_flag(name: &str, flags: &str) -> Option<&'static str> {
+    let shown = |wanted: &str| flags.split_whitespace().any(|flag| flag == wanted);
+    let has = |designs: &[&str]| designs.iter().any(|design| name.starts_with(design));
+    FLAGS.iter().find(|(flag, designs)| shown(flag) && !has(designs)).map(|(flag, _)| *flag)
 }
 
 fn intel(model: u32) -> Option<&'static str> {

@@ -40,6 +40,10 @@ pub struct Processor {
     /// Clock that calibrated chains of instructions have shown when the machine was described, Hz; beside each sample it is
     /// observed again. Reading files cannot tell it, so it is unknown until the sampler has filled it in.
     pub observed_hz: Fact<f64>,
+    /// Core cycles for an instruction that waits for nothing (CPI), measured when the machine was described; unknown until the
+    /// sampler has filled it in.
+    #[serde(default = "unmeasured")]
+    pub cycles_per_instruction: Fact<f64>,
     /// What the kernel says of the clock at one moment, Hz.
     pub momentary_hz: Fact<f64>,
     /// The counter that ticks at a constant rate.
@@ -74,6 +78,9 @@ const FEATURES_OF_INTEREST: &[&str] = &[
     "avx",
     "avx2",
     "avx512f",
+    "avx512_vbmi2",
+    "avx512_fp16",
+    "avx_vnni",
     "amx_tile",
     "erms",
     "fsrm",
@@ -104,6 +111,11 @@ const FEATURES_OF_INTEREST: &[&str] = &[
     "bti",
 ];
 
+/// What no file tells.
+fn unmeasured() -> Fact<f64> {
+    Fact::unknown("it was not measured", "counters, or calibrated streams of instructions")
+}
+
 /// Reads everything about the processor.
 pub(super) fn read(root: &Root, host: &dyn Host, cpu: Option<usize>) -> Processor {
     let info = root.text("/proc/cpuinfo").map(|info| of_cpu(&info, cpu).to_owned());
@@ -112,13 +124,14 @@ pub(super) fn read(root: &Root, host: &dyn Host, cpu: Option<usize>) -> Processo
     let [family, model, stepping] = signature(root, &folder, &info, host);
     let (specified_base, specified_maximum) = cpuid::specified_frequencies(host);
     let vendor = vendor(root, &folder, &info, host);
-    let design = microarchitecture::of(&vendor, &family, &model);
+    let design = microarchitecture::of(&vendor, &family, &model, &line(&info, "flags"));
     Processor {
         cpu,
         nominal_hz: nominal(root, &folder, &info, specified_base, &tick_counter.declared_hz),
         maximum_hz: scaled(root, &format!("{folder}/cpufreq/cpuinfo_max_freq")).or_else(|| specified_maximum),
         minimum_hz: scaled(root, &format!("{folder}/cpufreq/cpuinfo_min_freq")),
         observed_hz: Fact::unknown("it was not measured", "calibrated chains of instructions"),
+        cycles_per_instruction: unmeasured(),
         momentary_hz: momentary(root, &folder, &info),
         model_name: model_name(root, &info, &vendor, &design),
         microcode: line(&info, "microcode").or_else(|| root.word(&format!("{folder}/microcode/version"))),

@@ -5,6 +5,8 @@
 //! (three cycles a step) must agree, or there is no estimate.
 
 use super::clock::{Clock, ClockKind, Counter, MonotonicRaw};
+use super::counters::Counting;
+use super::occupancy;
 use super::qualify::Qualification;
 use crate::machine::{Fact, Host, Live, Machine};
 use crate::statistics;
@@ -26,10 +28,16 @@ pub fn observe<C: Clock>(clock: &C, ticks_per_second: f64) -> Option<f64> {
     agreed(&estimates)
 }
 
-/// Fills in the clock that the measured core shows now, after some milliseconds of work: the first of the chains wake it up.
+/// Fills in the clock that the measured core shows now, after some milliseconds of work (the first of the chains wake it up), and
+/// what an instruction takes of it.
 pub fn observe_core(machine: &mut Machine, clock: &Qualification) {
-    const SOURCE: &str = "chains of dependent instructions of known latency, timed";
     let _pinned = Live.pinned(machine.measured_cpu());
+    observe_clock(machine, clock);
+    observe_instructions(machine, clock);
+}
+
+fn observe_clock(machine: &mut Machine, clock: &Qualification) {
+    const SOURCE: &str = "chains of dependent instructions of known latency, timed";
     let observe = |_| match clock.kind {
         ClockKind::Counter => observe(&Counter, clock.ticks_per_second),
         ClockKind::MonotonicRaw => observe(&MonotonicRaw, clock.ticks_per_second),
@@ -42,6 +50,45 @@ pub fn observe_core(machine: &mut Machine, clock: &Qualification) {
             SOURCE,
         ),
     };
+}
+
+/// What an instruction that waits for nothing takes of the measured core, in its cycles (CPI): by the processor's counters
+/// where they open, else by the time of a stream of independent additions over that of a chain of dependent ones, each of
+/// which takes a cycle.
+fn observe_instructions(machine: &mut Machine, clock: &Qualification) {
+    let counted = (0..100).map_while(|_| counted_cycles_per_instruction()).collect();
+    let timed = || (0..100).map(|_| timed_cycles_per_instruction(clock)).collect();
+    machine.processor.cycles_per_instruction = if let Some(cpi) = lower_quartile(counted) {
+        Fact::known(cpi, "the processor's counters, around a stream of independent additions")
+    } else {
+        let source = "a stream of independent additions, timed against a chain of dependent ones";
+        let none = || Fact::unknown("this architecture has no such stream yet", source);
+        lower_quartile(timed()).map_or_else(none, |cpi| Fact::known(cpi, source))
+    };
+}
+
+fn counted_cycles_per_instruction() -> Option<f64> {
+    const STREAMS: u32 = 16;
+    let counting = Counting::begin();
+    (0..STREAMS).for_each(|_| occupancy::fill());
+    let counters = counting.end();
+    Some(counters.cycles? as f64 / counters.instructions? as f64)
+}
+
+fn timed_cycles_per_instruction(clock: &Qualification) -> f64 {
+    let reading = match clock.kind {
+        ClockKind::Counter => occupancy::read(&Counter),
+        ClockKind::MonotonicRaw => occupancy::read(&MonotonicRaw),
+    };
+    occupancy::quotient(reading) * occupancy::LINKS / occupancy::INSTRUCTIONS
+}
+
+/// Another hardware thread of the core, and whatever runs in between, only ever add to a stream. A counter that opens and does not
+/// count gives nothing.
+fn lower_quartile(mut seen: Vec<f64>) -> Option<f64> {
+    seen.retain(|cpi| cpi.is_finite() && *cpi > 0.0);
+    seen.sort_by(f64::total_cmp);
+    statistics::quantile(&seen, 0.25)
 }
 
 /// On other architectures there is no chain of known latency yet.

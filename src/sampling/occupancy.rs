@@ -43,6 +43,12 @@ pub type CoreReading = [u32; 2];
 /// Additions of a stream.
 pub const ADDITIONS: f64 = STREAM_TURNS as f64 * 64.0;
 
+/// Instructions of a stream: its additions, and two of the loop in each turn.
+pub const INSTRUCTIONS: f64 = ADDITIONS + 2.0 * STREAM_TURNS as f64;
+
+/// Additions of a chain, each a cycle.
+pub const LINKS: f64 = CHAIN_TURNS as f64 * 64.0;
+
 /// Turns of 64 additions of a stream and of a chain: short against the states of a core, long against the clock.
 const STREAM_TURNS: u64 = 62;
 const CHAIN_TURNS: u64 = 8;

@@ -48,6 +48,8 @@ pub struct Described {
     pub limits: BTreeMap<Resource, u64>,
     /// The kernel's release.
     pub release: Option<&'static str>,
+    /// Its architecture where it has a release; x86-64 where this is empty.
+    pub architecture: &'static str,
     /// Where files are written.
     pub folder: Option<Folder>,
     /// Why counters do not open.
@@ -80,7 +82,8 @@ impl Host for Described {
 
     fn names(&self) -> Result<SystemNames, String> {
         let release = self.release.ok_or("not told")?.to_owned();
-        Ok(SystemNames { release, version: "#1 SMP".to_owned(), machine: "x86_64".to_owned() })
+        let machine = if self.architecture.is_empty() { "x86_64" } else { self.architecture };
+        Ok(SystemNames { release, version: "#1 SMP".to_owned(), machine: machine.to_owned() })
     }
 
     fn page_bytes(&self) -> Result<u64, String> {

@@ -6,6 +6,7 @@ use crate::experiment::{
     About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
     Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, said,
 };
+use crate::experiments::core_facts;
 use crate::machine::Machine;
 use crate::quantity::Nanoseconds;
 
@@ -127,7 +128,12 @@ impl Experiment for Arithmetic {
         let expected =
             expected.iter().find(|expected| expected.name == name).ok_or("an unknown instruction")?;
         let in_flight = (point.number(&CHAINS) as f64).min(expected.parallelism);
-        let basis = known.cycles(expected.latency, source);
+        let basis = if name == "double-add" {
+            let core = core_facts::of(known.machine);
+            known.cycles(core.double_add, core.source)
+        } else {
+            known.cycles(expected.latency, source)
+        };
         Ok(Prediction::new().hardware("latency shared by the chains in flight", 1.0 / in_flight, basis))
     }
 

@@ -3,7 +3,7 @@
 //! Report 000 gives all its figures for one machine, a null write among them. Counted in null writes its figures carry
 //! over to machines whose kernel is slower to enter, by mitigations or a hypervisor, better than in nanoseconds.
 
-use super::system_call;
+use super::{mode_switch, system_call};
 use crate::experiment::{Basis, Known, Prediction};
 
 /// A null write in report 000, nanoseconds (table 5).
@@ -12,7 +12,10 @@ const CITATION: &str = "report 000, table 5: a null write takes 74.2 ns";
 
 /// What a bare entry to the kernel costs: `getppid`, as this run has found it.
 pub fn entry(known: &Known) -> Basis {
-    known.measured_or("cpu/system_call", &system_call::point("getppid"), REPORT_000_NS, CITATION)
+    mode_switch::measured_or_predicted(
+        known.measured("cpu/system_call", &system_call::point("getppid")),
+        known,
+    )
 }
 
 /// Adds a share of a service that took so many nanoseconds in report 000, as that many null writes of this machine.

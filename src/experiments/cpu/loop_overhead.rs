@@ -6,6 +6,7 @@ use crate::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
     Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, said,
 };
+use crate::experiments::core_facts;
 use crate::machine::Machine;
 
 /// How the loop counts.
@@ -37,7 +38,8 @@ static ABOUT: About = About {
     ]),
 };
 
-const ARM: &str = "Arm, Neoverse N1 Software Optimization Guide";
+const RENAMED: &str =
+    "Fog, Microarchitecture manual, 2022: since Zen 2 and Golden Cove a store may be forwarded in no time";
 /// Stated: instructions of one time round, by disassembly.
 const LISTED: &str = "instructions_listed";
 const FORMS: [&str; 3] = ["register", "memory", "memory-and-pointer"];
@@ -66,23 +68,26 @@ impl Experiment for LoopOverhead {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let count = point.number(&COUNT) as f64;
-        let is_arm = known.machine.is_aarch64();
-        let source = if is_arm { ARM } else { "Fog, Microarchitecture manual, 2022" };
-        let (what, cycles) = match point.name(&FORM) {
-            "register" => ("a taken branch each time round", 1.0),
-            _ if keeps_stores_in_registers(known.machine) => {
-                ("a counter in memory that the core keeps in a register", 2.0)
+        let core = core_facts::of(known.machine);
+        let prediction = Prediction::new();
+        let round = match point.name(&FORM) {
+            "register" => {
+                prediction.hardware("a taken branch each time round", count, known.cycles(1.0, core.source))
             }
-            _ => ("a store forwarded to the next load each time round", 5.0),
-        };
-        Ok(Prediction::new().hardware(what, count, known.cycles(cycles, source)).software(
-            "setting up and leaving the loop",
-            3.0,
-            known.cycles(
-                0.25,
-                &format!("three instructions that wait for nothing, four a cycle on current cores: {source}"),
+            _ if core.renames_memory => prediction
+                .hardware("an addition each time round", count, known.cycles(1.0, core.source))
+                .hardware(
+                    "a store forwarded to the next load at rename, in no cycle or one",
+                    count,
+                    known.cycles(0.5, RENAMED),
+                ),
+            _ => prediction.hardware(
+                "a store forwarded to the next load each time round",
+                count,
+                known.cycles(5.0, core.source),
             ),
-        ))
+        };
+        Ok(round.software("setting up and leaving the loop", 3.0, core_facts::instruction(known)))
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
@@ -159,18 +164,4 @@ impl Experiment for LoopOverhead {
             ],
         )]
     }
-}
-
-/// Whether the core forwards a store to a load of the same address at rename, in no time: Zen 2 and later, Golden Cove
-/// and later (Fog, Microarchitecture manual, 2022).
-fn keeps_stores_in_registers(machine: &Machine) -> bool {
-    let design = machine.processor.microarchitecture.value().map_or("", String::as_str);
-    let late_zen = design
-        .strip_prefix("Zen ")
-        .and_then(|number| number.chars().next())
-        .is_some_and(|number| number >= '2');
-    late_zen
-        || ["Golden Cove", "Raptor Cove", "Redwood Cove", "Lion Cove"]
-            .iter()
-            .any(|core| design.contains(core))
 }

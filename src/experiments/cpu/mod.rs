@@ -12,6 +12,7 @@ pub mod kernel_service;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod loop_kernel;
 mod loop_overhead;
+mod mode_switch;
 mod noise;
 mod pairs;
 mod procedure_call;

@@ -6,6 +6,7 @@ use crate::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
     Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, ensure, said,
 };
+use crate::experiments::core_facts;
 use crate::machine::Machine;
 
 /// How the call is made.
@@ -95,29 +96,13 @@ impl Experiment for ProcedureCall {
             .hardware("a chain of dependent additions", (arguments - 1.0).max(0.0), known.cycles(1.0, fog))
             .hardware("the result moved to the first argument", moved, known.cycles(1.0, fog));
         Ok(match point.name(&FORM) {
-            "chained" if chain.total() > branches.total() => chain,
-            "chained" => branches,
             SINGLE => branches.hardware(
                 "the call and what it waits for, emptied from the pipeline between fences",
                 1.0,
                 known.assumed_cycles(15.0, "the depth of a pipeline"),
             ),
-            "spilled" => branches
-                .hardware(
-                    "the frame pointer saved and restored through the stack",
-                    1.0,
-                    known.cycles(2.0, fog),
-                )
-                .software(
-                    "each argument stored and loaded once on either side",
-                    arguments,
-                    known.cycles(1.0, fog),
-                ),
-            _ => branches.software(
-                "placing and adding each argument, at four instructions a cycle",
-                arguments,
-                known.cycles(0.5, fog),
-            ),
+            "chained" => slower(branches, chain),
+            form => slower(branches, instructions(form, point.number(&ARGUMENTS), known)),
         })
     }
 
@@ -184,6 +169,22 @@ impl Experiment for ProcedureCall {
             .chain([on_the_stack(known), unoptimised(known)].into_iter().flatten())
             .collect()
     }
+}
+
+/// What takes longer of two that a core does at the same time.
+fn slower(one: Prediction, other: Prediction) -> Prediction {
+    if other.total() > one.total() { other } else { one }
+}
+
+/// All instructions of a call, as the core takes them when none waits (R-PRE-01: count × CPI × cycle time).
+fn instructions(form: &str, arguments: u64, known: &Known) -> Prediction {
+    let registers = if known.machine.is_aarch64() { 8.0 } else { SYSTEM_V };
+    let count = expected_instructions(form, arguments, registers as u64) as f64;
+    Prediction::new().software(
+        "instructions of a call, by disassembly",
+        count,
+        core_facts::instruction(known),
+    )
 }
 
 /// The point of a call without arguments, for those who compare with one.

@@ -2,10 +2,12 @@
 
 use super::kernel_service::{assumed, scaled};
 use super::program::{self, Program, reap};
+use super::system_call;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
     Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, said,
 };
+use crate::experiments::rule_of_thumb::{self, Rule};
 use crate::machine::Machine;
 use std::ptr::null_mut;
 
@@ -158,7 +160,7 @@ impl Experiment for ProcessCreation {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        against_thread(known).into_iter().collect()
+        against_thread(known).into_iter().chain(by_rules(known)).collect()
     }
 }
 
@@ -169,6 +171,18 @@ fn point(measure: &str) -> Point {
 /// The point of a process's whole life, for those who compare with it.
 pub fn whole() -> Point {
     point(FORK)
+}
+
+/// Reports 000 and 001 predicted by these.
+fn by_rules(known: &Known) -> Option<Finding> {
+    let process = known.found(ABOUT.name, &whole())?;
+    let scaled = "lmbench's 0.4 ms at 167 MHz, by the ratio of clocks";
+    let calls = known.found("cpu/system_call", &system_call::bare()).map(|call| Rule {
+        text: "about 200 system calls, as Plan 9's authors put it (report 001)",
+        says: call.scaled(200.0),
+    });
+    let rules = Rule::by_clock_ratio(scaled, 0.4e6, process, known).into_iter().chain(calls);
+    rule_of_thumb::beside("a process made and ended", process, rules)
 }
 
 fn against_thread(known: &Known) -> Option<Finding> {

@@ -103,11 +103,12 @@ impl Experiment for SharedCore {
         let (from, to) = pairs::of(point);
         let siblings = known.machine.smt_siblings(from).contains(&to);
         if point.name(&FIGURE) == SLOWED {
-            let share = if siblings {
-                Basis::fact(1e6, "the kernel declares the two CPUs to be threads of one core")
-            } else {
-                Basis::assumed(1e4, "declared to be of different cores; one window in a hundred is disturbed")
-            };
+            if !siblings {
+                return Err("the kernel declares the two CPUs to be of different cores, which never share one: a share of \
+                            nothing has no ratio to what is measured"
+                    .to_owned());
+            }
+            let share = Basis::fact(1e6, "the kernel declares the two CPUs to be threads of one core");
             return Ok(Prediction::new().hardware(
                 "the share of time in which they share a core",
                 1.0,

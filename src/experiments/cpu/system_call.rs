@@ -1,6 +1,6 @@
 //! What does entering the kernel cost, for nothing and for small services?
 
-use super::{procedure_call, signal, watched};
+use super::{mode_switch, procedure_call, signal, watched};
 use crate::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Operation,
     Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, ensure, errno,
@@ -37,6 +37,9 @@ static ABOUT: About = About {
     ]),
 };
 
+/// The bare entry.
+const BARE: &str = "getppid";
+
 /// The bare entry with a clock reading on either side, as reports 002 and 003 timed it; also its distribution.
 const ONE_BY_ONE: &str = "getppid, one by one";
 
@@ -63,7 +66,7 @@ macro_rules! service {
 }
 
 const SERVICES: &[Service] = &[
-    service!("getppid", 1.0, 3.0, "the parent's id, read under RCU", getppid),
+    service!(BARE, 1.0, 3.0, "the parent's id, read under RCU", getppid),
     service!(ONE_BY_ONE, 1.0, 3.0, "the parent's id, read under RCU", getppid),
     service!("getpid", 1.0, 3.0, "one id", getpid_raw),
     service!("getpid by library", 1.0, 3.0, "one id; glibc has not cached it since 2.25", getpid_library),
@@ -140,19 +143,6 @@ impl Experiment for SystemCall {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let service = find(point).map_err(|error| error.to_string())?;
-        let entry = if service.name == "getppid" {
-            Basis::assumed(
-                74.2 - 40.0,
-                "report 000's null write of 74.2 ns (table 5) less some 40 of the write itself",
-            )
-        } else {
-            known.measured_or(
-                ABOUT.name,
-                &self::point("getppid"),
-                74.2,
-                "report 000, table 5: a null write, 74.2 ns",
-            )
-        };
         if service.name == PROTECTION_FAULT {
             let delivery = known.measured_or(
                 ABOUT.name,
@@ -167,12 +157,14 @@ impl Experiment for SystemCall {
             ));
         }
         let mut prediction = Prediction::new();
-        if service.system_calls > 0.0 {
-            let mut mitigations = entry;
+        if service.name == BARE {
+            prediction = mode_switch::predicted(known);
+        } else if service.system_calls > 0.0 {
+            let bare = known.measured(ABOUT.name, &self::point(BARE));
+            let mut switch = mode_switch::measured_or_predicted(bare, known);
             // The two mode switches are the processor's; a mitigation such as page-table isolation is paid in them.
-            mitigations.value /= 2.0;
-            prediction =
-                prediction.hardware("mode switches, in and out", 2.0 * service.system_calls, mitigations);
+            switch.value /= 2.0;
+            prediction = prediction.hardware("mode switches, in and out", 2.0 * service.system_calls, switch);
         }
         Ok(prediction.software(
             service.why,
@@ -220,6 +212,11 @@ impl Experiment for SystemCall {
 /// The point of a service, also for those who build on it.
 pub fn point(name: &str) -> Point {
     Point::new().named(&CALL, name)
+}
+
+/// The point of a bare entry.
+pub fn bare() -> Point {
+    point(BARE)
 }
 
 /// A bare entry in procedure calls.

@@ -1,10 +1,13 @@
 //! What does it cost to create a thread?
 
 use super::kernel_service::scaled;
+use super::system_call;
 use crate::experiment::{
-    About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Placement,
-    Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, Workload, ensure, said,
+    About, At, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed, Parameter,
+    Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, Workload, ensure,
+    said,
 };
+use crate::experiments::rule_of_thumb::{self, Rule};
 use crate::machine::Machine;
 use std::ptr::{null, null_mut};
 
@@ -127,7 +130,7 @@ impl Experiment for ThreadCreation {
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let cost = |measure| known.found(ABOUT.name, &Point::new().named(&MEASURE, measure));
         let (Some(join), Some(create)) = (cost(JOIN), cost(CREATE)) else { return vec![] };
-        vec![Finding::of(
+        let told = Finding::of(
             Question::Experiment,
             said![
                 "Creating a thread keeps its creator busy for ",
@@ -136,8 +139,20 @@ impl Experiment for ThreadCreation {
                 join.named("create and join"),
                 " pass."
             ],
-        )]
+        );
+        [told].into_iter().chain(by_rules(join, known)).collect()
     }
+}
+
+/// Reports 000 and 001 predicted a thread as half of a process and as a tenth of one.
+fn by_rules(thread: Found, known: &Known) -> Option<Finding> {
+    let scaled = "half of lmbench's 0.4 ms for a process at 167 MHz, by the ratio of clocks";
+    let calls = known.found("cpu/system_call", &system_call::bare()).map(|call| Rule {
+        text: "a tenth of a process of 200 system calls (report 001)",
+        says: call.scaled(20.0),
+    });
+    let rules = Rule::by_clock_ratio(scaled, 0.2e6, thread, known).into_iter().chain(calls);
+    rule_of_thumb::beside("a thread made and joined", thread, rules)
 }
 
 /// The point of a thread's whole life, for those who compare with it.

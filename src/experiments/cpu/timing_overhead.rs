@@ -1,9 +1,10 @@
 //! What does it cost to read a clock, and how finely does it tell time?
 
 use super::counter_forms::{self, Pair};
+use super::mode_switch;
 use crate::experiment::{
-    About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Question, Requirement, Scale, Shown, Site, Workload, errno, said,
+    About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
+    Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, errno, said,
 };
 use crate::machine::{ClockReading, Machine};
 use crate::sampling::clock::kernel_clock;
@@ -103,12 +104,13 @@ impl Experiment for TimingOverhead {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let reading = point.name(&READING);
         if point.name(&MEASURE) == RESOLUTION {
-            return predicted_resolution(reading);
+            return Ok(match reading {
+                _ if reading.starts_with("monotonic-coarse") => predicted_tick(known),
+                // Two readings are a reading apart at the least.
+                _ => predicted_cost(reading, PAIR, known),
+            });
         }
-        Ok(match KERNEL_CLOCKS.iter().find(|(name, _)| reading.starts_with(&format!("{name} by"))) {
-            Some((clock, _)) => predicted_kernel_clock(clock, reading.ends_with("syscall"), known),
-            None => predicted_form(reading, point.name(&MEASURE), known),
-        })
+        Ok(predicted_cost(reading, point.name(&MEASURE), known))
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
@@ -222,6 +224,14 @@ fn advance(reading: &str) -> (f64, f64) {
     }
 }
 
+/// What a reading takes, or two of them with nothing between are apart.
+fn predicted_cost(reading: &str, measure: &str, known: &Known) -> Prediction {
+    match KERNEL_CLOCKS.iter().find(|(name, _)| reading.starts_with(&format!("{name} by"))) {
+        Some((clock, _)) => predicted_kernel_clock(clock, reading.ends_with("syscall"), known),
+        None => predicted_form(reading, measure, known),
+    }
+}
+
 fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
     if known.machine.is_aarch64() {
         let counter =
@@ -272,29 +282,19 @@ fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> P
     // Coarse clocks are never read from the hardware.
     let unreadable = !coarse && known.machine.kernel.clock_reading() == Some(ClockReading::SystemCall);
     if by_system_call || clock.ends_with("cputime") || unreadable {
-        let entry =
-            crate::experiment::Basis::published(74.2, "report 000, table 5: a null write takes 74.2 ns");
+        let entry = mode_switch::measured_or_predicted(None, known);
         return prediction.software("entering and leaving the kernel", 1.0, entry);
     }
     prediction
 }
 
-fn predicted_resolution(reading: &str) -> Result<Prediction, String> {
-    let basis = match reading.split(' ').next().unwrap_or_default() {
-        "monotonic-coarse" => crate::experiment::Basis::published(
-            4e6,
-            "clock_getres(2): the coarse clocks advance at the timer tick, 4 ms at the usual 250 Hz",
-        ),
-        _ if reading.contains(" by ") => crate::experiment::Basis::assumed(
-            20.0,
-            "a step cannot be seen below the cost of a reading, 20 ns",
-        ),
-        _ => crate::experiment::Basis::assumed(
-            10.0,
-            "a step cannot be seen below the cost of a reading, 10 ns",
-        ),
+/// The coarse clocks advance at the timer's tick (`clock_getres(2)`).
+fn predicted_tick(known: &Known) -> Prediction {
+    let tick = match known.machine.kernel.tick_hz.value() {
+        Some(hertz) => Basis::fact(1e9 / f64::from(*hertz), "the kernel's timer tick"),
+        None => Basis::assumed(4e6, "a timer tick at the usual 250 Hz"),
     };
-    Ok(Prediction::new().hardware("smallest visible step", 1.0, basis))
+    Prediction::new().hardware("smallest visible step", 1.0, tick)
 }
 
 fn form_workload<'site>(pair: Pair, measure: &str, ns_per_tick: f64) -> Workload<'site> {

@@ -269,45 +269,62 @@ fn predict_cycle(known: &Known, pages: Pages, size: u64) -> Prediction {
     let prediction = match known.measured(ABOUT.name, &huge).filter(|_| pages == Pages::Base) {
         // What does not concern pages was found with huge ones.
         Some(found) => Prediction::new().hardware("the same load from huge pages", 1.0, found),
-        None => hierarchy::answered(Prediction::new(), known, size as f64),
+        None => hierarchy::answered(Prediction::new(), known, size as f64, page),
     };
     let spanned = (size as f64 / page as f64).ceil();
     hierarchy::translated(prediction, known, spanned, page)
 }
 
 /// Prefetchers follow lines in sequence, a pair of them at a time, and bring them as far as L1: such a chase goes at the pace
-/// of L1 or of the lines, whichever is slower. In longer strides lines are found in L2, where its streamer puts them.
+/// of L1 or of the lines, whichever is slower. In longer strides lines are found in L2, where its streamer puts them. It begins
+/// anew on every page, whose first lines come from where the array lies.
 fn predict_stride(known: &Known, order: &str, stride: f64, size: f64) -> Prediction {
-    let line = known.machine.line_bytes() as f64;
+    let (line, page) = (known.machine.line_bytes() as f64, known.machine.page_bytes());
     let nearest = known.machine.data_cache_bytes(known.machine.measured_cpu(), 1).unwrap_or(32 << 10) as f64;
     // Lines that lie a power of two apart share the fewer sets the farther they are apart: of a fixed stride a cache holds no
     // larger an array than its own size, whatever part of it is visited (Hennessy and Patterson, set-associative caches).
     let visited = if order == FIXED { size } else { size * (line / stride).min(1.0) };
     let missed = 1.0 - hierarchy::kept(nearest, visited);
-    let mut levels = hierarchy::levels(known).into_iter();
-    let (first, second) = (levels.next(), levels.next());
-    let answered = |prediction: Prediction, what, share: f64, level: Option<hierarchy::Level>| match level {
-        Some(level) if share > 0.0 => prediction.hardware(what, share, level.latency()),
-        _ => prediction,
+    let unforeseen =
+        missed * (stride.max(line) * FIRST_LINES / page as f64).min(1.0) * (stride / line).min(1.0);
+    let where_it_lies = hierarchy::answered(Prediction::new(), known, visited, page).total();
+    let first = |prediction: Prediction| match unforeseen {
+        0.0 => prediction,
+        _ => prediction.hardware(
+            "the first lines of each page, which nothing foresees, from where the array lies",
+            unforeseen,
+            Basis::assumed(where_it_lies, STREAMER),
+        ),
     };
-    if stride > 2.0 * line {
-        let near = answered(Prediction::new(), "loads that L1 answers", 1.0 - missed, first);
-        return answered(near, "loads that L2 answers, where lines were fetched ahead", missed, second);
-    }
-    let near = answered(Prediction::new(), "a load that L1 answers", 1.0, first);
-    let citation = "Little's law: some 48 lines in flight (48 on Intel's since Sunny Cove, 64 on AMD's since Zen 3, by their \
-                    vendors' presentations), each for some 90 ns";
-    let lines = Prediction::new().hardware(
-        "the next line, fetched ahead",
-        (stride / line).min(1.0) * missed,
-        Basis::published(90.0 / 48.0, citation),
+    let near = Prediction::new().hardware(
+        "a load that L1 answers",
+        if stride > 2.0 * line { 1.0 - missed } else { 1.0 },
+        hierarchy::levels(known)[0].latency(),
     );
-    if lines.total() > near.total() { lines } else { near }
+    if stride > 2.0 * line {
+        let foreseen = missed - unforeseen;
+        let second = hierarchy::levels(known).into_iter().nth(1).filter(|_| foreseen > 0.0);
+        let what = "loads that L2 answers, where lines were fetched ahead";
+        return first(match second {
+            Some(level) => near.hardware(what, foreseen, level.latency()),
+            None => near,
+        });
+    }
+    let latency = hierarchy::of_memory(known);
+    let each = Basis { value: latency.value / hierarchy::LINES_IN_FLIGHT, source: latency.source };
+    let what = "the next line, fetched ahead: one latency of memory for 48 in flight (Little's law)";
+    let lines = Prediction::new().hardware(what, (stride / line).min(1.0) * missed, each);
+    first(if lines.total() > near.total() { lines } else { near })
 }
+
+/// Lines of a page that are loaded before the streamer runs ahead.
+const FIRST_LINES: f64 = 3.0;
+const STREAMER: &str = "Intel 64 and IA-32 Architectures Optimization Reference Manual: the streamer follows loads in one direction \
+                        within a page of 4 KiB; assumed: from the fourth on; the loads of this set as published latencies give them";
 
 /// Loads that do not wait for each other: as many at once as a core has buffers for lines.
 fn predict_elements(known: &Known, size: f64) -> Prediction {
-    let latency = hierarchy::answered(Prediction::new(), known, size).total();
+    let latency = hierarchy::answered(Prediction::new(), known, size, known.machine.page_bytes()).total();
     let buffers = "10 to 16 lines in flight per core (Intel optimization manual: 10 to 16 fill buffers)";
     Prediction::new()
         .software("drawing an index", 1.0, known.assumed_cycles(4.0, "four multiplications, one a cycle"))

@@ -132,7 +132,8 @@ impl Experiment for LoadedLatency {
             return Ok(Prediction::new().hardware(what, busy * point.number(&LOAD_THREADS) as f64, one));
         }
         let size = point.number(&SIZE);
-        let modelled = hierarchy::answered(Prediction::new(), known, size as f64).total();
+        let modelled =
+            hierarchy::answered(Prediction::new(), known, size as f64, Pages::Huge.bytes() as u64).total();
         let idle = known.measured_or(
             "memory/load_latency",
             &load_latency::cycle_point(Pages::Huge, size),

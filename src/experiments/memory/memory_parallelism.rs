@@ -73,7 +73,8 @@ impl Experiment for MemoryParallelism {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let size = point.number(&SIZE);
-        let modelled = hierarchy::answered(Prediction::new(), known, size as f64).total();
+        let modelled =
+            hierarchy::answered(Prediction::new(), known, size as f64, Pages::Huge.bytes() as u64).total();
         let basis = known.measured_or(
             "memory/load_latency",
             &load_latency::cycle_point(Pages::Huge, size),

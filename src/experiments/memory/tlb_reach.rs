@@ -91,7 +91,7 @@ impl Experiment for TlbReach {
         let (line, page) = (known.machine.line_bytes() as f64, known.machine.page_bytes());
         let bytes = lines * line;
         let pages = if point.name(&LAYOUT) == SPREAD { lines } else { (bytes / page as f64).ceil() };
-        let prediction = hierarchy::answered(Prediction::new(), known, bytes);
+        let prediction = hierarchy::answered(Prediction::new(), known, bytes, page);
         Ok(hierarchy::translated(prediction, known, pages, page))
     }
 

@@ -116,7 +116,7 @@ impl Experiment for Bandwidth {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        Ok(predicted::expected(point, known))
+        predicted::expected(point, known)
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {

@@ -19,10 +19,16 @@ pub(super) fn processor(processor: &Processor) -> Vec<Row> {
         plain("Stepping", &processor.stepping),
         plain("Microcode", &processor.microcode),
         row("Nominal clock", &processor.nominal_hz, hertz),
-        row("Cycle time at it", &processor.nominal_hz, |hertz| format!("{:.3} ns", 1e9 / hertz)),
+        row("Cycle time at it", &processor.nominal_hz, |hertz| format!("{:.4} ns", 1e9 / hertz)),
         row("Maximum clock", &processor.maximum_hz, hertz),
         row("Minimum clock", &processor.minimum_hz, hertz),
         row("Observed clock", &processor.observed_hz, hertz),
+        row("Cycle time at the observed clock", &processor.observed_hz, |hertz| {
+            format!("{:.4} ns", 1e9 / hertz)
+        }),
+        row("Cycles per instruction (CPI)", &processor.cycles_per_instruction, |cpi| {
+            format!("{cpi:.4} ({:.2} instructions a cycle)", 1.0 / cpi)
+        }),
         row("Clock at one moment", &processor.momentary_hz, hertz),
         row("Tick counter, declared", &ticks.declared_hz, hertz),
         row("Tick counter invariant", &ticks.invariant, |yes| yes_no(*yes)),

@@ -3,11 +3,22 @@
 use super::points::{NAME, PIPE_NET, PROCESSES, STACKS, THREADS, USER_LEVEL, between};
 use crate::experiment::{Finding, Found, Known, Point, Question, Statement, said};
 use crate::experiments::cpu::{process_creation, thread_creation};
+use crate::experiments::rule_of_thumb::{self, Rule};
 
 /// Everything that the results of `cpu/context_switch` say.
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let told = [address_space(known), switch_against_creation(known), without_the_kernel(known)];
+    let told =
+        [address_space(known), switch_against_creation(known), without_the_kernel(known), by_rules(known)];
     told.into_iter().flatten().collect()
+}
+
+/// Reports 000 and 001 predicted by these.
+fn by_rules(known: &Known) -> Option<Finding> {
+    let process = known.found(NAME, &between(PIPE_NET, PROCESSES))?;
+    let cited = Rule { text: "30 µs, as report 001 cites", says: Found::exact(30e3, process.dimension) };
+    let scaled = "lmbench's 18 µs at 167 MHz with 32 KB each, by the ratio of clocks";
+    let rules = Rule::by_clock_ratio(scaled, 18e3, process, known).into_iter().chain([cited]);
+    rule_of_thumb::beside("a switch between processes", process, rules)
 }
 
 /// What a process costs more than a thread, to switch to.

@@ -2,14 +2,18 @@
 //! much of a set each of them holds, and what translating its address adds.
 
 use crate::experiment::{Basis, Known, Landmark, Parameter, Prediction};
+use crate::experiments::core_facts;
 use crate::machine::{Machine, TlbKind};
 
 /// One level that may answer a load.
 pub struct Level {
     /// `L1`, `L2`, …, `memory`.
     pub name: String,
-    /// What it holds, bytes.
+    /// What it holds for this machine's cores, bytes.
     pub bytes: f64,
+    /// How many lines of it lie in one place, and how many bytes apart addresses share one; `None` where that is not told, and
+    /// of a third cache, which spreads addresses by a function of all their bits.
+    ways: Option<(f64, f64)>,
     /// What a load takes that it answers.
     latency: Basis,
 }
@@ -45,41 +49,74 @@ const USUAL: [(u8, u64); 3] = [(1, 32 << 10), (2, 1 << 20), (3, 16 << 20)];
 pub fn levels(known: &Known) -> Vec<Level> {
     let declared = declared(known.machine);
     let caches = if declared.is_empty() { USUAL.to_vec() } else { declared };
-    let cache = |(level, bytes): (u8, u64)| Level {
-        name: format!("L{level}"),
-        bytes: bytes as f64,
-        latency: cache_latency(known, level),
+    let cpu = known.machine.measured_cpu();
+    let cache = |(level, bytes): (u8, u64)| {
+        let share = known.machine.data_cache_share_bytes(cpu, level).unwrap_or(bytes);
+        let ways = known.machine.data_cache(cpu, level).and_then(|cache| cache.ways.value().copied());
+        let ways = ways.filter(|ways| *ways > 0 && level < 3).map(f64::from);
+        Level {
+            name: format!("L{level}"),
+            bytes: share as f64,
+            ways: ways.map(|ways| (ways, bytes as f64 / ways)),
+            latency: cache_latency(known, level),
+        }
     };
-    let memory = Level { name: "memory".to_owned(), bytes: f64::INFINITY, latency: memory_latency() };
+    let latency = memory_latency(known.machine);
+    let memory = Level { name: "memory".to_owned(), bytes: f64::INFINITY, ways: None, latency };
     caches.into_iter().map(cache).chain([memory]).collect()
 }
 
 fn cache_latency(known: &Known, level: u8) -> Basis {
-    let vendor = known.machine.processor.vendor.value().map(String::as_str);
-    let (cycles, citation) = match (vendor, level) {
-        (Some("AuthenticAMD"), 1) => (4.0, AMD),
-        (Some("AuthenticAMD"), 2) => (14.0, AMD),
-        (Some("AuthenticAMD"), 3) => (50.0, AMD),
-        (Some("GenuineIntel"), 1) => (5.0, INTEL),
-        (Some("GenuineIntel"), 2) => (14.0, INTEL),
-        (Some("GenuineIntel"), 3) => (60.0, INTEL),
-        (_, 1) => (4.0, MOLKA),
-        (_, 2) => (10.0, MOLKA),
-        (_, 3) => (38.0, MOLKA),
-        _ => (120.0, "a fourth level is assumed to lie half way between the third and memory"),
-    };
-    known.cycles(cycles, citation)
+    let core = core_facts::of(known.machine);
+    match level {
+        1 | 2 => known.cycles(core.cache_cycles[usize::from(level) - 1], core.source),
+        3 => third_cache_latency(known),
+        _ => known
+            .assumed_cycles(120.0, "a fourth level is assumed to lie half way between the third and memory"),
+    }
 }
 
-const AMD: &str = "AMD, Software Optimization Guide for the Zen 4 Microarchitecture (57647): 4, 14 and on average 50 cycles";
-const INTEL: &str = "Intel 64 and IA-32 Architectures Optimization Reference Manual, Skylake server: 5, 14 and 50 to 70 cycles";
-const MOLKA: &str = "Molka et al., PACT 2009: 4, 10 and 38 cycles on Nehalem";
+/// On a mesh the third cache runs at a clock of its own, and hops through it count; where cores share it on a ring or in a
+/// cluster, it runs at theirs.
+fn third_cache_latency(known: &Known) -> Basis {
+    let vendor = known.machine.processor.vendor.value().map(String::as_str);
+    match vendor {
+        Some("AuthenticAMD") => known.cycles(50.0, AMD),
+        Some("GenuineIntel") if core_facts::has_tiles(known.machine) => Basis::published(33.0, TILES),
+        Some("GenuineIntel") if known.machine.is_server() => Basis::published(26.0, MESH),
+        Some("GenuineIntel") => known.cycles(60.0, INTEL),
+        _ if known.machine.is_aarch64() && known.machine.is_server() => Basis::published(30.0, ARM_MESH),
+        _ => known.cycles(38.0, "Molka et al., PACT 2009: 38 cycles on Nehalem"),
+    }
+}
 
-fn memory_latency() -> Basis {
+const AMD: &str =
+    "AMD, Software Optimization Guide for the Zen 4 Microarchitecture (57647): 50 cycles on average";
+const INTEL: &str = "Intel 64 and IA-32 Architectures Optimization Reference Manual: 50 to 70 cycles";
+const TILES: &str =
+    "Chips and Cheese, A Peek at Sapphire Rapids (2023): 33 ns across the mesh of a package of tiles";
+const MESH: &str = "AnandTech, Skylake-EP against EPYC 7000 (2017): 25 to 27 ns across Intel's mesh";
+const ARM_MESH: &str = "AnandTech, Amazon's Graviton2 (2020): 30 ns across Arm's mesh";
+
+fn memory_latency(machine: &Machine) -> Basis {
+    if machine.is_server() {
+        let servers = "idle memory of servers: 89 to 98 ns on Skylake-SP and EPYC 7601, 113 to 134 ns on EPYC 7742 (AnandTech, 2017 \
+                       and 2019); their geometric mean";
+        return Basis::published(110.0, servers);
+    }
     Basis::published(
         90.0,
         "report 000, table of memory latency: a random chase over 128 MiB takes 110 ns, of which about 20 ns are page walks",
     )
+}
+
+/// Lines that one core keeps in flight to memory, reading ahead of its second cache: 48 on Intel's since Sunny Cove, 64 on AMD's
+/// since Zen 3, by their vendors' presentations.
+pub const LINES_IN_FLIGHT: f64 = 48.0;
+
+/// A line from memory, one after the other: what [`levels`] ends with, for those who count lines in flight.
+pub fn of_memory(known: &Known) -> Basis {
+    memory_latency(known.machine)
 }
 
 /// The share of a set that a cache of random replacement still holds when the set is read in circles; a set that fits is
@@ -95,14 +132,40 @@ pub fn kept(capacity: f64, set: f64) -> f64 {
     (0..500).fold(0.0, |share: f64, _| (-(1.0 - share) * set / capacity).exp())
 }
 
+/// The same of a set that lies in frames of physical memory of so many bytes, of which each is somewhere by chance: the frames
+/// that share a place of a cache (its colours) are then now more and now fewer than it has ways (Kessler and Hill, Page placement
+/// algorithms for large real-indexed caches, 1992). A line's own place has one frame and those of the others that chance puts
+/// there (Poisson).
+fn kept_of_frames(level: &Level, set: f64, frame: f64) -> f64 {
+    let Some((ways, apart)) = level.ways.filter(|(_, apart)| *apart > frame) else {
+        return kept(level.bytes, set);
+    };
+    let others = set / apart;
+    let most = others + 10.0 * others.sqrt() + 10.0;
+    let mut chance = (-others).exp();
+    let mut share: f64 = 0.0;
+    for number in 0..most as u32 {
+        share += chance * kept(ways, f64::from(number) + 1.0);
+        chance *= others / (f64::from(number) + 1.0);
+    }
+    // A set that is many times the cache leaves nothing to sum up.
+    share.min(1.0)
+}
+
+/// The bytes that are known to lie together in physical memory: in a guest no more than a base page, for its host may map what it
+/// takes for huge pages by base pages.
+fn frame(machine: &Machine, page: u64) -> f64 {
+    if machine.is_virtual() { machine.page_bytes() as f64 } else { page as f64 }
+}
+
 /// Shares below this are left out of a derivation.
 const NEGLIGIBLE: f64 = 5e-4;
 
-/// The share of loads from a set that each level answers, in the order of the levels.
-fn shares(levels: &[Level], set: f64) -> Vec<f64> {
+/// The share of loads from a set in frames of so many bytes that each level answers, in the order of the levels.
+fn shares(levels: &[Level], set: f64, frame: f64) -> Vec<f64> {
     let mut held = 0.0;
     let share = |level: &Level| {
-        let now = kept(level.bytes, set).max(held);
+        let now = kept_of_frames(level, set, frame).max(held);
         let share = now - held;
         held = now;
         share
@@ -110,10 +173,10 @@ fn shares(levels: &[Level], set: f64) -> Vec<f64> {
     levels.iter().map(share).collect()
 }
 
-/// Adds the caches' and memory's share of a load from a set of so many bytes, visited in random circles.
-pub fn answered(mut prediction: Prediction, known: &Known, set: f64) -> Prediction {
+/// Adds the caches' and memory's share of a load from a set of so many bytes on pages of so many, visited in random circles.
+pub fn answered(mut prediction: Prediction, known: &Known, set: f64, page: u64) -> Prediction {
     let levels = levels(known);
-    for (level, share) in levels.iter().zip(shares(&levels, set)) {
+    for (level, share) in levels.iter().zip(shares(&levels, set, frame(known.machine, page))) {
         if share > NEGLIGIBLE {
             let what = format!("loads that {} answers, of a set visited in circles", level.name);
             prediction = prediction.hardware(&what, share, level.latency.clone());
@@ -138,10 +201,17 @@ pub fn tlb_entries(machine: &Machine, page: u64) -> [Option<u64>; 2] {
 
 const USUAL_ENTRIES: [u64; 2] = [64, 1536];
 
+/// Entries of the TLBs for data and base pages where the processor tells none: those published of its design, with the source.
+pub fn published_tlb_entries(machine: &Machine) -> Option<([u64; 2], &'static str)> {
+    let core = core_facts::of(machine);
+    core.tlb_entries.map(|entries| (entries, core.source))
+}
+
 /// Adds what translating addresses on so many pages takes beyond the first-level TLB.
 pub fn translated(mut prediction: Prediction, known: &Known, pages: f64, page: u64) -> Prediction {
     let entries = tlb_entries(known.machine, page);
-    let reach = |level: usize| entries[level].unwrap_or(USUAL_ENTRIES[level]) as f64;
+    let published = published_tlb_entries(known.machine).map_or(USUAL_ENTRIES, |(entries, _)| entries);
+    let reach = |level: usize| entries[level].unwrap_or(published[level]) as f64;
     let first = kept(reach(0), pages);
     let second = kept(reach(1).max(reach(0)), pages).max(first);
     if second - first > NEGLIGIBLE {
@@ -155,8 +225,11 @@ pub fn translated(mut prediction: Prediction, known: &Known, pages: f64, page: u
         let loads = if known.machine.is_virtual() { 2.0 } else { 1.0 };
         let levels = levels(known);
         let entry = |index: usize| levels[index].latency.value;
-        let each: f64 =
-            shares(&levels, 8.0 * pages).iter().enumerate().map(|(index, share)| share * entry(index)).sum();
+        let each: f64 = shares(&levels, 8.0 * pages, known.machine.page_bytes() as f64)
+            .iter()
+            .enumerate()
+            .map(|(index, share)| share * entry(index))
+            .sum();
         let basis = Basis::published(
             each,
             "a page-table entry fetched like data, through the same levels of cache (Intel SDM volume 3, 4.10)",
@@ -179,12 +252,26 @@ mod tests {
     }
 
     #[test]
+    fn frames_that_lie_anywhere_fill_a_cache_unevenly() {
+        let latency = Basis::assumed(4.0, "a test");
+        let level = Level { name: "L2".to_owned(), bytes: 2048.0, ways: Some((16.0, 128.0)), latency };
+        let (full, quarter) = (kept_of_frames(&level, 2048.0, 4.0), kept_of_frames(&level, 512.0, 4.0));
+        assert!(
+            full > 0.7 && full < 0.9,
+            "16 frames of a place's 16 lines on average, now more, now fewer: {full}"
+        );
+        assert!(quarter > 0.999, "four of 16: {quarter}");
+        assert!((kept_of_frames(&level, 2048.0, 2048.0) - 1.0).abs() < 1e-12, "one frame fills it evenly");
+        assert!(kept_of_frames(&level, 1e6, 4.0) < 1e-3);
+    }
+
+    #[test]
     fn the_shares_of_all_levels_are_the_whole() {
         let machine =
             Machine::from_root(&crate::machine::Root::new("/nowhere"), &Nobody, std::path::Path::new("/"));
         let known = Known::new(&machine, Some(3e9));
         for set in [1e3, 1e5, 3e6, 1e9] {
-            let sum: f64 = shares(&levels(&known), set).iter().sum();
+            let sum: f64 = shares(&levels(&known), set, 4096.0).iter().sum();
             assert!((sum - 1.0).abs() < 1e-9, "{set}: {sum}");
         }
     }

@@ -3,6 +3,7 @@
 use super::kernel::{KERNELS, Kernel, Kind, Maker, PER_LINE};
 use super::working_set::Level;
 use crate::experiment::{Basis, Bound, Known, Prediction, Requirement, Source};
+use crate::experiments::memory::chase::hierarchy;
 use crate::experiments::memory::load_latency;
 use crate::experiments::memory::memory_parallelism;
 use crate::experiments::memory::pages::Pages;
@@ -13,13 +14,6 @@ const FOG: &str = "Fog 2022, Microarchitecture and Instruction tables: current x
 const ARM: &str = "Arm, Neoverse N1 Software Optimization Guide: two loads or stores a cycle, 16 bytes each";
 const WIRES: &str = "Fog 2022, Microarchitecture: 32 bytes a cycle between the first two caches, half of that to a third, \
                      on current cores";
-const LITTLE: &str = "Little's law: reading ahead, the second cache of a core keeps some 48 lines in flight (48 on Intel's since \
-                      Sunny Cove, 64 on AMD's since Zen 3, by their vendors' presentations), each for some 90 ns";
-
-/// Lines that one core keeps in flight to memory.
-const LINES_IN_FLIGHT: f64 = 48.0;
-/// A line from memory, nanoseconds.
-const MEMORY_NS: f64 = 90.0;
 
 /// The read that says what the wires of a level carry: the widest vectors of this processor.
 pub fn reference(machine: &Machine) -> &'static Kernel {
@@ -140,7 +134,9 @@ fn wires(
             let what = "what the widest vectors read of memory, by the bytes that must cross the bus";
             let measured = reference_rate.map(|rate| (what, 1.0, rate));
             let what = "lines in flight, by the bytes that must cross the bus; a line each latency";
-            return Some(measured.unwrap_or_else(|| (what, LINES_IN_FLIGHT, one_line_at_a_time(known))));
+            return Some(
+                measured.unwrap_or_else(|| (what, hierarchy::LINES_IN_FLIGHT, one_line_at_a_time(known))),
+            );
         }
     };
     let what = "what the widest vectors read of this cache, by the bytes that must cross its wires";
@@ -153,13 +149,12 @@ fn wires(
 fn one_line_at_a_time(known: &Known) -> Basis {
     let size = memory_parallelism::set_bytes(known.machine);
     let point = load_latency::cycle_point(Pages::Huge, size);
-    match known.median("memory/load_latency", &point) {
-        Some(ns) => {
-            let source = Source::Measured { experiment: "memory/load_latency".to_owned(), point };
-            Basis { value: 64.0 / ns * 1e9, source }
-        }
-        None => Basis::published(64.0 / MEMORY_NS * 1e9, LITTLE),
+    if let Some(ns) = known.median("memory/load_latency", &point) {
+        let source = Source::Measured { experiment: "memory/load_latency".to_owned(), point };
+        return Basis { value: 64.0 / ns * 1e9, source };
     }
+    let latency = hierarchy::of_memory(known);
+    Basis { value: 64.0 / latency.value * 1e9, source: latency.source }
 }
 
 /// No core sold loads more than four times or 192 bytes a cycle, nor stores more than twice or 128 bytes.

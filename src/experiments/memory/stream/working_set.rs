@@ -60,12 +60,12 @@ const LARGEST: u64 = 1 << 30;
 /// Nor smaller than this: a cache of which nobody tells may be as large as half of it.
 pub const SMALLEST: u64 = 64 << 20;
 
-/// The caches of each level, of the CPU that has the least, and of the CPU that has the most.
+/// The caches of each level: what the CPU that has the least may count on, and what is declared of the one that has the most.
 fn caches(machine: &Machine) -> Vec<(u8, u64, u64)> {
     let of_level = |level| {
-        let sizes = machine.allowed_cpus().iter().filter_map(|cpu| machine.data_cache_bytes(*cpu, level));
-        let sizes: Vec<u64> = sizes.collect();
-        Some((level, sizes.iter().copied().min()?, sizes.iter().copied().max()?))
+        let cpus = machine.allowed_cpus().iter();
+        let counted_on = cpus.clone().filter_map(|cpu| machine.data_cache_share_bytes(*cpu, level)).min()?;
+        Some((level, counted_on, cpus.filter_map(|cpu| machine.data_cache_bytes(*cpu, level)).max()?))
     };
     let found: Vec<_> = (1..=4).filter_map(of_level).collect();
     if found.is_empty() { USUAL.map(|(level, size)| (level, size, size)).into() } else { found }

@@ -5,14 +5,17 @@ use super::points::{CHUNK, FIGURE, PIPE, RECEIVE, RECEIVER, SEND, SENDER, TCP, U
 use crate::experiment::{Dimension, Finding, Found, Known, Placement, Question, Statement, said};
 use crate::experiments::network::expected::adapter;
 use crate::experiments::network::path::{LOOPBACK, PEER, WITHIN};
+use crate::experiments::network::round_trip;
+use crate::experiments::rule_of_thumb::{self, Rule};
 use crate::quantity::{Unit, declared};
 
 const NAME: &str = "network/bandwidth";
 
 /// What the figures say together.
 pub fn findings(known: &Known) -> Vec<Finding> {
+    let windows = [LOOPBACK, PEER].map(|path| window_over_round_trip(path, known));
     let mine = [ways_compared(known), collapse(known), network_share(known), the_limit(known)];
-    mine.into_iter().flatten().chain(directions::findings(known)).collect()
+    mine.into_iter().chain(windows).flatten().chain(directions::findings(known)).collect()
 }
 
 /// What the reports' comparison wants: the best of a sweep over chunks.
@@ -21,6 +24,21 @@ fn best(by: &str, path: &str, known: &Known) -> Option<(u64, Found)> {
     let groups = directions.map(|direction| point(by, path, direction, 0, Placement::AcrossCpus));
     let all = groups.flat_map(|group| known.found_along(NAME, &group, &CHUNK));
     all.max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
+}
+
+/// One window in a round trip, as report 000 predicted loopback (R-NET-16): what a TCP without window scaling (RFC 9293, RFC
+/// 7323) could move at most.
+fn window_over_round_trip(path: &str, known: &Known) -> Option<Finding> {
+    const WINDOW: f64 = 65_536.0;
+    let (_, measured) = best(TCP, path, known)?;
+    let point = round_trip::closed(TCP, path, 1, Placement::AcrossCpus);
+    let round_trip = known.found("network/round_trip", &point)?;
+    let rule = Rule {
+        text: "a window of 64 KiB in each round trip",
+        says: round_trip.inverse(WINDOW * 1e9, Dimension::Of(Unit::BytesPerSecond)),
+    };
+    let what = if path == PEER { "TCP to or from the peer" } else { "TCP over loopback" };
+    rule_of_thumb::beside(what, measured, [rule])
 }
 
 fn ways_compared(known: &Known) -> Option<Finding> {
