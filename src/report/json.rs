@@ -6,15 +6,17 @@
 mod accuracy;
 mod core_state;
 mod published_statistics;
+mod statement;
 mod with_interval;
 
 use self::accuracy::AccuracyReport;
 use self::core_state::{CoreReport, CoreSharedReport};
 use self::published_statistics::PublishedStatisticsReport;
+use self::statement::{CrossCheckReport, MechanismReport, StatementReport};
 use self::with_interval::{WithInterval, high, low};
 use super::beside::{self, Published};
-use super::{finding, form};
-use crate::experiment::{Bound, Check, Figure, Finding, Part, Point, Prediction, Term};
+use super::form;
+use crate::experiment::{Bound, Check, Finding, Part, Point, Prediction, Term};
 use crate::experiments::OtherVersion;
 use crate::machine::{Machine, Warning};
 use crate::quantity::{Kind, Unit};
@@ -43,6 +45,8 @@ struct Report<'run> {
     trends: Vec<TrendReport<'run>>,
     findings: Vec<Findings<'run>>,
     overall: Vec<StatementReport<'run>>,
+    mechanisms: Vec<MechanismReport<'run>>,
+    cross_checks: Vec<CrossCheckReport<'run>>,
     accuracy: AccuracyReport<'run>,
     /// Published figures beside those of the run; absent where none was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,23 +157,6 @@ struct Findings<'run> {
     statements: Vec<StatementReport<'run>>,
 }
 
-#[derive(Serialize)]
-struct StatementReport<'run> {
-    question: &'static str,
-    asked: &'static str,
-    text: String,
-    figures: Vec<FigureReport<'run>>,
-}
-
-#[derive(Serialize)]
-struct FigureReport<'run> {
-    name: &'run str,
-    value: Option<f64>,
-    low: Option<f64>,
-    high: Option<f64>,
-    unit: &'static str,
-}
-
 /// The whole report in lines.
 pub(super) fn pretty(results: &Results, published: Option<&Published>) -> String {
     form::pretty(&report(results, published))
@@ -204,37 +191,18 @@ fn report<'run>(results: &'run Results, published: Option<&Published<'run>>) -> 
             .iter()
             .map(|(experiment, findings)| self::findings(experiment, findings))
             .collect(),
-        overall: results.overall.iter().map(statement).collect(),
+        overall: results.overall.iter().map(StatementReport::of).collect(),
+        mechanisms: results.mechanisms.iter().map(MechanismReport::of).collect(),
+        cross_checks: results.cross_checks.iter().map(CrossCheckReport::of).collect(),
         accuracy: accuracy::accuracy(&results.accuracy),
         beside: published.map(|published| beside::entries(&published.rows)),
     }
 }
 
-fn statement(finding: &Finding) -> StatementReport<'_> {
-    StatementReport {
-        question: finding.question.name(),
-        asked: finding.question.asked(),
-        text: finding::text(&finding.statement),
-        figures: finding.statement.figures().map(figure).collect(),
-    }
-}
-
 fn findings<'run>(experiment: &'run str, findings: &'run [Finding]) -> Findings<'run> {
-    let statements: Vec<StatementReport> = findings.iter().map(statement).collect();
+    let statements: Vec<StatementReport> = findings.iter().map(StatementReport::of).collect();
     let sentences = statements.iter().map(|statement| statement.text.clone()).collect();
     Findings { experiment, sentences, statements }
-}
-
-fn figure(figure: &Figure) -> FigureReport<'_> {
-    let interval = figure.found.interval;
-    let finite = |number: f64| Some(number).filter(|number| number.is_finite());
-    FigureReport {
-        name: &figure.name,
-        value: finite(figure.found.value),
-        low: interval.and_then(|interval| finite(interval.low)),
-        high: interval.and_then(|interval| finite(interval.high)),
-        unit: finding::unit(figure.found.dimension),
-    }
 }
 
 fn point<'run>(found: &Results, result: &'run PointResult) -> PointReport<'run> {

@@ -7,7 +7,7 @@ use super::text::{Style, clean, display_width, lines};
 use super::words::{self, plural};
 use super::{accuracy, machine, quantities};
 use crate::experiment::Finding;
-use crate::results::{Outcome, Results};
+use crate::results::{Agreement, CrossCheck, Mechanism, Outcome, Results};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
 use std::path::Path;
 
@@ -36,6 +36,8 @@ pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> Stri
         table(&summary::groups(results), style),
         unmeasured(&summary::unmeasured(results), style),
         trends(results, style),
+        mechanisms(results, style),
+        cross_checks(results, style),
         findings(results, style),
         misses(results, style),
         accuracy::text(&results.accuracy, style),
@@ -205,6 +207,29 @@ fn trends(results: &Results, style: Style) -> String {
         text += &style.wrapped("  ", &format!("{}: {}", name.trim_end(), run::trend(trend)));
     }
     text
+}
+
+/// Causes, each above the figures that it follows from.
+fn mechanisms(results: &Results, style: Style) -> String {
+    let line = |mechanism: &Mechanism| {
+        let headline = style.wrapped("  ", &finding::text(&mechanism.headline));
+        headline + &style.wrapped("    ", &finding::text(&mechanism.because))
+    };
+    let text: String = results.mechanisms.iter().map(line).collect();
+    if text.is_empty() { text } else { style.title("Mechanisms") + "\n" + &text }
+}
+
+/// What was measured more than once; a contradiction is marked.
+fn cross_checks(results: &Results, style: Style) -> String {
+    let line = |check: &CrossCheck| {
+        let said = finding::text(&check.statement);
+        match check.agreement {
+            Agreement::Contradicts => style.wrapped("  ! ", &said).replacen('!', &style.careful("!"), 1),
+            Agreement::Agrees | Agreement::Differs => style.wrapped("    ", &said),
+        }
+    };
+    let text: String = results.cross_checks.iter().map(line).collect();
+    if text.is_empty() { text } else { style.title("Cross-checks") + "\n" + &text }
 }
 
 fn findings(results: &Results, style: Style) -> String {

@@ -3,15 +3,18 @@
 
 mod accuracy;
 mod core_state;
+mod cross_checks;
 mod disturbance;
 mod evidence;
 mod headline;
 mod kept_off;
 mod left_out;
+mod mechanisms;
 mod method;
 mod missed;
 mod nearness;
 mod outcome;
+mod place;
 mod point;
 mod point_core;
 mod processor_time;
@@ -24,10 +27,12 @@ mod visits;
 
 pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
 pub use core_state::{CoreLevels, CoreShared, CoreState};
+pub use cross_checks::{Agreement, CrossCheck};
 pub use disturbance::Disturbance;
 pub use evidence::Evidence;
 pub use headline::{Headline, Standing};
 pub use left_out::{budget, rounded};
+pub use mechanisms::Mechanism;
 pub use outcome::Outcome;
 pub use point::PointResult;
 pub use point_core::PointCore;
@@ -53,6 +58,10 @@ pub struct Results<'run> {
     pub findings: Vec<(String, Vec<Finding>)>,
     /// What the results of all experiments together say.
     pub overall: Vec<Finding>,
+    /// Causes behind figures of several experiments.
+    pub mechanisms: Vec<Mechanism>,
+    /// Figures of several experiments that should agree.
+    pub cross_checks: Vec<CrossCheck>,
     /// How good the predictions were.
     pub accuracy: Accuracy,
     /// The observed core frequency, median over trials, hertz.
@@ -77,14 +86,30 @@ impl<'run> Results<'run> {
                 (!said.is_empty()).then(|| (name.to_owned(), said))
             })
             .collect();
+        let mut mechanisms = mechanisms::found(&known, &points);
+        let mut cross_checks = cross_checks::made(&known);
         let mut trends = trend::trends(run, &points, |_| true);
         if virtual_peer::has_one(run) {
             virtual_peer::name(&mut points, &mut trends, &mut findings);
+            let causes = mechanisms.iter_mut().flat_map(|cause| [&mut cause.headline, &mut cause.because]);
+            let checks = cross_checks.iter_mut().map(|check| &mut check.statement);
+            causes.chain(checks).for_each(virtual_peer::name_in);
         }
         let accuracy = Accuracy::of(&points);
         let overall = nearness::finding(&points).into_iter().collect();
         let core_shared = levels.and_then(|levels| CoreShared::of(run, &levels));
-        Results { run, points, trends, findings, overall, accuracy, core_hz, core_shared }
+        Results {
+            run,
+            points,
+            trends,
+            findings,
+            overall,
+            mechanisms,
+            cross_checks,
+            accuracy,
+            core_hz,
+            core_shared,
+        }
     }
 
     /// What was found by the methods of this program, as experiments know it: by their own names of points.

@@ -2,7 +2,7 @@
 //! of it decides what their points and sentences are called, before any report sees them.
 
 use super::{PointResult, TrendResult};
-use crate::experiment::{Finding, PEER, Point, Source, VIRTUAL_PEER};
+use crate::experiment::{Finding, PEER, Point, Source, Statement, VIRTUAL_PEER};
 use crate::record::{PeerKind, Run};
 
 /// Whether the run's second host is one by name only.
@@ -35,8 +35,13 @@ pub fn name(points: &mut [PointResult], trends: &mut [TrendResult], findings: &m
         trend.group = shown(&trend.group);
     }
     for finding in findings.iter_mut().flat_map(|(_, findings)| findings) {
-        finding.statement.reword(sentence, shown);
+        name_in(&mut finding.statement);
     }
+}
+
+/// Names it in a statement.
+pub fn name_in(statement: &mut Statement) {
+    statement.reword(sentence, shown);
 }
 
 /// The sentence with the whole word `peer` replaced, where it is not `virtual` already.

@@ -7,6 +7,7 @@ mod conditions;
 mod evidence;
 mod experiment;
 mod machine;
+mod mechanisms;
 mod method;
 mod opening;
 mod places;
@@ -36,6 +37,8 @@ pub fn of(found: &Results, published: Option<&Published>) -> Document {
     document.front.extend([opening::of(found), synopsis::of(found)]);
     document.sections.extend([machine::of(found), method::of(found)]);
     document.sections.extend(chapters(found));
+    document.sections.extend(mechanisms::of(found));
+    document.sections.extend(mechanisms::cross_checks(found));
     document.sections.push(summary::of(found));
     document.sections.extend(accuracy::of(found));
     document.sections.extend(published.map(|published| beside::of(found, published)));

@@ -1,13 +1,17 @@
-//! What stands out in a run: what broke, evidence that does not hold, and the predictions that missed furthest.
+//! What stands out in a run: what broke, evidence that does not hold, causes behind its figures, and the predictions that
+//! missed furthest.
 
 use super::clipped::clipped;
 use crate::report::text::Style;
 use crate::report::words::{self, plural};
-use crate::report::{quantities, run};
-use crate::results::{PointResult, Results, distance};
+use crate::report::{finding, quantities, run};
+use crate::results::{Agreement, PointResult, Results, distance};
 
 /// Of one kind so many are named.
 const MOST: usize = 2;
+
+/// Of causes so many are named.
+const MOST_CAUSES: usize = 5;
 
 /// Predictions that missed by more than this factor are worth a line.
 const FAR: f64 = crate::results::FAIR;
@@ -15,13 +19,36 @@ const FAR: f64 = crate::results::FAIR;
 /// Lines with their title; nothing where nothing stands out.
 pub(super) fn text(results: &Results, style: Style) -> String {
     let bad = failures(results).into_iter().chain(doubts(results)).map(|said| ("✗", said));
-    let careful = widest(results).into_iter().chain(misses(results)).map(|said| ("!", said));
+    let careful = contradictions(results).into_iter().chain(widest(results)).chain(misses(results));
+    let careful = careful.map(|said| ("!", said));
+    let causes = causes(results).into_iter().map(|said| ("→", said));
     let line = |(mark, said): (&str, String)| {
-        let painted = if mark == "✗" { style.bad(mark) } else { style.careful(mark) };
+        let painted = match mark {
+            "✗" => style.bad(mark),
+            "!" => style.careful(mark),
+            _ => style.good(mark),
+        };
         clipped(&format!("  {mark} "), &said, style).replacen(mark, &painted, 1)
     };
-    let lines: String = bad.chain(careful).map(line).collect();
+    let lines: String = bad.chain(causes).chain(careful).map(line).collect();
     if lines.is_empty() { lines } else { style.title("What stands out") + "\n" + &lines }
+}
+
+/// Causes that were found, the most far-reaching first.
+fn causes(results: &Results) -> Vec<String> {
+    let all = &results.mechanisms;
+    let mut said: Vec<String> =
+        all.iter().take(MOST_CAUSES).map(|cause| finding::text(&cause.headline)).collect();
+    if all.len() > MOST_CAUSES {
+        said.push(format!("and {} with --full.", plural(all.len() - MOST_CAUSES, "more mechanism")));
+    }
+    said
+}
+
+/// Operations that experiments contradict each other about.
+fn contradictions(results: &Results) -> Vec<String> {
+    let found = results.cross_checks.iter().filter(|check| check.agreement == Agreement::Contradicts);
+    found.take(MOST).map(|check| finding::text(&check.statement)).collect()
 }
 
 /// Points that broke, in a line; and a peer that was lost is told with the ending.

@@ -1,4 +1,4 @@
-//! What bandwidths say: the quickest means, what reading for ownership costs, and how naive counting misleads.
+//! What bandwidths say: the quickest means, and how naive counting misleads.
 
 use super::points::point;
 use crate::experiment::{Finding, Found, Known, Question, Statement, said};
@@ -13,12 +13,7 @@ const NAME: &str = "memory/bandwidth";
 pub fn findings(known: &Known) -> Vec<Finding> {
     let size = working_set::in_memory(known.machine);
     let best = Kind::ALL.iter().filter_map(|kind| best_said(*kind, size, known));
-    let others = [
-        read_against_write(size, known),
-        caches_said(known),
-        ownership_said(size, known),
-        per_line_said(size, known),
-    ];
+    let others = [read_against_write(size, known), caches_said(known), per_line_said(size, known)];
     best.chain(others.into_iter().flatten()).collect()
 }
 
@@ -91,31 +86,6 @@ fn caches_said(known: &Known) -> Option<Finding> {
     };
     let told = Statement::joined(Kind::ALL.into_iter().filter_map(of_kind).collect(), "; ")?;
     Some(Finding::of(Question::Bandwidth, said!["Best in the caches: ", told, "."]))
-}
-
-/// The same stores around the caches and through them.
-fn around(kind: &str, method: &str, size: (Level, u64), known: &Known) -> Option<Statement> {
-    let rate = |method: &str| known.found(NAME, &point(Kernel::find(kind, method)?, size));
-    let (around, through) = (rate(&format!("{method} non-temporal"))?, rate(method)?);
-    let times = around.times_as("fast", through, &format!("{kind}, around over through the caches"));
-    Some(said![kind, ": ", times])
-}
-
-/// What a line's read-for-ownership costs: the same stores with and without it.
-fn ownership_said(size: (Level, u64), known: &Known) -> Option<Finding> {
-    let both =
-        |method| Some((method, around("write", method, size, known)?, around("copy", method, size, known)?));
-    let (method, write, copy) = ["avx512", "avx2", "sse", "neon"].into_iter().find_map(both)?;
-    Some(Finding::of(
-        Question::Bandwidth,
-        said![
-            format!("Stores around the caches against the same stores ({method}) through them; "),
-            write,
-            "; ",
-            copy,
-            ". If reading each line for ownership were all that differs, it would be 2 and 1.5 times."
-        ],
-    ))
 }
 
 /// How far one word of each line misleads.

@@ -1,0 +1,41 @@
+//! What joins figures of several experiments: causes, and operations measured more than once.
+
+use crate::report::finding;
+use crate::report::paper::{Block, Key, Section, Text, Tone};
+use crate::results::{Agreement, CrossCheck, Mechanism, Results};
+
+/// The section; `None` where nothing was concluded.
+pub(super) fn of(found: &Results) -> Option<Section> {
+    let all: Vec<Text> = found.mechanisms.iter().map(told).collect();
+    (!all.is_empty()).then(|| {
+        Section::new(Key::of("mechanisms"), "Mechanisms")
+            .say("Causes behind figures of several experiments. Each is concluded by a rule whose condition held.")
+            .with(Block::List(all))
+    })
+}
+
+/// A cause, the figures that it follows from, and what held.
+fn told(mechanism: &Mechanism) -> Text {
+    let because = format!(" {} ", finding::text(&mechanism.because));
+    Text::strong(finding::text(&mechanism.headline))
+        .and(Text::prose(&because))
+        .and(Text::prose(&format!("Condition: {}.", mechanism.condition)))
+}
+
+/// What was measured more than once; `None` where nothing was.
+pub(super) fn cross_checks(found: &Results) -> Option<Section> {
+    let all: Vec<Text> = found.cross_checks.iter().map(checked).collect();
+    (!all.is_empty()).then(|| {
+        Section::new(Key::of("cross-checks"), "Cross-checks")
+            .say("The same operation measured by several experiments, and operations of which one cannot cost more than the other.")
+            .with(Block::List(all))
+    })
+}
+
+fn checked(check: &CrossCheck) -> Text {
+    let said = finding::text(&check.statement);
+    match check.agreement {
+        Agreement::Contradicts => Text::toned(Tone::Careful, "Contradiction. ").and(Text::prose(&said)),
+        Agreement::Agrees | Agreement::Differs => Text::prose(&said),
+    }
+}

@@ -1,0 +1,97 @@
+//! Whether making processes becomes dearer, or less even, the more of them were made in a short time: numbers are given out,
+//! and the ended are reaped.
+
+use super::rule::{Rule, Seen, Told};
+use crate::experiment::{Dimension, Found, Statement, said};
+use crate::results::PointResult;
+use crate::results::place::Place;
+use crate::statistics;
+
+pub(super) const RULE: Rule = Rule {
+    name: "growth_with_processes_made",
+    condition: "six trials made at least thirty processes each, one after the other",
+    judge,
+    #[cfg(test)]
+    places: &[FORK],
+};
+
+const FORK: Place = Place::of("cpu/process_creation", &[("measure", "fork, exit, wait")]);
+
+/// Ten in each third: quartiles of fewer say little.
+const FEWEST: usize = 30;
+
+fn judge(seen: &Seen) -> Option<Told> {
+    let mine = |point: &&PointResult| FORK.means(&point.experiment, &point.point) && point.evidence_holds();
+    let samples = &seen.points.iter().find(mine)?.samples;
+    let samples: Vec<&Vec<f64>> = samples.iter().filter(|sample| sample.len() >= FEWEST).collect();
+    if samples.len() < statistics::MINIMUM_TRIALS {
+        return None;
+    }
+    let cost = late_over_early(&samples, statistics::median)?;
+    let spread = late_over_early(&samples, |third| Some(statistics::spread(third)?.interquartile_range));
+    let made = samples.iter().map(|sample| sample.len()).min()?;
+    let grows = match cost.ends() {
+        Some((low, _)) if low > 1.0 => "becomes dearer with the number made",
+        _ => "does not become dearer with the number made",
+    };
+    let headline = said![
+        format!("Making a process {grows}: the last third of a trial costs "),
+        cost.named("last third over first, cost"),
+        " times the first."
+    ];
+    let deviation = spread.map_or_else(Statement::default, |spread| {
+        said![
+            "; the spread between quartiles is ",
+            spread.named("last third over first, spread"),
+            " times that of the first"
+        ]
+    });
+    let because = said![
+        format!("{} trials made {made} and more each (fork, exit, wait)", samples.len()),
+        deviation,
+        "."
+    ];
+    Some(Told { headline, because })
+}
+
+/// A statistic of the last third of each trial over that of its first, with the interval over trials.
+fn late_over_early(samples: &[&Vec<f64>], of: impl Fn(&[f64]) -> Option<f64>) -> Option<Found> {
+    let ratio = |sample: &&Vec<f64>| {
+        let third = sample.len() / 3;
+        let (early, late) = (of(&sample[..third])?, of(&sample[sample.len() - third..])?);
+        (early > 0.0).then(|| vec![late / early])
+    };
+    let ratios: Vec<Vec<f64>> = samples.iter().filter_map(ratio).collect();
+    let estimate = statistics::estimate(&ratios)?;
+    Some(Found { value: estimate.value, interval: estimate.interval, dimension: Dimension::Ratio })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eight trials of sixty processes, each dearer than the one before by so much.
+    fn samples(growth: f64) -> Vec<Vec<f64>> {
+        let trial = |trial: usize| {
+            let noise = |made: usize| ((made * 7 + trial * 3) % 10) as f64;
+            (0..60).map(|made| 1000.0 + growth * made as f64 + noise(made)).collect()
+        };
+        (0..8).map(trial).collect()
+    }
+
+    fn ratio(growth: f64) -> Found {
+        let samples = samples(growth);
+        let lent: Vec<&Vec<f64>> = samples.iter().collect();
+        late_over_early(&lent, statistics::median).expect("a ratio")
+    }
+
+    #[test]
+    fn growth_that_was_put_in_is_found_and_none_is_not() {
+        let grown = ratio(10.0);
+        assert!(
+            (grown.value - 1500.0 / 1100.0).abs() < 0.02 && grown.ends().is_some_and(|(low, _)| low > 1.0),
+            "{grown:?}"
+        );
+        assert!(ratio(0.0).ends().is_some_and(|(low, high)| low <= 1.0 && high >= 1.0), "{:?}", ratio(0.0));
+    }
+}
