@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Measures what this machine and its operating system cost: predicts each figure first, proves what was measured, and
 /// writes a report.
 #[derive(Debug, Parser)]
-#[command(name = "fathom", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "fathom", version, long_version = BUILD_FACTS, max_term_width = 100, arg_required_else_help = true)]
 #[command(
     after_help = "Exit status: 0 done, 1 regression found, 2 usage or could not run, 3 inconclusive, 4 some experiments \
                         failed."
@@ -25,6 +25,20 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 }
+
+/// What `--version` tells: the version, the compiler with its flags, and the commit where it is known. `-V` tells the version
+/// alone.
+const BUILD_FACTS: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\ncompiler: ",
+    env!("FATHOM_COMPILER"),
+    ", ",
+    env!("FATHOM_COMPILER_FLAGS"),
+    "\ncommit: ",
+    env!("FATHOM_COMMIT"),
+    "\nlicence: ",
+    env!("CARGO_PKG_LICENSE")
+);
 
 /// When to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

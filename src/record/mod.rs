@@ -120,6 +120,12 @@ pub struct Tool {
     pub target: String,
     /// `release` or `debug`: a debug build measures its own slowness.
     pub build: String,
+    /// The compiler that built it, as it names itself, and the flags it was given; `None` in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<String>,
+    /// The commit of its source; `None` where it was not built from its repository, or for debugging.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
 }
 
 /// What was asked for; the explicit and the implied alike.

@@ -128,8 +128,16 @@ pub fn tool() -> Result<Tool> {
         binary_sha256: digest(&binary),
         target: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
         build: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+        compiler: Some(COMPILER.to_owned()),
+        commit: (COMMIT != "unknown").then(|| COMMIT.to_owned()),
     })
 }
+
+/// The compiler and its flags; see `build.rs`.
+const COMPILER: &str = concat!(env!("FATHOM_COMPILER"), ", ", env!("FATHOM_COMPILER_FLAGS"));
+
+/// The commit of the source; see `build.rs`.
+const COMMIT: &str = env!("FATHOM_COMMIT");
 
 /// SHA-256 in hexadecimal.
 pub(super) fn digest(bytes: &[u8]) -> String {

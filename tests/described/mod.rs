@@ -74,6 +74,8 @@ pub fn header(plan: Vec<PlannedPoint>) -> Header {
             binary_sha256: "0".repeat(64),
             target: "x86_64-linux".to_owned(),
             build: "release".to_owned(),
+            compiler: Some("rustc 1.90.0, -C opt-level=3".into()),
+            commit: Some("0123456789ab".into()),
         },
         started: "2026-01-01T00:00:00Z".to_owned(),
         settings: Settings {

@@ -48,6 +48,8 @@ pub fn header(machine: Machine, plan: Vec<PlannedPoint>) -> Header {
             binary_sha256: "0123456789abcdef".repeat(4),
             target: "x86_64-linux-gnu".to_owned(),
             build: "release".to_owned(),
+            compiler: Some("rustc 1.90.0, -C opt-level=3".into()),
+            commit: Some("0123456789ab".into()),
         },
         started: "2026-11-21T12:00:00Z".to_owned(),
         settings: from(json!({

@@ -259,13 +259,13 @@ fn switches(point: &Point, seen: &Observed) -> Vec<Check> {
              round trip",
             each,
             0.97,
-            2.1,
+            2.1 + seen.others_per_operation(1.0),
         )],
         (_, Placement::OneCpu, _) => vec![Check::within(
             "the CPU went to the other process and back: this side's switches per round trip",
             each,
             0.97,
-            1.1,
+            1.1 + seen.others_per_operation(1.0),
         )],
         (UNIX, _, _) => vec![Check::within(
             "this side slept at most twice a round trip, once for nothing: times that it slept",

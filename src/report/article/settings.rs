@@ -37,6 +37,8 @@ fn rows(found: &Results) -> Vec<(&'static str, String)> {
         ("CPU of the other side", partner),
         ("Folder for files", asked.folder.clone()),
         ("Program", format!("{} {}, {} build for {}", tool.name, tool.version, tool.build, tool.target)),
+        ("Compiler", tool.compiler.clone().unwrap_or_else(|| "not recorded".to_owned())),
+        ("Commit of the source", tool.commit.clone().unwrap_or_else(|| "not recorded".to_owned())),
         ("SHA-256 of the binary", tool.binary_sha256.clone()),
         ("Schema of the run file", header.schema.to_string()),
     ];
