@@ -10,9 +10,10 @@ use super::cold;
 use super::reader::{Call, ReadAhead, Reader};
 use super::uring;
 use crate::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure, Observed,
-    Parameter, Point, Prediction, Shown, Site, Workload,
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure,
+    Observed, Parameter, Point, Prediction, Shown, Site, Workload,
 };
+use crate::experiments::device_facts;
 use crate::machine::Machine;
 use crate::test_file::blocks::{Order, Walk};
 use crate::test_file::{Room, TestFile, cached, direct, ensure_accounted, served, warm};
@@ -166,6 +167,24 @@ fn landmarks(machine: &Machine) -> Vec<Landmark> {
 /// The point of one reader past the cache that contention is predicted from.
 pub fn direct_point(random: bool) -> Point {
     points::usual(DIRECT, if random { RANDOM } else { SEQUENTIAL }, USUAL_FILE)
+}
+
+/// A block in sequence past the cache, as this run has found it, or by the device's rate.
+pub fn direct_block(block: u64, known: &Known) -> Basis {
+    let point = points::at(DIRECT, SEQUENTIAL, READ, block, USUAL_FILE);
+    known.measured(NAME, &point).unwrap_or_else(|| {
+        let byte = device_facts::byte(known);
+        Basis { value: byte.value * block as f64, ..byte }
+    })
+}
+
+/// A block copied out of the page cache, as this run has found it, or by the bytes.
+pub fn cached_block(block: u64, known: &Known) -> Basis {
+    let point = points::at(WARM, SEQUENTIAL, READ, block, USUAL_FILE);
+    known.measured(NAME, &point).unwrap_or_else(|| {
+        let byte = predicted::copied(known);
+        Basis { value: byte.value * block as f64, ..byte }
+    })
 }
 
 /// A block in the page cache, as this run has found it, for what else copies one; `None` where it has not.
