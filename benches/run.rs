@@ -36,6 +36,7 @@ fn trial() -> impl FnMut() -> bool {
         ticks_per_second: 1e9,
         duration_ns: 1,
         core_wait: None,
+        memory: None,
         spread: false,
         home: None,
         partner: None,

@@ -29,6 +29,7 @@ fn setting(machine: &Machine) -> Setting {
         ticks_per_second: 1e9,
         duration_ns: 4_000_000,
         core_wait: None,
+        memory: None,
         spread: false,
         home: machine.allowed_cpus().last().copied(),
         partner: None,

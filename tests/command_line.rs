@@ -205,3 +205,15 @@ fn a_dry_run_prints_the_plan_measures_nothing_and_forecasts_from_a_stored_run() 
     assert!(short.contains("left out, they cost") && short.contains("--budget "), "{short}");
     fathom().args(["run", "--dry-run", "--resume", "x"]).assert().code(2);
 }
+
+#[test]
+fn the_version_tells_what_the_program_was_built_with_and_the_run_file_keeps_it() {
+    let told = text(&fathom().arg("--version").assert().success().get_output().stdout);
+    let compiler = told.lines().find_map(|line| line.strip_prefix("compiler: ")).expect("the compiler");
+    assert!(compiler.starts_with("rustc ") && compiler.contains("-C opt-level="), "{told}");
+    assert_eq!(text(&fathom().arg("-V").assert().success().get_output().stdout).lines().count(), 1);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    short_run(&file).assert().success();
+    assert_eq!(lines_of(&file, "header")[0]["tool"]["compiler"], compiler);
+}

@@ -108,7 +108,7 @@ fn finds_the_cache_of_a_limit(mib: u64) {
         }
         let work = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let script = format!(
-            "echo $BASHPID > {}; exec \"$FATHOM\" run filesystem/cache_size --quick --budget 30s --precision 99% --alongside \
+            "echo $BASHPID > {}; exec \"$FATHOM\" run filesystem/cache_size --budget 30s --precision 99% --alongside \
              --dir \"$WORK\" -o \"$RUN\" --format json",
             group.entrance()
         );
@@ -133,6 +133,161 @@ fn both_methods_find_the_cache_of_a_limit() {
 fn both_methods_find_the_cache_of_larger_limits() {
     finds_the_cache_of_a_limit(700);
     finds_the_cache_of_a_limit(1500);
+}
+
+/// The control groups that this program has made below the one that this process is in.
+fn groups_of_runs() -> Vec<PathBuf> {
+    let Ok(parent) = fathom::machine::memory_parent() else { return vec![] };
+    let entries = std::fs::read_dir(parent.folder).into_iter().flatten().flatten();
+    let is_ours =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".fathom-"));
+    entries.map(|entry| entry.path()).filter(is_ours).collect()
+}
+
+fn rereading(work: &Path, budget: &str) -> Command {
+    let mut run = Command::new(fathom());
+    run.args(["run", "filesystem/reread", "filesystem/cache_size", "--alongside", "--precision", "99%"]);
+    run.args(["--budget", budget, "--format", "json", "--dir"])
+        .arg(work)
+        .arg("-o")
+        .arg(work.join("run.jsonl"));
+    run.stdin(Stdio::null());
+    run
+}
+
+/// Whether this process may make control groups, and memory is larger than the limit that a run sets.
+fn limits_are_needed_and_can_be_set(what: &str) -> bool {
+    let needed = fathom::machine::memory_ceiling().is_some_and(|bytes| bytes > LIMIT);
+    if !needed {
+        eprintln!("not tested, because there is no more memory than the limit: {what}");
+    }
+    needed && is_root(what) && Group::new("memory").is_some()
+}
+
+const LIMIT: u64 = 1 << 30;
+
+#[test]
+fn a_run_limits_itself_and_finds_the_cliff_there() {
+    let _alone = alone();
+    if !limits_are_needed_and_can_be_set(
+        "a run finds the size of the page cache in a control group of its own",
+    ) {
+        return;
+    }
+    sessions::in_one_of_three(|| {
+        let work = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let output = rereading(work.path(), "75s").output().unwrap();
+        assert_eq!(groups_of_runs(), Vec::<PathBuf>::new(), "the group goes with the run");
+        let points = points(&output);
+        let found = medians(&points, &[("method", "residency")]);
+        let found = found.first().ok_or_else(|| format!("no size was found: {points:#?}"))?;
+        near("the page cache of the limit", *found, LIMIT as f64, 0.05)?;
+        let again = |file: u64| {
+            let is_it = |point: &&Value| {
+                point["parameters"]["state"] == "read before" && point["parameters"]["file"] == file
+            };
+            let point = points.iter().find(is_it).ok_or_else(|| format!("{file} is not in the sweep"))?;
+            point["median"].as_f64().ok_or_else(|| format!("{file} was not measured: {point:#?}"))
+        };
+        let (within, beyond) = (again(LIMIT / 16 * 15)?, again(LIMIT / 16 * 24)?);
+        if beyond > 2.0 * within {
+            Ok(())
+        } else {
+            Err(format!("no cliff: {within} ns within, {beyond} beyond"))
+        }
+    });
+}
+
+#[test]
+fn the_group_of_a_killed_run_goes_with_the_next() {
+    let _alone = alone();
+    if !limits_are_needed_and_can_be_set("the control group of a killed run is removed") {
+        return;
+    }
+    let work = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut run = rereading(work.path(), "60s").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let began = Instant::now();
+    while groups_of_runs().is_empty() && began.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let made = groups_of_runs();
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert_eq!(made.len(), 1, "the run makes a group");
+    let next = Command::new(fathom())
+        .args(["run", "cpu/system_call", "--quick", "--alongside", "--budget", "1s", "--dir"])
+        .arg(work.path())
+        .arg("-o")
+        .arg(work.path().join("next.jsonl"))
+        .output()
+        .unwrap();
+    assert!(matches!(next.status.code(), Some(0 | 4)), "{}", String::from_utf8_lossy(&next.stderr));
+    assert_eq!(groups_of_runs(), Vec::<PathBuf>::new());
+}
+
+/// A stand-in for `systemd-run`: joins a control group, and becomes what it is told behind `--`.
+const SYSTEMD_RUN: &str =
+    "#!/bin/sh\necho $$ > PROCS || exit 1\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n";
+
+/// A run of an ordinary user, with only this for `systemd-run`; what became of the page cache's size.
+fn found_by_an_ordinary_user(place: &Path, systemd_run: Option<&str>) -> Value {
+    use std::os::unix::{fs::PermissionsExt, process::CommandExt};
+    const NOBODY: u32 = 65534;
+    let all_may = || std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(place, all_may()).unwrap();
+    if let Some(script) = systemd_run {
+        let program = place.join("systemd-run");
+        std::fs::write(&program, script).unwrap();
+        std::fs::set_permissions(&program, all_may()).unwrap();
+    }
+    let mut run = Command::new(fathom());
+    run.args([
+        "run",
+        "filesystem/cache_size",
+        "--quick",
+        "--alongside",
+        "--budget",
+        "25s",
+        "--format",
+        "json",
+    ]);
+    run.arg("--dir")
+        .arg(place)
+        .arg("-o")
+        .arg(place.join(format!("{}.jsonl", systemd_run.is_some())))
+        .env("PATH", format!("{}{}", place.display(), systemd_run.map_or("", |_| ":/usr/bin:/bin")))
+        .env("HOME", place);
+    let output = run.uid(NOBODY).gid(NOBODY).stdin(Stdio::null()).output().unwrap();
+    let is_it = |point: &&Value| {
+        point["parameters"]["method"] == "residency" && point["parameters"]["content"] != "holes"
+    };
+    points(&output).iter().find(is_it).unwrap().clone()
+}
+
+#[test]
+fn an_ordinary_user_is_limited_by_a_scope_or_told_what_can_be_done() {
+    let _alone = alone();
+    let what = "an ordinary user's page cache is limited by systemd-run";
+    if !limits_are_needed_and_can_be_set(what) {
+        return;
+    }
+    let Some(group) = Group::new("memory") else { return };
+    let limit = (400_u64 << 20).to_string();
+    assert!(group.set(("memory.limit_in_bytes", limit.clone()), ("memory.max", limit)));
+    if group.unified {
+        return eprintln!(
+            "not tested, because a stand-in cannot join a group of version 2 for another user: {what}"
+        );
+    }
+    std::fs::set_permissions(group.entrance(), std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
+    let place = tempfile::tempdir_in("/var/tmp").unwrap();
+    let without = found_by_an_ordinary_user(place.path(), None);
+    let reason = without.to_string();
+    assert!(reason.contains("MemoryMax=1G") && without["median"].is_null(), "{reason}");
+    let script = SYSTEMD_RUN.replace("PROCS", &group.entrance());
+    let within = found_by_an_ordinary_user(place.path(), Some(&script));
+    let found = within["median"].as_f64().unwrap_or_else(|| panic!("no size: {within:#?}"));
+    near("the page cache of the scope", found / MIB, 400.0, 0.05).unwrap();
 }
 
 /// A file system in a file, mounted from a loop device of which `$NUMBER` is the major and minor number.

@@ -229,8 +229,30 @@ const CASES: &[Case] = &[
     Case {
         experiment: "filesystem/cache_size",
         question: Question::FileCache,
-        values: &[("filesystem/cache_size", "content=random data method=residency", 6.0 * 1_073_741_824.0)],
+        values: &[("filesystem/cache_size", "content=random data method=residency", 0.75 * 1_073_741_824.0)],
+        said: "That is {0.75} of the limit that the run sets, {1073741824}.",
+        compares: false,
+    },
+    Case {
+        experiment: "filesystem/cache_size",
+        question: Question::FileCache,
+        values: &[("filesystem/cache_size", "content=holes method=residency", 6.0 * 1_073_741_824.0)],
         said: "That is {0.75} of the memory, {8589934592}.",
+        compares: false,
+    },
+    Case {
+        experiment: "filesystem/reread",
+        question: Question::FileCache,
+        values: &[
+            ("filesystem/reread", "file=536870912 order=forward placement=one-cpu state=read before", 250e3),
+            (
+                "filesystem/reread",
+                "file=1610612736 order=forward placement=one-cpu state=read before",
+                1250e3,
+            ),
+            ("filesystem/reread", "file=1610612736 order=forward placement=one-cpu state=direct", 1e6),
+        ],
+        said: "one of {1610612736} at {838860800}: {0.8} of the device's own rate past the cache, {1048576000}.",
         compares: false,
     },
     Case {

@@ -92,6 +92,7 @@ fn traces(place: &Path) -> BTreeSet<String> {
     let mut folders = vec![PathBuf::from("/sys/class/net"), "/dev/shm".into(), "/dev/mqueue".into()];
     folders.extend(["/tmp".into(), "/var/tmp".into(), "/sys/fs/cgroup".into()]);
     folders.extend(entries(Path::new("/sys/fs/cgroup")));
+    folders.extend(fathom::machine::memory_parent().map(|parent| parent.folder));
     for entry in folders.iter().flat_map(|folder| entries(folder)) {
         let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if is_left(&name) {

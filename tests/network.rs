@@ -102,6 +102,7 @@ fn trial(
             ticks_per_second: 1e9,
             duration_ns: observe.as_nanos() as u64,
             core_wait: None,
+            memory: None,
             spread: false,
             home: None,
             partner: None,

@@ -21,11 +21,17 @@ pub enum Requirement {
     Peer,
     /// A file on a network mount or a server.
     Remote,
+    /// No more memory than [`Requirement::LIMIT_BYTES`], page cache included: where there is more, the run limits the trial.
+    MemoryLimit,
 }
 
 impl Requirement {
     /// An architecture for which we have written the operation in assembly.
     pub const ASSEMBLY: Requirement = Requirement::Architecture(&["x86_64", "aarch64"]);
+
+    /// The limit on memory of trials that fill the page cache, bytes: filling all of a large memory takes minutes, and pushes
+    /// out the files of everybody else.
+    pub const LIMIT_BYTES: u64 = 1 << 30;
 
     /// Why this machine does not meet the requirement; `None` where it does.
     pub fn lacking(&self, machine: &Machine) -> Option<String> {
@@ -42,6 +48,8 @@ impl Requirement {
                 "needs a file over a network: --dir FOLDER on a network mount, or --remote URL (sftp://, nfs://, smb://)"
                     .to_owned()
             }),
+            // Whether a limit can be had is found out when it is made.
+            Requirement::MemoryLimit => None,
             Requirement::Peer => Some(
                 "needs a second host: `--peer HOST` for a real one, `--peer namespace` for a virtual one on this machine"
                     .to_owned(),

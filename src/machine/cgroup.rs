@@ -66,6 +66,35 @@ pub(super) fn read(root: &Root) -> Limits {
     }
 }
 
+/// A group below which one with a limit on memory of its own may be made, so that all limits on ours hold there too or,
+/// in version 2, those of the groups above it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryParent {
+    /// 1 or 2.
+    pub version: u8,
+    /// Its folder.
+    pub folder: PathBuf,
+}
+
+/// Our own group, in version 1. In version 2 a group that holds processes has no controllers below it (cgroups(7), "no
+/// internal processes"), so that it is the nearest above ours that has.
+pub(super) fn memory_parent(root: &Root) -> Result<MemoryParent, String> {
+    let (groups, mounts) = (root.text("/proc/self/cgroup"), root.text("/proc/self/mountinfo"));
+    let (Some(groups), Some(table)) = (groups.value(), mounts.value()) else {
+        return Err("the kernel does not show control groups".to_owned());
+    };
+    let group = group(root, groups, &mounts::parse(table), "memory")?;
+    let grants = |folder: &&String| {
+        let below = root.text(&format!("{folder}/cgroup.subtree_control"));
+        group.version == 1
+            || below.value().is_some_and(|names| names.split_whitespace().any(|name| name == "memory"))
+    };
+    let folder = group.folders.iter().find(grants);
+    let folder =
+        folder.ok_or("neither our control group nor one above hands on the controller \"memory\"")?;
+    Ok(MemoryParent { version: group.version, folder: PathBuf::from(folder) })
+}
+
 /// The smallest limit of our group and all above; `null` when none has one.
 fn tightest<T: PartialOrd + Copy>(
     group: Result<Group, String>,

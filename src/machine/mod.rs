@@ -40,7 +40,7 @@ use serde::{Deserialize, Serialize};
 
 pub use affinity::{Pinned, allow_this_thread};
 pub use caches::{Cache, CacheKind};
-pub use cgroup::Limits;
+pub use cgroup::{Limits, MemoryParent};
 pub use conditions::{Conditions, IdleState};
 pub use cpu_set::CpuSet;
 pub use fact::Fact;
@@ -159,6 +159,11 @@ pub fn memory_ceiling() -> Option<u64> {
     let total = memory::amount(&root.text("/proc/meminfo"), "MemTotal").value().copied();
     let limit = cgroup::read(&root).memory_bytes.value().copied().flatten();
     total.into_iter().chain(limit).min()
+}
+
+/// Where a control group with a limit on memory may be made for processes of ours.
+pub fn memory_parent() -> Result<MemoryParent, String> {
+    cgroup::memory_parent(&Root::default())
 }
 
 fn build() -> Build {

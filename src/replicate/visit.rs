@@ -26,7 +26,11 @@ pub fn visit(
     request: &Request,
     listener: &mut dyn FnMut(&str),
 ) -> std::io::Result<Option<TrialOutcome<Series>>> {
-    let end = Process::start("replica", request.setting.seed)?.ask(request, method.limit, listener)?;
+    let end = Process::start("replica", request.setting.seed, request.setting.limit())?.ask(
+        request,
+        method.limit,
+        listener,
+    )?;
     let answer = TrialOutcome::answer::<TrialOutcome<Series>>(end, method.limit);
     Ok(answer.map(|answer| answer.unwrap_or_else(|unanswered| unanswered)))
 }

@@ -120,6 +120,10 @@ fn required(experiment: &dyn Experiment, points: &[Point], style: Style) -> Stri
             Requirement::Instructions(name) => format!("the instructions called {name}"),
             Requirement::File(path) => format!("the file {path}"),
             Requirement::Remote => "a file over a network (`--dir`, `--remote`)".to_owned(),
+            Requirement::MemoryLimit => format!(
+                "no more memory than {}: a control group of its own, or `systemd-run --user --scope`",
+                quantities::size(Requirement::LIMIT_BYTES)
+            ),
             Requirement::Peer => "a second host (`--peer`)".to_owned(),
         };
         *needed.entry(what).or_default() += 1;

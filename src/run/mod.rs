@@ -6,6 +6,7 @@ mod header;
 mod interrupt;
 mod leftovers;
 mod lock;
+mod memory_group;
 mod peering;
 mod remote_file;
 mod resuming;

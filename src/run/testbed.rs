@@ -2,6 +2,7 @@
 //! and of a file to read over a network.
 
 use super::leftovers;
+use super::memory_group::{self, MemoryGroup};
 use super::peering::Peering;
 use super::remote_file::RemoteFixture;
 use crate::experiment::{Experiment, Placement, Requirement};
@@ -10,6 +11,7 @@ use crate::machine::Machine;
 use crate::plan::Cpus;
 use crate::record::{Header, PlannedPoint};
 use crate::sampling::{CoreWait, Setting};
+use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,6 +21,8 @@ pub struct Testbed {
     cpu_stat: Option<String>,
     peering: Option<Peering>,
     remote: Option<RemoteFixture>,
+    /// What limits the memory of trials that need that; made for the first of them.
+    memory: OnceCell<MemoryGroup>,
     /// Where trials leave files for one another; gone with the run.
     shared: leftovers::Shared,
 }
@@ -44,11 +48,13 @@ impl Testbed {
     pub fn new(header: &Header, active: &[PlannedPoint], peering: Option<Peering>) -> Self {
         let folder = PathBuf::from(&header.settings.folder);
         leftovers::sweep(&folder);
+        memory_group::sweep();
         Testbed {
             header: header.clone(),
             cpu_stat: header.machine.cpu_stat_path(),
             peering,
             remote: remote(&header.machine, active),
+            memory: OnceCell::new(),
             shared: leftovers::Shared::of_this_run(&folder),
         }
     }
@@ -123,6 +129,8 @@ impl Testbed {
             own_folder: self.shared.folder().to_owned(),
             remote: remote.map(RemoteFixture::file),
             peer: peering.map(|peering| peering.address().clone()),
+            memory: needs(Requirement::MemoryLimit)
+                .then(|| self.memory.get_or_init(MemoryGroup::new).limit().clone()),
             parent: std::process::id(),
         }
     }

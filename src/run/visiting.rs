@@ -150,7 +150,7 @@ impl Campaign {
         let needs = due.experiment.requires(point);
         let cpus = self.testbed.cpus().of(due.experiment, point);
         let setting = self.testbed.setting(due.seed, point.placement(), cpus, &needs, self.pace);
-        let mut process = Process::start("trial", due.seed)?;
+        let mut process = Process::start("trial", due.seed, setting.limit())?;
         process.tell(&Request { experiment: due.experiment.about().name.to_owned(), setting })?;
         self.processes += 1;
         Ok(Measuring { process, number: self.processes, asked: 0 })

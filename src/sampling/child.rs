@@ -1,13 +1,16 @@
 //! A measuring process, seen from the run: start it small and clean, ask it, bring its answers home, time it out, reap
 //! it.
 
+use super::memory_limit::MemoryLimit;
 use super::partner::die_with;
 use super::preparing;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -56,9 +59,9 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts it; nothing is asked yet.
-    pub fn start(command: &str, seed: u64) -> std::io::Result<Self> {
-        Ok(Process { child: start(command, seed)?, told: vec![] })
+    /// Starts it, by way of the limit on memory if that is what it takes; nothing is asked yet.
+    pub fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>) -> std::io::Result<Self> {
+        Ok(Process { child: start(command, seed, limit)?, told: vec![] })
     }
 
     /// Tells it something that it does not answer.
@@ -143,16 +146,19 @@ enum Heard {
     Nothing,
 }
 
-fn start(command: &str, seed: u64) -> std::io::Result<Child> {
+fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>) -> std::io::Result<Child> {
     let padding = "x".repeat((seed >> 16) as usize % MOST_PADDING as usize);
     let parent = std::process::id();
-    let mut process = Command::new(std::env::current_exe()?);
+    let (program, arguments, environment) = started_by(limit)?;
+    let mut process = Command::new(program);
     // One that is stopped before its first visit would else outlive a run that is killed.
     // SAFETY: between fork and exec only prctl and getppid are called.
     unsafe { process.pre_exec(move || die_with(parent).map_err(|_| std::io::ErrorKind::Other.into())) };
     process
+        .args(arguments)
         .arg(command)
         .env_clear()
+        .envs(environment)
         .env("PATH", "/usr/bin:/bin")
         .env("PAD", padding)
         .env(ASKED_BY, std::process::id().to_string())
@@ -162,6 +168,21 @@ fn start(command: &str, seed: u64) -> std::io::Result<Child> {
         .process_group(0)
         .spawn()
 }
+
+/// The program that becomes a measuring process, what it is told first, and what it needs to know: this one, or one that
+/// becomes this one.
+fn started_by(limit: Option<&MemoryLimit>) -> std::io::Result<Started> {
+    let own = std::env::current_exe()?;
+    Ok(match limit {
+        Some(MemoryLimit::Scope(scope)) => {
+            (scope.program.clone(), scope.arguments(&own), scope.environment.clone())
+        }
+        _ => (own, vec![], vec![]),
+    })
+}
+
+/// A program, its first arguments, and its environment.
+type Started = (PathBuf, Vec<OsString>, Vec<(String, String)>);
 
 /// Waits until there is something to read; false when the deadline passes or the run is interrupted.
 fn readable(descriptor: libc::c_int, deadline: Instant) -> bool {

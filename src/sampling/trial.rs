@@ -3,6 +3,7 @@
 use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, kernel_clock, overhead};
 use super::conditions::Snapshot;
 use super::counters::Counting;
+use super::memory_limit::MemoryLimit;
 use super::observations::Observations;
 use super::observe::{Found, Sampler};
 use super::occupancy::{self, CoreWait};
@@ -82,8 +83,18 @@ pub struct Setting {
     /// The other host, where the run has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<PeerAddress>,
+    /// The limit on memory that it measures within, or why it has none; `None` where it needs none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Result<MemoryLimit, String>>,
     /// The process that asks, with which the trial dies.
     pub parent: u32,
+}
+
+impl Setting {
+    /// The limit on memory, where there is one.
+    pub fn limit(&self) -> Option<&MemoryLimit> {
+        self.memory.as_ref().and_then(|limit| limit.as_ref().ok())
+    }
 }
 
 /// The process of a block of points, or of a single one: visits them one after the other and keeps what they share
@@ -142,6 +153,11 @@ fn sharing<T>(
     work: impl FnOnce(&Site, &SharedStopwatch) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     partner::die_with(setting.parent)?;
+    match &setting.memory {
+        Some(Ok(limit)) => limit.enter()?,
+        Some(Err(reason)) => return Err(Failure::Unsupported(reason.clone())),
+        None => {}
+    }
     // Work that is spread pins each of its threads, and needs to know where it may.
     setting.home.filter(|_| !setting.spread).map_or(Ok(()), affinity::pin)?;
     let stopwatch = SharedStopwatch::new(setting.clock, setting.ticks_per_second)

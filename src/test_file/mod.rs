@@ -13,7 +13,7 @@ mod room;
 pub use aligned::Aligned;
 pub use content::{Content, SECTOR};
 pub use device::{direct, ensure_accounted, served, served_to};
-pub use residency::{cached, cached_within, evict, page_bytes, warm};
+pub use residency::{Passing, cached, cached_within, evict, forget, page_bytes, warm};
 pub use room::Room;
 
 use crate::experiment::{Failure, Site};

@@ -86,13 +86,29 @@ fn by_mincore(file: &File, offset: u64, bytes: u64) -> Result<Cached, Failure> {
     Ok(Cached { bytes: resident * page_bytes(), unwritten: 0, with_requested: false })
 }
 
+/// Asks for a file to be dropped from the page cache.
+pub fn forget(file: &File) {
+    // SAFETY: takes no pointers; length 0 is the whole file.
+    unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+}
+
+/// A file of which the page cache keeps nothing when this is dropped: within a limit on memory that trials share, it would
+/// take what the next one is to find.
+#[derive(Debug)]
+pub struct Passing(pub TestFile);
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        forget(&self.0.file);
+    }
+}
+
 /// Drops a file from the page cache and makes sure that nothing of it is left there.
 pub fn evict(file: &File) -> Result<(), Failure> {
     let mut left = Cached::default();
     // A page that something else still holds, such as a read-ahead that has just ended, goes at the second asking.
     for _ in 0..5 {
-        // SAFETY: takes no pointers; length 0 is the whole file.
-        unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+        forget(file);
         left = cached(file)?;
         if left.bytes == 0 {
             return Ok(());

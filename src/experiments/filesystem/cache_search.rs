@@ -3,7 +3,7 @@
 
 use super::reader::{Call, ReadAhead, Reader};
 use crate::experiment::{Failure, Site};
-use crate::test_file::{TestFile, blocks, cached_within, served};
+use crate::test_file::{TestFile, blocks, cached_within, forget, served};
 use std::cell::Cell;
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -183,6 +183,14 @@ impl<'site> Search<'site> {
         Err(Failure::Unsupported(
             "the page cache keeps pages of the file although asked to drop them".to_owned(),
         ))
+    }
+}
+
+/// Within a limit on memory that trials share, what is left would take what the next one is to find.
+impl Drop for Search<'_> {
+    fn drop(&mut self) {
+        self.reader.close();
+        forget(&self.test.file);
     }
 }
 

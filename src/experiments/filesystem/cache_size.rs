@@ -4,7 +4,7 @@ use super::cache_search::{self, Search};
 use super::reader::Call;
 use crate::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Scale, Shown, Site, Workload, ensure, said,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, ensure, said,
 };
 use crate::machine::{self, Machine};
 use crate::quantity::{Unit, declared};
@@ -41,14 +41,15 @@ static ABOUT: About = About {
              without an order that a prefetcher could guess. `forward`, a cache that drops what was used longest ago \
              drops every piece just before it is asked for: all miss as soon as the file is a little larger, \
              so the drop is steep there and says nothing about how much is missing. The kernel reads \
-             ahead nothing (POSIX_FADV_RANDOM). Where a limit of the control group is smaller than memory, it is the \
-             limit's cache that is found.\n\nThe file is evicted first, and nothing else is dropped: no setting of \
+             ahead nothing (POSIX_FADV_RANDOM). All of this happens within a limit of 1 GiB on memory, the \
+             page cache included, where memory or a limit that was found is not smaller: in a control group that the run makes and \
+             removes, or in a scope of systemd's.\n\nThe file is evicted first, and nothing else is dropped: no setting of \
              the machine is touched.",
-    caveats: "Filling the cache pushes files of others out of it, within the limit of the control group. So where the cache may \
-              be larger than a quarter of the free disk or 4 GiB, the methods that need a file of data are skipped; a \
-              thorough run then reads a file of holes, whose pages take the same room, by residency alone. Above 64 GiB \
-              that, too, would take too long.",
-    version: 1,
+    caveats: "Filling the cache of a whole machine pushes the files of others out of it, and takes minutes. So the cache of a limit is \
+              found; what is found within it is the share of memory that files can have. A thorough run counts besides how much of all \
+              memory files take, by a file of holes, whose pages take the same room; above 64 GiB that, too, would take \
+              too long.",
+    version: 2,
     parameters: &[METHOD, ORDER, CALL, CONTENT],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(
@@ -87,8 +88,8 @@ impl Experiment for CacheSize {
     fn effort(&self, point: &Point, _: &Machine) -> Effort {
         match (point.name(&CONTENT), point.name(&ORDER), point.name(&CALL)) {
             (HOLES, _, _) => Effort::Thorough,
-            (_, "" | BACKWARD, "" | READ) => Effort::Quick,
-            (_, RANDOM, READ) | (_, BACKWARD, MMAP) => Effort::Standard,
+            (_, "", _) => Effort::Quick,
+            (_, BACKWARD, READ) => Effort::Standard,
             _ => Effort::Thorough,
         }
     }
@@ -97,17 +98,24 @@ impl Experiment for CacheSize {
         Unit::Bytes
     }
 
+    /// A file of holes costs no disk: it alone asks for all of the memory.
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        if point.name(&CONTENT) == HOLES { vec![] } else { vec![Requirement::MemoryLimit] }
+    }
+
     /// What is available, cache that can be dropped included: files compete with what processes hold, and win all else.
-    fn predict(&self, _: &Point, known: &Known) -> Result<Prediction, String> {
-        let available = known.machine.available_bytes().map_or_else(
-            || Basis::assumed(4e9, "the memory of a small machine: how much there is, is not known"),
-            |bytes| {
-                Basis::fact(
-                    bytes as f64,
-                    "memory that this process could have, within the control group's limit",
-                )
-            },
-        );
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let limit = Requirement::LIMIT_BYTES;
+        let available = match known.machine.available_bytes() {
+            available if point.name(&CONTENT) == DATA && available.is_none_or(|bytes| bytes > limit) => {
+                Basis::fact(limit as f64, "the limit that this run sets")
+            }
+            Some(bytes) => Basis::fact(
+                bytes as f64,
+                "memory that this process could have, within the control group's limit",
+            ),
+            None => Basis::assumed(4e9, "the memory of a small machine: how much there is, is not known"),
+        };
         Ok(Prediction::new().hardware("memory that nothing else holds", 1.0, available))
     }
 
@@ -153,12 +161,12 @@ impl Experiment for CacheSize {
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let found = |point: &Point| known.found(ABOUT.name, point);
         let timed = point(TIMING, DATA).named(&ORDER, BACKWARD).named(&CALL, READ);
-        let counted = found(&residency(DATA)).or_else(|| found(&residency(HOLES)));
-        let agreed = match (found(&residency(DATA)), found(&timed)) {
-            (Some(counted), Some(timed)) => Some(agreement(counted, timed)),
-            _ => found(&residency(HOLES)).map(alone),
-        };
-        agreed.into_iter().chain(counted.and_then(|counted| of_memory(counted, known))).collect()
+        let (limited, whole) = (found(&residency(DATA)), found(&residency(HOLES)));
+        let agreed = limited.zip(found(&timed)).map(|(counted, timed)| agreement(counted, timed));
+        let limited = limited.map(|counted| share(counted, allowed(known.machine)));
+        let of_all = whole.zip(all(known.machine)).map(|(counted, all)| share(counted, all));
+        let whole = whole.map(alone).into_iter().chain(of_all);
+        agreed.into_iter().chain(limited).chain(whole).collect()
     }
 
     fn time_limit(&self, _: &Point) -> Duration {
@@ -193,35 +201,45 @@ fn alone(counted: Found) -> Finding {
     Finding::of(
         Question::FileCache,
         said![
-            "The page cache holds ",
-            counted.named("page cache, counted"),
-            " of a file of holes by the kernel's count alone: a file of data for the method by timing would be larger than a \
-             run may make."
+            "In all of the memory the page cache holds ",
+            counted.named("page cache of all memory, counted"),
+            " of a file of holes by the kernel's count."
         ],
     )
 }
 
-/// Which part of the memory, or of the limit where one is tighter, a file can have.
-fn of_memory(counted: Found, known: &Known) -> Option<Finding> {
-    let exact = |bytes: u64| Found::exact(bytes as f64, counted.dimension);
-    let total = known.machine.memory.total_bytes.value().copied();
-    let limit = known.machine.conditions.limits.memory_bytes.value().copied().flatten();
-    let (whole, what) = match (total, limit) {
-        (Some(total), Some(limit)) if limit >= total => (total, "memory"),
-        (_, Some(limit)) => (limit, "limit of the control group"),
-        (Some(total), None) => (total, "memory"),
-        (None, None) => return None,
-    };
-    Some(Finding::of(
+/// How much memory a trial of these has, and what that is called: all, the limit of the control group that was found, or that
+/// of the run.
+pub fn allowed(machine: &Machine) -> (u64, &'static str) {
+    let own = (Requirement::LIMIT_BYTES, "limit that the run sets");
+    all(machine).filter(|(bytes, _)| *bytes <= own.0).unwrap_or(own)
+}
+
+fn all(machine: &Machine) -> Option<(u64, &'static str)> {
+    let total = machine.memory.total_bytes.value().map(|bytes| (*bytes, "memory"));
+    let limit = machine.conditions.limits.memory_bytes.value().copied().flatten();
+    let limit = limit.map(|bytes| (bytes, "limit of the control group"));
+    total.into_iter().chain(limit).min_by_key(|(bytes, _)| *bytes)
+}
+
+/// How much of a file this run has found the page cache to hold within [`allowed`], bytes; else all that is allowed.
+pub fn held(known: &Known) -> f64 {
+    known.median(ABOUT.name, &residency(DATA)).unwrap_or(allowed(known.machine).0 as f64)
+}
+
+/// Which part of what there is a file can have.
+fn share(counted: Found, (bytes, what): (u64, &'static str)) -> Finding {
+    let whole = Found::exact(bytes as f64, counted.dimension);
+    Finding::of(
         Question::FileCache,
         said![
             "That is ",
-            counted.share_of(exact(whole)).named("page cache over memory"),
+            counted.share_of(whole).named("page cache over memory"),
             format!(" of the {what}, "),
-            exact(whole).named(what),
+            whole.named(what),
             "."
         ],
-    ))
+    )
 }
 
 /// A tenth more than the cache can hold at most.
@@ -230,14 +248,7 @@ fn enough(ceiling: u64) -> u64 {
 }
 
 fn data(site: &Site, ceiling: u64) -> Result<TestFile, Failure> {
-    let test = TestFile::kept(site, "cache", enough(ceiling), Room::DEFAULT).map_err(|failure| match failure {
-        Failure::Unsupported(reason) => Failure::Unsupported(format!(
-            "the page cache may hold up to {}, and to find where it ends takes a larger file: {reason}; within a limit \
-             on memory (systemd-run --scope -p MemoryMax=1G) it is found there, and --thorough counts a file of holes",
-            declared::size(ceiling)
-        )),
-        broke @ Failure::Broke(_) => broke,
-    })?;
+    let test = TestFile::kept(site, "cache", enough(ceiling), Room::DEFAULT)?;
     evict(&test.file)?;
     Ok(test)
 }
@@ -283,6 +294,7 @@ fn by_residency<'site>(file: File) -> Result<Workload<'site>, Failure> {
             offset += read.map_err(|error| Failure::Broke(format!("reading the file: {error}")))? as u64;
         }
         let stayed = cached(&file)?.bytes;
+        test_file::forget(&file);
         ensure(stayed < bytes, "all of the file stayed: the cache is larger than the limit that was read")?;
         total.set((total.get().0 + stayed as f64, total.get().1 + bytes as f64));
         Ok(Some(stayed as f64))

@@ -9,6 +9,7 @@ mod metadata;
 mod read;
 mod reader;
 mod remote_read;
+mod reread;
 mod sustained;
 mod uring;
 mod write;
@@ -19,6 +20,7 @@ use crate::experiment::Experiment;
 pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &cache_size::CacheSize,
     &read::Read,
+    &reread::Reread,
     &remote_read::RemoteRead,
     &write::Write,
     &metadata::Metadata,

@@ -10,9 +10,10 @@ use super::cold;
 use super::reader::{Call, ReadAhead, Reader};
 use super::uring;
 use crate::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure, Observed,
-    Parameter, Point, Prediction, Shown, Site, Workload,
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure,
+    Observed, Parameter, Point, Prediction, Shown, Site, Workload,
 };
+use crate::experiments::device_facts;
 use crate::machine::Machine;
 use crate::test_file::blocks::{Order, Walk};
 use crate::test_file::{Room, TestFile, cached, direct, ensure_accounted, served, warm};
@@ -176,6 +177,24 @@ pub fn queued_point(depth: u64) -> Point {
 /// The point of the largest blocks in sequence past the cache.
 pub fn largest_direct_point() -> Point {
     points::largest_direct()
+}
+
+/// A block in sequence past the cache, as this run has found it, or by the device's rate.
+pub fn direct_block(block: u64, known: &Known) -> Basis {
+    let point = points::at(DIRECT, SEQUENTIAL, READ, block, USUAL_FILE);
+    known.measured(NAME, &point).unwrap_or_else(|| {
+        let byte = device_facts::byte(known);
+        Basis { value: byte.value * block as f64, ..byte }
+    })
+}
+
+/// A block copied out of the page cache, as this run has found it, or by the bytes.
+pub fn cached_block(block: u64, known: &Known) -> Basis {
+    let point = points::at(WARM, SEQUENTIAL, READ, block, USUAL_FILE);
+    known.measured(NAME, &point).unwrap_or_else(|| {
+        let byte = predicted::copied(known);
+        Basis { value: byte.value * block as f64, ..byte }
+    })
 }
 
 /// A block in the page cache, as this run has found it, for what else copies one; `None` where it has not.

@@ -4,7 +4,6 @@ use super::trials::{TRIALS, trials};
 use crate::experiment::{Failure, Found, Known, Placement, Point, RemoteFile, Requirement};
 use crate::machine::{self, Machine};
 use crate::quantity::Unit;
-use crate::quantity::declared;
 use crate::remote::{self, Client, read_block};
 use crate::replicate::past_cache::{Blocks, opened};
 use crate::replicate::sweep::{point, remote_block, served_block};
@@ -31,10 +30,10 @@ static CACHING: Method = Method {
     text: "A file is read whole, so that it is in memory as far as it fits, and then once more from its end to its beginning; the \
            second reading's average time of a block, for sizes from one to six eighths of the memory and in finer steps \
            about the jump.",
-    differs: "The blocks have 4 KiB; theirs are not told. Sizes go from two to eighteen sixteenths of the memory, or of the limit \
-              that the control group sets, for little else is in memory here. Files are no larger than 2 GiB: on a machine with more memory, a limit is needed.",
+    differs: "The blocks have 4 KiB; theirs are not told. Sizes go from two to eighteen sixteenths of the limit of 1 GiB on memory that is \
+              set for it, or of the memory where there is less: little else is in it.",
     placement: Placement::Free,
-    needs: &[],
+    needs: &[Requirement::MemoryLimit],
     limit: Duration::from_mins(5),
     measure: caching,
 };
@@ -166,23 +165,12 @@ fn penalty(known: &Known) -> Option<Found> {
     Some(found(points.first()?)?.minus(found(points.get(1)?)?))
 }
 
-/// The largest file that is made, bytes.
-const LARGEST: u64 = 2 << 30;
-
 fn caching(stage: &Stage) -> Result<Series, Failure> {
     let ceiling = machine::memory_ceiling()
         .ok_or_else(|| Failure::Unsupported("how much memory there is, is not known".to_owned()))?;
     let sizes: Vec<u64> =
         (2..=18).map(|part| ceiling / 16 * part).map(|size| size & !(BLOCK as u64 - 1)).collect();
     let largest = sizes.last().copied().unwrap_or_default();
-    if largest > LARGEST {
-        return Err(Failure::Unsupported(format!(
-            "the file cache may hold up to {}, and to pass it takes a file nearly as large (theirs had 6 GB for 8 GB of memory), \
-             where at most {} are written here; within a limit on memory (systemd-run --scope -p MemoryMax=1G) it is measured",
-            declared::size(ceiling),
-            declared::size(LARGEST)
-        )));
-    }
     let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
     let test = TestFile::nameless(stage.site, largest, Room::DEFAULT)?;
     let mut blocks = Blocks::of(opened(&test, 0)?, BLOCK)?;

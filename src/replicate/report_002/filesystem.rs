@@ -4,7 +4,7 @@ use super::trials::{TRIALS, some_trials, trials};
 use crate::experiment::{Failure, PEER, Placement, Point, Requirement};
 use crate::machine::{self, Machine};
 use crate::peer::ping::Ping;
-use crate::quantity::{Unit, declared};
+use crate::quantity::Unit;
 use crate::remote::{self, Client, read_block};
 use crate::replicate::past_cache::{Blocks, forgotten, opened};
 use crate::replicate::sweep::{point, served_block};
@@ -29,10 +29,11 @@ static CACHING: Method = Method {
     text: "Growing beginnings of a file of random data are read, in steps of a quarter of a power of two; caches are dropped after \
            each. The jump of a block's average time is looked for.",
     differs: "Each beginning is read twice and the second reading timed, without which nothing could come from the cache; the report \
-              does not say so. Only this file is dropped. It is no larger than 2 GiB, where theirs had twice the memory: on \
-              a machine with more, a limit is needed.",
+              does not say so. Only this file is dropped. Its beginnings go from a quarter of the limit of 1 GiB on \
+              memory that is set for it, or of the memory where there is less, to a fifth more than that; their file had twice \
+              the memory.",
     placement: Placement::OneCpu,
-    needs: &[],
+    needs: &[Requirement::MemoryLimit],
     limit: Duration::from_mins(5),
     measure: caching,
 };
@@ -169,22 +170,11 @@ fn far(order: &str, machine: &Machine) -> Point {
     served_block(machine, order, BLOCK as u64)
 }
 
-/// The largest file that is made, bytes.
-const LARGEST: u64 = 2 << 30;
-
 fn caching(stage: &Stage) -> Result<Series, Failure> {
     let ceiling = machine::memory_ceiling()
         .ok_or_else(|| Failure::Unsupported("how much memory there is, is not known".to_owned()))?;
     let sizes: Vec<u64> = (-8..=1).map(|quarters| beginning(ceiling, quarters)).collect();
     let largest = sizes.last().copied().unwrap_or_default();
-    if largest > LARGEST {
-        return Err(Failure::Unsupported(format!(
-            "the file cache may hold up to {}, and to pass it takes a larger file, where at most {} are written here; within a limit on \
-             memory (systemd-run --scope -p MemoryMax=1G) it is measured",
-            declared::size(ceiling),
-            declared::size(LARGEST)
-        )));
-    }
     let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
     let test = TestFile::nameless(stage.site, largest, Room::DEFAULT)?;
     let mut blocks = Blocks::of(opened(&test, 0)?, BLOCK)?;

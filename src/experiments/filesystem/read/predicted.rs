@@ -10,7 +10,7 @@ use crate::experiments::filesystem::uring::{INTERVAL, LATENCY};
 use crate::experiments::{device_facts, memory};
 
 /// Copying a byte out of memory that is not in the caches, nanoseconds.
-fn copied(known: &Known) -> Basis {
+pub fn copied(known: &Known) -> Basis {
     known.assumed_cycles(0.25, "a byte copied from memory to memory: some 4 bytes a cycle, 12 GB/s at 3 GHz")
 }
 

@@ -1,7 +1,7 @@
 //! Section 6.1: the size of the file cache, from the time to touch the pages of mapped files.
 
-use crate::experiment::{Failure, Placement, Point};
-use crate::machine::Machine;
+use crate::experiment::{Failure, Placement, Point, Requirement};
+use crate::machine::{self, Machine};
 use crate::quantity::Unit;
 use crate::replicate::mapping::Mapped;
 use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
@@ -58,6 +58,60 @@ fn told(bytes: u64, first: Usage) -> String {
         first.minor,
         bytes / page_bytes()
     )
+}
+
+static LARGER_FILES: Method = Method {
+    name: "file cache size",
+    text: "The files of the method above are doubled until the trials of one have not ended after three hours, when it was stopped; \
+           its size, that of the memory, was taken for that of the cache.",
+    differs: "Within a limit of 1 GiB on memory that is set for it, or in all of the memory where there is less; from an eighth of it to \
+              twice as much. The trials of a size are stopped after 20 s (with --quick 5 s).",
+    placement: Placement::OneCpu,
+    needs: &[Requirement::MemoryLimit],
+    limit: Duration::from_mins(5),
+    measure: larger_files,
+};
+
+const ENDED: &str = "trials that ended";
+const ENDLESS: &str = "trials that were stopped";
+
+fn larger_files(stage: &Stage) -> Result<Series, Failure> {
+    let ceiling = machine::memory_ceiling()
+        .ok_or_else(|| Failure::Unsupported("how much memory there is, is not known".to_owned()))?;
+    let patience_ns = stage.count(20, 5) as f64 * 1e9;
+    let mut series = Series::default();
+    for doubled in 0..=4 {
+        let bytes = ((ceiling / 8) << doubled) & !((1 << 20) - 1);
+        let file = zeros::file(stage, bytes)?;
+        let deadline = stage.site.stopwatch.now_ns() + patience_ns;
+        if !all_end(stage, &file, bytes, deadline)? {
+            return Ok(series.and(ENDLESS, bytes as f64, vec![bytes as f64]));
+        }
+        series = series.and(ENDED, bytes as f64, vec![bytes as f64]);
+    }
+    Ok(series.seen("the trials of every size ended".to_owned()))
+}
+
+/// Whether all trials of a file end before some moment.
+fn all_end(stage: &Stage, file: &File, bytes: u64, deadline: f64) -> Result<bool, Failure> {
+    /// Pages between two looks at the time.
+    const PAGES: usize = 256;
+    let page = page_bytes();
+    let map = Mapped::readable(file, bytes as usize)?;
+    expect_random(&map, file)?;
+    let order = shuffled(bytes / page, stage.site.seed);
+    for trial in 0..TRIALS {
+        if trial > 0 {
+            drop_cached(file);
+        }
+        for some in order.chunks(PAGES) {
+            touch(&map, some, page);
+            if stage.site.stopwatch.now_ns() > deadline {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// Nanoseconds a page of every trial, and the faults of the first.
@@ -139,11 +193,8 @@ pub const CACHE_SIZE: Row = Row {
     unit: Unit::Bytes,
     per: "",
     theirs: Theirs::Printed("s000-0299"),
-    replica: Replica::NotHere(
-        "they doubled the file until one of the size of the memory had not ended after three hours: it takes a file as large as \
-         this machine's memory, and hours in which it does nothing else",
-    ),
-    statistic: Statistic::variant(LATER, Fit::Maximum),
+    replica: Replica::By(&LARGER_FILES),
+    statistic: Statistic::variant(ENDLESS, Fit::Minimum),
     fathom: SameQuestion::Point("filesystem/cache_size", |machine| {
         nearest("filesystem/cache_size", machine, &[("method", &["residency"])], &[])
     }),

@@ -1,7 +1,7 @@
 //! Section 5.1: how large the file cache is, by reading files twice.
 
 use super::BLOCK;
-use crate::experiment::{Dimension, Failure, Found, Placement, Point};
+use crate::experiment::{Dimension, Failure, Found, Placement, Point, Requirement};
 use crate::machine::{self, Machine};
 use crate::quantity::Unit;
 use crate::quantity::declared::size;
@@ -19,9 +19,10 @@ const SIZE: Method = Method {
     text: "Files of random bytes of 32 MiB and so on by doubling: after purge, a file is read whole in blocks, then again, each block between rdtscStart() and \
            rdtscEnd(); bytes over the sum. The size is where the rate has fallen and falls no further, first among doubled sizes, then in steps of a \
            quarter of the last one that was fast.",
-    differs: "One file is read as far as each size; purge is POSIX_FADV_DONTNEED on it. Sizes end at twice what memory may be used, not at 16 GB.",
+    differs: "One file is read as far as each size; purge is POSIX_FADV_DONTNEED on it. Sizes end at twice the limit of 1 GiB on memory that is set \
+              for it (twice the memory where there is less), not at 16 GB.",
     placement: Placement::OneCpu,
-    needs: &[],
+    needs: &[Requirement::MemoryLimit],
     limit: Duration::from_mins(5),
     measure: cache_size,
 };
@@ -39,8 +40,6 @@ const CACHED: Method = Method {
 };
 
 const SMALLEST: u64 = 32 << 20;
-/// The largest file that is written to find where the cache ends.
-const LARGEST: u64 = 2 << 30;
 const FINE: &str = "fine";
 const DOUBLED: &str = "doubled";
 /// A rate that has fallen by this factor is no longer that of the cache.
@@ -116,14 +115,6 @@ fn cache_size(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     let ceiling = machine::memory_ceiling()
         .ok_or_else(|| Failure::Unsupported("how much memory there is, is not known".to_owned()))?;
-    if 2 * ceiling > LARGEST {
-        return Err(Failure::Unsupported(format!(
-            "the page cache may hold up to {}, and their method takes files of twice as much, where at most {} are written here; within a limit on \
-             memory (systemd-run --scope -p MemoryMax=1G) it is found there",
-            size(ceiling),
-            size(LARGEST)
-        )));
-    }
     let test = TestFile::kept(stage.site, "cache-size", 2 * ceiling, Room::DEFAULT)?;
     let each = |bytes: u64| Ok(read_again(&test.file, bytes)?.ticks_per_byte * ns);
     let mut doubled: Vec<(u64, f64)> = vec![];
