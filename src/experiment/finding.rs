@@ -266,13 +266,14 @@ impl Found {
         Figure { name: name.to_owned(), found: self }
     }
 
-    /// How many times as much, long or fast (`much`) as the other, as far as the two intervals tell them apart.
+    /// How many times as much, long or fast (`much`) as the other, as far as the two intervals tell them apart; `~` marks a ratio that
+    /// has none.
     pub fn times_as(self, much: &str, other: Found, name: &str) -> Statement {
         let times = said![self.over(other).named(name), format!(" times as {much}")];
         match self.differs_from(&other) {
             Some(true) => times,
             Some(false) => said!["the two cannot be told apart"],
-            None => said![times, ", as far as so few trials tell"],
+            None => said!["~", times],
         }
     }
 }

@@ -5,6 +5,9 @@ use super::words;
 use crate::experiment::{Dimension, Figure, Found, Piece, Statement};
 use crate::quantity::Unit;
 
+/// What a ratio is marked with that has no interval.
+pub(in crate::report) const APPROXIMATE: &str = "~ marks what comes from too few trials for an interval.";
+
 /// A statement in one paragraph of plain text.
 pub(in crate::report) fn text(statement: &Statement) -> String {
     let piece = |piece: &Piece| match piece {

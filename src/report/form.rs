@@ -67,20 +67,25 @@ pub trait Subject: Facts {
 /// The subject in a form. The style is that of the terminal, and concerns text alone.
 pub fn render(subject: &dyn Subject, form: Form, style: Style) -> String {
     match form {
-        Form::Text => subject.text(style),
+        Form::Text => searchable(&subject.text(style)),
         Form::Html => html::render(&subject.document(), subject.embedded().as_deref()),
-        Form::Markdown => markdown::render(&subject.document()),
+        Form::Markdown => searchable(&markdown::render(&subject.document())),
         Form::Latex => latex::render(&subject.document()),
-        Form::Synopsis => markdown::render(&subject.synopsis()),
+        Form::Synopsis => searchable(&markdown::render(&subject.synopsis())),
         Form::Json => subject.json(),
         Form::Csv => subject.rows(),
     }
 }
 
+/// Spaces that keep words together while lines are broken become plain ones, which searches find.
+fn searchable(text: &str) -> String {
+    text.replace(['\u{a0}', '\u{202f}'], " ")
+}
+
 /// The same of what is no document.
 pub fn render_facts(facts: &dyn Facts, form: FactsForm, style: Style) -> String {
     match form {
-        FactsForm::Text => facts.text(style),
+        FactsForm::Text => searchable(&facts.text(style)),
         FactsForm::Json => facts.json(),
     }
 }

@@ -193,6 +193,9 @@ pub fn share(share: f64) -> String {
 
 /// One value over another: `1.3×`, `0.87×`, `210×`.
 pub fn factor(factor: f64) -> String {
+    if factor == 0.0 {
+        return "none".to_owned();
+    }
     format!("{}×", significant(factor, 2))
 }
 
@@ -303,6 +306,7 @@ mod tests {
     fn factors_shares_and_counts_are_short() {
         assert_eq!(factor(1.28), "1.3×");
         assert_eq!(factor(0.0872), "0.087×");
+        assert_eq!(factor(0.0), "none");
         assert_eq!(factor(9.96), "10×");
         assert_eq!(factor(1234.0), "1234×");
         assert_eq!(plus_minus(0.0021), "±0.21 %");

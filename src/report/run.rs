@@ -224,7 +224,8 @@ fn lost(results: &Results) -> Option<String> {
     let (worst, point) = shares.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
     (worst > 0.0).then(|| {
         format!(
-            "A loop that only spins lost up to {} of its time to others just before the observations (most at {}, {}).",
+            "A loop that only spins lost up to {} of its time just before the observations, to other work or to other processes of \
+             the same point (most at {}, {}).",
             quantities::share(worst),
             point.experiment,
             words::label(point, &point.point)

@@ -235,7 +235,8 @@ fn cross_checks(results: &Results, style: Style) -> String {
 fn findings(results: &Results, style: Style) -> String {
     let overall = results.overall.iter().map(|said| style.wrapped("  ", &finding::text(&said.statement)));
     let text = overall.collect::<String>() + &by_experiment(results, |said| !said.is_miss(), style);
-    if text.is_empty() { text } else { style.title("What it means") + "\n" + &text }
+    let legend = if text.contains('~') { style.wrapped("  ", finding::APPROXIMATE) } else { String::new() };
+    if text.is_empty() { text } else { style.title("What it means") + "\n" + &text + &legend }
 }
 
 fn misses(results: &Results, style: Style) -> String {

@@ -78,25 +78,28 @@ impl<'run> Results<'run> {
         let core_hz = core_hz(run);
         let known = supported(run, &points, core_hz);
         let all = everything(run, &points, core_hz);
-        let mut findings: Vec<(String, Vec<Finding>)> = experiments_of(&points)
-            .filter_map(|experiment| {
-                let name = experiment.about().name;
-                let mut said = experiment.findings(&known);
-                said.extend(missed::findings(name, &points, &all));
-                (!said.is_empty()).then(|| (name.to_owned(), said))
+        let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
+        let names: Vec<&str> = methods.iter().map(|experiment| experiment.about().name).collect();
+        let misses = missed::told(&names, &points, &all);
+        let said = methods.iter().zip(misses.others);
+        let mut findings: Vec<(String, Vec<Finding>)> = said
+            .map(|(experiment, (name, missed))| {
+                (name, experiment.findings(&known).into_iter().chain(missed).collect())
             })
+            .filter(|(_, said): &(String, Vec<Finding>)| !said.is_empty())
             .collect();
         let mut mechanisms = mechanisms::found(&known, &points);
         let mut cross_checks = cross_checks::made(&known);
         let mut trends = trend::trends(run, &points, |_| true);
+        let mut overall: Vec<Finding> = nearness::finding(&points).into_iter().chain(misses.roots).collect();
         if virtual_peer::has_one(run) {
             virtual_peer::name(&mut points, &mut trends, &mut findings);
             let causes = mechanisms.iter_mut().flat_map(|cause| [&mut cause.headline, &mut cause.because]);
             let checks = cross_checks.iter_mut().map(|check| &mut check.statement);
-            causes.chain(checks).for_each(virtual_peer::name_in);
+            let overall = overall.iter_mut().map(|finding| &mut finding.statement);
+            causes.chain(checks).chain(overall).for_each(virtual_peer::name_in);
         }
         let accuracy = Accuracy::of(&points);
-        let overall = nearness::finding(&points).into_iter().collect();
         let core_shared = levels.and_then(|levels| CoreShared::of(run, &levels));
         Results {
             run,

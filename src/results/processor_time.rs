@@ -7,6 +7,9 @@ use crate::statistics::{self, Interval};
 /// The lowest rate that kernels tick at: where the rate is not known, the split is believed as little as this allows.
 const SLOWEST_TICK_HZ: f64 = 100.0;
 
+/// A share is told where it is known to so much on either side. At a share near none that takes some 20 ticks, at a half 100.
+const TELLING: f64 = 0.1;
+
 /// More processor time than the clock saw pass means that work between the observations was counted as well.
 const COUNTED_BESIDES: f64 = 1.05;
 
@@ -49,6 +52,11 @@ impl ProcessorTime {
             let kernel_interval = statistics::share_interval(in_kernel, ticks as u64);
             ProcessorTime { passed_ns, ran_ns: ran_ns.min(passed_ns), kernel_share, kernel_interval }
         })
+    }
+
+    /// Whether ticks tell the program's time from the kernel's: a share that may be a tenth more or less is none.
+    pub fn is_split_by_ticks(&self) -> bool {
+        self.kernel_interval.is_some_and(|ends| ends.high - ends.low <= 2.0 * TELLING)
     }
 
     /// Time in which the process did not run, nanoseconds.

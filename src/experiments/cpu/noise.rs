@@ -125,11 +125,20 @@ impl Experiment for Noise {
         lost.sort_by(|(_, one), (_, other)| other.value.total_cmp(&one.value));
         let Some((cpu, most)) = lost.first() else { return vec![] };
         let apart = lost.get(1).is_none_or(|(_, second)| most.differs_from(second) == Some(true));
-        let told = if apart {
-            format!("CPU {cpu} loses the most of its time: ")
-        } else {
-            format!("No CPU can be told to lose the most of its time; CPU {cpu} was seen to lose ")
+        let most_lost = most.named("time lost, the most");
+        let told = match lost.last().filter(|_| !apart) {
+            None => said![format!("CPU {cpu} loses the most of its time: "), most_lost],
+            Some((_, least)) => {
+                let least_lost = least.named("time lost, the least");
+                said![
+                    format!("{} CPUs lose alike: ", lost.len()),
+                    least_lost,
+                    " to ",
+                    most_lost,
+                    " of their time"
+                ]
+            }
         };
-        vec![Finding::of(Question::Experiment, said![told, most.named("time lost"), "."])]
+        vec![Finding::of(Question::Experiment, said![told, "."])]
     }
 }

@@ -182,7 +182,7 @@ impl Experiment for Write {
         vec![Finding::of(
             Question::Experiment,
             said![
-                "Writing 4 KiB takes ",
+                "Writing 4 KiB in random order takes ",
                 cached.named("write, in the page cache"),
                 "; to have them on the device takes ",
                 synced.named("write, on the device"),

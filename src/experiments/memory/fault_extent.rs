@@ -188,9 +188,9 @@ fn read_and_mapped(known: &Known) -> Option<Finding> {
     Some(Finding::of(
         Question::Experiment,
         said![
-            "A fault on a cold file has ",
+            "A fault on a cold file reads ",
             read.named("read by a fault"),
-            " read and maps ",
+            " and maps ",
             mapped.named("mapped by a fault on a cold file"),
             then,
             "."

@@ -190,7 +190,7 @@ impl Experiment for LoadedLatency {
             let setting = format!("{load}, pause {pause}");
             Some(said![
                 latency.named(&format!("load, {setting}")),
-                " while others draw ",
+                " beside background traffic of ",
                 drawn.named(&format!("drawn, {setting}")),
                 format!(" ({load}), "),
                 latency.times_as("long", idle, &format!("loaded over idle, {setting}"))

@@ -49,12 +49,20 @@ static ABOUT: About = About {
     trends: &[],
     shown: Shown::by(&[
         MainFigure::of(
-            "connect over loopback",
-            &[("phase", At::Name("connect")), ("path", At::Name("loopback"))],
+            "connect over loopback, across CPUs",
+            &[
+                ("phase", At::Name("connect")),
+                ("path", At::Name("loopback")),
+                ("placement", At::Name("across-cpus")),
+            ],
         ),
         MainFigure::of(
-            "close over loopback",
-            &[("phase", At::Name("close")), ("path", At::Name("loopback"))],
+            "close over loopback, across CPUs",
+            &[
+                ("phase", At::Name("close")),
+                ("path", At::Name("loopback")),
+                ("placement", At::Name("across-cpus")),
+            ],
         ),
         MainFigure::of("connect to the peer", &[("phase", At::Name("connect")), ("path", At::Name("peer"))]),
     ]),

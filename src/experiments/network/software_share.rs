@@ -13,8 +13,8 @@ pub fn software_and_network(here: Found, remote: Found, what: &str) -> Statement
             "software is ",
             here.share_of(remote).named(&format!("software over whole, {what}")),
             " of it, the network takes ",
-            remote.minus(here).named(&format!("network, {what}")),
-            if apart.is_none() { ", as far as so few trials tell" } else { "" }
+            if apart.is_none() { "~" } else { "" },
+            remote.minus(here).named(&format!("network, {what}"))
         ],
     }
 }

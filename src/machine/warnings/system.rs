@@ -6,8 +6,8 @@ use crate::machine::Event;
 use crate::machine::Machine;
 use crate::quantity::declared::{percent, size};
 
-/// Above this 1-minute load somebody else is computing too.
-const BUSY_LOAD: f64 = 0.5;
+/// Above this 1-minute load, as a share of the CPUs, somebody else is likely to compute where the measured work is.
+const BUSY_SHARE: f64 = 0.5;
 /// Below this share of stolen time a virtual machine is as good as undisturbed.
 const NOTABLE_STEAL: f64 = 0.001;
 /// Percent of the last 10 s in which tasks stalled on memory or disk.
@@ -47,12 +47,15 @@ pub(super) fn quota(machine: &Machine) -> Option<Warning> {
 
 pub(super) fn load(machine: &Machine) -> Option<Warning> {
     let [load, ..] = *machine.conditions.load_average.value()?;
-    if load <= BUSY_LOAD {
+    let cpus = machine.allowed_cpus().len().max(1);
+    if load <= BUSY_SHARE * cpus as f64 {
         return None;
     }
     Some(warning(
         "load",
-        format!("The machine is busy: {load:.2} tasks on average ran or waited in the last minute."),
+        format!(
+            "Others use the machine: {load:.2} tasks on {cpus} CPUs on average ran or waited in the last minute."
+        ),
         "Stop other work (`top` shows it), or wait a minute if it was your own build.",
     ))
 }

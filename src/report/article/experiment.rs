@@ -93,6 +93,7 @@ fn figures(found: &Results, name: &str, key: &Key, tables: &[(Unit, Table)]) -> 
 fn analysis(found: &Results, name: &str) -> Vec<Block> {
     let (missed, said): (Vec<&Finding>, Vec<&Finding>) =
         found.findings_of(name).iter().partition(|said| said.is_miss());
+    let approximate = said.iter().any(|said| finding::text(&said.statement).contains('~'));
     let texts = |said: Vec<&Finding>| -> Vec<Text> {
         said.into_iter().map(|said| Text::prose(&finding::text(&said.statement))).collect()
     };
@@ -109,6 +110,7 @@ fn analysis(found: &Results, name: &str) -> Vec<Block> {
     let mut blocks = vec![];
     if !said.is_empty() {
         blocks.push(Block::List(said));
+        blocks.extend(approximate.then(|| Block::Aside(Tone::Faint, finding::APPROXIMATE.into())));
     }
     if !missed.is_empty() {
         let lead = "Predictions that missed by more than a factor of two, and why:";

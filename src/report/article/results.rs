@@ -215,5 +215,5 @@ fn gathered(point: &PointResult, median: Text) -> Text {
         format!("{} ({})", quantities::value(point.unit, mode.centre), quantities::percent(mode.share))
     });
     let before = if point.baseline.is_some() { ", before the baseline is subtracted" } else { "" };
-    median.noted(format!("Gathers around {}{before}.", modes.collect::<Vec<_>>().join(" and ")))
+    median.noted(format!("Modes: {}{before}.", modes.collect::<Vec<_>>().join(" and ")))
 }

@@ -118,7 +118,7 @@ fn doubt(point: &PointResult) -> Vec<String> {
     let not_judged = point.evidence.not_judged().map(|other| format!("Its evidence is not judged: {other}."));
     let has_interval = point.outcome.observed().is_some_and(|found| found.interval.is_some());
     let interval = (!has_interval).then(|| "Fewer than six trials: no interval.".to_owned());
-    let modes = (point.modes.len() > 1).then(|| "Gathers around more than one value.".to_owned());
+    let modes = (point.modes.len() > 1).then(|| "Has more than one mode.".to_owned());
     evidence.into_iter().chain(not_judged).chain(interval).chain(modes).collect()
 }
 

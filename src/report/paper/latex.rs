@@ -1,6 +1,6 @@
-//! The tables of a document in LaTeX, for a paper: a `longtable` each, numbered, with a label, and with the rules of the
-//! package `booktabs`. Nothing but the tables: `\input` the file in a document that loads `longtable` and `booktabs`.
-//! What only some readers want (long lists that are folded elsewhere) is left out.
+//! The tables of a document and what is said of them in LaTeX, for a paper: a `longtable` each, numbered, with a label, and
+//! with the rules of the package `booktabs`. `\input` the file in a document that loads `longtable` and `booktabs`. Figures,
+//! and what only some readers want (long lists that are folded elsewhere), are left out.
 
 use super::numbers::{Numbers, Place, TableNotes};
 use super::{Align, Block, Column, Document, Group, Key, Piece, Section, Sign, Table, Text, Weight};
@@ -28,6 +28,7 @@ struct Form<'a> {
 
 impl Form<'_> {
     fn section(&mut self, section: &Section) {
+        let _ = writeln!(self.text, "\n\\subsection*{{{}}}", self.phrase(&section.title));
         section.blocks.iter().for_each(|block| self.block(block));
         section.sections.iter().for_each(|part| self.section(part));
     }
@@ -36,6 +37,17 @@ impl Form<'_> {
         match block {
             Block::Table(table) => self.table(table),
             Block::Folded { long: false, blocks, .. } => blocks.iter().for_each(|block| self.block(block)),
+            Block::Paragraph(text) | Block::Aside(_, text) | Block::Question(text) => {
+                let _ = writeln!(self.text, "\n{}", self.phrase(text));
+            }
+            Block::Heading(title) => {
+                let _ = writeln!(self.text, "\n\\paragraph{{{}}}", plain(title));
+            }
+            Block::List(items) => {
+                let items: String =
+                    items.iter().map(|item| format!("\\item {}\n", self.phrase(item))).collect();
+                let _ = writeln!(self.text, "\n\\begin{{itemize}}\n{items}\\end{{itemize}}");
+            }
             _ => {}
         }
     }
@@ -186,6 +198,8 @@ fn sign(letter: char) -> &'static str {
         '`' => "\\textasciigrave{}",
         'µ' | 'μ' => "$\\mu$",
         '×' => "$\\times$",
+        '÷' => "$\\div$",
+        'λ' => "$\\lambda$",
         '±' => "$\\pm$",
         '·' => "$\\cdot$",
         '–' => "--",
@@ -227,7 +241,7 @@ mod tests {
     #[test]
     fn a_name_cannot_become_a_command() {
         assert_eq!(plain("\\input{x} & 5 % a_b"), "\\textbackslash{}input\\{x\\} \\& 5 \\% a\\_b");
-        assert_eq!(plain("3 µs × 2"), "3 $\\mu$s $\\times$ 2");
+        assert_eq!(plain("3 µs × 2 ÷ 4"), "3 $\\mu$s $\\times$ 2 $\\div$ 4");
         assert!(!comment("x\n\\input{y}").contains('\n'));
     }
 }

@@ -112,12 +112,12 @@ impl<'run> Missed<'run> {
         if spent.passed_ns > FAIR * self.measured.value || half < self.prediction.total() {
             return Reason::Untold;
         }
-        let Some(kernel) = spent.kernel_interval else {
-            return if spent.waited_ns() >= half { Reason::Waiting } else { Reason::Untold };
-        };
         if spent.waited_ns() >= half {
-            Reason::Waiting
-        } else if kernel.low * spent.ran_ns >= half {
+            return Reason::Waiting;
+        }
+        let split = spent.kernel_interval.filter(|_| spent.is_split_by_ticks());
+        let Some(kernel) = split else { return Reason::Untold };
+        if kernel.low * spent.ran_ns >= half {
             Reason::Kernel
         } else if (1.0 - kernel.high) * spent.ran_ns >= half {
             Reason::Program

@@ -48,7 +48,12 @@ pub fn finding(reason: &Reason, group: &[Missed], known: &Known) -> Option<Findi
     };
     let factor = furthest.measured.scaled(1.0 / furthest.prediction.total());
     let factor = Found { dimension: Dimension::Ratio, ..factor };
-    let lead = said![lead, ": a factor of ", factor.named("measured over predicted"), ". "];
+    // Nothing is no part of what was predicted.
+    let lead = if furthest.measured.value > 0.0 {
+        said![lead, ": a factor of ", factor.named("measured over predicted"), ". "]
+    } else {
+        said![lead, ". "]
+    };
     Some(Finding::of(Question::Miss, said![lead, because(reason, furthest, known)]))
 }
 
@@ -71,11 +76,12 @@ fn because(reason: &Reason, furthest: &Missed, known: &Known) -> Statement {
             said!["It is no more than the prediction allowed; too much is deducted by: ", listed(names), "."]
         }
         Reason::Alone(name) => {
-            let wrong = if furthest.factor > 1.0 { "too low, or another is missing" } else { "too high" };
-            said![
-                format!("The prediction has one term alone, which is {wrong}: {name}."),
-                aged(name, furthest, known)
-            ]
+            let wrong = if furthest.factor > 1.0 {
+                "something else costs time, or it is too low"
+            } else {
+                "it is too high"
+            };
+            said![format!("Predicted from one term alone, {name}: {wrong}."), aged(name, furthest, known)]
         }
         Reason::Untold => untold(furthest, known),
     }
@@ -89,16 +95,13 @@ fn listed(names: &[String]) -> String {
 fn terms_told(names: &[String], furthest: &Missed, known: &Known) -> Statement {
     let terms = furthest.terms(false).filter(|term| names.contains(&term.what));
     let each = terms.map(|term| {
-        let value = furthest.figure(term.value());
-        let name = format!("term over measured: {}", term.what);
-        let times = said![", ", value.over(furthest.measured).named(&name), " times all that was measured"];
-        // A ratio to a measured zero is not defined.
-        let times = if furthest.measured.value > 0.0 { times } else { Statement::default() };
-        said![format!("{}: ", term.what), value.named(&format!("term: {}", term.what)), times]
+        let value = furthest.figure(term.value()).named(&format!("term: {}", term.what));
+        said![format!("{} alone was put at ", term.what), value]
     });
     let each = Statement::joined(each.collect(), "; ").unwrap_or_default();
     let aged = names.iter().map(|name| aged(name, furthest, known)).collect();
-    said!["Too high: ", each, ".", Statement::joined(aged, "").unwrap_or_default()]
+    let all = furthest.measured.named("all that was measured");
+    said![each, "; all took ", all, ".", Statement::joined(aged, "").unwrap_or_default()]
 }
 
 fn together(furthest: &Missed) -> Statement {
@@ -127,12 +130,12 @@ fn lacking(reason: &Reason, furthest: &Missed, known: &Known) -> Statement {
              longer than was predicted of all."
         ],
         Reason::Kernel => said![
-            "Most of it the kernel ran, longer than was predicted of all: what lacks is software, of which ",
+            "Most of it the kernel ran, longer than was predicted of all: the missing time is in the kernel, of which ",
             furthest.figure(part(Part::Software)).named("software predicted"),
             " was predicted."
         ],
         _ => said![
-            "Most of it the program ran in user mode, longer than was predicted of all: what lacks is hardware, of which ",
+            "Most of it the program ran in user mode, longer than was predicted of all: the missing time is in the processor, of which ",
             furthest.figure(part(Part::Hardware)).named("hardware predicted"),
             if known.machine.is_virtual() {
                 " was predicted (the time of the hypervisor's exits is counted with it)."
@@ -141,13 +144,17 @@ fn lacking(reason: &Reason, furthest: &Missed, known: &Known) -> Statement {
             }
         ],
     };
-    said!["Missing: ", missing.named("measured less predicted"), ". ", shares(&spent), ". ", verdict]
+    said!["Missing: ", missing.named("measured less predicted"), ". ", shares(&spent), verdict]
 }
 
-/// Where the time went, in shares.
+/// Where the time went, in shares. That of waiting is exact; program and kernel are told apart where the kernel's ticks can.
 fn shares(spent: &ProcessorTime) -> Statement {
     let share = |value: f64, interval| Found { value, interval, dimension: Dimension::Share };
     let ran = spent.ran_ns / spent.passed_ns;
+    let waiting = share(1.0 - ran, None).named("waiting");
+    if !spent.is_split_by_ticks() {
+        return said!["This process did not run for ", waiting, " of the time. "];
+    }
     let kernel = share(spent.kernel_share, spent.kernel_interval).scaled(ran);
     let program = share(spent.kernel_share, spent.kernel_interval).rest().scaled(ran);
     said![
@@ -156,14 +163,20 @@ fn shares(spent: &ProcessorTime) -> Statement {
         ", in the program for ",
         program.named("program"),
         ", without either for ",
-        share(1.0 - ran, None).named("waiting")
+        waiting,
+        ". "
     ]
 }
 
 /// Nothing follows: what is known besides.
 fn untold(furthest: &Missed, known: &Known) -> Statement {
     let counted = match (furthest.result.unit, furthest.factor > 1.0, furthest.result.processor_time) {
-        (Unit::Nanoseconds, true, Some(spent)) => said![" ", shares(&spent), "."],
+        (Unit::Nanoseconds, true, Some(spent)) if spent.is_split_by_ticks() => {
+            said![" ", shares(&spent)]
+        }
+        (Unit::Nanoseconds, true, Some(_)) => {
+            " Too few ticks of the kernel fell into it to tell the program's time from the kernel's.".into()
+        }
         (Unit::Nanoseconds, true, None) => {
             " Where the time went was not counted apart from other work.".into()
         }
@@ -187,7 +200,7 @@ fn aged(name: &str, furthest: &Missed, known: &Known) -> Statement {
     let Source::Measured { experiment, point } = &then.source else { return Statement::default() };
     let source = said![format!("{experiment}, "), Statement::point(experiment, point)];
     if distance(now.each / then.each) <= UNCHANGED {
-        return said![" What it takes from ", source, ", held to the end of the run."];
+        return Statement::default();
     }
     said![
         " What it took from ",

@@ -43,7 +43,13 @@ fn address_space(known: &Known) -> Option<Finding> {
 fn switch_against_creation(known: &Known) -> Option<Finding> {
     let told = |what: &str, switch: Found, creation: Found| {
         let name = format!("creation over switch, {what}");
-        said![what.to_owned(), " ", creation.times_as("much", switch, &name)]
+        match creation.differs_from(&switch) {
+            Some(false) => said![what, " and a switch: the two cannot be told apart"],
+            apart => {
+                let about = if apart.is_none() { "~" } else { "" };
+                said![what, " costs ", about, creation.over(switch).named(&name), " switches"]
+            }
+        }
     };
     let found = |experiment, point: &Point| known.found(experiment, point);
     let process = found(NAME, &between(PIPE_NET, PROCESSES))
@@ -53,10 +59,7 @@ fn switch_against_creation(known: &Known) -> Option<Finding> {
         .zip(found("cpu/thread_creation", &thread_creation::whole()))
         .map(|(switch, creation)| told("a thread", switch, creation));
     let told = Statement::joined(process.into_iter().chain(thread).collect(), ", ")?;
-    Some(Finding::of(
-        Question::Thread,
-        said!["To make and end one, against a switch to one that is there, costs: ", told, "."],
-    ))
+    Some(Finding::of(Question::Thread, said!["Made and ended, ", told, "."]))
 }
 
 /// What entering the kernel, and what it decides there, adds to a change of stacks.

@@ -46,12 +46,17 @@ fn ways_compared(known: &Known) -> Option<Finding> {
     let other = |by: &'static str| {
         let (_, rate) = best(by, WITHIN, known)?;
         let times = rate.times_as("fast", tcp, &format!("{by} over TCP"));
-        Some(said![format!("; a {by} "), rate.named(&format!("best of a {by}")), ", ", times])
+        let here = known.found_along(NAME, &point(by, WITHIN, SEND, 0, Placement::OneCpu), &CHUNK);
+        let here = here.into_iter().map(|(_, rate)| rate).max_by(|one, two| one.value.total_cmp(&two.value));
+        let here = here.map_or_else(Statement::default, |rate| {
+            said![", on one CPU ", rate.named(&format!("best of a {by}, one CPU"))]
+        });
+        Some(said![format!("; a {by} "), rate.named(&format!("best of a {by}")), ", ", times, here])
     };
     Some(Finding::of(
         Question::Experiment,
         said![
-            "TCP over loopback moves ",
+            "Across CPUs TCP over loopback moves ",
             tcp.named("best of TCP, loopback"),
             format!(" at its best, in chunks of {}", declared::size(chunk)),
             other(UNIX).unwrap_or_default(),

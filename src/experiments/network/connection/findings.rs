@@ -33,7 +33,7 @@ fn round_trip(path: &str, known: &Known) -> Option<Found> {
 /// So many round trips of one byte.
 fn round_trips(of: &str, path: &str, known: &Known) -> Option<Statement> {
     let (whole, round_trip) = (found(of, path, known)?, round_trip(path, known)?);
-    let way = if path == PEER { "to the peer" } else { "over loopback" };
+    let way = if path == PEER { "to the peer" } else { "over loopback across CPUs" };
     Some(said![
         whole.named(&format!("{of}, {path}")),
         format!(" {way}, or "),
@@ -79,7 +79,7 @@ fn close_against_end(known: &Known) -> Option<Finding> {
     Some(Finding::of(
         Question::SetUp,
         said![
-            "Over loopback close returns after ",
+            "Over loopback across CPUs close returns after ",
             close.named("close, loopback"),
             "; that both sides have ended takes ",
             end.named("graceful end, loopback"),
