@@ -72,6 +72,21 @@ fn a_design_that_never_had_its_flags_is_unknown() {
 }
 
 #[test]
+fn a_counter_that_is_constant_on_some_cpus_only_is_not_invariant() {
+    let of = |second: &str| {
+        let cpu =
+            |number, flags| format!("processor : {number}\\nvendor_id : GenuineIntel\\nflags : {flags}");
+        let both = format!("{}\\n\\n{}", cpu(0, "fpu constant_tsc nonstop_tsc"), cpu(1, second));
+        let machine = described(&format!("/proc/cpuinfo = {both}\n"), &Described::default());
+        machine.processor.tick_counter.invariant
+    };
+    assert_eq!(of("fpu constant_tsc nonstop_tsc").value(), Some(&true));
+    let differ = of("fpu");
+    assert_eq!(differ.value(), Some(&false));
+    assert!(differ.source().contains("CPU 1"), "{differ:?}");
+}
+
+#[test]
 fn a_server_with_two_sockets() {
     let host = Described { affinity: (0..128).collect(), ..Described::default() };
     let machine = described(&server(), &host);

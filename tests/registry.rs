@@ -136,6 +136,11 @@ fn points_are_distinct_and_set_only_declared_parameters() {
     }
 }
 
+/// Figures of which nothing is published, or which are expected to be nothing at all, so that no factor could tell how far off a
+/// prediction was.
+const UNPREDICTED: [(&str, &str); 3] =
+    [("cpu/shared_core", "slowed"), ("network/bandwidth", "ramp"), ("network/bandwidth", "loss")];
+
 #[test]
 fn every_point_is_predicted_with_its_derivation_on_a_machine_of_which_nothing_is_known() {
     let machine = described::machine();
@@ -143,8 +148,12 @@ fn every_point_is_predicted_with_its_derivation_on_a_machine_of_which_nothing_is
     for experiment in experiments::all() {
         for point in points(experiment) {
             let name = experiment.about().name;
-            let prediction =
-                experiment.predict(&point, &known).unwrap_or_else(|why| panic!("{name} {point}: {why}"));
+            let figure = point.get("figure").map(ToString::to_string).unwrap_or_default();
+            let prediction = match experiment.predict(&point, &known) {
+                Ok(prediction) => prediction,
+                Err(_) if UNPREDICTED.contains(&(name, figure.as_str())) => continue,
+                Err(why) => panic!("{name} {point}: {why}"),
+            };
             assert!(
                 prediction.total().is_finite() && prediction.total() > 0.0,
                 "{name} {point}: {prediction:?}"

@@ -298,3 +298,31 @@ fn eight_thousand_points_cost_eight_times_what_a_thousand_cost() {
     let (more, longer) = (many as f64 / few as f64, long / short);
     assert!(longer < 2.5 * more, "{more:.1} times the points took {longer:.1} times as long ({long:.2} s)");
 }
+
+#[test]
+fn strides_reach_memory_behind_any_last_cache_by_default() {
+    for mib in [8, 32, 480] {
+        let table = (0..3).map(|level| {
+            let kib = [48, 2048, mib << 10][level];
+            described::planted::cache(
+                0,
+                level,
+                if level == 0 { "Data" } else { "Unified" },
+                level as u8 + 1,
+                kib,
+                "0",
+            )
+        });
+        let memory =
+            "/sys/devices/system/cpu/online = 0\n/proc/meminfo = MemAvailable: 20000000 kB\n".to_owned();
+        let machine = on(&(memory + &table.collect::<String>()), [0]);
+        let plan = planned(&machine, Effort::Standard, &Asked::default());
+        let strided = |planned: &&PlannedPoint| {
+            planned.skip.is_none()
+                && planned.point.get("order").is_some_and(|order| order.to_string() == "fixed stride")
+        };
+        let size = |point: &Point| point.get("size").unwrap().to_string().parse::<u64>().unwrap();
+        let largest = plan.iter().filter(strided).map(|planned| size(&planned.point)).max().unwrap();
+        assert!(largest >= 2 * (mib << 20), "{mib} MiB, and strides over {largest} bytes at most");
+    }
+}

@@ -118,9 +118,10 @@ fn unmeasured() -> Fact<f64> {
 
 /// Reads everything about the processor.
 pub(super) fn read(root: &Root, host: &dyn Host, cpu: Option<usize>) -> Processor {
-    let info = root.text("/proc/cpuinfo").map(|info| of_cpu(&info, cpu).to_owned());
+    let all = root.text("/proc/cpuinfo");
+    let info = all.clone().map(|info| of_cpu(&info, cpu).to_owned());
     let folder = format!("/sys/devices/system/cpu/cpu{}", cpu.unwrap_or(0));
-    let tick_counter = tick_counter(&info, host);
+    let tick_counter = tick_counter(&info, &all, host);
     let [family, model, stepping] = signature(root, &folder, &info, host);
     let (specified_base, specified_maximum) = cpuid::specified_frequencies(host);
     let vendor = vendor(root, &folder, &info, host);
@@ -279,15 +280,27 @@ fn momentary(root: &Root, folder: &str, info: &Fact<String>) -> Fact<f64> {
         .or_else(|| scaled(root, &format!("{folder}/cpufreq/scaling_cur_freq")))
 }
 
-fn tick_counter(info: &Fact<String>, host: &dyn Host) -> TickCounter {
+/// Of all CPUs that /proc/cpuinfo shows, the first whose counter is not constant where others' are (R-TIM-07): an instruction tells
+/// of one CPU.
+fn inconstant(all: &Fact<String>) -> Option<Fact<bool>> {
+    let constant = |part| Some((field(part, "processor")?, field(part, "flags")?.contains("constant_tsc")));
+    let cpus: Vec<(&str, bool)> = all.value()?.split("\n\n").filter_map(constant).collect();
+    let differ = cpus.iter().any(|(_, constant)| *constant);
+    let (cpu, _) = cpus.iter().find(|(_, constant)| differ && !constant)?;
+    Some(Fact::known(false, format!("{}: CPU {cpu} has no constant_tsc, others have", all.source())))
+}
+
+fn tick_counter(info: &Fact<String>, all: &Fact<String>, host: &dyn Host) -> TickCounter {
     let flags = line(info, "flags");
     let has = |flag: &str| flags.clone().map(|flags| flags.split_whitespace().any(|name| name == flag));
     TickCounter {
         declared_hz: cpuid::tsc_frequency(host).or_else(|| arm_rate(host)).or_else(|| from_bogomips(info)),
         // The Arm architecture fixes the rate of its generic timer, so knowing that it is Arm is enough.
-        invariant: cpuid::bit(host, 0x8000_0007, 3, 8)
-            .or_else(|| has("nonstop_tsc"))
-            .or_else(|| line(info, "CPU implementer").map(|_| true).via(" (Arm: fixed by the architecture)")),
+        invariant: inconstant(all).unwrap_or_else(|| {
+            cpuid::bit(host, 0x8000_0007, 3, 8).or_else(|| has("nonstop_tsc")).or_else(|| {
+                line(info, "CPU implementer").map(|_| true).via(" (Arm: fixed by the architecture)")
+            })
+        }),
         rdtscp: cpuid::bit(host, 0x8000_0001, 3, 27).or_else(|| has("rdtscp")),
     }
 }

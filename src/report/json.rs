@@ -147,6 +147,8 @@ struct TrendReport<'run> {
     intercept_low: Option<f64>,
     intercept_high: Option<f64>,
     r_squared: Option<f64>,
+    largest_residual: Option<f64>,
+    robust_slope: Option<f64>,
     points: usize,
 }
 
@@ -308,6 +310,8 @@ fn trend(result: &TrendResult) -> TrendReport<'_> {
         intercept_low,
         intercept_high,
         r_squared: line.r_squared,
+        largest_residual: result.largest_residual().map(|(_, left)| left),
+        robust_slope: result.robust_slope(),
         points: line.points,
     }
 }

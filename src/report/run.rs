@@ -344,11 +344,23 @@ pub(super) fn trend(trend: &TrendResult) -> String {
     };
     let fit =
         line.r_squared.map(|share| format!(", R² {}", quantities::significant(share, 4))).unwrap_or_default();
+    let left = trend.largest_residual().map(|(at, left)| {
+        format!(
+            ", {} off it at most (at {})",
+            quantities::value(trend.unit, left.abs()),
+            quantities::significant(at, 4)
+        )
+    });
+    let robust = trend
+        .robust_slope()
+        .map(|slope| format!(", slope by medians {}", quantities::value(trend.unit, slope)));
     format!(
-        "{} {}, {} at zero{fit}, {}",
+        "{} {}, {} at zero{fit}{}{}, {}",
         said(trend.slope(), trend.slope_interval()),
         trend.slope_of,
         said(line.intercept, line.intercept_interval),
+        left.unwrap_or_default(),
+        robust.unwrap_or_default(),
         plural(line.points, "point")
     )
 }

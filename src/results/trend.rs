@@ -43,6 +43,19 @@ impl TrendResult {
         Some(Interval { low: ends.low * self.step, high: ends.high * self.step })
     }
 
+    /// Where a point is furthest from the line, and by how much, in `unit`.
+    pub fn largest_residual(&self) -> Option<(f64, f64)> {
+        let left = statistics::residuals(&self.line, &self.points);
+        let placed = self.points.iter().map(|(x, _)| *x).zip(left);
+        placed.max_by(|(_, one), (_, other)| one.abs().total_cmp(&other.abs()))
+    }
+
+    /// What one step costs by the median of the slopes between all pairs of points (Theil and Sen), which a few points out of
+    /// line do not move: far from [`TrendResult::slope`] the line is not straight. In `unit`.
+    pub fn robust_slope(&self) -> Option<f64> {
+        statistics::theil_sen(&self.points).map(|line| line.slope * self.step)
+    }
+
     /// Tells experiments of the line, by their own name of its group.
     pub fn teach(&self, known: &mut Known, group: &Point) {
         let found = |value, interval| Found { value, interval, dimension: Dimension::Of(self.unit) };

@@ -181,6 +181,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_interrupts_add_and_counters_that_do_not_count_are_left_out() {
+        assert_eq!(lower_quartile(vec![f64::NAN, 0.0, f64::INFINITY]), None);
+        let seen = lower_quartile(vec![0.2, 0.2, 0.2, f64::NAN, 0.35, 4.0]).unwrap();
+        assert!((seen - 0.2).abs() < 1e-12, "{seen}");
+    }
+
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[test]
+    fn a_core_takes_between_one_and_twelve_additions_in_a_cycle() {
+        let clock =
+            Machine::from_root(&crate::machine::Root::new("/nowhere"), &Live, std::path::Path::new("/"));
+        let clock = Qualification::run(&clock, Some(ClockKind::MonotonicRaw));
+        let seen = lower_quartile((0..100).map(|_| timed_cycles_per_instruction(&clock)).collect()).unwrap();
+        assert!((1.0 / 12.0..=1.05).contains(&seen), "{seen} cycles an instruction");
+    }
+
+    #[test]
     fn chains_that_disagree_give_no_estimate() {
         assert_eq!(agreed(&[14.0e9, 2.4e9, 2.4e9]), None, "a chain folded at rename");
         assert_eq!(agreed(&[2.41e9, 2.43e9, 2.42e9]), Some(2.42e9));

@@ -80,9 +80,14 @@ fn unreadable(machine: &Machine) -> Option<String> {
 
 /// Why the counter is no clock on this machine, whatever it shows now.
 fn varying(machine: &Machine) -> Option<String> {
-    (machine.processor.tick_counter.invariant.value() == Some(&false)).then(|| {
-        "the counter is not invariant: it changes its rate with the core or stops when it sleeps".to_owned()
-    })
+    match machine.processor.tick_counter.invariant.value() {
+        Some(true) => None,
+        Some(false) => Some(
+            "the counter is not invariant: it changes its rate with the core or stops when it sleeps"
+                .to_owned(),
+        ),
+        None => Some("nothing tells whether the counter is invariant".to_owned()),
+    }
 }
 
 /// What the examination found wrong.
@@ -209,6 +214,19 @@ mod tests {
             let steps = steps(&clock, &cpus, |cpu| here.set(cpu));
             assert_eq!(steps.iter().filter(|step| **step < 0).count(), 1, "CPU {on}");
             assert!(steps.len() < 200_000);
+        }
+    }
+
+    #[test]
+    fn a_counter_of_which_nothing_tells_that_it_is_invariant_is_not_used() {
+        use crate::machine::Fact;
+
+        let mut machine = Machine::describe(std::path::Path::new("."));
+        machine.processor.tick_counter.invariant = Fact::known(true, "a test");
+        assert_eq!(varying(&machine), None);
+        for invariant in [Fact::known(false, "a test"), Fact::unknown("not told", "a test")] {
+            machine.processor.tick_counter.invariant = invariant;
+            assert!(varying(&machine).is_some_and(|reason| reason.contains("invariant")));
         }
     }
 

@@ -3,11 +3,13 @@
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::loop_kernel;
 use crate::experiment::{
-    About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, said,
+    About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, said,
 };
 use crate::experiments::core_facts;
 use crate::machine::Machine;
+use crate::quantity::Nanoseconds;
+use crate::statistics::Interval;
 
 /// How the loop counts.
 const FORM: Parameter = Parameter { name: "form", meaning: "where the counter lives", scale: Scale::Name };
@@ -150,8 +152,11 @@ impl Experiment for LoopOverhead {
             let (count, total) = along.into_iter().max_by_key(|(count, _)| *count)?;
             (count > 0).then(|| total.scaled(1.0 / count as f64))
         };
-        let (Some(register), Some(memory)) = (most("register"), most("memory")) else { return vec![] };
-        vec![Finding::of(
+        let cycles = against_a_cycle(known).into_iter();
+        let (Some(register), Some(memory)) = (most("register"), most("memory")) else {
+            return cycles.collect();
+        };
+        let forms = Finding::of(
             Question::Experiment,
             said![
                 "A loop that keeps its counter in memory costs ",
@@ -162,6 +167,76 @@ impl Experiment for LoopOverhead {
                 memory.times_as("much", register, "memory over register"),
                 ". That is what unoptimised code adds to every loop of the reports."
             ],
-        )]
+        );
+        cycles.chain([forms]).collect()
+    }
+}
+
+/// How far a time round may be from its plateau, and from a whole cycle.
+const NEAR: f64 = 0.05;
+
+/// What a time round costs over all counts, in cycles, and from which count on the total divided by it is no more than that: what
+/// entering and leaving costs is lost from there on (R-CPU-05). A time round of one cycle shows that the counter resolves a single
+/// instruction (Paoloni's test, R-CPU-06).
+fn against_a_cycle(known: &Known) -> Option<Finding> {
+    let group = Point::new().named(&FORM, "register");
+    let (slope, _) = known.line(ABOUT.name, &group, &COUNT)?;
+    let cycles = slope.counted(Nanoseconds(1.0).cycles(known.core_hz?).0, Dimension::Cycles);
+    let along = known.found_along(ABOUT.name, &group, &COUNT);
+    let each = along.iter().filter(|(count, _)| *count > 0);
+    let is_flat = |(count, total): &&(u64, Found)| total.value / *count as f64 <= slope.value * (1.0 + NEAR);
+    let from = each.rev().take_while(is_flat).last().map(|(count, _)| *count);
+    let ends = cycles.interval.unwrap_or(Interval { low: cycles.value, high: cycles.value });
+    let judged = if ends.high < 1.0 - NEAR {
+        "less than one: several times round end in a cycle"
+    } else if ends.low <= 1.0 + NEAR {
+        "one cycle, which the clock resolves"
+    } else {
+        "more than one: the core had not all of its cycles, or a taken branch costs it more"
+    };
+    let flat = match from {
+        Some(count) => {
+            format!(" From {count} times on, the total divided by their number is within 5 % of that.")
+        }
+        None => " At no number of times is the total divided by it within 5 % of that.".to_owned(),
+    };
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            "A time round with the counter in a register costs ",
+            slope.named("time round, slope"),
+            ", or ",
+            cycles.named("time round, cycles"),
+            format!(": {judged}.{flat}")
+        ],
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{Live, Root};
+    use crate::quantity::Unit;
+
+    /// What is said of loops of so many nanoseconds a time round, and of entering them, at 2 GHz.
+    fn said_of(each: f64, entered: f64) -> String {
+        let machine = Machine::from_root(&Root::new("/nowhere"), &Live, std::path::Path::new("/"));
+        let mut known = Known::new(&machine, Some(2e9));
+        for count in (0..14).map(|power| 1 << power) {
+            let found = Found::bare(entered + each * count as f64, Dimension::Of(Unit::Nanoseconds));
+            known.learn(ABOUT.name, &Point::new().named(&FORM, "register").with(&COUNT, count), found);
+        }
+        against_a_cycle(&known).unwrap().statement.plain()
+    }
+
+    #[test]
+    fn a_time_round_is_set_against_a_cycle_and_its_plateau_found() {
+        let one = said_of(0.5, 0.75);
+        assert!(
+            one.contains("one cycle, which the clock resolves") && one.contains("From 32 times on"),
+            "{one}"
+        );
+        assert!(said_of(0.75, 0.75).contains("more than one"), "one and a half pass unremarked");
+        assert!(said_of(0.25, 0.75).contains("less than one"));
     }
 }

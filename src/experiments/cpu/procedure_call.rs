@@ -3,8 +3,8 @@
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::call_kernel;
 use crate::experiment::{
-    About, At, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, ensure, said,
+    About, At, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed, Parameter,
+    Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, ensure, said,
 };
 use crate::experiments::core_facts;
 use crate::machine::Machine;
@@ -162,10 +162,11 @@ impl Experiment for ProcedureCall {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let one_more = |form| one_more(form, known);
+        let told = |form| [one_more(form, known), growth(form, known)];
         ["abi", "spilled"]
             .into_iter()
-            .filter_map(one_more)
+            .flat_map(told)
+            .flatten()
             .chain([on_the_stack(known), unoptimised(known)].into_iter().flatten())
             .collect()
     }
@@ -215,6 +216,48 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
             "; the call itself ",
             call.named(&format!("call without arguments, {form}")),
             "."
+        ],
+    ))
+}
+
+/// Whether each argument adds as much, and where fewer cost more than noise explains (R-CPU-12, R-CPU-13).
+fn growth(form: &'static str, known: &Known) -> Option<Finding> {
+    let along = known.found_along(ABOUT.name, &point(form, 0), &ARGUMENTS);
+    let steps = || along.windows(2).map(|pair| (pair[1].0, pair[0].1, pair[1].1));
+    let told_apart = |rises: bool| {
+        let differ = move |(_, fewer, more): &(u64, Found, Found)| {
+            more.differs_from(fewer) == Some(true) && (more.value > fewer.value) == rises
+        };
+        steps().filter(differ).map(|(more, ..)| more.to_string()).collect::<Vec<_>>()
+    };
+    let (rises, falls) = (told_apart(true), told_apart(false));
+    if along.len() < 3 {
+        return None;
+    }
+    let judged = match (rises.len() == along.len() - 1, falls.is_empty()) {
+        (true, _) => "Each argument adds to it.".to_owned(),
+        (false, true) => "It never falls; steps that are not named cannot be told from noise.".to_owned(),
+        (false, false) => format!(
+            "With {} arguments it is less than with one fewer, which noise does not explain.",
+            falls.join(", ")
+        ),
+    };
+    let rising = if rises.is_empty() { "none".to_owned() } else { rises.join(", ") };
+    let registers = if known.machine.is_aarch64() { 8 } else { SYSTEM_V as u64 };
+    let added = expected_instructions(form, 6, registers) - expected_instructions(form, 5, registers);
+    let instruction = core_facts::instruction(known).value;
+    let slope = Found::exact(added as f64 * instruction, along[0].1.dimension);
+    let passed = if form == "spilled" { "as unoptimised code passes them" } else { "as the ABI passes them" };
+    Some(Finding::of(
+        Question::Argument,
+        said![
+            format!(
+                "Of one to {} arguments, {passed}, those that make a call dearer than one fewer: {rising}. {judged} Its ",
+                along.len() - 1
+            ),
+            format!("{added} further instructions would add "),
+            slope.named(&format!("one more argument, {passed}, predicted")),
+            " each if nothing else took longer at the same time."
         ],
     ))
 }
@@ -292,5 +335,35 @@ fn expected_on_x86_64(form: &str, arguments: u64) -> u64 {
         "abi" | "chained" | "indirect" | SINGLE => in_registers + 2 * on_stack + body + call_and_return,
         // The caller loads each argument from its frame; push, mov, and pop for the frame; each spilled and added.
         _ => in_registers + 2 * on_stack + 3 + in_registers + body + call_and_return,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Dimension;
+    use crate::machine::{Live, Root};
+    use crate::quantity::Unit;
+    use crate::statistics::{Interval, Measured};
+
+    /// What is said of calls with none to three arguments that take so many nanoseconds, to a percent.
+    fn said_of(costs: [f64; 4]) -> String {
+        let machine = Machine::from_root(&Root::new("/nowhere"), &Live, std::path::Path::new("/"));
+        let mut known = Known::new(&machine, Some(2e9));
+        for (arguments, value) in costs.into_iter().enumerate() {
+            let interval = Some(Interval { low: value * 0.99, high: value * 1.01 });
+            let found = Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds));
+            known.learn(ABOUT.name, &point("abi", arguments as u64), found);
+        }
+        growth("abi", &known).unwrap().statement.plain()
+    }
+
+    #[test]
+    fn steps_are_told_from_noise() {
+        assert!(said_of([1.0, 1.2, 1.4, 1.6]).contains("Each argument adds to it"));
+        let noise = said_of([1.0, 1.005, 1.001, 1.4]);
+        assert!(noise.contains("one fewer: 3. It never falls"), "{noise}");
+        let falls = said_of([1.0, 1.2, 1.1, 1.4]);
+        assert!(falls.contains("With 2 arguments it is less than with one fewer"), "{falls}");
     }
 }

@@ -104,11 +104,9 @@ impl Experiment for TimingOverhead {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let reading = point.name(&READING);
         if point.name(&MEASURE) == RESOLUTION {
-            return Ok(match reading {
-                _ if reading.starts_with("monotonic-coarse") => predicted_tick(known),
-                // Two readings are a reading apart at the least.
-                _ => predicted_cost(reading, PAIR, known),
-            });
+            let is_coarse = reading.starts_with("monotonic-coarse");
+            // Two readings are a reading apart at the least.
+            return Ok(if is_coarse { predicted_tick(known) } else { predicted_cost(reading, PAIR, known) });
         }
         Ok(predicted_cost(reading, point.name(&MEASURE), known))
     }
@@ -117,6 +115,13 @@ impl Experiment for TimingOverhead {
         // A form that serialises twice cannot take less than a cycle an instruction (R-FIX-03: 15.4 cycles for
         // CPUID + RDTSC + RDTSCP + CPUID were believed because they equalled the instruction count).
         let reading = point.name(&READING);
+        if point.name(&MEASURE) == PAIR && reading.contains("fence") {
+            return Some(Bound {
+                limit: 6.0 * known.shortest_cycle(),
+                because: "between two readings that wait for each other one is made, which no core does in fewer than six cycles"
+                    .to_owned(),
+            });
+        }
         if point.name(&MEASURE) != COST {
             return None;
         }

@@ -1,36 +1,32 @@
 //! What does a load take, by the size of what is loaded from?
 
+mod findings;
+mod points;
+
+pub use points::{SIZE, cycle_point};
+
 use super::backing::Backing;
 use super::chase::arena::Arena;
 use super::chase::cycle::{self, Cycle};
 use super::chase::hierarchy;
 use super::chase::random_order::RandomOrder;
-use super::chase::{found_levels, last_cache, scattered, sizes, walk};
+use super::chase::{scattered, sizes, walk};
 use super::pages::{PAGES, Pages};
 use crate::experiment::{
-    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, said,
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
+    Prediction, Requirement, Shown, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::quantity::declared;
+use points::{CYCLE, ELEMENTS, FIXED, NAME, ORDER, STRIDE, WIDE_STRIDE, WITHIN, WITHIN_ROLLED, naive_point};
 use std::rc::Rc;
 use std::time::Duration;
-
-/// The bytes that loads go to.
-pub const SIZE: Parameter =
-    Parameter { name: "size", meaning: "the size of the array that is loaded from", scale: Scale::Bytes };
-/// The order in which they are visited.
-const ORDER: Parameter =
-    Parameter { name: "order", meaning: "the order in which the array is visited", scale: Scale::Name };
-/// The distance between elements, where the order has one.
-const STRIDE: Parameter =
-    Parameter { name: "stride", meaning: "bytes from one element to the next", scale: Scale::Bytes };
 
 /// What is timed.
 pub struct LoadLatency;
 
 static ABOUT: About = About {
-    name: "memory/load_latency",
+    name: NAME,
     question: "What does a load take, by the size of what is loaded from?",
     operation: "one load of a pointer, whose address is the pointer that the load before it found",
     method: "One pointer per cache line; all lines of the array are in one cycle of random order, so that every line is \
@@ -65,16 +61,8 @@ static ABOUT: About = About {
     .landmarks(|machine| hierarchy::landmarks(machine, &SIZE)),
 };
 
-const CYCLE: &str = "random cycle";
-const FIXED: &str = "fixed stride";
-const WITHIN: &str = "random within stride";
-const WITHIN_ROLLED: &str = "random within stride, not unrolled";
-const ELEMENTS: &str = "random elements";
-
 /// The strides of lmbench's curves (and report 003's: 8 bytes, times 4).
 const STRIDES: [u64; 5] = [8, 32, 128, 512, 2048];
-/// The stride that the random ones lie within: eight lines.
-const WIDE_STRIDE: u64 = 512;
 /// The sizes of the naive variants: few, because what is wrong with them shows at any.
 const FEW_SIZES: [u64; 6] = [16 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
 
@@ -92,12 +80,13 @@ impl Experiment for LoadLatency {
             let sizes = sizes::four_an_octave(SMALLEST, largest(machine));
             sizes.into_iter().map(move |size| cycle_point(pages, size))
         };
+        let few = FEW_SIZES.into_iter().chain([behind_caches(machine)]).collect::<Vec<u64>>();
         let naive = |order: &'static str, stride: u64| {
-            FEW_SIZES.map(move |size| naive_point(order, size).with(&STRIDE, stride))
+            few.iter().map(move |size| naive_point(order, *size).with(&STRIDE, stride)).collect::<Vec<_>>()
         };
         let fixed = STRIDES.into_iter().flat_map(|stride| naive(FIXED, stride));
         let within = [WITHIN, WITHIN_ROLLED].into_iter().flat_map(|order| naive(order, WIDE_STRIDE));
-        let elements = FEW_SIZES.map(|size| naive_point(ELEMENTS, size));
+        let elements: Vec<Point> = few.iter().map(|size| naive_point(ELEMENTS, *size)).collect();
         Pages::ALL.into_iter().flat_map(random).chain(fixed).chain(within).chain(elements).collect()
     }
 
@@ -105,9 +94,15 @@ impl Experiment for LoadLatency {
         vec![Requirement::MemoryBytes(point.number(&SIZE))]
     }
 
-    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+    fn effort(&self, point: &Point, machine: &Machine) -> Effort {
         match point.name(&ORDER) {
             CYCLE => cycle_effort(Pages::of(point), point.number(&SIZE)),
+            // Every element is laid before it is loaded: of short strides there are too many for a default run.
+            FIXED | WITHIN | WITHIN_ROLLED
+                if point.number(&SIZE) == behind_caches(machine) && point.number(&STRIDE) >= 128 =>
+            {
+                Effort::Standard
+            }
             _ if point.number(&SIZE) > 16 * MIB => Effort::Thorough,
             _ => Effort::Standard,
         }
@@ -176,11 +171,7 @@ impl Experiment for LoadLatency {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let curve = |pages| found_levels::curve(known, ABOUT.name, &cycle_point(pages, 0), &SIZE);
-        let levels = |pages: Pages| found_levels::of_caches(known, pages.name(), &curve(pages));
-        let huge = known.found_along(ABOUT.name, &cycle_point(Pages::Huge, 0), &SIZE);
-        let last = last_cache::short_of_declared(known, &huge);
-        Pages::ALL.into_iter().filter_map(levels).chain(last).chain(translation_share(known)).collect()
+        findings::findings(known)
     }
 
     fn time_limit(&self, point: &Point) -> Duration {
@@ -189,19 +180,17 @@ impl Experiment for LoadLatency {
     }
 }
 
-/// The point of the main curve, also for those who build on it.
-pub fn cycle_point(pages: Pages, size: u64) -> Point {
-    Point::new().named(&ORDER, CYCLE).named(&PAGES, pages.name()).with(&SIZE, size)
-}
-
-fn naive_point(order: &str, size: u64) -> Point {
-    Point::new().named(&ORDER, order).named(&PAGES, Pages::Base.name()).with(&SIZE, size)
-}
-
 /// Four times the last-level caches together, a gigabyte at least and less than two; what is more than half of the memory
 /// available is skipped, and says so.
 fn largest(machine: &Machine) -> u64 {
     machine.last_level_caches_bytes().map_or(GIB, |bytes| bytes.saturating_mul(4)).clamp(GIB, 7 * GIB / 4)
+}
+
+/// An array of the naive variants that no last cache holds, however large: twice what is declared, 128 MiB at least and a
+/// gigabyte at most.
+fn behind_caches(machine: &Machine) -> u64 {
+    let last = hierarchy::declared(machine).last().map_or(0, |(_, bytes)| *bytes);
+    last.saturating_mul(2).clamp(2 * FEW_SIZES[FEW_SIZES.len() - 1], GIB).next_power_of_two()
 }
 
 /// From which effort on a size is visited. Building a set takes longer than timing it from some 32 MiB on, so a quick run
@@ -329,31 +318,4 @@ fn predict_elements(known: &Known, size: f64) -> Prediction {
     Prediction::new()
         .software("drawing an index", 1.0, known.assumed_cycles(4.0, "four multiplications, one a cycle"))
         .hardware("a load, shared by those in flight", 1.0 / 10.0, Basis::published(latency, buffers))
-}
-
-/// What base pages add in memory.
-fn translation_share(known: &Known) -> Option<Finding> {
-    let base = known.found_along(ABOUT.name, &cycle_point(Pages::Base, 0), &SIZE);
-    let both = |(size, base): (u64, Found)| {
-        Some((size, base, known.found(ABOUT.name, &cycle_point(Pages::Huge, size))?))
-    };
-    let (size, base, huge) = base.into_iter().filter_map(both).max_by_key(|(size, ..)| *size)?;
-    let told = if base.differs_from(&huge) == Some(false) {
-        said!["the two cannot be told apart, so what translating addresses takes cannot be told"]
-    } else {
-        let share = huge.share_of(base).rest().named("translation over load, base pages");
-        said!["translating addresses is ", share, " of the former"]
-    };
-    Some(Finding::of(
-        Question::Caches,
-        said![
-            format!("Over {}, a load takes ", declared::size(size)),
-            base.named("load, base pages"),
-            " with base pages and ",
-            huge.named("load, huge pages"),
-            " with huge ones: ",
-            told,
-            "."
-        ],
-    ))
 }

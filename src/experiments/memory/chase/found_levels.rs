@@ -18,13 +18,15 @@ pub struct Along {
     pub dimension: Dimension,
     /// ` pages`; nothing where the unit says it.
     pub noun: &'static str,
+    /// What answers beyond the last limit.
+    beyond: &'static str,
 }
 
 impl Along {
     /// Sizes.
-    pub const BYTES: Along = Along { dimension: Dimension::Of(Unit::Bytes), noun: "" };
+    pub const BYTES: Along = Along { dimension: Dimension::Of(Unit::Bytes), noun: "", beyond: "memory" };
     /// Pages.
-    pub const PAGES: Along = Along { dimension: Dimension::Count, noun: " pages" };
+    pub const PAGES: Along = Along { dimension: Dimension::Count, noun: " pages", beyond: "page walks" };
 
     /// A place on the axis, which is a logarithm to the base 2.
     fn place(self, at: f64, interval: Interval, name: &str) -> Statement {
@@ -34,7 +36,7 @@ impl Along {
     }
 
     fn declared(self, limit: &Limit) -> Statement {
-        let name = format!("{}, declared", limit.name);
+        let name = format!("{}, {}", limit.name, limit.said_by);
         said![Found::exact(limit.at as f64, self.dimension).named(&name), self.noun]
     }
 }
@@ -45,6 +47,8 @@ pub struct Limit {
     pub name: String,
     /// Its value.
     pub at: u64,
+    /// Who says so: `declared`, or `published for Zen 4`.
+    pub said_by: String,
     /// What the level is expected to answer in, and the level beyond it, nanoseconds; `None` where nothing is known.
     pub expected: Option<(f64, f64)>,
 }
@@ -92,8 +96,27 @@ impl Shown<'_> {
         rise(self.curve, plateau, beyond, around).or_else(|| boundary(plateau))
     }
 
+    /// Where memory begins (or page walks do), whatever a data sheet declares: the first plateau of more than half of what the largest set takes,
+    /// in a sweep that goes beyond every limit or shows far more than is published of the last level.
+    fn memory_from(&self, limits: &[Limit]) -> Option<f64> {
+        let (furthest, most, _) = self.curve.last()?;
+        let last = limits.last()?;
+        let beyond = *furthest >= (last.at as f64).log2() + 1.0;
+        let slow = last.expected.is_some_and(|(own, _)| *most > ANOTHER * own);
+        let first = self.plateaus.iter().find(|plateau| 2.0 * plateau.value > *most)?;
+        (beyond || slow).then_some(first.from)
+    }
+
+    /// The plateau before memory that no limit explains: what the last level answers where it ends before it is declared to.
+    fn last_before(&self, memory: f64, claimed: &[f64]) -> Option<(&Plateau, Crossing)> {
+        let last_claimed = claimed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let between = |plateau: &&Plateau| plateau.from > last_claimed && plateau.from < memory;
+        let plateau = self.plateaus.iter().rev().find(between)?;
+        Some((plateau, boundary(plateau)?))
+    }
+
     /// The plateau that ends about a limit; of several, the one that ends nearest to it.
-    fn matched(&self, limit: &Limit, claimed: &[f64]) -> LimitMatch<'_> {
+    fn matched(&self, limit: &Limit, claimed: &[f64], memory: f64) -> LimitMatch<'_> {
         let at = (limit.at as f64).log2();
         if self.curve.last().is_none_or(|last| at >= last.0) {
             return LimitMatch::Beyond;
@@ -101,7 +124,7 @@ impl Shown<'_> {
         let candidate = |plateau: &&Plateau| {
             let own = limit.expected.is_none_or(|(own, _)| plateau.value <= ANOTHER * own);
             // A plateau is that of one level: what ends nowhere else cannot be told from its neighbour.
-            plateau.from < at && own && !claimed.contains(&plateau.from)
+            plateau.from < at.min(memory) && own && !claimed.contains(&plateau.from)
         };
         let near = self.plateaus.iter().filter(candidate).filter_map(|plateau| {
             let ends = match limit.expected {
@@ -124,13 +147,11 @@ pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Fin
     let limit = |(index, (level, at)): (usize, (u8, u64))| Limit {
         name: format!("L{level}"),
         at,
+        said_by: "declared".to_owned(),
         expected: expected(index),
     };
     let limits: Vec<Limit> = hierarchy::declared(known.machine).into_iter().enumerate().map(limit).collect();
-    let mut told = levels_told(&limits, curve, Along::BYTES);
-    if let Some(memory) = last_plateau(curve, &limits) {
-        told.push(said!["memory: ", value(&memory, "memory")]);
-    }
+    let told = levels_told(&limits, curve, Along::BYTES);
     let told = Statement::joined(told, "; ")?;
     let lead = format!("Found from the curve on {pages} pages: ");
     Some(Finding::of(Question::Caches, said![lead, told, "."]))
@@ -142,45 +163,61 @@ pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<
     if found.plateaus.is_empty() {
         return vec![];
     }
+    let memory = found.memory_from(limits);
     let mut claimed: Vec<f64> = vec![];
     let mut told: Vec<Statement> = vec![];
-    for limit in limits {
-        let matched = found.matched(limit, &claimed);
+    for (index, limit) in limits.iter().enumerate() {
+        let mut matched = found.matched(limit, &claimed, memory.unwrap_or(f64::INFINITY));
+        let is_last = index + 1 == limits.len();
+        let unmatched = is_last && !matches!(matched, LimitMatch::By(..));
+        if let Some((plateau, ends)) =
+            memory.filter(|_| unmatched).and_then(|memory| found.last_before(memory, &claimed))
+        {
+            matched = LimitMatch::By(plateau, ends);
+        }
         if let LimitMatch::By(plateau, _) = matched {
             claimed.push(plateau.from);
         }
         told.push(limit_told(limit, &matched, along));
     }
-    let besides = found.plateaus.iter().filter(|plateau| !claimed.contains(&plateau.from));
+    let is_memory = |plateau: &Plateau| memory.is_some_and(|memory| plateau.from >= memory);
+    let unclaimed = |plateau: &&Plateau| !claimed.contains(&plateau.from) && !is_memory(plateau);
+    let besides = found.plateaus.iter().filter(unclaimed);
     told.extend(besides.filter_map(|plateau| {
         let name = "a plateau besides";
         let ends = end(plateau, boundary(plateau)?, along, name);
         Some(said!["a plateau of ", value(plateau, name), ends, ", where nothing is declared to end"])
     }));
+    told.extend(memory_told(&found, memory, along));
     told
+}
+
+/// Memory, or page walks: what the largest sets take, and from where on.
+fn memory_told(found: &Shown, memory: Option<f64>, along: Along) -> Option<Statement> {
+    let from = memory?.exp2().round();
+    let last = found.plateaus.last()?;
+    let beyond = along.beyond;
+    let from = Found::exact(from, along.dimension).named(&format!("{beyond}, from"));
+    Some(said![format!("{beyond}: "), value(last, beyond), ", from ", from, along.noun, " on"])
 }
 
 /// How a declared limit is matched.
 fn limit_told(limit: &Limit, matched: &LimitMatch, along: Along) -> Statement {
-    let (name, declared) = (limit.name.as_str(), along.declared(limit));
+    let (name, said_by, declared) = (limit.name.as_str(), limit.said_by.as_str(), along.declared(limit));
     match matched {
         LimitMatch::By(plateau, ends) => {
             let sized = end(plateau, *ends, along, name);
-            said![format!("{name}: "), value(plateau, name), sized, ", declared ", declared]
+            said![format!("{name}: "), value(plateau, name), sized, format!(", {said_by} "), declared]
         }
-        LimitMatch::Beyond => said![format!("{name} ("), declared, " declared) reaches beyond the sweep"],
+        LimitMatch::Beyond => {
+            said![format!("{name} ("), declared, format!(" {said_by}) reaches beyond the sweep")]
+        }
         LimitMatch::ByNone => said![
             format!("{name} ("),
             declared,
-            " declared) cannot be told apart from its neighbours: no plateau of its own ends there"
+            format!(" {said_by}) cannot be told apart from its neighbours: no plateau of its own ends there")
         ],
     }
-}
-
-/// The last plateau, if it goes on beyond every limit.
-fn last_plateau(curve: &[CurvePoint], limits: &[Limit]) -> Option<Plateau> {
-    let beyond = limits.iter().map(|limit| (limit.at as f64).log2()).fold(0.0, f64::max);
-    plateaus(curve).into_iter().next_back().filter(|plateau| plateau.to > beyond)
 }
 
 fn value(plateau: &Plateau, name: &str) -> Statement {
@@ -211,7 +248,12 @@ mod tests {
     fn limits(at: &[u32]) -> Vec<Limit> {
         at.iter()
             .enumerate()
-            .map(|(index, at)| Limit { name: format!("L{}", index + 1), at: 1 << at, expected: None })
+            .map(|(index, at)| Limit {
+                name: format!("L{}", index + 1),
+                at: 1 << at,
+                said_by: "declared".to_owned(),
+                expected: None,
+            })
             .collect()
     }
 
@@ -258,6 +300,29 @@ mod tests {
             "{said}"
         );
         assert!(!said.contains("L3: {150"), "{said}");
+    }
+
+    #[test]
+    fn a_plateau_far_below_a_declared_last_cache_is_memory_and_the_one_before_it_that_cache() {
+        // L3 ends at 8 MiB and is declared to reach to 256 MiB; the sweep goes to 1 GiB.
+        let curve = steps(&[(15.0, 4.0), (20.0, 35.0), (23.0, 142.0)], 30.0);
+        let mut limits = limits(&[15, 20, 28]);
+        for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 33.0), (33.0, 110.0)]) {
+            limit.expected = Some(expected);
+        }
+        let said = said(&limits, &curve);
+        assert!(said.contains("L3: {34.99") && said.contains("declared {268435456}"), "{said}");
+        assert!(said.contains("memory: {141.99") && !said.contains("nothing is declared"), "{said}");
+    }
+
+    #[test]
+    fn a_plateau_that_a_sweep_ends_on_within_the_last_cache_is_not_memory() {
+        let mut limits = limits(&[15, 20, 28]);
+        for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 33.0), (33.0, 110.0)]) {
+            limit.expected = Some(expected);
+        }
+        let said = said(&limits, &steps(&[(15.0, 4.0), (20.0, 35.0)], 26.0));
+        assert!(!said.contains("memory"), "{said}");
     }
 
     #[test]

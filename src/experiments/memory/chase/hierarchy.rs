@@ -34,12 +34,18 @@ pub fn declared(machine: &Machine) -> Vec<(u8, u64)> {
 
 /// What a sweep of sizes may show.
 pub fn landmarks(machine: &Machine, along: &Parameter) -> Vec<Landmark> {
-    let landmark = |(level, bytes): (u8, u64)| Landmark {
+    let cpu = machine.measured_cpu();
+    let landmark = |name: String, bytes: u64| Landmark {
         along: along.name,
         at: bytes as f64,
-        name: format!("L{level} {}", crate::quantity::declared::size(bytes)),
+        name: format!("{name} {}", crate::quantity::declared::size(bytes)),
     };
-    declared(machine).into_iter().map(landmark).collect()
+    let of_level = |(level, bytes): (u8, u64)| {
+        let share = machine.data_cache_share_bytes(cpu, level).filter(|share| *share < bytes);
+        let share = share.map(|share| landmark(format!("L{level}, the share of the CPUs here"), share));
+        share.into_iter().chain([landmark(format!("L{level}"), bytes)])
+    };
+    declared(machine).into_iter().flat_map(of_level).collect()
 }
 
 /// Sizes of a middling core, where the machine does not declare its own.

@@ -1,0 +1,126 @@
+//! What the curves of latency say: levels, translation, and the naive variants beside each other.
+
+use super::points::{
+    FIXED, NAME, SIZE, STRIDE, WIDE_STRIDE, WITHIN, WITHIN_ROLLED, cycle_point, naive_point,
+};
+use crate::experiment::{Finding, Found, Known, Question, said};
+use crate::experiments::memory::chase::{found_levels, last_cache};
+use crate::experiments::memory::pages::Pages;
+use crate::quantity::declared;
+
+/// Everything that the results of `memory/load_latency` say.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let curve = |pages| found_levels::curve(known, NAME, &cycle_point(pages, 0), &SIZE);
+    let levels = |pages: Pages| found_levels::of_caches(known, pages.name(), &curve(pages));
+    let huge = known.found_along(NAME, &cycle_point(Pages::Huge, 0), &SIZE);
+    let last = last_cache::short_of_declared(known, &huge);
+    let found = Pages::ALL.into_iter().filter_map(levels).chain(last);
+    found.chain(translation_share(known)).chain(three_versions(known)).collect()
+}
+
+/// Report 003's three versions of the chase, over the largest array that was visited by all of them.
+fn three_versions(known: &Known) -> Option<Finding> {
+    let along = |order| known.found_along(NAME, &naive_point(order, 0).with(&STRIDE, WIDE_STRIDE), &SIZE);
+    let of = |order, size| {
+        let found = along(order).into_iter().find(|(other, _)| *other == size);
+        found.map(|(_, found)| found)
+    };
+    let both = |(size, fixed)| Some((size, fixed, of(WITHIN_ROLLED, size)?, of(WITHIN, size)?));
+    let (size, fixed, rolled, unrolled) =
+        along(FIXED).into_iter().filter_map(both).max_by_key(|(size, ..)| *size)?;
+    let verdict =
+        |one: Found, other: Found, more: &str, less: &str, alike: &str| match one.differs_from(&other) {
+            Some(true) if one.value > other.value => more.to_owned(),
+            Some(true) => less.to_owned(),
+            _ => alike.to_owned(),
+        };
+    let prefetched = verdict(
+        unrolled,
+        fixed,
+        "so a prefetcher follows the fixed stride",
+        "so nothing follows the fixed stride better than the offsets",
+        "the two cannot be told apart, so the offsets keep no prefetcher from what it does",
+    );
+    let looped = verdict(
+        rolled,
+        unrolled,
+        "the loop adds to it",
+        "unrolling does not help",
+        "the loop adds nothing that can be told",
+    );
+    Some(Finding::of(
+        Question::Caches,
+        said![
+            format!("Over {} in steps of {WIDE_STRIDE} bytes, a load takes ", declared::size(size)),
+            fixed.named("fixed stride"),
+            " with a fixed stride and ",
+            unrolled.named("random within stride"),
+            format!(" with a random offset within it: {prefetched}. Not unrolled the latter takes "),
+            rolled.named("random within stride, not unrolled"),
+            format!(": {looped}.")
+        ],
+    ))
+}
+
+/// What base pages add in memory.
+fn translation_share(known: &Known) -> Option<Finding> {
+    let base = known.found_along(NAME, &cycle_point(Pages::Base, 0), &SIZE);
+    let both =
+        |(size, base): (u64, Found)| Some((size, base, known.found(NAME, &cycle_point(Pages::Huge, size))?));
+    let (size, base, huge) = base.into_iter().filter_map(both).max_by_key(|(size, ..)| *size)?;
+    let told = if base.differs_from(&huge) == Some(false) {
+        said!["the two cannot be told apart, so what translating addresses takes cannot be told"]
+    } else {
+        let share = huge.share_of(base).rest().named("translation over load, base pages");
+        said!["translating addresses is ", share, " of the former"]
+    };
+    Some(Finding::of(
+        Question::Caches,
+        said![
+            format!("Over {}, a load takes ", declared::size(size)),
+            base.named("load, base pages"),
+            " with base pages and ",
+            huge.named("load, huge pages"),
+            " with huge ones: ",
+            told,
+            "."
+        ],
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Dimension;
+    use crate::machine::{Live, Machine, Root};
+    use crate::quantity::Unit;
+    use crate::statistics::{Interval, Measured};
+
+    /// What is said of three versions that take so many nanoseconds.
+    fn compared(fixed: f64, unrolled: f64, rolled: f64) -> String {
+        let machine = Machine::from_root(&Root::new("/nowhere"), &Live, std::path::Path::new("/"));
+        let mut known = Known::new(&machine, None);
+        for (order, ns) in [(FIXED, fixed), (WITHIN, unrolled), (WITHIN_ROLLED, rolled)] {
+            for size in [1 << 20, 1 << 30] {
+                // Over the smaller array nothing can be told apart.
+                let value = if size == 1 << 30 { ns } else { 5.0 };
+                let interval = Some(Interval { low: value * 0.98, high: value * 1.02 });
+                let found = Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds));
+                known.learn(NAME, &naive_point(order, size).with(&STRIDE, WIDE_STRIDE), found);
+            }
+        }
+        three_versions(&known).unwrap().statement.plain()
+    }
+
+    #[test]
+    fn the_three_versions_are_told_apart_where_intervals_tell() {
+        let hidden = compared(20.0, 90.0, 90.5);
+        assert!(
+            hidden.contains("Over 1 GiB") && hidden.contains("a prefetcher follows the fixed stride"),
+            "{hidden}"
+        );
+        assert!(hidden.contains("the loop adds nothing that can be told"), "{hidden}");
+        let alike = compared(90.0, 90.5, 99.0);
+        assert!(alike.contains("cannot be told apart") && alike.contains("the loop adds to it"), "{alike}");
+    }
+}
