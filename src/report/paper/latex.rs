@@ -244,4 +244,30 @@ mod tests {
         assert_eq!(plain("3 µs × 2 ÷ 4"), "3 $\\mu$s $\\times$ 2 $\\div$ 4");
         assert!(!comment("x\n\\input{y}").contains('\n'));
     }
+
+    fn sources(folder: &std::path::Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let text = |path: std::path::PathBuf| match path.is_dir() {
+            true => sources(&path),
+            false if path.extension().is_some_and(|extension| extension == "rs") => {
+                vec![std::fs::read_to_string(path).unwrap()]
+            }
+            false => vec![],
+        };
+        entries.flat_map(text).collect()
+    }
+
+    #[test]
+    fn every_letter_that_the_program_writes_has_a_form() {
+        // The line of a table on a terminal, and the sign of a page's link back.
+        let elsewhere = ['─', '↩'];
+        let all = sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+        let lines =
+            all.iter().flat_map(|text| text.lines()).filter(|line| !line.trim_start().starts_with("//"));
+        let letters =
+            lines.flat_map(str::chars).filter(|letter| !letter.is_ascii() && !elsewhere.contains(letter));
+        let lost: std::collections::BTreeSet<char> =
+            letters.filter(|letter| plain(&letter.to_string()) == "?").collect();
+        assert!(all.len() > 300 && lost.is_empty(), "{lost:?}");
+    }
 }

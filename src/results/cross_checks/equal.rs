@@ -1,6 +1,7 @@
 //! Operations that several experiments measure.
 
 use super::agreement::Agreement;
+use super::wording::capital;
 use crate::experiment::{Found, Known, Placement, Statement, said};
 use crate::results::accuracy::CLOSE;
 use crate::results::place::Place;
@@ -194,11 +195,6 @@ impl Equal {
         };
         Some((self.what, agreement, said![capital(self.what), ": ", told, "; ", verdict, "."]))
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

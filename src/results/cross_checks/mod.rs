@@ -4,6 +4,7 @@
 mod agreement;
 mod equal;
 mod order;
+mod wording;
 
 use crate::experiment::{Known, Statement};
 pub use agreement::Agreement;

@@ -1,6 +1,7 @@
 //! Operations of which one holds all that the other does, and so costs no less.
 
 use super::agreement::Agreement;
+use super::wording::capital;
 use crate::experiment::{Known, Placement, Statement, said};
 use crate::results::place::Place;
 
@@ -91,11 +92,11 @@ impl Ordered {
             if turned { "the former costs more, and one of the two is wrong" } else { "the order holds" };
         let agreement = if turned { Agreement::Contradicts } else { Agreement::Agrees };
         let statement = said![
-            format!("No more than {more} ("),
-            high.named(more),
-            format!(") should cost {less} ("),
+            format!("{} (", capital(less)),
             low.named(less),
-            format!("), for {}: {verdict}.", self.because)
+            format!(") must not cost more than {more} ("),
+            high.named(more),
+            format!("), since {}: {verdict}.", self.because)
         ];
         Some((self.what, agreement, statement))
     }

@@ -93,18 +93,18 @@ fn without_evidence_the_measurement_is_in_doubt() {
     let mut point = cost(10.0, two(60.0, 40.0));
     point.evidence = Evidence::judged(vec![Check::missing("it was the one named")]);
     let said = why(point);
-    assert!(said.contains("in doubt, not the prediction") && !said.contains("alone was put"), "{said}");
+    assert!(said.contains("in doubt, not the prediction") && !said.contains("put higher"), "{said}");
 }
 
 #[test]
 fn a_term_that_alone_is_more_than_was_measured_is_too_high_with_by_how_much() {
     let said = why(cost(10.0, two(60.0, 9.0)));
     assert!(said.contains("{10} measured, {69} predicted"), "{said}");
-    assert!(said.contains("one alone was put at {60}; all took {10}."), "{said}");
+    assert!(said.contains("All took {10}; put higher than that by itself: one, {60}."), "{said}");
     assert!(!said.contains("other"), "9 is less than 10: {said}");
     let both = why(cost(10.0, two(60.0, 12.0)));
     assert!(
-        both.contains("one alone was put at {60}; other alone was put at {12}; all took {10}."),
+        both.contains("All took {10}; put higher than that by itself: one, {60}; other, {12}."),
         "{both}"
     );
     // 10.5 lies within what 10 may have been.

@@ -96,12 +96,13 @@ fn terms_told(names: &[String], furthest: &Missed, known: &Known) -> Statement {
     let terms = furthest.terms(false).filter(|term| names.contains(&term.what));
     let each = terms.map(|term| {
         let value = furthest.figure(term.value()).named(&format!("term: {}", term.what));
-        said![format!("{} alone was put at ", term.what), value]
+        said![format!("{}, ", term.what), value]
     });
     let each = Statement::joined(each.collect(), "; ").unwrap_or_default();
     let aged = names.iter().map(|name| aged(name, furthest, known)).collect();
     let all = furthest.measured.named("all that was measured");
-    said![each, "; all took ", all, ".", Statement::joined(aged, "").unwrap_or_default()]
+    let aged = Statement::joined(aged, "").unwrap_or_default();
+    said!["All took ", all, "; put higher than that by itself: ", each, ".", aged]
 }
 
 fn together(furthest: &Missed) -> Statement {
