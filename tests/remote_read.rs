@@ -92,7 +92,7 @@ fn sound(server: &Server, output: &Output, points: &[Value], through: &str, stat
     }
     for point in points {
         for check in point["evidence"].as_array().into_iter().flatten() {
-            assert_eq!(check["holds"], true, "{point:#}");
+            assert_eq!(check["holds"], true, "{check} {point:#}");
         }
     }
     nothing_left(server);
@@ -110,8 +110,19 @@ fn nfs_is_read_without_a_mount() {
     let _alone = alone();
     let Some(server) = server("nfs from NFS-Ganesha", "ganesha", &[], 101, 2049) else { return };
     let remote = format!("nfs://{}{}/", server.address, server.files().display());
-    let (output, points) = measure(server.folder.path(), &remote, &["--budget", "16s"]);
+    let (output, points) = measure(server.folder.path(), &remote, &["--budget", "30s"]);
     sound(&server, &output, &points, "nfs", &["no data", "server-cached"]);
+    for order in ["random", "sequential"] {
+        let measured = |file: u64| {
+            let wanted = [("protocol", "nfs".into()), ("order", order.into()), ("file", file.into())];
+            !find(&points, &wanted)["median"].is_null()
+        };
+        let sizes = [64 << 10, 1 << 20, 8 << 20, 32 << 20].map(measured);
+        assert!(
+            sizes.iter().filter(|measured| **measured).count() >= 3,
+            "{order}: {sizes:?}, too few for a figure"
+        );
+    }
     let elsewhere = format!("nfs://{}/elsewhere/x", server.address);
     let (_, points) = measure(server.folder.path(), &elsewhere, &["--quick", "--budget", "1s"]);
     let reason = failed(&points, "nfs");
@@ -130,7 +141,7 @@ fn smb_is_read_without_a_mount_as_nobody_and_as_a_user_who_signs() {
     let _alone = alone();
     let Some(server) = server("smb from Samba, as nobody", "samba", &[], 102, 445) else { return };
     let remote = format!("smb://{}/files/", server.address);
-    let (output, points) = measure(server.folder.path(), &remote, &["--budget", "16s"]);
+    let (output, points) = measure(server.folder.path(), &remote, &["--budget", "30s"]);
     sound(&server, &output, &points, "smb", &["no data", "server-cached"]);
     drop(server);
     let Some(server) = self::server("smb from Samba, as a user", "samba", &["pass word"], 103, 445) else {
@@ -161,7 +172,7 @@ fn sftp_is_read_over_the_users_own_ssh_and_through_sshfs() {
     let _alone = alone();
     let Some(server) = server("sftp from OpenSSH", "openssh", &[], 104, 22) else { return };
     let remote = format!("sftp://{}{}/", server.address, server.files().display());
-    let (output, points) = measure(server.folder.path(), &remote, &["--budget", "30s"]);
+    let (output, points) = measure(server.folder.path(), &remote, &["--budget", "60s"]);
     sound(&server, &output, &points, "sftp", &["no data", "server-cached", "server-cold"]);
     sftp_refused(&server);
     mounted_by_sshfs(&server);
@@ -200,7 +211,7 @@ fn mounted_by_sshfs(server: &Server) {
         say(&format!("NOT RUN: reads through sshfs: {mounted:?}"));
         return;
     }
-    let (output, points) = measure(server.folder.path(), &point.display().to_string(), &["--budget", "20s"]);
+    let (output, points) = measure(server.folder.path(), &point.display().to_string(), &["--budget", "40s"]);
     let unmounted = Command::new("umount").arg("-l").arg(&point).status();
     assert!(unmounted.is_ok_and(|status| status.success()));
     sound(server, &output, &points, "sshfs mount", &["client-cached", "server-cached"]);

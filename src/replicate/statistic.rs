@@ -61,8 +61,8 @@ pub enum Fit {
     /// The first setting whose mean is no greater than this many times the last's, nor smaller by as much: where a curve
     /// has come to rest, which they found by eye.
     WhereSettled(f64),
-    /// The last setting before the mean first grows by this factor over the setting before: where a curve jumps, which
-    /// they found by eye.
+    /// The last setting before the mean grows by this factor and stays there: where a curve jumps, which they found by
+    /// eye.
     BeforeJump(f64),
 }
 
@@ -205,8 +205,10 @@ fn through_extremes(points: &[(f64, f64)]) -> Option<f64> {
     (least.0 < greatest.0 || greatest.0 < least.0).then(|| (greatest.1 - least.1) / (greatest.0 - least.0))
 }
 
+/// A single setting that was disturbed is no jump of the curve: those behind it are as before.
 fn before_jump(points: &[(f64, f64)], factor: f64) -> Option<f64> {
-    points.windows(2).find(|pair| pair[1].1 > factor * pair[0].1).map(|pair| pair[0].0)
+    let jumps = |index: &usize| points[*index..].iter().all(|(_, mean)| *mean > factor * points[index - 1].1);
+    (1..points.len()).find(jumps).map(|index| points[index - 1].0)
 }
 
 fn where_settled(points: &[(f64, f64)], factor: f64) -> Option<f64> {
@@ -291,5 +293,8 @@ mod tests {
         };
         assert_eq!(jump(2.0).map(|summary| summary.value), Some(2.0));
         assert_eq!(jump(5.0), None);
+        let disturbed = along(&[(1.0, 10.0), (2.0, 90.0), (3.0, 11.0), (4.0, 30.0), (5.0, 31.0)]);
+        let found = Statistic::of(Fit::BeforeJump(2.0)).summary(&disturbed);
+        assert_eq!(found.map(|summary| summary.value), Some(3.0), "a disturbed setting is no jump");
     }
 }

@@ -13,8 +13,8 @@ use crate::machine::{Machine, Remote, RemoteAddress, Root};
 use crate::remote::{self, Client};
 use crate::test_file::{Room, TestFile};
 use points::{
-    BLOCK, CLIENT_CACHED, LOCAL, NO_DATA, ORDER, PROTOCOL, QUEUE_DEPTH, RANDOM, SEQUENTIAL, SERVER_CACHED,
-    SERVER_COLD, SMALL, STATE, UNPROVED, block, points,
+    BLOCK, CLIENT_CACHED, FILE, FILES, LOCAL, NO_DATA, ORDER, PROTOCOL, QUEUE_DEPTH, RANDOM, SEQUENTIAL,
+    SERVER_CACHED, SERVER_COLD, SMALL, STATE, UNPROVED, block, points,
 };
 use reading::{Part, Reading};
 use std::cell::RefCell;
@@ -38,9 +38,12 @@ static ABOUT: About = About {
              this machine has read the blocks moments before and, through a mount, has then forgotten them, as the \
              kernel confirms; each is then read once. server-cold: the server was made to forget the file \
              (POSIX_FADV_DONTNEED) and its kernel (fincore) found no page of it, which takes an account that may run \
-             programs there; each block is read once. server unproved: blocks of a file that somebody else has made, \
+             programs there; where the server is this machine and the run is root's, all page cache is dropped (--thorough alone; \
+             drop_caches) and the kernel counts what devices send; each block is read once. server unproved: blocks of a file that somebody else has made, \
              in a part that this trial has not read before: whether the server's memory or its disk serves them is \
              not known.\n\n\
+             With `file` the beginning of the file of that size is read as a file of that size would be: all of its blocks, in \
+             sequence or at random.\n\n\
              `no data` is the smallest exchange that the protocol has (sftp: FSTAT, NFS: NULL, SMB: ECHO): network and \
              protocol without a file. A local file read in the same way in the same run is what the network's share is \
              told against. Nothing is pinned: the kernel's network threads, ssh and daemons of mounts work beside.",
@@ -49,7 +52,7 @@ static ABOUT: About = About {
               a block may have arrived before it is asked for. sftp encrypts: its figures hold the ciphers of both \
               sides. Where the server is this machine, both sides share processors and memory, and there is no wire.",
     version: 2,
-    parameters: &[PROTOCOL, STATE, ORDER, BLOCK, QUEUE_DEPTH],
+    parameters: &[PROTOCOL, STATE, ORDER, BLOCK, FILE, QUEUE_DEPTH],
     trends: &[],
     shown: Shown::by(&[]),
 };
@@ -73,7 +76,10 @@ impl Experiment for RemoteRead {
 
     fn effort(&self, point: &Point, _: &Machine) -> Effort {
         match point.name(&STATE) {
+            // All of the machine's page cache is dropped.
+            SERVER_COLD if point.name(&PROTOCOL) != "sftp" => Effort::Thorough,
             SERVER_COLD | UNPROVED => Effort::Standard,
+            _ if point.number(&FILE) > 0 => Effort::Standard,
             _ if point.number(&QUEUE_DEPTH) > 1 => Effort::Standard,
             _ => Effort::Quick,
         }
@@ -155,6 +161,10 @@ fn reading(point: &Point, file: &RemoteFile, site: &Site) -> Result<Reading, Fai
 }
 
 fn part(point: &Point, file_bytes: u64, site: &Site) -> Result<Part, Failure> {
+    if point.number(&FILE) > 0 {
+        let random = point.name(&ORDER) == RANDOM;
+        return Part::beginning((file_bytes, point.number(&FILE)), point.number(&BLOCK), random, site.seed);
+    }
     let once = [SERVER_COLD, UNPROVED].contains(&point.name(&STATE));
     Part::of(file_bytes, point.number(&BLOCK), point.name(&ORDER) == RANDOM, once, site.seed)
 }
@@ -167,7 +177,7 @@ fn local<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Fai
                 .to_owned(),
         ));
     }
-    let test = TestFile::kept(site, "remote-compared", 16 << 20, Room::DEFAULT)?;
+    let test = TestFile::kept(site, "remote-compared", FILES[FILES.len() - 1], Room::DEFAULT)?;
     let part = part(point, test.bytes, site)?;
     Reading::of_local(test, &part).client_cached().map(Reading::timed)
 }

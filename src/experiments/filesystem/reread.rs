@@ -271,7 +271,8 @@ impl<'site> Again<'site> {
 /// The rate of what is held, of what is too large, and of the device beside it.
 fn cliff(known: &Known) -> Option<Finding> {
     let found = |state, part| known.found(ABOUT.name, &point(state, FORWARD, size(known.machine, part)));
-    let least = SIXTEENTHS.iter().find_map(|(part, _)| Some((*part, found(READ_BEFORE, *part)?)))?;
+    let mut within = SIXTEENTHS.iter().filter(|(part, _)| *part < 16);
+    let least = within.find_map(|(part, _)| Some((*part, found(READ_BEFORE, *part)?)))?;
     let most = SIXTEENTHS.last().and_then(|(part, _)| found(READ_BEFORE, *part))?;
     let device = ALONG_THE_DEVICE.last().and_then(|part| found(DIRECT, *part))?;
     let rate = |block: Found| block.inverse(BLOCK as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond));

@@ -2,8 +2,8 @@
 //! bandwidth predict.
 
 use super::points::{
-    CLIENT_CACHED, DEEP, LARGE, LOCAL, QUEUE_DEPTH, RANDOM, SEQUENTIAL, SERVER_CACHED, SERVER_COLD, SMALL,
-    block, no_data,
+    CLIENT_CACHED, DEEP, FILES, LARGE, LOCAL, QUEUE_DEPTH, RANDOM, SEQUENTIAL, SERVER_CACHED, SERVER_COLD,
+    SMALL, block, by_size, no_data,
 };
 use crate::experiment::{Dimension, Finding, Found, Known, Question, said};
 use crate::machine::Remote;
@@ -19,6 +19,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let penalties = shapes.into_iter().filter_map(|(order, bytes)| penalty(through, order, bytes, known));
     let orders = [SMALL, LARGE].into_iter().filter_map(|bytes| order(through, bytes, known));
     let others = [
+        by_file(through, known),
         predicted(through, known),
         bytes_of_large_blocks(through, known),
         in_flight(through, known),
@@ -61,6 +62,26 @@ fn penalty(through: &str, order: &str, bytes: u64, known: &Known) -> Option<Find
             " from this machine's: ",
             told,
             "."
+        ],
+    ))
+}
+
+/// A random block of the smallest and of the largest file, over the network and here.
+fn by_file(through: &str, known: &Known) -> Option<Finding> {
+    let found = |through, state, file| known.found(NAME, &by_size(through, state, RANDOM, file));
+    let (small, large) = (FILES[0], FILES[FILES.len() - 1]);
+    let penalty = |file| Some(found(through, SERVER_CACHED, file)?.minus(found(LOCAL, CLIENT_CACHED, file)?));
+    Some(Finding::of(
+        Question::Penalty,
+        said![
+            format!(
+                "By the size of the file the penalty of a random block of {} by {through} is ",
+                declared::size(SMALL)
+            ),
+            penalty(small)?.named("penalty, smallest file"),
+            format!(" of {} and ", declared::size(small)),
+            penalty(large)?.named("penalty, largest file"),
+            format!(" of {}.", declared::size(large))
         ],
     ))
 }

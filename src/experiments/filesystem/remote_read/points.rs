@@ -24,6 +24,12 @@ pub const ORDER: Parameter = Parameter {
 /// The size of a block.
 pub const BLOCK: Parameter =
     Parameter { name: "block", meaning: "bytes of one block, each read whole", scale: Scale::Bytes };
+/// How much of the file is read.
+pub const FILE: Parameter = Parameter {
+    name: "file",
+    meaning: "bytes of the file that are read, from its beginning; a part of it elsewhere where none are told",
+    scale: Scale::Bytes,
+};
 /// Requests in flight.
 pub const QUEUE_DEPTH: Parameter = Parameter {
     name: "queue_depth",
@@ -57,6 +63,9 @@ pub const LARGE: u64 = 1 << 20;
 /// Requests in flight where there is more than one: the one whose answer is waited for, and 16 sent after it.
 pub const DEEP: u64 = 17;
 
+/// Beginnings of the file that are read as files of growing size (R-REP-11): the largest is all of a file that is made.
+pub const FILES: [u64; 4] = [64 << 10, 1 << 20, 8 << 20, 32 << 20];
+
 /// The four ways that blocks are read in; the reports have random and sequential ones (R-FS-19, R-FS-25).
 const SHAPES: [(&str, u64); 4] = [(RANDOM, SMALL), (SEQUENTIAL, SMALL), (RANDOM, LARGE), (SEQUENTIAL, LARGE)];
 
@@ -70,9 +79,26 @@ pub fn block(through: &str, state: &str, order: &str, bytes: u64) -> Point {
         .with(&QUEUE_DEPTH, 1)
 }
 
+/// A small block of a file of some size.
+pub fn by_size(through: &str, state: &str, order: &str, file: u64) -> Point {
+    block(through, state, order, SMALL).with(&FILE, file)
+}
+
+/// Small blocks of files of every size, in sequence and at random.
+fn by_sizes<'a>(through: &'a str, state: &'a str) -> impl Iterator<Item = Point> + 'a {
+    let of_order = move |order| FILES.map(|file| by_size(through, state, order, file));
+    [SEQUENTIAL, RANDOM].into_iter().flat_map(of_order)
+}
+
 /// The point about an exchange without data.
 pub fn no_data(through: &str) -> Point {
     Point::at(Placement::Free).named(&PROTOCOL, through).named(&STATE, NO_DATA)
+}
+
+/// Whether there is a way to have the server forget a file: programs that run there, or all caches of this machine where it is
+/// the server.
+fn empties_its_server(remote: &Remote) -> bool {
+    remote.through == "sftp" || remote.is_here()
 }
 
 /// Every point about what is read over a network here: local reads to compare first, for predictions stand on them.
@@ -96,11 +122,16 @@ pub fn points(remote: &Remote) -> Vec<Point> {
                 .map(|(order, bytes)| block(through, SERVER_CACHED, order, bytes).with(&QUEUE_DEPTH, DEEP)),
         );
     }
-    if through == "sftp" {
+    let emptied = empties_its_server(remote);
+    if emptied {
         points.extend(remotely(SERVER_COLD));
     }
     if remote.is_file() {
         points.extend(remotely(UNPROVED));
     }
+    points.extend(by_sizes(LOCAL, CLIENT_CACHED));
+    points.extend(by_sizes(through, CLIENT_CACHED).filter(|_| remote.is_mounted()));
+    points.extend(by_sizes(through, SERVER_CACHED));
+    points.extend(by_sizes(through, SERVER_COLD).filter(|_| emptied));
     points
 }

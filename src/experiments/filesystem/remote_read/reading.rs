@@ -2,7 +2,7 @@
 
 use super::points::{CLIENT_CACHED, SERVER_CACHED, SERVER_COLD, UNPROVED};
 use crate::experiment::{Check, Failure, Observed, RemoteFile, Site, Workload, ensure};
-use crate::machine::{Protocol, RemoteAddress};
+use crate::machine::{Protocol, Remote, RemoteAddress, Root};
 use crate::remote::{self, Client, Mounted, ServerCache, Stream, read_block};
 use crate::test_file::{Content, SECTOR, TestFile};
 use rand_xoshiro::SplitMix64;
@@ -43,13 +43,32 @@ impl Part {
             )));
         }
         let start = chance.next_u64() % (whole - blocks + 1) * block;
+        Ok(Part::at(start, blocks, block, random.then_some(&mut chance)))
+    }
+
+    /// The beginning of a file, read as a file of that size.
+    pub fn beginning(
+        (file_bytes, bytes): (u64, u64),
+        block: u64,
+        random: bool,
+        seed: u64,
+    ) -> Result<Self, Failure> {
+        if file_bytes < bytes {
+            return Err(Failure::Unsupported(format!("the file has {file_bytes} bytes, fewer than {bytes}")));
+        }
+        let mut chance = SplitMix64::seed_from_u64(seed);
+        Ok(Part::at(0, bytes / block, block, random.then_some(&mut chance)))
+    }
+
+    /// So many blocks from here on, shuffled where there is chance.
+    fn at(start: u64, blocks: u64, block: u64, chance: Option<&mut SplitMix64>) -> Self {
         let mut offsets: Vec<u64> = (0..blocks).map(|index| start + index * block).collect();
-        if random {
+        if let Some(chance) = chance {
             for last in (1..offsets.len()).rev() {
                 offsets.swap(last, (chance.next_u64() % (last as u64 + 1)) as usize);
             }
         }
-        Ok(Part { start, bytes: blocks * block, block, offsets })
+        Part { start, bytes: blocks * block, block, offsets }
     }
 }
 
@@ -64,6 +83,8 @@ pub struct Reading {
     blocks: u64,
     compared: u64,
     stated: Vec<(&'static str, f64)>,
+    /// Whether what devices of this machine send is counted: it is the server.
+    counts_devices: bool,
 }
 
 /// What is known of the content before it is timed.
@@ -103,7 +124,17 @@ impl Reading {
         let stream = Stream::new(client, part.offsets.clone(), part.block as usize, queue_depth);
         let stated = vec![("requests_per_block", stream.requests_per_block() as f64)];
         let block = vec![0; part.block as usize];
-        Reading { stream, part: part.clone(), block, known, mounted, blocks: 0, compared: 0, stated }
+        Reading {
+            stream,
+            part: part.clone(),
+            block,
+            known,
+            mounted,
+            blocks: 0,
+            compared: 0,
+            stated,
+            counts_devices: false,
+        }
     }
 
     /// Reads the part once, so that whoever caches it has it.
@@ -153,7 +184,17 @@ impl Reading {
                 self.stated.push(("server_resident_bytes", left as f64));
                 Ok(self)
             }
-            _ => Err(Failure::Unsupported("the protocol has no way to empty the server's cache".to_owned())),
+            address => {
+                let found = Remote::find(&Root::default(), address).map_err(Failure::Unsupported)?;
+                if !found.is_here() {
+                    return Err(Failure::Unsupported(
+                        "the protocol has no way to empty the server's cache".to_owned(),
+                    ));
+                }
+                drop_all_caches()?;
+                self.counts_devices = true;
+                Ok(self)
+            }
         }
     }
 
@@ -248,9 +289,32 @@ impl Reading {
         let client = self.stream.client();
         let mut counts = vec![("requests", client.requests() as f64)];
         counts.extend(client.received().map(|bytes| ("received", bytes as f64)));
+        counts
+            .extend(sent_by_devices().filter(|_| self.counts_devices).map(|bytes| (SENT_BY_DEVICES, bytes)));
         counts.extend([("blocks", self.blocks as f64), ("compared", self.compared as f64)]);
         counts
     }
+}
+
+/// Witness: bytes that all devices of this machine, which is the server, have sent.
+const SENT_BY_DEVICES: &str = "bytes_sent_by_devices";
+
+/// `pgpgin` of /proc/vmstat, KiB.
+fn sent_by_devices() -> Option<f64> {
+    let counts = std::fs::read_to_string("/proc/vmstat").ok()?;
+    let count: f64 = counts.lines().find_map(|line| line.strip_prefix("pgpgin ")?.parse().ok())?;
+    Some(count * 1024.0)
+}
+
+/// Has this machine forget all files that it caches (`drop_caches`, proc(5)): what was written is on its devices before.
+fn drop_all_caches() -> Result<(), Failure> {
+    // SAFETY: takes nothing and cannot fail.
+    unsafe { libc::sync() };
+    std::fs::write("/proc/sys/vm/drop_caches", "1").map_err(|error| {
+        Failure::Unsupported(format!(
+            "the server is this machine, and its cache is emptied by root alone (/proc/sys/vm/drop_caches: {error})"
+        ))
+    })
 }
 
 fn first_word(block: &[u8]) -> [u8; 8] {
@@ -280,6 +344,12 @@ pub fn evidence(block: u64, queue_depth: u64, state: &str, seen: &Observed) -> V
         let claim = "bytes that the kernel received over the connection per block";
         let most = block as f64 * 1.1 + 1000.0;
         checks.push(Check::witnessed(claim, seen, "received", block as f64 * 0.98, most));
+    }
+    if let Some(sent) = seen.witness(SENT_BY_DEVICES).filter(|_| state == SERVER_COLD) {
+        let claim = "bytes that devices of the server sent while they were read, per byte: what it reads ahead is asked for once";
+        let read = block as f64 * seen.operations.max(1) as f64;
+        checks.push(Check::within(claim, sent / read, 0.9, f64::INFINITY));
+        return checks;
     }
     checks.extend(cached_where(state, seen));
     checks
@@ -313,5 +383,16 @@ mod tests {
             }
         }
         assert!(Part::of(1 << 20, 1 << 20, false, false, 1).is_err());
+    }
+
+    #[test]
+    fn a_beginning_is_all_blocks_of_a_file_of_its_size() {
+        let sequential = Part::beginning((32 << 20, 64 << 10), 4096, false, 1).unwrap();
+        assert_eq!(sequential.offsets, (0..16).map(|number| number * 4096).collect::<Vec<_>>());
+        let mut random = Part::beginning((32 << 20, 64 << 10), 4096, true, 1).unwrap().offsets;
+        assert!(!random.is_sorted());
+        random.sort_unstable();
+        assert_eq!(random, sequential.offsets);
+        assert!(Part::beginning((32 << 10, 64 << 10), 4096, false, 1).is_err(), "the file is smaller");
     }
 }
