@@ -272,13 +272,11 @@ fn windowed_cycle(
     Cycle::build(arena, offset, lines, move |element| order(element) as usize * line)
 }
 
-/// A random order of windows of so many elements, and within each an order of its own.
+/// A random order of windows of so many elements, and one within each of them.
 fn windowed(elements: u64, window: u64, seed: u64) -> impl Fn(u64) -> u64 {
-    let windows = RandomOrder::new(elements / window, seed);
-    move |element| {
-        let at = windows.at(element / window);
-        at * window + RandomOrder::new(window, seed.wrapping_add(at)).at(element % window)
-    }
+    let (windows, within) =
+        (RandomOrder::new(elements / window, seed), RandomOrder::new(window, seed.wrapping_add(1)));
+    move |element| windows.at(element / window) * window + within.at(element % window)
 }
 
 /// One element in every stride, from the first to the last, `within` of each.
