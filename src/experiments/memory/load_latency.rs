@@ -18,7 +18,9 @@ use crate::experiment::{
 };
 use crate::machine::Machine;
 use crate::quantity::declared;
-use points::{CYCLE, ELEMENTS, FIXED, NAME, ORDER, STRIDE, WIDE_STRIDE, WITHIN, WITHIN_ROLLED, naive_point};
+use points::{
+    CYCLE, ELEMENTS, FIXED, NAME, ORDER, STRIDE, WIDE_STRIDE, WINDOWED, WITHIN, WITHIN_ROLLED, naive_point,
+};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -44,7 +46,9 @@ static ABOUT: About = About {
               is report 003's: random, but always forward in small steps, which stream prefetchers follow and which stays \
               on a page; it is there unrolled and, as 003 first had it, `not unrolled`. `random elements` is report \
               002's: addresses do not depend on earlier loads, so that many loads overlap and what is seen is throughput \
-              (and the arithmetic of drawing the index), not latency.\n\nOn a virtual machine the last-level cache may be \
+              (and the arithmetic of drawing the index), not latency. `random within windows of 256 KiB` is multichase's \
+              default: both lines of a pair are visited soon one after the other, and a prefetcher that fetches the line \
+              beside one makes it look too quick.\n\nOn a virtual machine the last-level cache may be \
               shared with others, and its declared size need not be what this machine gets.",
     version: 1,
     parameters: &[ORDER, PAGES, STRIDE, SIZE],
@@ -65,6 +69,9 @@ static ABOUT: About = About {
 const STRIDES: [u64; 5] = [8, 32, 128, 512, 2048];
 /// The sizes of the naive variants: few, because what is wrong with them shows at any.
 const FEW_SIZES: [u64; 6] = [16 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
+
+/// The windows of multichase, within which its order is random by default.
+const WINDOW: u64 = 256 << 10;
 
 const SMALLEST: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -87,7 +94,16 @@ impl Experiment for LoadLatency {
         let fixed = STRIDES.into_iter().flat_map(|stride| naive(FIXED, stride));
         let within = [WITHIN, WITHIN_ROLLED].into_iter().flat_map(|order| naive(order, WIDE_STRIDE));
         let elements: Vec<Point> = few.iter().map(|size| naive_point(ELEMENTS, *size)).collect();
-        Pages::ALL.into_iter().flat_map(random).chain(fixed).chain(within).chain(elements).collect()
+        let windowed =
+            Point::new().named(&ORDER, WINDOWED).named(&PAGES, Pages::Huge.name()).with(&SIZE, GIB);
+        Pages::ALL
+            .into_iter()
+            .flat_map(random)
+            .chain([windowed])
+            .chain(fixed)
+            .chain(within)
+            .chain(elements)
+            .collect()
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
@@ -103,6 +119,7 @@ impl Experiment for LoadLatency {
             {
                 Effort::Standard
             }
+            WINDOWED => Effort::Standard,
             _ if point.number(&SIZE) > 16 * MIB => Effort::Thorough,
             _ => Effort::Standard,
         }
@@ -119,7 +136,7 @@ impl Experiment for LoadLatency {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let size = point.number(&SIZE) as f64;
         Ok(match (point.name(&ORDER), Pages::of(point)) {
-            (CYCLE, pages) => predict_cycle(known, pages, point.number(&SIZE)),
+            (CYCLE | WINDOWED, pages) => predict_cycle(known, pages, point.number(&SIZE)),
             (ELEMENTS, _) => predict_elements(known, size),
             _ => predict_stride(known, point.name(&ORDER), point.number(&STRIDE) as f64, size),
         })
@@ -143,6 +160,7 @@ impl Experiment for LoadLatency {
         match point.name(&ORDER) {
             CYCLE => Ok(walk::one(Rc::new(random_cycle(bytes, Pages::of(point), site)?), bytes, false)),
             FIXED => Ok(walk::one(Rc::new(strided(bytes, stride, site, |_| 0)?), bytes, false)),
+            WINDOWED => Ok(walk::one(Rc::new(windowed_cycle(bytes, Pages::of(point), site)?), bytes, false)),
             ELEMENTS => scattered_elements(bytes, site),
             order @ (WITHIN | WITHIN_ROLLED) => {
                 let line = sizes::line_bytes(site.home) as u64;
@@ -228,6 +246,27 @@ pub fn random_cycle(
     let offset = site.buffer_offset / line * line;
     let arena = Arena::of_block(site, bytes + offset, pages)?;
     Cycle::build(arena, offset, lines, move |element| order.at(element) as usize * line)
+}
+
+/// All lines of an array in one cycle: window after window in random order, and so the lines of each.
+fn windowed_cycle(
+    bytes: usize,
+    pages: Pages,
+    site: &Site,
+) -> Result<Cycle<impl cycle::Places + use<>>, Failure> {
+    let line = sizes::line_bytes(site.home);
+    let lines = (bytes / line) as u64;
+    let order = windowed(lines, WINDOW / line as u64, site.seed);
+    let offset = site.buffer_offset / line * line;
+    let arena = Arena::of_block(site, bytes + offset, pages)?;
+    Cycle::build(arena, offset, lines, move |element| order(element) as usize * line)
+}
+
+/// A random order of windows of so many elements, and one within each of them.
+fn windowed(elements: u64, window: u64, seed: u64) -> impl Fn(u64) -> u64 {
+    let (windows, within) =
+        (RandomOrder::new(elements / window, seed), RandomOrder::new(window, seed.wrapping_add(1)));
+    move |element| windows.at(element / window) * window + within.at(element % window)
 }
 
 /// One element in every stride, from the first to the last, `within` of each.
@@ -318,4 +357,22 @@ fn predict_elements(known: &Known, size: f64) -> Prediction {
     Prediction::new()
         .software("drawing an index", 1.0, known.assumed_cycles(4.0, "four multiplications, one a cycle"))
         .hardware("a load, shared by those in flight", 1.0 / 10.0, Basis::published(latency, buffers))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_within_windows_meets_every_element_once_and_one_window_after_the_other() {
+        let order = windowed(1024, 64, 7);
+        let met: Vec<u64> = (0..1024).map(&order).collect();
+        let mut sorted = met.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..1024).collect::<Vec<u64>>());
+        assert!(met.chunks(64).all(|window| window.iter().all(|element| element / 64 == window[0] / 64)));
+        let windows = met.chunks(64).map(|window| window[0] / 64);
+        let in_steps = met.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
+        assert!(!windows.is_sorted() && in_steps < 100, "{in_steps}: it can be foreseen");
+    }
 }

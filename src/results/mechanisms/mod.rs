@@ -1,6 +1,7 @@
 //! Mechanisms: rules that join figures of several experiments into a cause. A rule is a pure function of the run's results;
 //! it stands in a file of its own with its condition and its test on planted figures.
 
+mod adjacent_line;
 mod arguments;
 mod device_limit;
 mod fault_around;
@@ -27,6 +28,7 @@ const RULES: &[Rule] = &[
     guest_exit::RULE,
     lines_in_flight::RULE,
     shared_cache::RULE,
+    adjacent_line::RULE,
     device_limit::RULE,
     process::RULE,
     read_ahead::RULE,

@@ -18,6 +18,9 @@ pub const STRIDE: Parameter =
 
 /// All lines once, none foreseeable.
 pub const CYCLE: &str = "random cycle";
+/// One window after the other, and within each all lines once, none foreseeable: what a prefetcher of adjacent lines and a TLB
+/// help with.
+pub const WINDOWED: &str = "random within windows of 256 KiB";
 /// lmbench's, at a constant distance.
 pub const FIXED: &str = "fixed stride";
 /// Forward in strides, anywhere within each.

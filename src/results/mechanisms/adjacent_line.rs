@@ -1,0 +1,66 @@
+//! Adjacent-line prefetch: with a line the one beside it is fetched, which makes loads look quick whose order stays within
+//! small windows (Intel 64 and IA-32 Architectures Optimization Reference Manual, "spatial prefetcher": pairs of 128 bytes).
+
+use super::rule::{Rule, Seen, Told};
+use crate::experiment::said;
+use crate::results::place::Place;
+
+pub(super) const RULE: Rule = Rule {
+    name: "adjacent_line",
+    condition: "a load from memory takes less in random order within windows of 256 KiB than over the whole, by the intervals",
+    judge,
+    #[cfg(test)]
+    places: &[WHOLE, WINDOWED],
+};
+
+const WHOLE: Place = Place::of("memory/load_latency", &[("order", "random cycle"), ("pages", "huge")])
+    .with(&[("size", 1 << 30)]);
+const WINDOWED: Place =
+    Place::of("memory/load_latency", &[("order", "random within windows of 256 KiB"), ("pages", "huge")])
+        .with(&[("size", 1 << 30)]);
+
+fn judge(seen: &Seen) -> Option<Told> {
+    let (whole, windowed) = (WHOLE.found(seen.known)?, WINDOWED.found(seen.known)?);
+    if windowed.value >= whole.value || windowed.differs_from(&whole) != Some(true) {
+        return None;
+    }
+    let headline = said![
+        "A load from memory takes ",
+        whole.named("random over the whole"),
+        " in random order, and ",
+        windowed.named("random within windows"),
+        " where the order stays within 256 KiB for a while: lines beside those asked for are fetched as well."
+    ];
+    let because = said![
+        "Within a window both lines of a pair are visited soon one after the other. Were the second of each free, a load would \
+         take half; measured is ",
+        windowed.share_of(whole).named("random within windows over whole"),
+        ". Tools whose order stays within windows report that as the latency of memory."
+    ];
+    Some(Told { headline, because })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Known;
+    use crate::results::place::tests as planted;
+
+    fn told(windowed: f64) -> Option<String> {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        WHOLE.plant(&mut known, 160.0);
+        WINDOWED.plant(&mut known, windowed);
+        judge(&Seen { known: &known, points: &[] }).map(|told| told.because.plain())
+    }
+
+    #[test]
+    fn a_load_that_its_neighbour_fetched_takes_less() {
+        assert!(told(64.0).is_some_and(|said| said.contains("take half; measured is {0.4}.")));
+    }
+
+    #[test]
+    fn where_windows_make_no_difference_nothing_is_fetched_besides() {
+        assert_eq!((told(160.0), told(200.0)), (None, None));
+    }
+}
