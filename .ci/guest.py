@@ -182,12 +182,12 @@ def root(guest, packages, kernel, binary, answers, folder):
     shutil.rmtree(folder, ignore_errors=True)
     for name in ("bin", "lib", "lib64", "proc", "sys", "dev", "tmp", "disk", "modules"):
         (folder / name).mkdir(parents=True)
-    # Since Debian 13 in /usr/bin.
+    # Since Debian 13 both the shell and modules are below /usr.
     busybox = next(packages.unpacked("busybox-static").glob("**/bin/busybox"))
     shutil.copy(busybox, folder / "bin/busybox")
     (folder / "bin/sh").symlink_to("busybox")
     shutil.copy(binary, folder / "bin/fathom")
-    for number, path in enumerate(modules(kernel / "lib/modules", MODULES)):
+    for number, path in enumerate(modules(next(kernel.glob("**/lib/modules")), MODULES)):
         (folder / "modules" / f"{number:02}.ko").write_bytes(module(path))
     for library in libraries(guest.architecture, binary):
         to = Path(guest.architecture.linker) if library.name.startswith("ld-") else Path("/lib") / library.name
