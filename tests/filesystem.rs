@@ -336,12 +336,12 @@ fn a_device_held_to_a_rate_reads_at_that_rate() {
     });
 }
 
-/// A burst of requests passes the limit, as with disks of clouds: trials of milliseconds see the device, those of seconds
+/// A burst of requests passes the limit, as with disks of clouds: trials of milliseconds see the device, long ones
 /// the limit, and both is said.
 #[test]
 fn what_a_burst_hides_is_found_when_reads_go_on() {
     let _alone = alone();
-    if !is_root("a device that lets a burst pass is read for seconds") {
+    if !is_root("a device that lets a burst pass is read for a second") {
         return;
     }
     sessions::in_one_of_three(|| {

@@ -1,4 +1,4 @@
-//! Whether what is reached for milliseconds lasts for seconds: an operation repeated without a pause, window by window.
+//! Whether what is reached for milliseconds lasts: an operation repeated without a pause, window by window.
 //!
 //! Limits with a burst (a token bucket of a cloud's disk or link, a processor's heat or power budget, a device's write cache)
 //! let short trials pass and hold back whatever goes on.
@@ -32,10 +32,10 @@ pub const WINDOW: &str = "window";
 /// Windows of a trial.
 const WINDOWS: usize = 20;
 
-/// How long trials last, nanoseconds: seconds by default, as long as many bursts last on request.
-const LENGTHS: [u64; 2] = [2_000_000_000, 20_000_000_000];
+/// How long trials last, nanoseconds: a second by default, as long as many bursts last on request.
+const LENGTHS: [u64; 2] = [1_000_000_000, 20_000_000_000];
 
-/// Seconds that fit into a default run; a quick run has none to spare.
+/// What fits into a default run; a quick run has no time for it.
 pub const USUAL: u64 = LENGTHS[0];
 
 /// The points of an operation: every figure of trials of every length.
@@ -119,7 +119,7 @@ pub fn compared(operation: &str, short: Found, sustained: Found, kind: Kind) -> 
     let slower = if kind == Kind::Rate { short.over(sustained) } else { sustained.over(short) };
     let (short_named, sustained_named) =
         (short.named(&format!("{operation}, short")), sustained.named(&format!("{operation}, sustained")));
-    let both = said![operation, ": ", short_named, " in short trials, ", sustained_named, " for seconds"];
+    let both = said![operation, ": ", short_named, " in short trials, ", sustained_named, " without a pause"];
     if slower.value > LASTS && short.differs_from(&sustained) == Some(true) {
         let times = slower.named(&format!("{operation}, sustained against short"));
         said![both, ", ", times, " times as slow: what is reached for milliseconds does not last"]
@@ -136,7 +136,7 @@ mod tests {
     use crate::statistics::Interval;
     use std::cell::Cell;
 
-    /// A device of 70 µs a request that lets 100 requests pass and then one every 3 ms, for two seconds of a clock of ours.
+    /// A device of 70 µs a request that lets 100 requests pass and then one every 3 ms, for a second of a clock of ours.
     fn held_back() -> Vec<Progress> {
         let (now, requests) = (Cell::new(0.0), Cell::new(0));
         let act = || {

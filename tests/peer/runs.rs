@@ -177,7 +177,8 @@ fn a_virtual_peer_is_measured_and_leaves_nothing() {
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
-    let mut process = Process(run_for("16s", "4ms", "namespace", &file).stderr(Stdio::null()).spawn().unwrap());
+    let mut process =
+        Process(run_for("16s", "4ms", "namespace", &file).stderr(Stdio::null()).spawn().unwrap());
     wait_until("a remote trial is measured", || remote_trials(&file, "measured") >= 1);
     let adapter = adapter_of(process.0.id()).expect("there is an adapter to the virtual peer");
     let said = ended(std::mem::replace(&mut process, Process(Command::new("true").spawn().unwrap())));
@@ -198,7 +199,8 @@ fn a_virtual_peer_goes_with_a_run_that_is_killed() {
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
-    let mut process = Process(run_for("16s", "4ms", "namespace", &file).stderr(Stdio::null()).spawn().unwrap());
+    let mut process =
+        Process(run_for("16s", "4ms", "namespace", &file).stderr(Stdio::null()).spawn().unwrap());
     wait_until("a remote trial is measured", || remote_trials(&file, "measured") >= 1);
     let adapter = adapter_of(process.0.id()).expect("there is an adapter to the virtual peer");
     process.0.kill().unwrap();
@@ -213,7 +215,8 @@ fn a_run_with_a_virtual_peer_is_taken_up_again_with_one() {
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
-    let mut process = Process(run_for("16s", "4ms", "namespace", &file).stderr(Stdio::null()).spawn().unwrap());
+    let mut process =
+        Process(run_for("16s", "4ms", "namespace", &file).stderr(Stdio::null()).spawn().unwrap());
     wait_until("a remote trial is measured", || remote_trials(&file, "measured") >= 1);
     process.0.kill().unwrap();
     process.0.wait().unwrap();

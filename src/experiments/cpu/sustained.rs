@@ -23,7 +23,7 @@ static ABOUT: About = About {
     name: "cpu/sustained",
     question: "Does a core keep its speed when it is used without a pause?",
     operation: "one multiplication of doubles, of eight chains in flight",
-    method: "The unrolled chains of `arithmetic` run without a pause for seconds. How many instructions were done is noted at \
+    method: "The unrolled chains of `arithmetic` run without a pause for a second. How many instructions were done is noted at \
              the end of every twentieth of the trial: the first tells what a short trial would have seen, the second half \
              what lasts. A limit of heat or power, a quota of processor time and another program on the same core show here \
              and hardly in trials of milliseconds.",
@@ -33,7 +33,7 @@ static ABOUT: About = About {
     parameters: &[INSTRUCTION, LASTING, FIGURE],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(
-        "multiplication of doubles, for seconds",
+        "multiplication of doubles, without a pause",
         &[("figure", At::Name("sustained")), ("lasting", At::Least)],
     )])
     .in_order(|point| point.name(&FIGURE) == WINDOW),

@@ -30,7 +30,7 @@ static ABOUT: About = About {
     name: "filesystem/sustained",
     question: "Does a device keep what it gives for a moment?",
     operation: "one block read or written past the page cache, of many without a pause",
-    method: "The requests of `read` and `write` that pass the page cache (O_DIRECT) go on for seconds, and at the end of every \
+    method: "The requests of `read` and `write` that pass the page cache (O_DIRECT) go on for a second, and at the end of every \
              twentieth of the trial it is noted how many were done: the first twentieth tells what a short trial would have \
              seen, the second half what lasts. Disks of clouds, and quotas of control groups, let a burst pass and then hold \
              back; a solid-state disk's write cache fills. With 32 requests in flight the figure is the time from one \
@@ -42,7 +42,7 @@ static ABOUT: About = About {
     trends: &[],
     shown: Shown::by(&[
         MainFigure::of(
-            "4 KiB at random, from the device, for seconds",
+            "4 KiB at random, from the device, without a pause",
             &[
                 ("request", At::Name("random read")),
                 ("figure", At::Name("sustained")),
@@ -50,7 +50,7 @@ static ABOUT: About = About {
             ],
         ),
         MainFigure::of(
-            "4 KiB at random, 32 in flight, for seconds",
+            "4 KiB at random, 32 in flight, without a pause",
             &[
                 ("request", At::Name("random read, 32 in flight")),
                 ("figure", At::Name("sustained")),
@@ -150,8 +150,9 @@ impl Experiment for Sustained {
             ))
         };
         let told = Statement::joined(REQUESTS.iter().filter_map(told).collect(), "; ");
-        let said =
-            |told| said!["What the device gives, a request, for milliseconds and for seconds: ", told, "."];
+        let said = |told| {
+            said!["What the device gives, a request, in short trials and without a pause: ", told, "."]
+        };
         told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
     }
 

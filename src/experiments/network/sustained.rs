@@ -1,4 +1,4 @@
-//! Does a stream keep its rate for seconds?
+//! Does a stream keep its rate when it goes on?
 
 use super::account::{self, Account};
 use super::arrival_rate::received_by;
@@ -23,9 +23,9 @@ pub struct Sustained;
 
 static ABOUT: About = About {
     name: "network/sustained",
-    question: "Does a stream keep its rate for seconds?",
+    question: "Does a stream keep its rate when it goes on?",
     operation: "one byte of payload, moved from one process to another by a TCP stream that goes on",
-    method: "One stream of TCP, as `bandwidth` sends it, goes on for seconds. Bytes are counted and timed where they arrive. The \
+    method: "One stream of TCP, as `bandwidth` sends it, goes on for a second. Bytes are counted and timed where they arrive. The \
              first twentieth of the time tells what a short transfer would have seen, the second half what lasts: links of \
              clouds let a burst pass and then hold back (a token bucket).",
     caveats: "Limits whose burst lasts for minutes need `--thorough` (20 s) and longer still. Over loopback both sides share \
@@ -35,11 +35,11 @@ static ABOUT: About = About {
     trends: &[],
     shown: Shown::by(&[
         MainFigure::of(
-            "TCP to the peer, for seconds",
+            "TCP to the peer, without a pause",
             &[("path", At::Name("peer")), ("figure", At::Name("sustained")), ("lasting", At::Least)],
         ),
         MainFigure::of(
-            "TCP over loopback, for seconds",
+            "TCP over loopback, without a pause",
             &[("path", At::Name("loopback")), ("figure", At::Name("sustained")), ("lasting", At::Least)],
         ),
     ])
@@ -124,7 +124,7 @@ impl Experiment for Sustained {
             Some(lasting::compared(&name, short, known.found(ABOUT.name, &usual)?, Kind::Rate))
         };
         let told = Statement::joined(PATHS.iter().filter_map(told).collect(), "; ");
-        let said = |told| said!["A stream for milliseconds and for seconds: ", told, "."];
+        let said = |told| said!["A stream in short trials and without a pause: ", told, "."];
         told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
     }
 
