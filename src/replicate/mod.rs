@@ -12,6 +12,7 @@ mod past_cache;
 mod measuring;
 mod method;
 mod pace;
+mod picture;
 pub mod record;
 mod report;
 mod report_000;
@@ -31,6 +32,7 @@ mod visit;
 
 pub use measuring::measure;
 pub use method::{Method, Stage};
+pub use picture::{Drawn, Picture, Shape};
 pub use report::{Replica, Report, Row, SameQuestion, Theirs};
 pub use series::{Series, Trials};
 pub use statistic::{Deviation, Fit, Statistic, Summary};

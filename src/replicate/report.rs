@@ -2,6 +2,7 @@
 //! question.
 
 use super::method::Method;
+use super::picture::Picture;
 use super::statistic::Statistic;
 use crate::experiment::{Found, Known, Point};
 use crate::machine::Machine;
@@ -19,6 +20,8 @@ pub struct Report {
     pub methodology: &'static str,
     /// The rows of its summary table, in its order; then those of experiments that its summary leaves out.
     pub rows: &'static [Row],
+    /// Its figures of measurements, in its order.
+    pub figures: &'static [Picture],
 }
 
 /// A row of a report's summary table.

@@ -65,4 +65,5 @@ pub const REPORT: Report = Report {
     title: "a one-page synopsis of report 000",
     methodology: METHODOLOGY,
     rows: ROWS,
+    figures: &[],
 };

@@ -67,7 +67,7 @@ impl Subject for RunReport<'_> {
     }
 
     fn synopsis(&self) -> Document {
-        article::synopsis::alone(self.results, self.published.as_ref())
+        article::synopsis::alone(self.results, self.published.as_ref(), self.files)
     }
 
     fn embedded(&self) -> Option<String> {

@@ -77,10 +77,18 @@ pub(super) fn spelt(name: &str) -> String {
 
 /// A parameter's value as its scale wants it.
 pub(super) fn value<D: Declares + ?Sized>(of: &D, name: &str, value: &Value) -> String {
-    match (value, scale(of, name)) {
-        (Value::Number(bytes), Scale::Bytes) => quantities::size(*bytes),
-        (Value::Number(time), Scale::Nanoseconds) => exact_time(*time),
-        (value, _) => value.to_string(),
+    match value {
+        Value::Number(given) => number(scale(of, name), *given),
+        Value::Name(variant) => variant.clone(),
+    }
+}
+
+/// A number as its scale wants it.
+pub(super) fn number(scale: Scale, number: u64) -> String {
+    match scale {
+        Scale::Bytes => quantities::size(number),
+        Scale::Nanoseconds => exact_time(number),
+        _ => number.to_string(),
     }
 }
 

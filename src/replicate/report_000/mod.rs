@@ -9,7 +9,8 @@ pub mod network;
 mod shuffle;
 mod zeros;
 
-use super::{Report, Row};
+use super::{Picture, Report, Row};
+use crate::experiment::Scale;
 
 /// The machine, as the reference data call it.
 pub const MACHINE: &str = "i7-1250u-ubuntu-24.04";
@@ -80,4 +81,42 @@ pub const REPORT: Report = Report {
     title: "a graduate project's report on an i7-1250U laptop with Ubuntu 24.04",
     methodology: METHODOLOGY,
     rows: ROWS,
+    figures: FIGURES,
 };
+
+/// The figures of the report.
+const FIGURES: &[Picture] = &[
+    Picture::swept(
+        1,
+        "memory latency against the size of the array",
+        "memory latency",
+        "size of the array",
+        Scale::Bytes,
+    ),
+    Picture::swept(
+        2,
+        "access time of a page of a mapped file, first and later readings, against file size",
+        "file cache",
+        "size of the file",
+        Scale::Bytes,
+    ),
+    Picture::swept(
+        3,
+        "time of a block, in order and shuffled, against file size, local",
+        "file read",
+        "size of the file",
+        Scale::Bytes,
+    ),
+    Picture::not(
+        4,
+        "time of a block, in order and shuffled, against file size, remote",
+        "one remote file is read here, not files of all sizes",
+    ),
+    Picture::swept(
+        5,
+        "time of a block against the number of processes",
+        "contention",
+        "processes",
+        Scale::Count,
+    ),
+];

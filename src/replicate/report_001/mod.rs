@@ -7,7 +7,8 @@ mod memory;
 mod network;
 mod trials;
 
-use super::{Report, Row};
+use super::{Picture, Report, Row};
+use crate::experiment::Scale;
 
 /// The report.
 pub const REPORT: Report = Report {
@@ -24,6 +25,7 @@ pub const REPORT: Report = Report {
                   A raised priority shields their programs from other work of the machine; Fathom's own measurements do not have it. Nothing is \
                   warmed up before the first trial.",
     rows: ROWS,
+    figures: FIGURES,
 };
 
 const ROWS: &[Row] = &[
@@ -67,4 +69,42 @@ const ROWS: &[Row] = &[
     network::SETUP_AWAY,
     network::TEARDOWN_AWAY,
     filesystem::PENALTY,
+];
+
+/// The figures of the report.
+const FIGURES: &[Picture] = &[
+    Picture::swept(1, "procedure call time against arguments", "procedure call", "arguments", Scale::Count),
+    Picture::swept(
+        2,
+        "memory access time against size, a curve a stride",
+        "memory access time",
+        "size of the array",
+        Scale::Bytes,
+    ),
+    Picture::swept(
+        3,
+        "time of a block against file size, read again: the file cache",
+        "file cache size",
+        "size of the file",
+        Scale::Bytes,
+    ),
+    Picture::swept(
+        4,
+        "time of a block, sequential and random, against file size, local",
+        "file read",
+        "size of the file",
+        Scale::Bytes,
+    ),
+    Picture::not(
+        5,
+        "time of a block, sequential and random, against file size, remote",
+        "one remote file is read here, not files of all sizes",
+    ),
+    Picture::swept(
+        6,
+        "time of a block, sequential and random, against processes",
+        "contention",
+        "processes",
+        Scale::Count,
+    ),
 ];

@@ -5,7 +5,8 @@ mod filesystem;
 mod memory;
 mod trials;
 
-use super::{Report, Row};
+use super::{Picture, Report, Row};
+use crate::experiment::Scale;
 
 /// The report.
 pub const REPORT: Report = Report {
@@ -22,6 +23,7 @@ pub const REPORT: Report = Report {
                   deviations, and most of its results only as pictures. It has no summary table: rows are in the order of \
                   the text.",
     rows: ROWS,
+    figures: FIGURES,
 };
 
 const ROWS: &[Row] = &[
@@ -47,4 +49,29 @@ const ROWS: &[Row] = &[
     filesystem::REMOTE_IN_SEQUENCE,
     filesystem::REMOTE_AT_RANDOM,
     filesystem::PING,
+];
+
+/// The figures of the report.
+const FIGURES: &[Picture] = &[
+    Picture::swept(0, "function call time against arguments", "function call", "arguments", Scale::Count),
+    Picture::swept(0, "memory latency against size", "memory access", "size of the array", Scale::Bytes),
+    Picture::swept(
+        0,
+        "time of a block against file size, read again: the file cache",
+        "file cache size",
+        "size of the file",
+        Scale::Bytes,
+    ),
+    Picture::swept(
+        0,
+        "time of a block, sequential and random, against file size, local",
+        "file read",
+        "size of the file",
+        Scale::Bytes,
+    ),
+    Picture::not(
+        0,
+        "time of a block against file size, remote",
+        "one remote file is read here, not files of all sizes",
+    ),
 ];

@@ -6,7 +6,9 @@ mod memory;
 mod network;
 mod repetitions;
 
-use super::{Report, Row};
+use super::{Drawn, Picture, Report, Row, Shape};
+use crate::experiment::Scale;
+use crate::quantity::Unit;
 use cpu::{calls, readings, switches, tasks};
 use filesystem::{cache, contention, read, remote};
 use memory::{latency, page_fault};
@@ -23,6 +25,7 @@ pub const REPORT: Report = Report {
                   were switched off. Here: Linux; the counter's own frequency, as it is measured; everything on one CPU, \
                   while the other CPUs serve the rest of the machine.",
     rows: &ROWS,
+    figures: FIGURES,
 };
 
 /// In the order of the report's summary; then what it leaves out.
@@ -77,6 +80,129 @@ const ROWS: [Row; 49] = [
     contention::RANDOM_ROW,
     contention::SEQUENTIAL_MIXED_ROW,
     contention::RANDOM_MIXED_ROW,
+];
+
+/// The figures of the report.
+const FIGURES: &[Picture] = &[
+    Picture {
+        number: 0,
+        shows: "memory latency against size, by stride",
+        drawn: Drawn::By {
+            method: "memory latency",
+            variant: |name| name.starts_with("stride"),
+            unit: Unit::Nanoseconds,
+            shape: Shape::Sweep("size of the array", Scale::Bytes),
+        },
+    },
+    Picture::not(
+        0,
+        "memory latency of the first and second version of the loop",
+        "the third version is measured, on which the report's figures stand; the other two are points of `memory/load_latency` (orders)",
+    ),
+    Picture {
+        number: 0,
+        shows: "time of each access to the first byte of a stride, in order",
+        drawn: Drawn::By {
+            method: "page fault",
+            variant: |name| name.starts_with("accesses, first"),
+            unit: Unit::Nanoseconds,
+            shape: Shape::Sweep("number of the access", Scale::Count),
+        },
+    },
+    Picture {
+        number: 0,
+        shows: "time of each access to a random byte of a stride, in order",
+        drawn: Drawn::By {
+            method: "page fault",
+            variant: |name| name.starts_with("accesses, random"),
+            unit: Unit::Nanoseconds,
+            shape: Shape::Sweep("number of the access", Scale::Count),
+        },
+    },
+    Picture {
+        number: 0,
+        shows: "bandwidth against the size of the buffer, loopback",
+        drawn: Drawn::By {
+            method: "peak bandwidth, loopback",
+            variant: |_| true,
+            unit: Unit::BytesPerSecond,
+            shape: Shape::Sweep("size of the buffer", Scale::Bytes),
+        },
+    },
+    Picture {
+        number: 0,
+        shows: "bandwidth against the size of the buffer, remote",
+        drawn: Drawn::By {
+            method: "peak bandwidth, remote",
+            variant: str::is_empty,
+            unit: Unit::BytesPerSecond,
+            shape: Shape::Sweep("size of the buffer", Scale::Bytes),
+        },
+    },
+    Picture {
+        number: 0,
+        shows: "bytes that each read received",
+        drawn: Drawn::By {
+            method: "peak bandwidth, remote",
+            variant: |name| name == "received",
+            unit: Unit::Bytes,
+            shape: Shape::Sweep("number of the read", Scale::Count),
+        },
+    },
+    Picture::swept(
+        0,
+        "time of a byte against file size, read again: the file cache, coarse and fine",
+        "file cache size",
+        "size of the file",
+        Scale::Bytes,
+    ),
+    Picture::swept(
+        0,
+        "time of a block, sequential and random, against file size, local",
+        "file read",
+        "size of the file",
+        Scale::Bytes,
+    ),
+    Picture {
+        number: 0,
+        shows: "distribution of the mean time of a block, local",
+        drawn: Drawn::By {
+            method: "file read",
+            variant: |_| true,
+            unit: Unit::Nanoseconds,
+            shape: Shape::Distribution(Some(read::SUMMARY_FILE as f64)),
+        },
+    },
+    Picture {
+        number: 0,
+        shows: "distribution of the mean time of a block, remote",
+        drawn: Drawn::By {
+            method: "remote file read",
+            variant: |_| true,
+            unit: Unit::Nanoseconds,
+            shape: Shape::Distribution(None),
+        },
+    },
+    Picture {
+        number: 0,
+        shows: "time of a block against competitors, four patterns",
+        drawn: Drawn::By {
+            method: "contention",
+            variant: |name| name != "growth by doubling",
+            unit: Unit::Nanoseconds,
+            shape: Shape::Sweep("competitors", Scale::Count),
+        },
+    },
+    Picture {
+        number: 0,
+        shows: "distribution of the time of a block among competitors",
+        drawn: Drawn::By {
+            method: "contention",
+            variant: |name| name != "growth by doubling",
+            unit: Unit::Nanoseconds,
+            shape: Shape::Distribution(Some(contention::MOST as f64)),
+        },
+    },
 ];
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod results;
 mod settings;
 mod summary;
 pub mod synopsis;
+mod synopsis_machine;
 mod without;
 mod works;
 

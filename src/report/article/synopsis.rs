@@ -2,24 +2,27 @@
 
 use super::beside::{self, Published};
 use super::places::{place_of, title};
+use super::synopsis_machine;
 use crate::report::main_figures::{self, Main, Source};
 use crate::report::paper::{Block, Column, Document, Group, Key, Row, Section, Table, Text};
 use crate::report::run::{self, Precision};
 use crate::report::{quantities, summary, words};
 use crate::results::{FAIR, Outcome, PointResult, Results, TrendResult};
 use crate::statistics::Interval;
+use std::path::Path;
 
-/// The page by itself, with published figures beside those of the run where they were asked for.
-pub fn alone(found: &Results, published: Option<&Published>) -> Document {
+/// The page by itself, with published figures beside those of the run where they were asked for; `files` tells where the
+/// run file and the whole report are.
+pub fn alone(found: &Results, published: Option<&Published>, files: &[(&str, &Path)]) -> Document {
     let header = &found.run.header;
     let mut document = Document::new(format!("Synopsis: {}", run::machine(&header.machine)));
     document.date.clone_from(&header.started);
     let name = |experiment: &str| Text::code(experiment);
     let section = Section::new(Key::of("synopsis"), "Main figures");
     document.front.push(section.say(overview(found)).with(table(found, &name)).with_all(doubts(found)));
+    document.front.extend([synopsis_machine::machine(found), synopsis_machine::whole(files)]);
     document.front.extend(published.map(|published| beside::of(found, published)));
-    "Made by Fathom from the run file; the full report has every figure with its interval, its prediction and its evidence."
-        .clone_into(&mut document.foot);
+    "Made by Fathom from the run file.".clone_into(&mut document.foot);
     document
 }
 

@@ -62,6 +62,7 @@ fn adapter(adapter: &Adapter) -> Vec<Row> {
         stated(name.as_str(), adapter.kind.as_str(), "/sys/class/net"),
         plain(format!("{name} driver"), &adapter.driver),
         row(format!("{name} speed"), &adapter.speed_bits_per_second, |rate| bits_rate(*rate)),
+        plain(format!("{name} duplex"), &adapter.duplex),
         row(format!("{name} MTU"), &adapter.mtu_bytes, |bytes| format!("{bytes} B")),
         plain(format!("{name} state"), &adapter.state),
         row(format!("{name} queues"), &adapter.receive_queues, |receive| {

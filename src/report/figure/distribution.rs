@@ -37,7 +37,36 @@ pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
     };
     let figures = drawn.len().div_ceil(SERIES).max(1);
     let chunks = drawn.chunks(drawn.len().div_ceil(figures).max(1));
-    chunks.map(|curves| figure(points[0], curves, &note)).collect()
+    chunks
+        .map(|curves| {
+            let what = Shown {
+                of: &points[0].experiment,
+                unit: points[0].unit,
+                each: "single operations",
+                note: &note,
+            };
+            what.figure(curves)
+        })
+        .collect()
+}
+
+/// The distribution of a replicated method's trials, a curve each variant that has enough of them; `None` where none has.
+pub(super) fn of_trials(method: &str, unit: Unit, variants: Vec<(String, Vec<f64>)>) -> Option<Figure> {
+    let curves: Vec<Curve> =
+        variants.into_iter().filter_map(|(name, values)| Curve::of(name, values)).collect();
+    let drawn: Vec<&Curve> = curves.iter().take(SERIES).collect();
+    let what = Shown { of: method, unit, each: "trials", note: "" };
+    (!drawn.is_empty()).then(|| what.figure(&drawn))
+}
+
+/// What a figure is of.
+struct Shown<'a> {
+    of: &'a str,
+    unit: Unit,
+    /// What is one of the values: single operations, trials.
+    each: &'static str,
+    /// What is said at the end of the first sentences.
+    note: &'a str,
 }
 
 /// At most so many of them, spread over the whole list.
@@ -47,44 +76,51 @@ fn evenly(curves: &[Curve], most: usize) -> Vec<&Curve> {
 }
 
 fn curve(point: &PointResult, placement_said: bool) -> Option<Curve> {
-    let mut observations: Vec<f64> =
-        point.samples.iter().flatten().copied().filter(|value| value.is_finite()).collect();
-    if !point.each || observations.len() < LEAST {
-        return None;
-    }
-    observations.sort_unstable_by(f64::total_cmp);
-    // What is always the same has no shape to be seen.
-    (observations.first() < observations.last()).then_some(())?;
-    Some(Curve { name: summary::operation(point, placement_said), observations })
+    let observations = point.samples.iter().flatten().copied().collect();
+    point.each.then(|| Curve::of(summary::operation(point, placement_said), observations))?
 }
 
-fn figure(point: &PointResult, curves: &[&Curve], note: &str) -> Figure {
-    let (experiment, unit) = (&point.experiment, point.unit);
-    let names: Vec<String> = curves.iter().map(|curve| svg::shortened(&curve.name, 60)).collect();
-    let left = 62.0;
-    let top = svg::legend_height(left, &names) + 8.0;
-    let bottom = top + PLOT_HEIGHT;
-    let (ends, beyond) = ends(curves);
-    let x = Axis::tight(&ends, unit, left, WIDTH - 24.0);
-    let y = |share: f64| bottom - share * PLOT_HEIGHT;
-    let mut drawing = Drawing::new(bottom + 46.0);
-    drawing.legend(left, 0.0, &names);
-    frame(&mut drawing, &x, (left, top, bottom), unit);
-    for (index, curve) in curves.iter().enumerate() {
-        let place = |(value, share)| (x.place(value), y(share));
-        drawing.curve(&names[index], |drawing| {
-            drawing.told(&words_of(curve, unit), |drawing| draw(drawing, index, curve, place));
-        });
+impl Curve {
+    fn of(name: String, mut observations: Vec<f64>) -> Option<Self> {
+        observations.retain(|value| value.is_finite());
+        (observations.len() >= LEAST).then_some(())?;
+        observations.sort_unstable_by(f64::total_cmp);
+        // What is always the same has no shape to be seen.
+        (observations.first() < observations.last()).then_some(Curve { name, observations })
     }
-    let caption = format!(
-        "{} of single operations: the share of all observations at or below a value. Marks stand at 10 %, 50 % and \
-         90 %.{note}{}",
-        quantity(unit),
-        if beyond { " The slowest in a hundred lie beyond the axis, and stand at its end." } else { "" }
-    );
-    let name = format!("{experiment}: distribution of single operations");
-    let description: Vec<String> = curves.iter().map(|curve| words_of(curve, unit)).collect();
-    Figure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &x)
+}
+
+impl Shown<'_> {
+    fn figure(&self, curves: &[&Curve]) -> Figure {
+        let unit = self.unit;
+        let names: Vec<String> = curves.iter().map(|curve| svg::shortened(&curve.name, 60)).collect();
+        let left = 62.0;
+        let top = svg::legend_height(left, &names) + 8.0;
+        let bottom = top + PLOT_HEIGHT;
+        let (ends, beyond) = ends(curves);
+        let x = Axis::tight(&ends, unit, left, WIDTH - 24.0);
+        let y = |share: f64| bottom - share * PLOT_HEIGHT;
+        let mut drawing = Drawing::new(bottom + 46.0);
+        drawing.legend(left, 0.0, &names);
+        frame(&mut drawing, &x, (left, top, bottom), unit);
+        for (index, curve) in curves.iter().enumerate() {
+            let place = |(value, share)| (x.place(value), y(share));
+            drawing.curve(&names[index], |drawing| {
+                drawing.told(&words_of(curve, unit), |drawing| draw(drawing, index, curve, place));
+            });
+        }
+        let caption = format!(
+            "{} of {}: the share of all {} at or below a value. Marks stand at 10 %, 50 % and 90 %.{}{}",
+            quantity(unit),
+            self.each,
+            if self.each == "trials" { "of them" } else { "observations" },
+            self.note,
+            if beyond { " The slowest in a hundred lie beyond the axis, and stand at its end." } else { "" }
+        );
+        let name = format!("{}: distribution of {}", self.of, self.each);
+        let description: Vec<String> = curves.iter().map(|curve| words_of(curve, unit)).collect();
+        Figure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &x)
+    }
 }
 
 /// A distribution that reaches zero has no logarithmic axis: a linear one would show nothing but the slowest of all.

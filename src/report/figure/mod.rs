@@ -9,6 +9,8 @@
 //! - Operations that were observed one by one: the share of them that ended by a time; where their order says
 //!   something, each of them in that order.
 //!
+//! A replicated report has what its methods found drawn as the report drew it (`replicated`).
+//!
 //! Predictions are hollow marks beside the measured ones; an upper limit (below resolution) is an arrow.
 //!
 //! The SVG is written by hand. The plotting crates that were looked at write colours into every element, so that no
@@ -16,16 +18,19 @@
 
 mod against;
 mod axis;
+mod curves;
 mod distribution;
 mod drawn;
 mod mark;
 mod matrix;
 mod order;
+mod replicated;
 mod rows;
 mod svg;
 mod sweep;
 
 pub(super) use drawn::Figure;
+pub(super) use replicated::figures as of_method;
 pub use svg::Svg;
 
 use crate::quantity::Unit;

@@ -6,9 +6,9 @@ use crate::record::TrialOutcome;
 use crate::references::{Doubt, Figure, Value};
 use crate::replicate::record::{Header, Replication};
 use crate::replicate::table::{Compared, NoRatio};
-use crate::replicate::{Replica, Report, Series, Theirs};
+use crate::replicate::{Replica, Report, Series, Theirs, Trials};
 use crate::report::form;
-use crate::statistics::Ratio;
+use crate::statistics::{self, Ratio};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -22,6 +22,23 @@ struct Document<'a> {
     /// Methods that broke or did not end, with what happened.
     broken: BTreeMap<&'a str, String>,
     rows: Vec<Row<'a>>,
+    /// What every method has found at every setting.
+    sweeps: Vec<Setting<'a>>,
+}
+
+/// The trials of a method at one setting, in the unit of its rows.
+#[derive(Serialize)]
+struct Setting<'a> {
+    method: &'a str,
+    variant: &'a str,
+    at: f64,
+    trials: usize,
+    mean: Option<f64>,
+    deviation: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    minimum: Option<f64>,
+    maximum: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -78,8 +95,37 @@ pub(super) fn pretty(report: &Report, replication: &Replication, rows: &[Compare
         header: &replication.header,
         broken: broken(replication),
         rows: rows.iter().map(row).collect(),
+        sweeps: sweeps(replication),
     };
     form::pretty(&document)
+}
+
+fn sweeps(replication: &Replication) -> Vec<Setting<'_>> {
+    let measured = replication.methods.iter().filter_map(|line| match &line.outcome {
+        TrialOutcome::Measured { sample } => Some((line.method.as_str(), sample)),
+        _ => None,
+    });
+    measured
+        .flat_map(|(method, series)| series.points.iter().map(move |trials| setting(method, trials)))
+        .collect()
+}
+
+fn setting<'a>(method: &'a str, trials: &'a Trials) -> Setting<'a> {
+    let mean = statistics::mean(&trials.values);
+    let (low, high) = mean.as_ref().and_then(|mean| mean.interval).map(|ends| (ends.low, ends.high)).unzip();
+    let values = || trials.values.iter().copied();
+    Setting {
+        method,
+        variant: &trials.variant,
+        at: trials.at,
+        trials: trials.values.len(),
+        mean: mean.as_ref().map(|mean| mean.value),
+        deviation: mean.and_then(|mean| mean.deviation),
+        low,
+        high,
+        minimum: values().reduce(f64::min),
+        maximum: values().reduce(f64::max),
+    }
 }
 
 fn broken(replication: &Replication) -> BTreeMap<&str, String> {

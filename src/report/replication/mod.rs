@@ -3,6 +3,7 @@
 
 mod cells;
 mod csv;
+mod figures;
 mod json;
 mod methods;
 
@@ -71,12 +72,12 @@ impl Subject for ReplicationReport<'_> {
         let mut document = Document::new(format!("Report {} replicated on {here}", report.id));
         "Replication".clone_into(&mut document.kind);
         replication.header.started.clone_into(&mut document.date);
-        document.sections = vec![
-            summary(report, replication, rows),
-            misleading(rows),
+        document.sections = vec![summary(report, replication, rows), misleading(rows)];
+        document.sections.extend(figures::section(report, replication));
+        document.sections.extend([
             methods::section(report, replication, rows),
             Section::new(Key::of("works"), "References").with(Block::Works),
-        ];
+        ]);
         let tool = &replication.header.tool;
         document.foot = format!("Made by {} {}.", tool.name, tool.version);
         document

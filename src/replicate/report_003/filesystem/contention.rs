@@ -31,7 +31,8 @@ const CONTENTION: Method = Method {
 };
 
 const FILE: u64 = 1 << 20;
-const MOST: u64 = 15;
+/// The most competitors.
+pub const MOST: u64 = 15;
 const PASSES: u64 = 50;
 const LEAST_PASSES: u64 = 2;
 const TIME: Duration = Duration::from_millis(250);

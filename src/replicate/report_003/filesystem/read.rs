@@ -32,7 +32,7 @@ const PASSES: usize = 100;
 const SEQUENTIAL: &str = "sequential";
 const RANDOM: &str = "random";
 /// The file whose figures the summary has: 0.043 and 0.134 ms stand in its column.
-const SUMMARY_FILE: u64 = 16 << 20;
+pub const SUMMARY_FILE: u64 = 16 << 20;
 /// For the passes over one file in one order.
 const TIME: Duration = Duration::from_secs(1);
 const QUICK_TIME: Duration = Duration::from_millis(120);

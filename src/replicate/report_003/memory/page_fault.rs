@@ -30,6 +30,8 @@ const FAULT: Method = Method {
 /// Their page, and the strides of it.
 const PAGE: u64 = 4096;
 const STRIDES: [u64; 8] = [1, 4, 16, 64, 256, 1024, 4096, 16384];
+/// The longest stride, pages, whose accesses the report drew in their order.
+const DRAWN: u64 = 64;
 const ACCESSES: u64 = 100;
 const WHOLE_RUNS: usize = 5;
 const BYTES: u64 = 1 << 30;
@@ -136,12 +138,16 @@ fn faults(stage: &Stage) -> Result<Series, Failure> {
     let clock = (0..PAIRS).map(|_| timer::paoloni(|| ())).sum::<i64>() as f64 / f64::from(PAIRS);
     for variant in [FIXED, RANDOM] {
         let mut found = vec![vec![]; STRIDES.len()];
-        for _ in 0..WHOLE_RUNS {
+        for run in 0..WHOLE_RUNS {
             for (stride, values) in STRIDES.into_iter().zip(&mut found) {
                 let random = (variant == RANDOM).then_some(&mut chance);
                 let offsets = offsets(bytes, stride * PAGE, random);
                 let before = Tally::now();
-                values.push(accessed(&test.file, bytes, &offsets, clock)? * ns);
+                let accesses = accessed(&test.file, bytes, &offsets, clock)?;
+                values.push(accesses.iter().sum::<f64>() / accesses.len() as f64 * ns);
+                if run == 0 && stride <= DRAWN {
+                    series = in_order(series, &drawn(variant, stride * PAGE), &accesses, ns);
+                }
                 if variant == FIXED && (stride * PAGE) as f64 >= FROM {
                     tally.add(offsets.len(), &before);
                 }
@@ -158,6 +164,18 @@ fn faults(stage: &Stage) -> Result<Series, Failure> {
     }
     test_file::evict(&test.file)?;
     Ok(series.seen(tally.said()))
+}
+
+/// The name of the variant that has single accesses in their order.
+fn drawn(variant: &str, stride: u64) -> String {
+    let which = if variant == FIXED { "first byte" } else { "random byte" };
+    format!("accesses, {which}, stride {}", size(stride))
+}
+
+/// With every access of one run, by its number.
+fn in_order(series: Series, variant: &str, accesses: &[f64], ns: f64) -> Series {
+    let numbered = accesses.iter().zip(1_u32..);
+    numbered.fold(series, |series, (ticks, number)| series.and(variant, f64::from(number), vec![ticks * ns]))
 }
 
 /// What the kernel counted beside the accesses that the figure is made of.
@@ -203,8 +221,8 @@ fn offsets(bytes: u64, stride: u64, mut random: Option<&mut SplitMix64>) -> Vec<
         .collect()
 }
 
-/// Evicts the file, maps it, reads a byte at each offset, and unmaps it: the mean less the clock's cost, ticks.
-fn accessed(file: &File, bytes: u64, offsets: &[u64], clock: f64) -> Result<f64, Failure> {
+/// Evicts the file, maps it, reads a byte at each offset, and unmaps it: each access less the clock's cost, ticks.
+fn accessed(file: &File, bytes: u64, offsets: &[u64], clock: f64) -> Result<Vec<f64>, Failure> {
     evict(file)?;
     let (protection, length) = (libc::PROT_READ | libc::PROT_WRITE, bytes as usize);
     // SAFETY: a new mapping of a file of ours, which nothing else refers to; offsets lie within it.
@@ -213,13 +231,13 @@ fn accessed(file: &File, bytes: u64, offsets: &[u64], clock: f64) -> Result<f64,
         if map == libc::MAP_FAILED {
             return Err(Failure::last("mmap of the test file"));
         }
-        let mut total = 0.0;
+        let mut accesses = Vec::with_capacity(offsets.len());
         for offset in offsets {
             let place = map.cast::<u8>().add(*offset as usize);
-            total += timer::paoloni(|| _ = place.read_volatile()) as f64 - clock;
+            accesses.push(timer::paoloni(|| _ = place.read_volatile()) as f64 - clock);
         }
         libc::munmap(map, length);
-        Ok(total / offsets.len() as f64)
+        Ok(accesses)
     }
 }
 

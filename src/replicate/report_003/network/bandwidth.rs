@@ -124,16 +124,22 @@ fn readable(descriptor: i32) -> Result<(), Failure> {
 
 fn remote(stage: &Stage) -> Result<Series, Failure> {
     let repetitions = stage.count(REMOTE_REPETITIONS, QUICK_REMOTE_REPETITIONS);
-    let (mut series, mut whole) = (Series::default(), 0_u64);
+    let (mut series, mut whole, mut last) = (Series::default(), 0_u64, vec![]);
     for size in SIZES {
-        let mut rates = vec![];
+        let (mut rates, mut arrived) = (vec![], vec![]);
         for _ in 0..repetitions {
-            match rate(&sent(size, stage)?, size) {
+            arrived = sent(size, stage)?;
+            match rate(&arrived, size) {
                 Some(rate) => rates.push(rate),
                 None => whole += 1,
             }
         }
         series = series.and("", size as f64, rates);
+        // The last message of the largest buffer is drawn read by read.
+        last = arrived;
+    }
+    for (number, bytes) in (1_u32..).zip(received_each(&last)) {
+        series = series.and("received", f64::from(number), vec![bytes]);
     }
     let all = repetitions * SIZES.len() as u64;
     Ok(of_peer(
@@ -157,6 +163,12 @@ fn sent(size: usize, stage: &Stage) -> Result<Vec<Arrival>, Failure> {
     let report = other.stop()?;
     ensure(report.received_bytes == size as u64, "the peer did not receive what was sent")?;
     Ok(report.arrivals)
+}
+
+/// The bytes that each read received.
+fn received_each(arrivals: &[Arrival]) -> impl Iterator<Item = f64> {
+    let before = std::iter::once(0).chain(arrivals.iter().map(|arrival| arrival.bytes));
+    arrivals.iter().zip(before).map(|(arrival, before)| (arrival.bytes - before) as f64)
 }
 
 /// All bytes, over the time from the first arrival to the last; `None` where they are one.

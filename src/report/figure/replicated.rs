@@ -1,0 +1,80 @@
+//! What a method of a published report has found, drawn as the report drew it.
+
+use super::curves::{Curve, Curves};
+use super::distribution;
+use super::drawn::Figure;
+use super::mark::Mark;
+use super::svg::SERIES;
+use crate::quantity::Unit;
+use crate::replicate::{Series, Shape, Trials};
+use crate::report::{quantities, words};
+use crate::statistics;
+
+/// Fewer settings than this are no sweep.
+const LEAST: usize = 3;
+
+/// The figures of the variants that are wanted; none where nothing was swept, or too few trials make a distribution.
+pub(in crate::report) fn figures(
+    (method, series): (&str, &Series),
+    wanted: fn(&str) -> bool,
+    unit: Unit,
+    shape: Shape,
+) -> Vec<Figure> {
+    let variants: Vec<(&str, Vec<&Trials>)> =
+        series.variants().into_iter().filter(|(name, _)| wanted(name)).collect();
+    match shape {
+        Shape::Sweep(along, scale) => {
+            let curve = |(name, settings): &(&str, Vec<&Trials>)| {
+                let marks = settings.iter().filter_map(|trials| {
+                    let setting = words::number(scale, trials.at as u64);
+                    Some((trials.at, mark(unit, &format!("{name} {along} {setting}"), trials)?))
+                });
+                let mut marks: Vec<(f64, Mark)> = marks.collect();
+                marks.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+                (marks.len() >= LEAST).then(|| Curve { name: named(name, method), marks, trend: None })
+            };
+            let mut curves: Vec<Curve> = variants.iter().filter_map(curve).collect();
+            let mut figures = vec![];
+            while !curves.is_empty() {
+                let rest = curves.split_off(SERIES.min(curves.len()));
+                let (named, landmarks) = (along.to_owned(), vec![]);
+                let shown = Curves {
+                    of: method,
+                    statistic: "Mean",
+                    along,
+                    named,
+                    scale,
+                    unit,
+                    members: curves,
+                    landmarks,
+                };
+                figures.push(shown.figure());
+                curves = rest;
+            }
+            figures
+        }
+        Shape::Distribution(at) => {
+            let wanted = |trials: &&&Trials| at.is_none_or(|at| (trials.at - at).abs() < 0.5);
+            let trials = |(name, settings): (&str, Vec<&Trials>)| {
+                let values = settings.iter().filter(wanted).flat_map(|trials| &trials.values);
+                (named(name, method), values.copied().collect())
+            };
+            distribution::of_trials(method, unit, variants.into_iter().map(trials).collect())
+                .into_iter()
+                .collect()
+        }
+    }
+}
+
+/// A method of one variant is called by its own name.
+fn named(variant: &str, method: &str) -> String {
+    if variant.is_empty() { method.to_owned() } else { variant.to_owned() }
+}
+
+/// The mean of the trials with its interval; `None` where there are none.
+fn mark(unit: Unit, what: &str, trials: &Trials) -> Option<Mark> {
+    let mean = statistics::mean(&trials.values).filter(|mean| mean.value.is_finite())?;
+    let ends = mean.interval.map(|interval| (interval.low, interval.high));
+    let words = format!("{}: {}", what.trim(), quantities::rounded(unit, mean.value, ends));
+    Some(Mark { value: mean.value, ends, predicted: None, limit: false, words })
+}
