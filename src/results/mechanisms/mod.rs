@@ -4,6 +4,7 @@
 mod arguments;
 mod device_limit;
 mod fault_around;
+mod flat_load;
 mod guest_exit;
 mod lines_in_flight;
 mod process;
@@ -27,6 +28,7 @@ const RULES: &[Rule] = &[
     guest_exit::RULE,
     lines_in_flight::RULE,
     shared_cache::RULE,
+    flat_load::RULE,
     device_limit::RULE,
     process::RULE,
     read_ahead::RULE,
