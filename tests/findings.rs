@@ -7,8 +7,8 @@ use fathom::experiment::{Counters, Dimension, Experiment, Finding, Found, Known,
 use fathom::experiments;
 use fathom::machine::{Adapter, Fact, Machine, Remote, RemoteAddress, Root};
 use fathom::quantity::Unit;
-use fathom::record::{Trial, TrialOutcome};
-use fathom::results::{ProcessorTime, Results};
+use fathom::record::{PlannedPoint, Run, Trial, TrialOutcome};
+use fathom::results::{Outcome, ProcessorTime, Results};
 use fathom::sampling::{Observations, Sample};
 use fathom::statistics::{Interval, Measured};
 
@@ -149,7 +149,7 @@ const CASES: &[Case] = &[
                 6e3,
             ),
         ],
-        said: "56 bytes take {12000} by TCP and {6000} by ICMP echo: {2} times as long.",
+        said: "56 bytes take {12000} by TCP and {6000} by ICMP echo: {2} times as long, as the kernel answers",
         compares: true,
     },
     Case {
@@ -506,6 +506,94 @@ fn every_question_has_words_and_a_name_of_its_own() {
         assert!(question.asked().ends_with('?'), "{question:?}");
         assert!(Question::ALL[..place].iter().all(|other| other.name() != question.name()), "{question:?}");
     }
+}
+
+/// Every point of an experiment, each with a value of its own.
+fn all_learned<'run>(experiment: &dyn Experiment, machine: &'run Machine) -> Known<'run> {
+    let mut known = Known::new(machine, Some(3e9));
+    for (place, point) in experiment.sweep(machine).iter().enumerate() {
+        // In no order of the sweep.
+        let value = 1e6 * (1 + place * 37 % 101) as f64 + place as f64;
+        let interval = Some(Interval { low: 0.999 * value, high: 1.001 * value });
+        let dimension = Dimension::Of(experiment.unit(point));
+        known.learn(experiment.about().name, point, Found { value, interval, dimension });
+    }
+    known
+}
+
+#[test]
+fn headlines_are_of_the_settings_that_findings_compare() {
+    let machine = machine();
+    for name in ["network/bandwidth", "network/connection", "filesystem/write"] {
+        let experiment = experiments::find(name).expect("an experiment");
+        let known = all_learned(experiment, &machine);
+        let found: Vec<f64> = experiment
+            .findings(&known)
+            .iter()
+            .flat_map(|said| said.statement.figures().map(|figure| figure.found.value).collect::<Vec<_>>())
+            .collect();
+        for figure in experiment.about().shown.main_figures {
+            let merit = |point: &Point| {
+                let value = known.median(name, point).unwrap_or(f64::NEG_INFINITY);
+                if experiment.unit(point) == Unit::Nanoseconds { -value } else { value }
+            };
+            let point = figure.choose_best(known.points(name), &[], merit).expect("a point");
+            let headline = known.median(name, point).expect("a value");
+            assert!(found.contains(&headline), "{name}: {} ({point}) is in no finding", figure.words);
+        }
+    }
+}
+
+#[test]
+fn the_fastest_way_is_named_with_its_placement() {
+    const WAYS: [Value; 4] = [
+        ("network/bandwidth", SENT, 4.81e9),
+        ("network/bandwidth", "direction=send figure=steady path=loopback placement=one-cpu", 1.76e9),
+        ("network/bandwidth", "path=within placement=one-cpu streams=1 transport=UNIX socket", 6.12e9),
+        ("network/bandwidth", "path=within placement=one-cpu streams=1 transport=pipe", 5.38e9),
+    ];
+    let machine = machine();
+    let experiment = experiments::find("network/bandwidth").expect("an experiment");
+    let said = |reach| {
+        let known = learned(&machine, &WAYS, Some(reach));
+        let all = experiment.findings(&known);
+        let text = all.iter().map(|said| said.statement.plain()).find(|text| text.contains("at its best"));
+        text.expect("a finding")
+    };
+    let fastest = "The fastest of all is a UNIX socket on one CPU in chunks of 64 KiB, ";
+    let told = said(0.01);
+    assert!(told.contains(&format!("{fastest}{{6120000000}}.")), "{told}");
+    assert!(told.contains("in chunks of 64 KiB, on one CPU {1760000000}"), "{told}");
+    let alike = said(0.2);
+    assert!(alike.contains("which is not told apart from a pipe on one CPU in chunks of 64 KiB"), "{alike}");
+}
+
+/// What six trials make of a ramp of so many nanoseconds each.
+fn ramp(values: f64) -> Outcome {
+    let experiment = experiments::find("network/bandwidth").expect("an experiment");
+    let planned = PlannedPoint {
+        experiment: "network/bandwidth".to_owned(),
+        method_version: experiment.about().version,
+        point: point(experiment, "figure=ramp path=loopback", &machine()),
+        unit: Unit::Nanoseconds,
+        skip: None,
+    };
+    let mut run = Run::begun(described::header(vec![planned.clone()]));
+    let trial = |round| {
+        let observations = Observations::Values { values: vec![values] };
+        let witnessed = ["transfers", "transfers_found_steady"].map(|name| (name.to_owned(), 1.0));
+        let sample = Sample { observations, operations: 1, witnessed: witnessed.into(), ..Sample::default() };
+        Trial { outcome: TrialOutcome::Measured { sample }, ..described::trial(planned.clone(), round) }
+    };
+    run.trials = (1..=6).map(trial).collect();
+    Results::of(&run).points.remove(0).outcome
+}
+
+#[test]
+fn a_ramp_of_no_interval_is_below_resolution() {
+    let none = ramp(0.0);
+    assert!(matches!(none, Outcome::BelowResolution { below, .. } if (below - 5e5).abs() < 1.0), "{none:?}");
+    assert!(ramp(2e6).estimate().is_some_and(|ramp| (ramp.value - 2e6).abs() < 1.0));
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod fixture;
 use clap::ValueEnum;
 use fathom::report::{Facts, Form, RunReport, Style, Subject, catalogue, render, screen};
 use fathom::results::Results;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Compares with the file of this name, or writes it where that is asked for.
@@ -195,6 +196,63 @@ fn every_reference_leads_somewhere_and_no_key_stands_twice() {
     assert_eq!(with_results(|results| RunReport::of(results).document().dangling()), []);
     let run = fixture::parse(&fixture::everything());
     assert_eq!(RunReport::of(&Results::of(&run)).document().dangling(), []);
+}
+
+/// What stands between these two, wherever they do.
+fn between<'a>(text: &'a str, opening: &'static str, closing: char) -> impl Iterator<Item = &'a str> {
+    text.split(opening).skip(1).filter_map(move |rest| Some(rest.split_once(closing)?.0))
+}
+
+/// A run with everything, in a form.
+fn everything_in(form: Form) -> String {
+    let run = fixture::parse(&fixture::everything());
+    in_form(&Results::of(&run), form)
+}
+
+/// On paper what stays folded is missing: what is cited of it is said to be of the page.
+#[test]
+fn on_paper_no_table_is_cited_as_there_that_stays_folded() {
+    let paper = everything_in(Form::Html);
+    let folded = paper.split("<details class=\"long\">").skip(1);
+    let folded = folded.filter_map(|rest| rest.split("</details>").next());
+    let folded: BTreeSet<&str> = folded.flat_map(|inside| between(inside, " id=\"table-", '"')).collect();
+    assert!(!folded.is_empty(), "the fixture has nothing that stays folded");
+    let cited: BTreeSet<&str> = between(&paper, "<a href=\"#table-", '"').collect();
+    assert!(!cited.is_empty() && cited.is_disjoint(&folded), "{cited:?} {folded:?}");
+    assert!(paper.contains("<a class=\"kept-back\" href=\"#table-"), "none of them is cited");
+}
+
+#[test]
+fn latex_refers_to_labels_that_it_has() {
+    let latex = everything_in(Form::Latex);
+    let labels: BTreeSet<&str> = between(&latex, "\\label{", '}').collect();
+    let cited: BTreeSet<&str> = between(&latex, "\\ref{", '}').collect();
+    assert!(!cited.is_empty() && cited.is_subset(&labels), "{:?}", cited.difference(&labels));
+}
+
+#[test]
+fn markdown_cites_no_table_figure_or_section_that_it_has_not() {
+    let markdown = everything_in(Form::Markdown);
+    let headings = markdown.lines().filter(|line| line.starts_with('#'));
+    let sections: BTreeSet<&str> =
+        headings.filter_map(|line| line.trim_start_matches('#').trim_start().split(' ').next()).collect();
+    for kind in ["Table ", "Figure ", "Section "] {
+        let cited = markdown.split(kind).skip(1).map(|rest| {
+            let end = |letter: char| !(letter.is_ascii_alphanumeric() || letter == '.');
+            rest.split(end).next().unwrap_or_default().trim_end_matches('.')
+        });
+        let is_number = |cited: &&str| {
+            cited.starts_with(|first: char| first.is_ascii_digit())
+                || (cited.len() == 1 && cited.starts_with(|first: char| first.is_ascii_uppercase()))
+        };
+        for number in cited.filter(is_number) {
+            let stands = match kind {
+                "Section " => sections.contains(number),
+                kind => markdown.contains(&format!("**{kind}{number}.**")),
+            };
+            assert!(stands, "{kind}{number} is cited and not there");
+        }
+    }
 }
 
 #[test]

@@ -74,23 +74,23 @@ impl MainFigure {
         for (name, at) in self.at {
             keep(&mut left, name, *at, landmarks);
         }
-        match self.best_over() {
-            // The last of equals is taken: the first of the sweep.
-            Some(_) => left.into_iter().rev().max_by(|one, other| merit(one).total_cmp(&merit(other))),
-            None => left.first().copied(),
+        if self.best_over().next().is_none() {
+            return left.first().copied();
         }
+        // The last of equals is taken: the first of the sweep.
+        left.into_iter().rev().max_by(|one, other| merit(one).total_cmp(&merit(other)))
     }
 
-    /// What the figure of a point is called: with the value of the parameter that it is the best over.
-    pub fn said(&self, point: &Point) -> String {
-        match self.best_over().and_then(|name| point.get(name)) {
-            Some(best) => format!("{} ({best})", self.words),
-            None => self.words.to_owned(),
-        }
+    /// What the figure of a point is called: with the values of the parameters that it is the best over, each as `written` has
+    /// it.
+    pub fn said(&self, point: &Point, written: impl Fn(&str, &Value) -> String) -> String {
+        let best = self.best_over().filter_map(|name| Some(written(name, point.get(name)?)));
+        let best: Vec<String> = best.collect();
+        if best.is_empty() { self.words.to_owned() } else { format!("{} ({})", self.words, best.join(", ")) }
     }
 
-    fn best_over(&self) -> Option<&'static str> {
-        self.at.iter().find(|(_, at)| *at == At::Best).map(|(name, _)| *name)
+    fn best_over(&self) -> impl Iterator<Item = &'static str> {
+        self.at.iter().filter(|(_, at)| *at == At::Best).map(|(name, _)| *name)
     }
 }
 
@@ -165,6 +165,8 @@ mod tests {
     #[test]
     fn the_best_over_a_parameter_is_the_one_of_the_most_merit_and_is_named() {
         const BEST: MainFigure = MainFigure::of("x", &[("size", At::Most), ("order", At::Best)]);
+        const OVER_BOTH: MainFigure = MainFigure::of("x", &[("order", At::Best), ("size", At::Best)]);
+        let written = |_: &str, value: &Value| value.to_string();
         let point = |order: &str, size| Point::new().named(&ORDER, order).with(&SIZE, size);
         let points = [point("even", 64), point("odd", 64), point("random", 64), point("small", 8)];
         let merit = |point: &Point| match point.name(&ORDER) {
@@ -173,8 +175,14 @@ mod tests {
             _ => 2.0,
         };
         let best = BEST.choose_best(points.iter(), &[], merit).unwrap();
-        assert_eq!((best.name(&ORDER), &*BEST.said(best)), ("odd", "x (odd)"), "the first of the best");
+        assert_eq!(
+            (best.name(&ORDER), &*BEST.said(best, written)),
+            ("odd", "x (odd)"),
+            "the first of the best"
+        );
+        let best = OVER_BOTH.choose_best(points.iter(), &[], merit).unwrap();
+        assert_eq!(OVER_BOTH.said(best, written), "x (small, 8)", "every value that was chosen is named");
         assert_eq!(BEST.choose(points.iter(), &[]), Some(&points[0]), "of which nothing is known");
-        assert_eq!(MainFigure::of("x", &[]).said(best), "x");
+        assert_eq!(MainFigure::of("x", &[]).said(best, written), "x");
     }
 }

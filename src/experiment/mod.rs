@@ -160,6 +160,12 @@ pub trait Experiment: Sync {
         None
     }
 
+    /// The steps in which a trial counts this point's figure, in the point's unit, where these are coarser than the clock: less
+    /// than a step cannot be told from nothing. 0 where there are none.
+    fn step(&self, _point: &Point) -> f64 {
+        0.0
+    }
+
     /// Builds the thing to be measured, inside the trial's process. Untimed. Dropping the workload cleans up, also
     /// after a failure.
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure>;

@@ -230,3 +230,37 @@ fn link(root: &Root, folder: &str) -> Fact<String> {
     );
     Fact::known(text, place.as_str())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What kind of device a name, a model and the queue's `rotational` are taken for.
+    fn told(name: &str, model: &str, rotational: &str) -> String {
+        let tree = tempfile::tempdir().unwrap();
+        let folder = tree.path().join("sys/class/block").join(name);
+        for (path, text) in [("queue/rotational", rotational), ("device/model", model)] {
+            let path = folder.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        kind(&Root::new(tree.path()), name)
+    }
+
+    #[test]
+    fn only_a_disk_that_is_not_virtual_and_says_so_rotates() {
+        assert_eq!(told("sda", "WDC WD10EZEX-08W", "1"), "rotating disk");
+        assert_eq!(told("sda", "Samsung SSD 870", "0"), "solid state (SATA, SAS or USB)");
+        for (name, model) in [
+            ("sda", "QEMU HARDDISK"),
+            ("sda", "Virtual disk"),
+            ("sda", "VBOX HARDDISK"),
+            ("sda", "PersistentDisk"),
+            ("vda", ""),
+            ("xvda", ""),
+        ] {
+            assert!(told(name, model, "1").starts_with("virtual disk"), "{name} {model}");
+        }
+        assert!(!told("nvme0n1", "", "1").contains("rotating"));
+    }
+}

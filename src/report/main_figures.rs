@@ -57,7 +57,8 @@ fn choose<'run>(
     let merit = |point: &Point| of(point).and_then(PointResult::merit).unwrap_or(f64::NEG_INFINITY);
     let points = measured.iter().map(|point| &point.point);
     let point = of(figure.choose_best(points, landmarks, merit)?)?;
-    Some(Main { words: said(&figure.said(&point.point), &point.point), source: Source::Point(point) })
+    let words = figure.said(&point.point, |name, value| words::value(point, name, value));
+    Some(Main { words: said(&words, &point.point), source: Source::Point(point) })
 }
 
 /// A virtual peer is never shown as a real one.

@@ -156,7 +156,11 @@ fn judge(
         (Some(headline), None) if let Some(check) = disturbed => {
             Outcome::Disturbed { by: check.seen, unusable: headline.estimate }
         }
-        (Some(headline), None) => Outcome::measured(headline, bound, planned.unit.kind()),
+        (Some(mut headline), None) => {
+            let step = planned.method().map_or(0.0, |method| method.step(&planned.point));
+            headline.resolution = headline.resolution.max(step);
+            Outcome::measured(headline, bound, planned.unit.kind())
+        }
         (None, None) => Outcome::unmeasured(planned, trials),
     };
     let published =

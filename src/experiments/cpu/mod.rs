@@ -23,7 +23,7 @@ mod shared_core;
 mod signal;
 mod sustained;
 mod synchronisation;
-mod system_call;
+pub mod system_call;
 mod thread_creation;
 mod timing_overhead;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

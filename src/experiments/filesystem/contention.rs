@@ -37,7 +37,7 @@ static ABOUT: About = About {
              all together is the sum of their rates, over the same time. Fairness is told as the share by which the slowest process's \
              rate lies below the mean one.\n\nThe slope along the number of processes is fitted by least squares \
              with its interval; two lines that meet are fitted as well, and preferred where the data prefer them.",
-    caveats: "The files are small, and lie close together on a disk that turns: far apart, seeks would be longer. In `all \
+    caveats: "The files are small and lie close together: where a device seeks, files that lie far apart cost more. In `all \
               sequential` the device sees the blocks of many files interleaved, which is not a sequence to it.",
     version: 1,
     parameters: &[PATTERN, FIGURE, FILE, PROCESSES],
@@ -181,7 +181,7 @@ impl Experiment for Contention {
         findings::findings(known)
     }
 
-    /// A disk that turns needs half a second for every block of fifty processes; files are made in the first trial.
+    /// A rotating disk needs half a second for every block of fifty processes; files are made in the first trial.
     fn time_limit(&self, _: &Point) -> Duration {
         Duration::from_mins(1)
     }

@@ -45,18 +45,18 @@ static ABOUT: About = About {
     trends: &[],
     shown: Shown::by(&[
         MainFigure::of(
-            "4 KiB into the page cache",
+            "4 KiB in random order into the page cache",
             &[
                 ("block", At::Number(4_096)),
-                ("order", At::Name("sequential")),
+                ("order", At::Name("random")),
                 ("durability", At::Name("in the page cache")),
             ],
         ),
         MainFigure::of(
-            "4 KiB and fsync",
+            "4 KiB in random order and fsync",
             &[
                 ("block", At::Number(4_096)),
-                ("order", At::Name("sequential")),
+                ("order", At::Name("random")),
                 ("durability", At::Name("on the device, fsync")),
             ],
         ),
@@ -193,7 +193,7 @@ impl Experiment for Write {
         )]
     }
 
-    /// A disk that turns needs tens of milliseconds for a flush.
+    /// A rotating disk needs tens of milliseconds for a flush.
     fn time_limit(&self, _: &Point) -> Duration {
         Duration::from_secs(30)
     }

@@ -116,10 +116,19 @@ pub fn steady(seen: &Observed) -> Check {
         holds: transfers > 0.0 && found / transfers > 0.5,
         unasked: false,
         seen: format!(
-            "{found} of {transfers}, {:.2} ms after their first byte; {:.0} bytes a read",
-            sum(seen, RAMP) / transfers / 1e6,
+            "{found} of {transfers}, {}; {:.0} bytes a read",
+            from_when(sum(seen, RAMP) / transfers),
             sum(seen, RECEIVED) / sum(seen, READS)
         ),
+    }
+}
+
+/// A ramp of no interval is none.
+fn from_when(ramp_ns: f64) -> String {
+    if ramp_ns > 0.0 {
+        format!("{:.2} ms after their first byte", ramp_ns / 1e6)
+    } else {
+        "from their first interval on, without a ramp".to_owned()
     }
 }
 
@@ -178,5 +187,16 @@ pub fn copies(seen: &Observed) -> Check {
         seen: format!(
             "{uncopied} without a copy, {copied} copied after all (as every send over loopback is)"
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ramp_of_nothing_is_told_as_none() {
+        assert_eq!(from_when(0.0), "from their first interval on, without a ramp");
+        assert_eq!(from_when(1.5e6), "1.50 ms after their first byte");
     }
 }

@@ -20,6 +20,11 @@ pub struct Steady {
     pub found: bool,
 }
 
+/// How long the intervals of a stream that lasts so long are at least: a beginning is known to within one.
+pub fn least_interval_ns(lasts_ns: u64) -> f64 {
+    lasts_ns as f64 / INTERVALS as f64
+}
+
 /// The rate of a stream after its beginning: all bytes over all time since. `None` where too little arrived to tell.
 pub fn steady(arrivals: &[Arrival]) -> Option<Steady> {
     let (first, last) = ends(arrivals)?;

@@ -6,9 +6,11 @@ mod findings;
 mod order;
 mod points;
 mod predicted;
+mod processor_cost;
 
 use super::account::{self, Account};
 use super::acknowledged;
+use super::arrival_rate::least_interval_ns;
 use super::path::{PATH, ensure_path, required};
 use super::sending::{SENDFILE, SPLICE, ZERO_COPY};
 use crate::experiment::{
@@ -61,23 +63,35 @@ static ABOUT: About = About {
     trends: &[],
     shown: Shown::by(&[
         MainFigure::of(
-            "TCP over loopback",
+            "TCP over loopback at its best",
             &[
                 ("transport", At::Name("TCP")),
                 ("path", At::Name("loopback")),
                 ("figure", At::Name("steady")),
                 ("streams", At::Number(1)),
-                ("chunk", At::Number(1_048_576)),
+                ("chunk", At::Best),
+                ("placement", At::Best),
             ],
         ),
         MainFigure::of(
-            "TCP to the peer",
+            "a stream without a network at its best",
+            &[
+                ("path", At::Name("within")),
+                ("figure", At::Name("steady")),
+                ("transport", At::Best),
+                ("chunk", At::Best),
+                ("placement", At::Best),
+            ],
+        ),
+        MainFigure::of(
+            "TCP to the peer at its best, across CPUs",
             &[
                 ("transport", At::Name("TCP")),
                 ("path", At::Name("peer")),
                 ("figure", At::Name("steady")),
                 ("streams", At::Number(1)),
-                ("chunk", At::Number(1_048_576)),
+                ("placement", At::Name("across-cpus")),
+                ("chunk", At::Best),
             ],
         ),
     ]),
@@ -138,6 +152,11 @@ impl Experiment for Bandwidth {
 
     fn figure(&self) -> Option<&'static Parameter> {
         Some(&FIGURE)
+    }
+
+    /// A ramp ends with one of the intervals that the transfer is cut into.
+    fn step(&self, point: &Point) -> f64 {
+        if point.name(&FIGURE) == RAMP { least_interval_ns(order::least_ns(point)) } else { 0.0 }
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

@@ -44,7 +44,7 @@ static READING: Method = Method {
            and the average of all is a trial's value. A new file for every one of ten trials.",
     differs: "Neither the blocks nor the sizes of the files are told: here 4 KiB, and 4, 16 and 64 MiB, of which the last is told. 1000 \
               blocks of each file are read in each order; with --quick 200, of one file of 64 MiB for all trials. The disk is \
-              this machine's, and not one that turns.",
+              this machine's; the report's rotated.",
     placement: Placement::Free,
     needs: &[],
     limit: Duration::from_mins(3),

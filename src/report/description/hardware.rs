@@ -92,7 +92,7 @@ pub(super) fn topology(machine: &Machine) -> Vec<Row> {
         row("SMT", &topology.smt, |on| on_off(*on)),
     ];
     rows.extend(classes(topology));
-    rows.extend(nodes(topology));
+    rows.extend(nodes(machine));
     rows
 }
 
@@ -114,16 +114,25 @@ fn class_value(class: &CoreClass) -> String {
     format!("CPUs {}{clock}", class.cpus)
 }
 
-fn nodes(topology: &Topology) -> Vec<Row> {
-    match &topology.nodes {
-        Fact::Known { value, source } => value
-            .iter()
-            .map(|node| stated(format!("NUMA node {}", node.id), node_value(node), source))
-            .collect(),
-        unknown @ Fact::Unknown { .. } => {
-            vec![list("NUMA nodes", &unknown.clone().map(|_| Vec::<String>::new()))]
-        }
-    }
+fn nodes(machine: &Machine) -> Vec<Row> {
+    let Fact::Known { value: nodes, source } = &machine.topology.nodes else {
+        return vec![list("NUMA nodes", &machine.topology.nodes.clone().map(|_| Vec::<String>::new()))];
+    };
+    let rows = nodes.iter().map(|node| stated(format!("NUMA node {}", node.id), node_value(node), source));
+    rows.chain(memory_beyond_nodes(machine)).collect()
+}
+
+/// What of the memory no node tells of, where that is more than a hundredth: memory that was added or that a hypervisor
+/// gives by another way.
+fn memory_beyond_nodes(machine: &Machine) -> Option<Row> {
+    let nodes = machine.topology.nodes.value()?;
+    let all: Option<u64> = nodes.iter().map(|node| node.memory_bytes.value().copied()).sum();
+    let (told, total) = (all?, *machine.memory.total_bytes.value()?);
+    (told < total - total / 100).then(|| {
+        let value =
+            format!("{} of {}: the nodes have no more than {}", size(total - told), size(total), size(told));
+        stated("Memory that no NUMA node tells of", value, "/proc/meminfo and the nodes' meminfo")
+    })
 }
 
 fn node_value(node: &NumaNode) -> String {
@@ -261,4 +270,36 @@ pub(super) fn pages(memory: &Memory) -> Vec<Row> {
         each.collect::<Vec<_>>().join(", ")
     }));
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows of nodes of a machine of 16 GiB whose nodes have so much.
+    fn rows(nodes: &[u64]) -> Vec<(String, String)> {
+        let mut machine = Machine::describe(std::path::Path::new("/"));
+        machine.memory.total_bytes = Fact::known(16 << 30, "a test");
+        let node = |(id, gibibytes): (usize, &u64)| NumaNode {
+            id,
+            cpus: CpuSet::default(),
+            memory_bytes: Fact::known(gibibytes << 30, "a test"),
+            distances: Fact::unknown("a test does not say", "a test"),
+        };
+        machine.topology.nodes = Fact::known(nodes.iter().enumerate().map(node).collect(), "a test");
+        super::nodes(&machine).into_iter().map(|row| (row.name, row.value)).collect()
+    }
+
+    #[test]
+    fn memory_that_no_node_tells_of_is_told() {
+        let rows = rows(&[4]);
+        let (name, value) = rows.last().unwrap();
+        assert_eq!(name, "Memory that no NUMA node tells of");
+        assert_eq!(value, "12 GiB of 16 GiB: the nodes have no more than 4 GiB");
+    }
+
+    #[test]
+    fn nodes_that_have_all_of_it_are_told_alone() {
+        assert_eq!(rows(&[8, 8]).len(), 2);
+    }
 }

@@ -113,6 +113,8 @@ pub(super) enum Node<'a> {
     Table(&'a Table),
     /// A figure, before its caption.
     Figure(&'a Figure),
+    /// Blocks that stay folded on paper, before what is in them.
+    KeptBack(&'a [Block]),
     /// Running text.
     Text(&'a Text),
     /// The head of a column, or a cell.
@@ -145,7 +147,7 @@ impl Section {
 }
 
 impl Block {
-    fn walk<'a>(&'a self, visit: &mut Visit<'a, '_>) {
+    pub(super) fn walk<'a>(&'a self, visit: &mut Visit<'a, '_>) {
         match self {
             Block::Paragraph(text) | Block::Aside(_, text) | Block::Question(text) => visit(Node::Text(text)),
             Block::List(items) => items.iter().for_each(|item| visit(Node::Text(item))),
@@ -160,8 +162,11 @@ impl Block {
                 visit(Node::Figure(figure));
                 visit(Node::Text(&figure.caption));
             }
-            Block::Folded { summary, blocks, .. } => {
+            Block::Folded { summary, long, blocks, .. } => {
                 visit(Node::Text(summary));
+                if *long {
+                    visit(Node::KeptBack(blocks));
+                }
                 for block in blocks {
                     block.walk(visit);
                 }

@@ -145,10 +145,12 @@ impl Form<'_> {
         }
     }
 
-    /// Tables are here and have labels; figures and sections are not.
+    /// Tables have labels, but for those that are left out; figures and sections have none.
     fn reference(&self, key: &Key) -> String {
         match self.numbers.place(key) {
-            Some(Place::Table(_)) => format!("Table~\\ref{{tab:{}}}", key.name()),
+            Some(Place::Table(_)) if !self.numbers.is_kept_back(key) => {
+                format!("Table~\\ref{{tab:{}}}", key.name())
+            }
             Some(place) => format!("{} of the full report", place.words()),
             None => plain(key.name()),
         }

@@ -16,6 +16,7 @@ pub struct Numbers<'a> {
     notes: Vec<&'a Text>,
     tables: usize,
     figures: usize,
+    kept_back: BTreeSet<&'a Key>,
 }
 
 /// What a key leads to.
@@ -74,6 +75,16 @@ impl<'a> Numbers<'a> {
     fn visit(&mut self, node: Node<'a>) {
         match node {
             Node::Section(_) => {}
+            Node::KeptBack(blocks) => {
+                let mut keep = |node: Node<'a>| {
+                    if let Node::Table(table) = node {
+                        self.kept_back.insert(&table.key);
+                    }
+                };
+                for block in blocks {
+                    block.walk(&mut keep);
+                }
+            }
             Node::Table(table) => {
                 self.tables += 1;
                 self.places.insert(&table.key, Place::Table(self.tables));
@@ -126,6 +137,11 @@ impl<'a> Numbers<'a> {
         self.notes.iter().position(|known| std::ptr::eq(*known, note)).map(|place| place + 1)
     }
 
+    /// Whether a key leads to a table inside of what stays folded on paper, and is no part of a printed document.
+    pub(super) fn is_kept_back(&self, key: &Key) -> bool {
+        self.kept_back.contains(key)
+    }
+
     /// Where a key leads.
     pub(super) fn place(&self, key: &Key) -> Option<&Place> {
         self.places.get(key)
@@ -161,6 +177,7 @@ impl Document {
                     wrong.extend(figure.data.iter().filter(|key| !numbers.places.contains_key(key)));
                     Some(&figure.key)
                 }
+                Node::KeptBack(_) => None,
                 Node::Text(text) | Node::Cell(text) => {
                     wrong.extend(text.targets().filter(|key| !numbers.places.contains_key(key)));
                     None

@@ -5,6 +5,7 @@ mod adjacent_line;
 mod arguments;
 mod device_limit;
 mod fault_around;
+mod flat_load;
 mod guest_exit;
 mod lines_in_flight;
 mod process;
@@ -29,6 +30,7 @@ const RULES: &[Rule] = &[
     lines_in_flight::RULE,
     shared_cache::RULE,
     adjacent_line::RULE,
+    flat_load::RULE,
     device_limit::RULE,
     process::RULE,
     read_ahead::RULE,

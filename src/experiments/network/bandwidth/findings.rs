@@ -2,6 +2,7 @@
 
 use super::directions;
 use super::points::{CHUNK, FIGURE, PIPE, RECEIVE, RECEIVER, SEND, SENDER, TCP, UNIX, point, usual};
+use super::processor_cost;
 use crate::experiment::{Dimension, Finding, Found, Known, Placement, Question, Statement, said};
 use crate::experiments::network::expected::adapter;
 use crate::experiments::network::path::{LOOPBACK, PEER, WITHIN};
@@ -14,14 +15,18 @@ const NAME: &str = "network/bandwidth";
 /// What the figures say together.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let windows = [LOOPBACK, PEER].map(|path| window_over_round_trip(path, known));
+    let costs = [LOOPBACK, PEER].map(|path| processor_cost::finding(path, known));
     let mine = [ways_compared(known), collapse(known), network_share(known), the_limit(known)];
-    mine.into_iter().chain(windows).flatten().chain(directions::findings(known)).collect()
+    mine.into_iter().chain(costs).chain(windows).flatten().chain(directions::findings(known)).collect()
 }
 
-/// What the reports' comparison wants: the best of a sweep over chunks.
+/// What the reports' comparison wants: the best of a sweep over chunks, across CPUs.
 fn best(by: &str, path: &str, known: &Known) -> Option<(u64, Found)> {
-    let directions = [SEND, RECEIVE].into_iter();
-    let groups = directions.map(|direction| point(by, path, direction, 0, Placement::AcrossCpus));
+    best_at(Placement::AcrossCpus, by, path, known)
+}
+
+fn best_at(placement: Placement, by: &str, path: &str, known: &Known) -> Option<(u64, Found)> {
+    let groups = [SEND, RECEIVE].into_iter().map(|direction| point(by, path, direction, 0, placement));
     let all = groups.flat_map(|group| known.found_along(NAME, &group, &CHUNK));
     all.max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
 }
@@ -43,15 +48,17 @@ fn window_over_round_trip(path: &str, known: &Known) -> Option<Finding> {
 
 fn ways_compared(known: &Known) -> Option<Finding> {
     let (chunk, tcp) = best(TCP, LOOPBACK, known)?;
+    let on_one = |by: &str, path: &str| {
+        let rate = best_at(Placement::OneCpu, by, path, known).map(|(_, rate)| rate);
+        rate.map_or_else(Statement::default, |rate| {
+            said![", on one CPU ", rate.named(&format!("best of {by}, one CPU"))]
+        })
+    };
     let other = |by: &'static str| {
         let (_, rate) = best(by, WITHIN, known)?;
         let times = rate.times_as("fast", tcp, &format!("{by} over TCP"));
-        let here = known.found_along(NAME, &point(by, WITHIN, SEND, 0, Placement::OneCpu), &CHUNK);
-        let here = here.into_iter().map(|(_, rate)| rate).max_by(|one, two| one.value.total_cmp(&two.value));
-        let here = here.map_or_else(Statement::default, |rate| {
-            said![", on one CPU ", rate.named(&format!("best of a {by}, one CPU"))]
-        });
-        Some(said![format!("; a {by} "), rate.named(&format!("best of a {by}")), ", ", times, here])
+        let rate = rate.named(&format!("best of a {by}"));
+        Some(said![format!("; a {by} "), rate, ", ", times, on_one(by, WITHIN)])
     };
     Some(Finding::of(
         Question::Experiment,
@@ -59,11 +66,39 @@ fn ways_compared(known: &Known) -> Option<Finding> {
             "Across CPUs TCP over loopback moves ",
             tcp.named("best of TCP, loopback"),
             format!(" at its best, in chunks of {}", declared::size(chunk)),
+            on_one(TCP, LOOPBACK),
             other(UNIX).unwrap_or_default(),
             other(PIPE).unwrap_or_default(),
-            "."
+            ".",
+            fastest(known).unwrap_or_default()
         ],
     ))
+}
+
+/// The fastest of all ways within this machine, with its placement and its chunk; `None` where there is only one.
+fn fastest(known: &Known) -> Option<Statement> {
+    let ways =
+        [(TCP, LOOPBACK, "TCP over loopback"), (UNIX, WITHIN, "a UNIX socket"), (PIPE, WITHIN, "a pipe")];
+    let places = [
+        (Placement::AcrossCpus, "across CPUs"),
+        (Placement::OneCpu, "on one CPU"),
+        (Placement::Free, "wherever the scheduler likes"),
+    ];
+    let all = ways.into_iter().flat_map(|(by, path, way)| {
+        places.into_iter().filter_map(move |(placement, place)| {
+            let (chunk, rate) = best_at(placement, by, path, known)?;
+            Some((format!("{way} {place} in chunks of {}", declared::size(chunk)), rate))
+        })
+    });
+    let mut all: Vec<(String, Found)> = all.collect();
+    all.sort_by(|(_, one), (_, other)| other.value.total_cmp(&one.value));
+    let [(first, most), (second, next), ..] = &all[..] else { return None };
+    let apart = if most.differs_from(next) == Some(true) {
+        Statement::default()
+    } else {
+        said![format!(", which is not told apart from {second}, "), next.named("second fastest way")]
+    };
+    Some(said![format!(" The fastest of all is {first}, "), most.named("fastest way"), apart, "."])
 }
 
 /// Report 003 saw loopback fall to a hundredth with large buffers and took it for slow start (R-FIX-44).

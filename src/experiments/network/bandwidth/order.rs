@@ -27,15 +27,19 @@ fn reads_after(point: &Point, site: &Site) -> Duration {
     if is_tcp && !over_wire && !from_its_beginning { FILLING } else { Duration::ZERO }
 }
 
-/// When a transfer is long enough, beside the time in which it is not read.
-fn enough(point: &Point, site: &Site) -> Enough {
-    let chunk = point.number(&CHUNK);
-    let least_ns = match (point.name(&PATH), point.get(START.name)) {
+/// How long a transfer lasts at least, nanoseconds.
+pub fn least_ns(point: &Point) -> u64 {
+    match (point.name(&PATH), point.get(START.name)) {
         (PEER, _) => 100_000_000,
         (_, Some(_)) => 20_000_000,
         _ => 15_000_000,
-    };
-    let ns = site.duration_ns.max(least_ns);
+    }
+}
+
+/// When a transfer is long enough, beside the time in which it is not read.
+fn enough(point: &Point, site: &Site) -> Enough {
+    let chunk = point.number(&CHUNK);
+    let ns = site.duration_ns.max(least_ns(point));
     match point.number(&MESSAGES) {
         // A slow network is not made to carry four of the largest chunks.
         0 if point.name(&PATH) == PEER => Enough { ns, bytes: (4 * chunk).min(MOST_NEEDED).max(chunk) },

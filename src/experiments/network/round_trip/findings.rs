@@ -2,6 +2,7 @@
 
 use super::points::{ICMP, PAYLOAD, TCP, closed};
 use crate::experiment::{Finding, Found, Known, Placement, Question, Statement, said};
+use crate::experiments::cpu::{context_switch, system_call};
 use crate::experiments::network::path::{LOOPBACK, PEER};
 use crate::experiments::network::software_share::software_and_network;
 
@@ -28,20 +29,53 @@ fn tcp_against_ping(known: &Known) -> Option<Finding> {
             " by TCP and ",
             ping.named(&format!("ICMP echo, {path}")),
             " by ICMP echo: ",
-            tcp.times_as("long", ping, &format!("TCP over ICMP echo, {path}"))
+            tcp.times_as("long", ping, &format!("TCP over ICMP echo, {path}")),
+            why(tcp, ping, path, known)
         ])
     };
     let both = [on(LOOPBACK, Placement::OneCpu), on(PEER, Placement::AcrossCpus)];
     let told = Statement::joined(both.into_iter().flatten().collect(), "; ")?;
-    Some(Finding::of(
-        Question::Ping,
-        said![
-            "There and back, ",
-            told,
-            ". The kernel answers a ping itself; TCP's answer needs the other process, two switches or wake-ups and two more \
-             system calls."
+    Some(Finding::of(Question::Ping, said!["There and back, ", told, "."]))
+}
+
+/// Why the two differ, as their figures have it: there is a reason for either being the quicker, and for neither where they are
+/// not told apart.
+fn why(tcp: Found, ping: Found, path: &str, known: &Known) -> Statement {
+    match tcp.differs_from(&ping) {
+        Some(true) if tcp.value > ping.value => said![
+            ", as the kernel answers a ping itself and TCP's answer needs the other process, ",
+            process_part(tcp.minus(ping), path, known)
         ],
-    ))
+        Some(true) if path == PEER => {
+            ", although TCP's answer needs the other process: the echo is what takes longer, as where hosts \
+                                       and networks give ICMP a low priority or limit its rate"
+                .into()
+        }
+        Some(true) => {
+            ", although TCP's answer needs the other process: this kernel takes longer for ICMP than for an \
+                       established connection's segments and both processes"
+                .into()
+        }
+        Some(false) => ", so what TCP's answer needs of the other process is less than can be seen".into(),
+        None => Statement::default(),
+    }
+}
+
+/// What the other process adds. On one CPU its switches and calls are known from elsewhere; to a peer it is woken there.
+fn process_part(longer: Found, path: &str, known: &Known) -> Statement {
+    let longer = longer.named(&format!("TCP less ICMP echo, {path}"));
+    let switch = known.found("cpu/context_switch", &context_switch::between_processes());
+    let call = known.found("cpu/system_call", &system_call::bare());
+    if let Some((switch, call)) = switch.zip(call).filter(|_| path != PEER) {
+        said![
+            "two switches and two more system calls, which take ",
+            switch.plus(call).scaled(2.0).named("two switches and two system calls"),
+            " of the ",
+            longer
+        ]
+    } else {
+        said!["which is woken and makes two more system calls: ", longer]
+    }
 }
 
 /// Software is what the same takes over loopback, where both sides' kernels and processes do all that they do otherwise.
@@ -79,4 +113,44 @@ fn what_bytes_cost(known: &Known) -> Option<Finding> {
             ],
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Dimension;
+    use crate::machine::Machine;
+    use crate::quantity::Unit;
+    use crate::statistics::{Interval, Measured};
+
+    /// What is said where TCP and ping take so long on a path, and a switch and a call so much.
+    fn said_of(path: &str, tcp: f64, ping: f64) -> String {
+        let machine = Machine::describe(std::path::Path::new("/"));
+        let mut known = Known::new(&machine, None);
+        let mut learn = |experiment: &str, point, value: f64| {
+            let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
+            let measured = Measured { value, interval };
+            known.learn(experiment, &point, Found::measured(measured, Dimension::Of(Unit::Nanoseconds)));
+        };
+        let placement = if path == PEER { Placement::AcrossCpus } else { Placement::OneCpu };
+        learn(NAME, closed(TCP, path, 56, placement), tcp);
+        learn(NAME, closed(ICMP, path, 56, placement), ping);
+        learn("cpu/context_switch", context_switch::between_processes(), 1500.0);
+        learn("cpu/system_call", system_call::bare(), 100.0);
+        tcp_against_ping(&known).expect("a finding").statement.plain()
+    }
+
+    #[test]
+    fn the_reason_follows_from_which_is_the_quicker() {
+        let slower = said_of(LOOPBACK, 12e3, 8e3);
+        assert!(slower.contains("two more system calls, which take {3200} of the {4000}"), "{slower}");
+        let far = said_of(PEER, 60e3, 50e3);
+        assert!(far.contains("which is woken and makes two more system calls: {10000}"), "{far}");
+        for (path, why) in [(LOOPBACK, "this kernel takes longer for ICMP"), (PEER, "a low priority")] {
+            let quicker = said_of(path, 8e3, 12e3);
+            assert!(quicker.contains(why) && !quicker.contains("two more system calls"), "{quicker}");
+            let alike = said_of(path, 8e3, 8.01e3);
+            assert!(alike.contains("is less than can be seen") && !alike.contains("although"), "{alike}");
+        }
+    }
 }
