@@ -14,8 +14,8 @@ for point in report["points"]:
         failures.append(f"{name}: skipped without a reason")
     if outcome == "value" and point["low"] is not None and not point["low"] <= point["median"] <= point["high"]:
         failures.append(f"{name}: a value outside its interval")
-    if outcome == "value" and point["predicted"]["total"] is None:
-        failures.append(f"{name}: not predicted")
+    if outcome == "value" and point["predicted"] is None and not point["unpredicted"]:
+        failures.append(f"{name}: neither predicted nor told why not")
 
 measured = [point for point in report["points"] if point["outcome"] in ("value", "below_resolution")]
 doubtful = [point for point in measured if any(not check["holds"] for check in point["evidence"])]
