@@ -28,11 +28,14 @@ def may_be_nothing(row):
 
 
 def is_below_nothing(row):
-    """Whether their time is surely below nothing, and by less than half of what Fathom finds, where it finds something."""
-    theirs, ours = row["replicated"], row["fathom"]
-    if row["unit"] != "nanoseconds" or theirs["high"] is None or theirs["high"] >= 0:
+    """Whether one time is surely below nothing, and by less than half of what the other is, where that is something."""
+    if row["unit"] != "nanoseconds":
         return False
-    return ours["low"] is None or ours["low"] <= 0 or -theirs["value"] < ours["value"] / 2
+    for one, other in (("replicated", "fathom"), ("fathom", "replicated")):
+        figure, against = row[one], row[other]
+        if figure["high"] is not None and figure["high"] < 0:
+            return against["low"] is None or against["low"] <= 0 or -figure["value"] < against["value"] / 2
+    return False
 
 
 # What may stand in the place of a ratio, and what the figures must then be.

@@ -75,6 +75,8 @@ pub enum Command {
     },
     /// Show a run again; without a file the latest one.
     Report(Report),
+    /// Set runs against each other: what differs between their machines, what got better, what worse, and how sure that is.
+    Compare(Compare),
     /// List the machines that figures are published of; of a machine, its figures with what is doubted.
     References {
         /// Id, part of it, number of a report, or `lmbench`; or the id of a figure, such as `s000-0027`.
@@ -279,6 +281,34 @@ pub struct Report {
     /// `all`. May be given several times; `fathom references` lists them.
     #[arg(long, value_name = "MACHINE")]
     pub beside: Vec<String>,
+    /// Write to this file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// What to compare, and how.
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// Run files: the first is what the others are compared with. Several of one machine under the same settings, joined by
+    /// commas, are one side and show how much it varies from run to run; so is a folder with all run files in it.
+    #[arg(required = true, num_args = 2.., value_name = "RUN[,RUN…]")]
+    pub sides: Vec<String>,
+    /// The largest difference that does not matter, such as `5%`; without it 5 %, and more where a figure moves by nature.
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub margin: Option<f64>,
+    /// A TOML file with margins: `margin = 0.05`, and below `[experiments]` lines such as `"memory/*" = 0.1`.
+    #[arg(long, value_name = "FILE", conflicts_with = "margin")]
+    pub margins: Option<PathBuf>,
+    /// What differs and is meant to, by the names that the report gives, such as `processor,mitigations`; `build` and
+    /// `method` compare what is else refused.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub accept: Vec<String>,
+    /// In which form.
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub format: Form,
+    /// As text, every row.
+    #[arg(long)]
+    pub full: bool,
     /// Write to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -1,5 +1,6 @@
 //! What each command does: results on standard output, progress and warnings on standard error.
 
+mod compare;
 mod dry_run;
 mod lock;
 mod page;
@@ -57,6 +58,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Explain { experiment } => explain(&experiment, style)?,
         Command::Machine { format, dir } => machine(format, &dir, style)?,
         Command::Report(asked) => show(&asked, style)?,
+        Command::Compare(asked) => compare::compare(&asked, style)?,
         Command::References { machine, format } => references::list(machine.as_deref(), format, style)?,
         Command::Schema => print(include_str!("../docs/run-file.schema.json"))?,
         Command::Completions { shell } => {
@@ -205,9 +207,16 @@ fn show(asked: &cli::Report, style: Style) -> Result<()> {
     } else {
         shown(&path, asked, style)?
     };
-    match &asked.output {
-        None => print(&text),
-        Some(output) if page::is_same_file(output, &path) => bail!("the report would overwrite the run file"),
+    written(&text, asked.output.as_deref(), &[path])
+}
+
+/// Prints a report, or writes it to a file that is none of those it was made from.
+fn written(text: &str, output: Option<&Path>, sources: &[PathBuf]) -> Result<()> {
+    match output {
+        None => print(text),
+        Some(output) if sources.iter().any(|source| page::is_same_file(output, source)) => {
+            bail!("the report would overwrite the run file")
+        }
         Some(output) => {
             std::fs::write(output, text).with_context(|| format!("cannot write {}", output.display()))
         }

@@ -69,6 +69,8 @@ pub mod references;
 #[doc(hidden)]
 pub mod plan;
 #[doc(hidden)]
+pub mod comparison;
+#[doc(hidden)]
 pub mod run;
 #[doc(hidden)]
 pub mod replicate;

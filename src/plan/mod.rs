@@ -21,7 +21,7 @@ pub use placement::{Cpus, choose};
 pub use planner::Planner;
 pub use progress::Progress;
 pub use recorded::{Recorded, places};
-pub use selection::{UnknownExperiment, select};
+pub use selection::{UnknownExperiment, names, select};
 pub use settlement::{Price, Settlement};
 pub use simulation::{Simulated, Spent, forecast, simulate};
 pub use step::{PlannerSettings, SHORTEST, Step, Visit};

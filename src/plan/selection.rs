@@ -35,7 +35,8 @@ pub fn select(patterns: &[String]) -> Result<Vec<&'static dyn Experiment>, Unkno
     Ok(experiments::all().filter(|experiment| chosen(experiment.about().name)).collect())
 }
 
-fn names(pattern: &str, name: &str) -> bool {
+/// Whether a pattern names an experiment; see [`select`].
+pub fn names(pattern: &str, name: &str) -> bool {
     let (family, short) = name.split_once('/').unwrap_or(("", name));
     let pattern = pattern.trim_end_matches('/');
     [name, family, short].into_iter().any(|candidate| matches(pattern, candidate))

@@ -21,20 +21,22 @@ pub fn new_path(started: &str, seed: u64) -> PathBuf {
     folder().join(format!("{time}-{:06x}.{EXTENSION}", seed & 0xff_ffff))
 }
 
+/// Every run file of a folder, by name; the names of stored runs begin with the time.
+pub fn all(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == EXTENSION));
+    paths.sort();
+    Ok(paths)
+}
+
 /// The newest run file of the folder; names begin with the time. `None` where there is none.
 pub fn latest(folder: &Path) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(folder).ok()?;
-    let paths = entries.flatten().map(|entry| entry.path());
-    paths.filter(|path| path.extension().is_some_and(|ending| ending == EXTENSION)).max()
+    all(folder).ok()?.pop()
 }
 
 /// The newest run file of the folder whose header is wanted; of each, no more than the header is read.
 pub fn newest(folder: &Path, wanted: impl Fn(&Header) -> bool) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(folder).ok()?;
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|ending| ending == EXTENSION));
-    paths.sort();
-    paths.into_iter().rev().find(|path| header(path).is_some_and(|header| wanted(&header)))
+    all(folder).ok()?.into_iter().rev().find(|path| header(path).is_some_and(|header| wanted(&header)))
 }
 
 fn header(path: &Path) -> Option<Header> {

@@ -82,6 +82,13 @@ pub enum SameQuestion {
     Nowhere(&'static str),
 }
 
+impl SameQuestion {
+    /// Whether the figure is a difference of values, or follows from several: it may lie below nothing.
+    pub fn is_difference(&self) -> bool {
+        matches!(self, SameQuestion::Slope(..) | SameQuestion::Computed { .. })
+    }
+}
+
 impl Report {
     /// The methods of its rows, each once.
     pub fn methods(&self) -> Vec<&'static Method> {

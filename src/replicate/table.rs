@@ -44,8 +44,10 @@ pub enum NoRatio {
     Missing,
     /// This one is a difference of times that cannot be told from nothing here: an outcome, and no fault.
     BelowResolution(Side),
-    /// Their method surely finds less than nothing here: it subtracts more than the operation adds, and misleads.
-    BelowNothing,
+    /// This one is a difference of times that is surely below nothing here, by less than half of what the other finds: their
+    /// method subtracts more than the operation adds, and misleads; or what grows elsewhere shrinks here by Fathom's
+    /// measurement (seen: a call without arguments 1.06 ns, with three 0.91).
+    BelowNothing(Side),
     /// This one cannot be: a rate or a size of nothing, or a time so far below nothing that no subtraction of like work
     /// leads there.
     Impossible(Side),
@@ -62,8 +64,11 @@ impl NoRatio {
             NoRatio::BelowResolution(Side::Ours) => {
                 "below resolution: what Fathom finds cannot be told from nothing here"
             }
-            NoRatio::BelowNothing => {
+            NoRatio::BelowNothing(Side::Theirs) => {
                 "below nothing: their method subtracts more here than the operation adds"
+            }
+            NoRatio::BelowNothing(Side::Ours) => {
+                "below nothing: by Fathom's measurement each further one makes the operation cheaper here"
             }
             NoRatio::Impossible(Side::Theirs) => "what their method finds cannot be: it is not above nothing",
             NoRatio::Impossible(Side::Ours) => "what Fathom finds cannot be: it is not above nothing",
@@ -82,7 +87,7 @@ pub enum Verdict {
     NotTold,
     /// One of them is a difference that cannot be told from nothing.
     BelowResolution,
-    /// It gives less than nothing.
+    /// One of them is less than nothing.
     BelowNothing,
     /// One of them cannot be, and something is broken.
     Impossible,
@@ -112,7 +117,7 @@ impl Compared {
             Ok(ratio) => ratio.interval,
             Err(NoRatio::Missing) => return Verdict::Open,
             Err(NoRatio::BelowResolution(_)) => return Verdict::BelowResolution,
-            Err(NoRatio::BelowNothing) => return Verdict::BelowNothing,
+            Err(NoRatio::BelowNothing(_)) => return Verdict::BelowNothing,
             Err(NoRatio::Impossible(_)) => return Verdict::Impossible,
         };
         match interval {
@@ -135,7 +140,8 @@ fn compare(row: &'static Row, replication: &Replication, results: &Results, know
     let fathom = ours(row, results, known);
     let ratio = match (&replicated, &fathom) {
         (Ok(theirs), Ok(ours)) => {
-            ratio(&estimate(theirs.value, theirs.interval), &estimate(ours.value, ours.ends()), row.unit)
+            let (theirs, ours) = (estimate(theirs.value, theirs.interval), estimate(ours.value, ours.ends()));
+            ratio(&theirs, &ours, row.unit, row.fathom.is_difference())
         }
         _ => Err(NoRatio::Missing),
     };
@@ -214,13 +220,17 @@ fn without_a_value(results: &Results, experiment: &str, point: &Point) -> String
     reason.unwrap_or_else(|| "this machine does not have such a point".to_owned())
 }
 
-/// The ratio of two figures. Of what is not known to be above nothing there is none.
-fn ratio(theirs: &Estimate, ours: &Estimate, unit: Unit) -> Result<Ratio, NoRatio> {
-    above_nothing(theirs, unit, Side::Theirs).map_err(|why| match why {
-        NoRatio::Impossible(_) if misleads(theirs, ours, unit) => NoRatio::BelowNothing,
-        why => why,
-    })?;
-    above_nothing(ours, unit, Side::Ours)?;
+/// The ratio of two figures. Of what is not known to be above nothing there is none. Times of theirs are often differences; ours
+/// are where `differ` says so.
+fn ratio(theirs: &Estimate, ours: &Estimate, unit: Unit, differ: bool) -> Result<Ratio, NoRatio> {
+    let below = |figure, other, side, may_be| {
+        move |why| match why {
+            NoRatio::Impossible(_) if may_be && is_below(figure, other, unit) => NoRatio::BelowNothing(side),
+            why => why,
+        }
+    };
+    above_nothing(theirs, unit, Side::Theirs).map_err(below(theirs, ours, Side::Theirs, true))?;
+    above_nothing(ours, unit, Side::Ours).map_err(below(ours, theirs, Side::Ours, differ))?;
     statistics::ratio(theirs, ours).ok_or(NoRatio::Impossible(Side::Theirs))
 }
 
@@ -240,12 +250,11 @@ fn above_nothing(figure: &Estimate, unit: Unit, side: Side) -> Result<(), NoRati
     }
 }
 
-/// Whether a time of theirs that is surely below nothing may come from what their method subtracts. A difference that is
-/// taken the wrong way round would lie about as far below nothing as Fathom finds it above; where Fathom finds nothing
-/// either, any distance may be.
-fn misleads(theirs: &Estimate, ours: &Estimate, unit: Unit) -> bool {
-    let is_below = theirs.interval.is_some_and(|ends| ends.high < 0.0);
-    unit.kind() == Kind::Cost && is_below && (!ours.resolved() || -theirs.value < ours.value / 2.0)
+/// Whether a difference of times that is surely below nothing may be so. One that is taken the wrong way round would lie about
+/// as far below nothing as the other finds it above; where the other finds nothing either, any distance may be.
+fn is_below(figure: &Estimate, other: &Estimate, unit: Unit) -> bool {
+    let surely = figure.interval.is_some_and(|ends| ends.high < 0.0);
+    unit.kind() == Kind::Cost && surely && (!other.resolved() || -figure.value < other.value / 2.0)
 }
 
 /// A figure as the statistics know it.
@@ -265,7 +274,7 @@ mod tests {
     #[test]
     fn a_difference_that_is_lost_is_an_outcome_and_says_whose_it_is() {
         let sound = found(10.0, Some((9.0, 11.0)));
-        let time = |theirs, ours| ratio(theirs, ours, Unit::Nanoseconds);
+        let time = |theirs, ours| ratio(theirs, ours, Unit::Nanoseconds, false);
         assert!(time(&sound, &sound).is_ok_and(|ratio| ratio.interval.is_some()));
         let lost: [Estimate; 4] = [
             found(-0.3, Some((-1.0, 0.4))),
@@ -282,10 +291,15 @@ mod tests {
     #[test]
     fn a_method_that_subtracts_too_much_misleads_and_is_not_broken() {
         let (below, sound) = (found(-0.3, Some((-0.35, -0.25))), found(1.4, Some((1.3, 1.5))));
-        assert_eq!(ratio(&below, &sound, Unit::Nanoseconds), Err(NoRatio::BelowNothing));
-        assert_eq!(ratio(&sound, &below, Unit::Nanoseconds), Err(NoRatio::Impossible(Side::Ours)));
+        let time = |theirs, ours, differ| ratio(theirs, ours, Unit::Nanoseconds, differ);
+        assert_eq!(time(&below, &sound, false), Err(NoRatio::BelowNothing(Side::Theirs)));
+        assert_eq!(time(&sound, &below, false), Err(NoRatio::Impossible(Side::Ours)));
+        // A slope may fall, but not by as much as theirs rises.
+        assert_eq!(time(&sound, &below, true), Err(NoRatio::BelowNothing(Side::Ours)));
+        let opposite = found(-1.4, Some((-1.5, -1.3)));
+        assert_eq!(time(&sound, &opposite, true), Err(NoRatio::Impossible(Side::Ours)));
         assert_eq!(
-            ratio(&below, &sound, Unit::BytesPerSecond),
+            ratio(&below, &sound, Unit::BytesPerSecond, true),
             Err(NoRatio::Impossible(Side::Theirs)),
             "no rate is a difference"
         );
@@ -297,13 +311,13 @@ mod tests {
         let below = found(-9.0, Some((-10.0, -8.0)));
         let nothing = found(0.0, Some((0.0, 0.0)));
         for wrong in [&below, &nothing] {
-            let told = ratio(wrong, &sound, Unit::Nanoseconds);
+            let told = ratio(wrong, &sound, Unit::Nanoseconds, true);
             assert_eq!(told, Err(NoRatio::Impossible(Side::Theirs)), "{wrong:?}");
         }
         for unit in [Unit::BytesPerSecond, Unit::Bytes] {
-            assert_eq!(ratio(&sound, &found(0.0, None), unit), Err(NoRatio::Impossible(Side::Ours)));
+            assert_eq!(ratio(&sound, &found(0.0, None), unit, true), Err(NoRatio::Impossible(Side::Ours)));
             assert!(
-                ratio(&sound, &found(3.0, Some((-1.0, 7.0))), unit)
+                ratio(&sound, &found(3.0, Some((-1.0, 7.0))), unit, true)
                     .is_ok_and(|ratio| ratio.interval.is_none())
             );
         }

@@ -10,6 +10,7 @@ mod accuracy;
 mod article;
 mod beside;
 pub mod catalogue;
+mod comparison;
 mod csv;
 pub mod description;
 mod figure;
@@ -33,6 +34,7 @@ mod terminal;
 mod text;
 mod words;
 
+pub use comparison::ComparisonReport;
 pub use form::{Facts, FactsForm, Form, Subject, render, render_facts};
 pub use replication::ReplicationReport;
 pub use run_report::RunReport;

@@ -34,6 +34,11 @@ pub(super) fn student_quantile(level: f64, freedom: f64) -> f64 {
     root(-reach, reach, |t| student_below(t, freedom) - level)
 }
 
+/// How far from zero the middle half of Student's t with `freedom` degrees of freedom reaches.
+pub fn middle_half_of_student(freedom: f64) -> f64 {
+    student_quantile(0.75, freedom)
+}
+
 /// The value below which a standard normal variable lies with probability `level`.
 pub(super) fn normal_quantile(level: f64) -> f64 {
     root(-8.0, 8.0, |z| normal_below(z) - level)

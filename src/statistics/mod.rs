@@ -9,10 +9,12 @@
 //! Nothing here removes an observation. An input with an observation that is not finite is refused (`None`)
 //! rather than repaired: such a number was never measured, and what to do about it is for the caller to say.
 
+mod contrast;
 mod difference;
 mod dip;
 mod distribution;
 mod estimate;
+mod false_discovery;
 mod levels;
 mod line;
 mod line_over_rounds;
@@ -33,8 +35,11 @@ mod signed_rank;
 mod steady;
 mod summary;
 
+pub use contrast::{Contrast, LogLevel};
 pub use difference::difference;
+pub use distribution::middle_half_of_student;
 pub use estimate::{Estimate, Interval, MINIMUM_TRIALS, estimate};
+pub use false_discovery::discoveries;
 pub use levels::{LevelHistogram, Levels, Occupancy, levels};
 pub use line::{Line, fit_line, residuals};
 pub use line_over_rounds::line_over_rounds;

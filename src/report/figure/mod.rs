@@ -18,6 +18,7 @@
 
 mod against;
 mod axis;
+mod compared;
 mod curves;
 mod distribution;
 mod drawn;
@@ -29,6 +30,7 @@ mod rows;
 mod svg;
 mod sweep;
 
+pub(super) use compared::figures as of_both_sides;
 pub(super) use drawn::Figure;
 pub(super) use replicated::figures as of_method;
 pub use svg::Svg;

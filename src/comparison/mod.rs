@@ -1,0 +1,267 @@
+//! Two runs against each other, or two groups of runs: what got better, what worse, by how much, and how sure that is. A pure
+//! function of run files.
+//!
+//! Each point's ratio comes with its interval, and is judged against a margin ([`Verdict`]). Before any figure stands what differs
+//! between the machines and their settings ([`Difference`]), and what must not be compared is not ([`NotCompared`]).
+
+mod differences;
+mod margins;
+mod repeatability;
+mod side;
+mod verdict;
+
+pub use differences::{Difference, REFUSED};
+pub use margins::Margins;
+pub use repeatability::Repeatability;
+pub use side::{Level, ReducedRun, Side};
+pub use verdict::{FALSE_DISCOVERIES, Verdict};
+
+use crate::experiment::Point;
+use crate::quantity::Unit;
+use crate::record::MethodParameter;
+use crate::statistics::{self, Contrast, LogLevel, Measured};
+use std::collections::BTreeMap;
+use verdict::Judged;
+
+/// One side against another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// What differs between the machines and their settings.
+    pub differences: Vec<Difference>,
+    /// The points that both sides have a level of, in the order of the first.
+    pub rows: Vec<Row>,
+    /// The others.
+    pub not_compared: Vec<NotCompared>,
+    /// How much more levels move from run to run than the trials of one run let expect.
+    pub repeatability: Repeatability,
+}
+
+/// A point that both sides have a level of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// The setting of its parameters on the first side.
+    pub point: Point,
+    /// The setting on the second, where it is another: the same role (L2, memory) of another size.
+    pub other_point: Option<Point>,
+    /// The parameters that its method declares.
+    pub parameters: Vec<MethodParameter>,
+    /// What its numbers count.
+    pub unit: Unit,
+    /// The level of the first side, in the unit, as well known as it is from run to run.
+    pub before: Measured,
+    /// The level of the second side, likewise.
+    pub after: Measured,
+    /// From the first to the second.
+    pub contrast: Contrast,
+    /// The largest difference that does not matter.
+    pub margin: f64,
+    /// What is said of it.
+    pub verdict: Verdict,
+}
+
+/// A point that is not compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NotCompared {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// The setting of its parameters.
+    pub point: Point,
+    /// The parameters that its method declares.
+    pub parameters: Vec<MethodParameter>,
+    /// Why not.
+    pub because: Obstacle,
+}
+
+/// Why a point is not compared.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Obstacle {
+    /// Its method has another version on the other side.
+    OtherMethod {
+        /// That of the first side.
+        before: u32,
+        /// That of the second.
+        after: u32,
+    },
+    /// Only the first side has a value; the outcome of the second.
+    NoValueAfter(String),
+    /// Only the second side has a value; the outcome of the first.
+    NoValueBefore(String),
+    /// Evidence speaks against the figure of a side: it may be of another operation.
+    Refuted,
+    /// A side has no interval above zero.
+    NoInterval,
+}
+
+/// One point of a side: what its runs have found.
+struct Found<'a> {
+    levels: &'a [&'a Level],
+}
+
+type ByPoint<'a> = BTreeMap<(&'a str, &'a Point), Vec<&'a Level>>;
+
+impl Comparison {
+    /// The second side against the first. With `any_method`, figures of different versions of a method are compared all the same.
+    pub fn of(before: &Side, after: &Side, margins: &Margins, any_method: bool) -> Self {
+        let repeatability = Repeatability::of(&[before, after]);
+        let (first, second) = (before.by_point(), after.by_point());
+        let by_role = by_role(&first, &second);
+        let (mut rows, mut not_compared) = (vec![], vec![]);
+        for level in in_order(before) {
+            let key = (level.experiment.as_str(), &level.point);
+            let Some(other) = second
+                .get_key_value(&key)
+                .or_else(|| by_role.get(&key).and_then(|other| second.get_key_value(other)))
+            else {
+                continue;
+            };
+            let sides = [Found { levels: &first[&key] }, Found { levels: other.1 }];
+            match compared(&sides, &repeatability, any_method) {
+                Ok(levels) => rows.push(row(level, other.0.1, levels, margins)),
+                Err(Some(because)) => not_compared.push(NotCompared {
+                    experiment: level.experiment.clone(),
+                    point: level.point.clone(),
+                    parameters: level.parameters.clone(),
+                    because,
+                }),
+                Err(None) => {}
+            }
+        }
+        judge(&mut rows);
+        let differences = differences::between(before, after);
+        Comparison { differences, rows, not_compared, repeatability }
+    }
+
+    /// The rows of one verdict, those that moved furthest first.
+    pub fn with(&self, verdict: Verdict) -> Vec<&Row> {
+        let mut found: Vec<&Row> = self.rows.iter().filter(|row| row.verdict == verdict).collect();
+        found.sort_by(|one, other| other.distance().total_cmp(&one.distance()));
+        found
+    }
+
+    /// The rows of each experiment, in the order of the first run.
+    pub fn by_experiment(&self) -> Vec<(&str, Vec<&Row>)> {
+        let mut found: Vec<(&str, Vec<&Row>)> = vec![];
+        for row in &self.rows {
+            match found.iter_mut().find(|(name, _)| *name == row.experiment) {
+                Some((_, rows)) => rows.push(row),
+                None => found.push((&row.experiment, vec![row])),
+            }
+        }
+        found
+    }
+
+    /// How many rows have this verdict.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.rows.iter().filter(|row| row.verdict == verdict).count()
+    }
+}
+
+impl Row {
+    /// How far the two levels are apart, whichever is larger: the absolute logarithm of their ratio.
+    pub fn distance(&self) -> f64 {
+        self.contrast.ratio().ln().abs()
+    }
+}
+
+/// The points of a side's first run, then what only later ones have.
+fn in_order(side: &Side) -> Vec<&Level> {
+    let mut seen = std::collections::BTreeSet::new();
+    let all = side.runs.iter().flat_map(|run| &run.levels);
+    all.filter(|level| seen.insert((level.experiment.as_str(), &level.point))).collect()
+}
+
+/// Points of the first side that the second has under another size, by those of the second.
+fn by_role<'a>(
+    first: &ByPoint<'a>,
+    second: &ByPoint<'a>,
+) -> BTreeMap<(&'a str, &'a Point), (&'a str, &'a Point)> {
+    let role = |(experiment, point): &(&'a str, &'a Point)| (*experiment, point.on_any_machine());
+    let mut free: BTreeMap<(&str, Point), Vec<(&'a str, &'a Point)>> = BTreeMap::new();
+    for key in second.keys().filter(|key| !first.contains_key(*key)) {
+        free.entry(role(key)).or_default().push(*key);
+    }
+    let lonely = first.keys().filter(|key| !second.contains_key(*key));
+    // Several of one role cannot be told apart.
+    let matched = lonely.filter_map(|key| match free.get(&role(key)).map(Vec::as_slice) {
+        Some([only]) => Some((*key, *only)),
+        _ => None,
+    });
+    matched.collect()
+}
+
+/// The levels of a point on both sides, or why they are not compared; nothing to tell where neither side has a value.
+fn compared(
+    sides: &[Found; 2],
+    repeatability: &Repeatability,
+    any_method: bool,
+) -> Result<[LogLevel; 2], Option<Obstacle>> {
+    let [before, after] = sides;
+    let (Some(one), Some(other)) = (before.levels.first(), after.levels.first()) else { return Err(None) };
+    if one.method_version != other.method_version && !any_method {
+        return Err(Some(Obstacle::OtherMethod { before: one.method_version, after: other.method_version }));
+    }
+    match (before.has_value(), after.has_value()) {
+        (true, true) => {}
+        (true, false) => return Err(Some(Obstacle::NoValueAfter(other.outcome.name().replace('_', " ")))),
+        (false, true) => return Err(Some(Obstacle::NoValueBefore(one.outcome.name().replace('_', " ")))),
+        (false, false) => return Err(None),
+    }
+    if before.is_refuted() || after.is_refuted() {
+        return Err(Some(Obstacle::Refuted));
+    }
+    let factor = repeatability.factor(&one.experiment);
+    let both = before.level(factor).zip(after.level(factor));
+    both.map(|(before, after)| [before, after]).ok_or(Some(Obstacle::NoInterval))
+}
+
+impl Found<'_> {
+    fn has_value(&self) -> bool {
+        self.levels.iter().any(|level| level.outcome.estimate().is_some())
+    }
+
+    fn is_refuted(&self) -> bool {
+        self.levels.iter().all(|level| level.refuted || level.outcome.estimate().is_none())
+    }
+
+    /// The level over all runs, as well known as its runs agree and their trials allow.
+    fn level(&self, factor: f64) -> Option<LogLevel> {
+        let found: Vec<LogLevel> = self.levels.iter().filter_map(|level| level.logarithm()).collect();
+        let mean = LogLevel::mean(&found)?.widened(factor.sqrt());
+        let values: Vec<f64> = found.iter().map(|level| level.value).collect();
+        let count = found.len() as f64;
+        // A point that moves more from run to run than its like is known no better than its own runs agree.
+        let spread = statistics::mean(&values)?.deviation.map_or(0.0, |deviation| deviation / count.sqrt());
+        Some(mean.known_no_better_than(spread, count - 1.0))
+    }
+}
+
+fn row(level: &Level, other: &Point, [before, after]: [LogLevel; 2], margins: &Margins) -> Row {
+    let measured = |level: LogLevel| {
+        let alone = Contrast::of(level);
+        Measured { value: alone.ratio(), interval: Some(alone.interval()) }
+    };
+    Row {
+        experiment: level.experiment.clone(),
+        point: level.point.clone(),
+        other_point: (*other != level.point).then(|| other.clone()),
+        parameters: level.parameters.clone(),
+        unit: level.unit,
+        before: measured(before),
+        after: measured(after),
+        contrast: Contrast::between(before, after),
+        margin: margins.of(&level.experiment),
+        verdict: Verdict::Inconclusive,
+    }
+}
+
+/// Fills in the verdicts.
+fn judge(rows: &mut [Row]) {
+    let judged: Vec<Judged> = rows
+        .iter()
+        .map(|row| Judged { contrast: row.contrast, margin: row.margin, unit: row.unit })
+        .collect();
+    let verdicts = verdict::verdicts(&judged);
+    rows.iter_mut().zip(verdicts).for_each(|(row, verdict)| row.verdict = verdict);
+}

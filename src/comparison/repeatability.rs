@@ -1,0 +1,93 @@
+//! How much more a level moves from run to run than the trials of one run let expect.
+//!
+//! The interval of a run is taken over its trials: it knows how much these differ, and nothing of what all of them share, such as
+//! the hour, the host's other guests, heat, or where the kernel had put the memory. Two runs differ in that as well, and an
+//! interval that does not know it calls every second difference real.
+//!
+//! Where a side has several runs, they show it. A single run shows it in part: its later half against its earlier. Were
+//! trials independent, the difference of the halves' means had the variance `4 σ²/n` of their spread; what it has more is twice the
+//! variance `ω²` of a level that moves slowly. Two runs, each of which has the level of its time, then differ with the variance
+//! `2 σ²/n + 2 ω²`. With `λ` times the expected square between halves that is `2 λ − 1` times what the intervals say. States that
+//! last longer than a run are not seen so; only further runs show them.
+//!
+//! The factor is the median over the points of an experiment, as genomic control has it (Devlin & Roeder 1999, Biometrics 55):
+//! the few points that really move do not hide in it.
+
+use super::side::{Level, Side};
+use crate::experiment::Point;
+use crate::statistics::{self, LogLevel};
+use std::collections::BTreeMap;
+
+/// The factors of variance of a comparison, by experiment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Repeatability {
+    by_experiment: BTreeMap<String, f64>,
+    overall: f64,
+}
+
+/// The fewest points that tell the factor of an experiment; with fewer that of all stands for it.
+const FEWEST_POINTS: usize = 10;
+
+impl Repeatability {
+    /// Of the sides that are compared.
+    pub fn of(sides: &[&Side]) -> Self {
+        let mut seen: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        for side in sides {
+            let found = if side.runs.len() > 1 { between_runs(side) } else { between_halves(side) };
+            for (experiment, factor) in found {
+                seen.entry(experiment).or_default().push(factor);
+            }
+        }
+        let all: Vec<f64> = seen.values().flatten().copied().collect();
+        let told = seen.into_iter().filter(|(_, factors)| factors.len() >= FEWEST_POINTS);
+        Repeatability {
+            by_experiment: told.map(|(experiment, factors)| (experiment, typical(&factors))).collect(),
+            overall: typical(&all),
+        }
+    }
+
+    /// How many times the variance of a level over runs is that over the trials of one; at least 1.
+    pub fn factor(&self, experiment: &str) -> f64 {
+        self.by_experiment.get(experiment).copied().unwrap_or(self.overall)
+    }
+
+    /// The same over all experiments.
+    pub fn overall(&self) -> f64 {
+        self.overall
+    }
+}
+
+/// The median, and no less than 1: trials that agree better than by chance are luck.
+fn typical(factors: &[f64]) -> f64 {
+    statistics::median(factors).unwrap_or(1.0).max(1.0)
+}
+
+fn between_halves(side: &Side) -> Vec<(String, f64)> {
+    let halves = |level: &Level| {
+        let halves = level.halves.filter(|_| !level.refuted)?;
+        // Over the median of what independent trials give, an F of 1 and so many degrees of freedom.
+        let excess = halves.excess / statistics::middle_half_of_student(halves.freedom).powi(2);
+        Some((level.experiment.clone(), 2.0 * excess - 1.0))
+    };
+    side.runs.iter().flat_map(|run| &run.levels).filter_map(halves).collect()
+}
+
+fn between_runs(side: &Side) -> Vec<(String, f64)> {
+    let of = |((experiment, _), levels): (&(&str, &Point), &Vec<&Level>)| {
+        let found: Vec<LogLevel> = levels.iter().filter_map(|level| level.logarithm()).collect();
+        Some(((*experiment).to_owned(), spread(&found)?))
+    };
+    side.by_point().iter().filter_map(of).collect()
+}
+
+/// The variance between runs over what their trials let expect, over the median of that ratio among independent ones: of a chi-squared
+/// distribution over its degrees of freedom (Wilson & Hilferty 1931, PNAS 17).
+fn spread(levels: &[LogLevel]) -> Option<f64> {
+    let freedom = levels.len() as f64 - 1.0;
+    let values: Vec<f64> = levels.iter().map(|level| level.value).collect();
+    let between = statistics::mean(&values)?.deviation?.powi(2);
+    let within: f64 =
+        levels.iter().map(|level| level.below.max(level.above).powi(2)).sum::<f64>() / levels.len() as f64;
+    let usual = (1.0 - 2.0 / (9.0 * freedom)).powi(3);
+    (within > 0.0).then_some(between / within / usual)
+}

@@ -1,0 +1,134 @@
+//! What is compared: runs, reduced to what a comparison needs, so that thousands fit into memory.
+
+use crate::experiment::Point;
+use crate::quantity::Unit;
+use crate::record::{Header, MethodParameter, Run};
+use crate::results::{Outcome, PointResult, Results};
+use crate::statistics::{self, LogLevel, Mean};
+use std::collections::BTreeMap;
+
+/// One side of a comparison: a run, or several of the same machine under the same settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// What it is called: the files' names.
+    pub name: String,
+    /// Its runs; at least one.
+    pub runs: Vec<ReducedRun>,
+}
+
+/// A run, as far as it is compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReducedRun {
+    /// Its header, without plan and methods.
+    pub header: Header,
+    /// The share of the time in which another hardware thread used the core, 0 to 1; `None` where that is not known.
+    pub core_shared: Option<f64>,
+    /// The points of its plan, in its order.
+    pub levels: Vec<Level>,
+}
+
+/// What a run has found of one point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Level {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Version of its method.
+    pub method_version: u32,
+    /// The setting of its parameters.
+    pub point: Point,
+    /// The parameters that its method declares.
+    pub parameters: Vec<MethodParameter>,
+    /// What its numbers count.
+    pub unit: Unit,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Whether evidence was judged and some of it does not hold.
+    pub refuted: bool,
+    /// How far the later half of its trials is from the earlier; `None` with too few trials.
+    pub halves: Option<Halves>,
+}
+
+/// The later half of a point's trials against the earlier, in logarithms of their medians.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Halves {
+    /// Their means' difference, squared, over the variance that the trials' spread within the halves lets expect: 1 in the mean where
+    /// trials are independent, more where levels drift.
+    pub excess: f64,
+    /// The degrees of freedom of that variance.
+    pub freedom: f64,
+}
+
+/// The fewest trials whose halves tell anything.
+const FEWEST: usize = 6;
+
+impl Side {
+    /// One run.
+    pub fn of_run(name: impl Into<String>, run: ReducedRun) -> Self {
+        Side { name: name.into(), runs: vec![run] }
+    }
+
+    /// What its runs have found of each point, by experiment and point.
+    pub(super) fn by_point(&self) -> BTreeMap<(&str, &Point), Vec<&Level>> {
+        let mut found: BTreeMap<(&str, &Point), Vec<&Level>> = BTreeMap::new();
+        for level in self.runs.iter().flat_map(|run| &run.levels) {
+            found.entry((&level.experiment, &level.point)).or_default().push(level);
+        }
+        found
+    }
+}
+
+impl Level {
+    /// The logarithm of its value; `None` where it has none with an interval above zero, or evidence speaks against it.
+    pub(super) fn logarithm(&self) -> Option<LogLevel> {
+        self.outcome.estimate().filter(|_| !self.refuted).and_then(LogLevel::of)
+    }
+}
+
+impl ReducedRun {
+    /// Of a run, by its results.
+    pub fn of(results: &Results) -> Self {
+        ReducedRun {
+            header: bare(&results.run.header),
+            core_shared: results.core_shared.as_ref().map(|shared| shared.share),
+            levels: results.points.iter().map(level).collect(),
+        }
+    }
+
+    /// Of a run file.
+    pub fn of_run(run: &Run) -> Self {
+        ReducedRun::of(&Results::of(run))
+    }
+}
+
+fn bare(header: &Header) -> Header {
+    Header { plan: vec![], methods: vec![], ..header.clone() }
+}
+
+fn level(point: &PointResult) -> Level {
+    Level {
+        experiment: point.experiment.clone(),
+        method_version: point.method_version,
+        point: point.point.clone(),
+        parameters: point.parameters.clone(),
+        unit: point.unit,
+        outcome: point.outcome.clone(),
+        refuted: point.evidence.fails(),
+        halves: halves(&point.by_round),
+    }
+}
+
+fn halves(by_round: &[(u32, f64)]) -> Option<Halves> {
+    let mut ordered: Vec<(u32, f64)> = by_round.iter().filter(|(_, median)| *median > 0.0).copied().collect();
+    if ordered.len() < FEWEST {
+        return None;
+    }
+    ordered.sort_by_key(|(round, _)| *round);
+    let logs: Vec<f64> = ordered.iter().map(|(_, median)| median.ln()).collect();
+    let (early, late) = logs.split_at(logs.len() / 2);
+    let freedom = logs.len() as f64 - 2.0;
+    let (before, after) = (statistics::mean(early)?, statistics::mean(late)?);
+    let squares = |half: &[f64], mean: &Mean| Some(mean.deviation?.powi(2) * (half.len() as f64 - 1.0));
+    let pooled = (squares(early, &before)? + squares(late, &after)?) / freedom;
+    let expected = pooled * (1.0 / early.len() as f64 + 1.0 / late.len() as f64);
+    (expected > 0.0).then(|| Halves { excess: (after.value - before.value).powi(2) / expected, freedom })
+}

@@ -1,0 +1,156 @@
+//! Two sides, or several, set against each other: what differs between them, what got better and what worse, by how much, and how
+//! sure that is.
+
+mod csv;
+mod figures;
+mod json;
+mod overview;
+mod rows;
+
+use super::form::{Facts, Subject};
+use super::paper::{Document, Key, Section, Text, Tone, plain};
+use super::text::Style;
+use super::words::plural;
+use super::{quantities, run};
+use crate::comparison::{Comparison, FALSE_DISCOVERIES, Margins, Side, Verdict};
+
+/// Sides as they are to be compared: each of them with the first.
+pub struct ComparisonReport<'a> {
+    first: &'a Side,
+    others: Vec<(&'a Side, Comparison)>,
+    accepted: Vec<String>,
+    full: bool,
+}
+
+impl<'a> ComparisonReport<'a> {
+    /// Each other side against the first; `accepted` are the names of doubtful differences that are meant.
+    pub fn of(first: &'a Side, others: &'a [Side], margins: &Margins, accepted: &[String]) -> Self {
+        let any_method = accepted.iter().any(|name| name == "method");
+        let compared = |side: &'a Side| (side, Comparison::of(first, side, margins, any_method));
+        ComparisonReport {
+            first,
+            others: others.iter().map(compared).collect(),
+            accepted: accepted.to_vec(),
+            full: false,
+        }
+    }
+
+    /// As text, with every row instead of those that matter most.
+    #[must_use]
+    pub fn in_full(mut self, full: bool) -> Self {
+        self.full = full;
+        self
+    }
+
+    /// The comparisons, each of a side with the first.
+    pub fn comparisons(&self) -> impl Iterator<Item = &Comparison> {
+        self.others.iter().map(|(_, comparison)| comparison)
+    }
+
+    fn document_of(&self, most_rows: usize) -> Document {
+        let mut document = Document::new(self.title());
+        "Comparison".clone_into(&mut document.kind);
+        document.date = self.others.first().map_or(String::new(), |(side, _)| began(side).to_owned());
+        for (place, (side, comparison)) in self.others.iter().enumerate() {
+            document.sections.push(self.section(place, (side, comparison), most_rows));
+        }
+        if self.others.len() > 1 {
+            document.sections.insert(0, overview::matrix(self.first, &self.others));
+        }
+        document
+    }
+
+    fn title(&self) -> String {
+        match self.others.as_slice() {
+            [(only, _)] => format!("{} against {}", only.name, self.first.name),
+            others => format!("{} against {}", plural(others.len(), "side"), self.first.name),
+        }
+    }
+
+    fn section(&self, place: usize, (side, comparison): (&Side, &Comparison), most_rows: usize) -> Section {
+        let key = Key::numbered("against", place + 1);
+        let several = self.others.len() > 1;
+        let title =
+            if several { format!("{} against {}", side.name, self.first.name) } else { "Summary".to_owned() };
+        let section = Section::new(key.clone(), title).say(self.machines(side));
+        let section = overview::differences(section, comparison, &self.accepted, &key);
+        let section = section.say(summary(comparison)).with(overview::counts(comparison, &key));
+        rows::sections(section, comparison, &key, most_rows)
+    }
+
+    fn machines(&self, side: &Side) -> Text {
+        let told = |side: &Side| {
+            let machine = side.runs.first().map(|run| run::machine(&run.header.machine)).unwrap_or_default();
+            format!("{machine}, {} from {}", plural(side.runs.len(), "run"), began(side))
+        };
+        Text::strong("Before")
+            .and(format!(": {}: {}. ", self.first.name, told(self.first)))
+            .and(Text::strong("After"))
+            .and(format!(": {}: {}.", side.name, told(side)))
+    }
+}
+
+fn began(side: &Side) -> &str {
+    side.runs.first().map_or("", |run| &run.header.started)
+}
+
+/// What was found, and how sure it is.
+fn summary(comparison: &Comparison) -> Text {
+    let counted =
+        |verdict: Verdict| format!("{} {}", quantities::count(comparison.count(verdict)), verdict.name());
+    let shown = Verdict::ALL.into_iter().filter(|verdict| comparison.count(*verdict) > 0).map(counted);
+    let factor = comparison.repeatability.overall();
+    let compared = plural(comparison.rows.len(), "point");
+    let list = shown.collect::<Vec<_>>().join(", ");
+    let moved = if factor > 1.0 {
+        format!(
+            " Levels of these runs move more than their trials let expect: variances are {} times as large, and intervals are widened \
+             for that.",
+            quantities::significant(factor, 2)
+        )
+    } else {
+        String::new()
+    };
+    let text = Text::plain(format!(
+        "{compared} compared: {list}. Of the differences at most {} are expected to be false (false \
+         discovery rate over all points).{moved}",
+        quantities::percent(FALSE_DISCOVERIES)
+    ));
+    if comparison.rows.is_empty() {
+        Text::toned(Tone::Careful, "No point of the two sides can be compared.")
+    } else {
+        text
+    }
+}
+
+/// On one screen, so many rows of each verdict.
+const ROWS_ON_A_SCREEN: usize = 8;
+
+impl Facts for ComparisonReport<'_> {
+    fn text(&self, style: Style) -> String {
+        let most = if self.full { usize::MAX } else { ROWS_ON_A_SCREEN };
+        plain::render(&self.document_of(most), style.width)
+    }
+
+    fn json(&self) -> String {
+        json::pretty(self.first, &self.others)
+    }
+}
+
+impl Subject for ComparisonReport<'_> {
+    fn rows(&self) -> String {
+        csv::rows(&self.others)
+    }
+
+    fn document(&self) -> Document {
+        let mut document = self.document_of(usize::MAX);
+        for (place, (side, comparison)) in self.others.iter().enumerate() {
+            document.sections.extend(figures::section([&self.first.name, &side.name], comparison, place));
+        }
+        document
+    }
+
+    fn synopsis(&self) -> Document {
+        self.document_of(ROWS_ON_A_SCREEN)
+    }
+}

@@ -1,0 +1,145 @@
+//! What differs, how many points moved, and several sides at a glance.
+
+use super::rows::{change, label};
+use crate::comparison::{Comparison, Row as Compared, Side, Verdict};
+use crate::report::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone};
+use crate::report::quantities;
+use crate::report::summary::ABSENT;
+use crate::statistics;
+
+/// The section with what differs between the machines and settings; what makes the comparison doubtful is said loudly, with the name
+/// that accepts it.
+pub(super) fn differences(
+    section: Section,
+    comparison: &Comparison,
+    accepted: &[String],
+    key: &Key,
+) -> Section {
+    if comparison.differences.is_empty() {
+        return section.say("Machine and settings are the same as far as the run files tell.");
+    }
+    let open = |name: &&str| !accepted.iter().any(|accepted| accepted == name);
+    let mut doubts: Vec<&str> =
+        comparison.differences.iter().filter_map(|difference| difference.doubtful).filter(open).collect();
+    doubts.dedup();
+    let section = if doubts.is_empty() {
+        section
+    } else {
+        section.with(Block::Aside(Tone::Careful, doubtful(&doubts)))
+    };
+    let rows = comparison.differences.iter().map(|difference| {
+        let tone = if difference.doubtful.as_ref().is_some_and(open) { Tone::Careful } else { Tone::Faint };
+        Row::of([
+            Text::toned(tone, difference.what),
+            Text::plain(short(&difference.before)),
+            Text::plain(short(&difference.after)),
+        ])
+    });
+    section.with(
+        Table::new(
+            key.within("differences"),
+            "What differs between the machines and the settings of their runs.",
+        )
+        .columns([Column::words("what"), Column::words("before"), Column::words("after")])
+        .rows(rows),
+    )
+}
+
+fn doubtful(names: &[&str]) -> Text {
+    let list = names.join(",");
+    Text::plain("This comparison is doubtful: the two sides differ in what may decide every figure below. If that is what you want to \
+                 compare, say so with ")
+        .and(Text::code(format!("--accept {list}")))
+        .and(".")
+}
+
+/// Lists of mitigations fill pages.
+fn short(text: &str) -> String {
+    const MOST: usize = 160;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// How many points of each experiment moved, and how far in the median.
+pub(super) fn counts(comparison: &Comparison, key: &Key) -> Table {
+    let mut table = Table::new(
+        key.within("counts"),
+        "Points by verdict; the median change over all points of an experiment.",
+    )
+    .columns([
+        Column::words("experiment"),
+        Column::count("worse"),
+        Column::count("better"),
+        Column::count("changed").spare(),
+        Column::count("equivalent"),
+        Column::count("inconclusive"),
+        Column::ratio("median change"),
+    ]);
+    table = table.rows(comparison.by_experiment().into_iter().map(|(name, rows)| {
+        let count = |verdict: Verdict| match rows.iter().filter(|row| row.verdict == verdict).count() {
+            0 => Text::toned(Tone::Faint, ABSENT),
+            some => Text::plain(quantities::count(some)),
+        };
+        let ratios: Vec<f64> = rows.iter().map(|row| row.contrast.ratio().ln()).collect();
+        let median =
+            statistics::median(&ratios).map_or(ABSENT.to_owned(), |log| super::rows::signed(log.exp()));
+        Row::of([
+            Text::code(name),
+            count(Verdict::Worse),
+            count(Verdict::Better),
+            count(Verdict::Changed),
+            count(Verdict::Equivalent),
+            count(Verdict::Inconclusive),
+            Text::plain(median),
+        ])
+    }));
+    table
+}
+
+/// Several sides at a glance: a row for each point that moved on any of them, a column a side.
+pub(super) fn matrix(first: &Side, others: &[(&Side, Comparison)]) -> Section {
+    let mut table = Table::new(Key::of("matrix"), format!("Change from {}, where any side has moved by more than the margin; bold where that was found, plain where it could not be decided or is within.", first.name))
+        .columns(std::iter::once(Column::words("operation")).chain(others.iter().map(|(side, _)| Column::ratio(side.name.clone()))));
+    let moved = |row: &&Compared| {
+        others.iter().any(|(_, other)| same(other, row).is_some_and(|row| row.verdict.is_difference()))
+    };
+    let mut shown: Vec<&Compared> = vec![];
+    for row in others.iter().flat_map(|(_, comparison)| &comparison.rows).filter(moved) {
+        if !shown.iter().any(|known| known.experiment == row.experiment && known.point == row.point) {
+            shown.push(row);
+        }
+    }
+    let mut groups: Vec<Group> = vec![];
+    let mut last = "";
+    for row in &shown {
+        if row.experiment != last {
+            groups.push(Group::named(Text::code(row.experiment.clone())));
+            last = &row.experiment;
+        }
+        let cells = others.iter().map(|(_, other)| same(other, row).map_or(Text::plain(ABSENT), cell));
+        if let Some(group) = groups.last_mut() {
+            group.rows.push(Row::of(std::iter::once(Text::plain(label(row))).chain(cells)));
+        }
+    }
+    table.groups = groups;
+    let section = Section::new(Key::of("overview"), "All sides");
+    if shown.is_empty() {
+        section.say(format!(
+            "No side has moved from {} by more than the margin, as far as these runs can tell.",
+            first.name
+        ))
+    } else {
+        section.with(table)
+    }
+}
+
+fn same<'a>(comparison: &'a Comparison, wanted: &Compared) -> Option<&'a Compared> {
+    comparison.rows.iter().find(|row| row.experiment == wanted.experiment && row.point == wanted.point)
+}
+
+fn cell(row: &Compared) -> Text {
+    let (value, _) = change(row);
+    if row.verdict.is_difference() { Text::strong(value) } else { Text::plain(value) }
+}

@@ -1,0 +1,189 @@
+//! How far one positive level is from another: on logarithms, where a doubling and a halving are equally far.
+//!
+//! A level comes from an estimate, whose interval is asymmetric; its standard errors are the two halves of the interval in
+//! logarithms over the quantile of Student's t that the interval was made with. Errors of independent levels add by their
+//! squares, each on its side (Zou & Donner 2008, see [`Measured`](super::Measured)), and the degrees of freedom of such a sum
+//! are Satterthwaite's 1946, "An approximate distribution of estimates of variance components" (Biometrics Bull. 2).
+
+use super::distribution::{student_below, student_quantile};
+use super::estimate::{Estimate, Interval, MINIMUM_TRIALS};
+use super::quantile::LEVEL;
+
+/// The logarithm of a positive level, and how well it is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogLevel {
+    /// The natural logarithm of the level.
+    pub value: f64,
+    /// Its standard error towards smaller values.
+    pub below: f64,
+    /// Its standard error towards larger values.
+    pub above: f64,
+    /// The degrees of freedom of both.
+    pub freedom: f64,
+}
+
+impl LogLevel {
+    /// Of an estimate; `None` without an interval, or where that reaches zero.
+    pub fn of(estimate: &Estimate) -> Option<Self> {
+        let interval = estimate.interval.filter(|interval| interval.low > 0.0)?;
+        let freedom = estimate.trials.max(MINIMUM_TRIALS) as f64 - 1.0;
+        let reach = student_quantile(f64::midpoint(1.0, estimate.level), freedom);
+        let value = estimate.value.ln();
+        let (below, above) = (value - interval.low.ln(), interval.high.ln() - value);
+        Some(LogLevel { value, below: below / reach, above: above / reach, freedom })
+    }
+
+    /// The mean of independent levels, each counting the same; `None` of none.
+    pub fn mean(levels: &[Self]) -> Option<Self> {
+        let count = levels.len() as f64;
+        let sum = levels.iter().copied().reduce(Self::plus)?;
+        Some(LogLevel {
+            value: sum.value / count,
+            below: sum.below / count,
+            above: sum.above / count,
+            freedom: sum.freedom,
+        })
+    }
+
+    /// The same level, so many times less well known.
+    #[must_use]
+    pub fn widened(self, times: f64) -> Self {
+        LogLevel { below: self.below * times, above: self.above * times, ..self }
+    }
+
+    /// The same level, known no better than with this standard error of so many degrees of freedom.
+    #[must_use]
+    pub fn known_no_better_than(self, error: f64, freedom: f64) -> Self {
+        if error > self.below.max(self.above) {
+            LogLevel { below: error, above: error, freedom, ..self }
+        } else {
+            self
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        LogLevel {
+            value: self.value + other.value,
+            below: self.below.hypot(other.below),
+            above: self.above.hypot(other.above),
+            freedom: joint_freedom(&self, &other),
+        }
+    }
+}
+
+/// Satterthwaite's degrees of freedom of a sum; errors that differ by side count by the larger.
+fn joint_freedom(one: &LogLevel, other: &LogLevel) -> f64 {
+    let square = |level: &LogLevel| level.below.max(level.above).powi(2);
+    let (one_square, other_square) = (square(one), square(other));
+    let parts = one_square.powi(2) / one.freedom + other_square.powi(2) / other.freedom;
+    if parts > 0.0 { (one_square + other_square).powi(2) / parts } else { one.freedom.min(other.freedom) }
+}
+
+/// How far one level is from another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contrast(LogLevel);
+
+impl Contrast {
+    /// From one independent level to another.
+    pub fn between(from: LogLevel, to: LogLevel) -> Self {
+        let turned = LogLevel { value: -from.value, below: from.above, above: from.below, ..from };
+        Contrast(to.plus(turned))
+    }
+
+    /// Of the logarithm of a quotient that is known already, such as the mean of paired ones.
+    pub fn of(log_ratio: LogLevel) -> Self {
+        Contrast(log_ratio)
+    }
+
+    /// How many times the one is the other.
+    pub fn ratio(&self) -> f64 {
+        self.0.value.exp()
+    }
+
+    /// The 95 % interval of the ratio.
+    pub fn interval(&self) -> Interval {
+        let reach = student_quantile(f64::midpoint(1.0, LEVEL), self.0.freedom);
+        let LogLevel { value, below, above, .. } = self.0;
+        Interval { low: (value - reach * below).exp(), high: (value + reach * above).exp() }
+    }
+
+    /// How probable so large a ratio, up or down, were at most if the true one lay within the margin: between 1/(1 + margin) and
+    /// 1 + margin. The test of an interval of Hodges & Lehmann 1954, "Testing the approximate validity of statistical
+    /// hypotheses" (J. R. Stat. Soc. B 16); without a margin it is the two-sided test.
+    pub fn chance_within(&self, margin: f64) -> f64 {
+        let LogLevel { value, below, above, freedom } = self.0;
+        // The error that counts is the one on the side of the margin.
+        let error = if value > 0.0 { below } else { above };
+        let (near, far) = (value.abs() - margin.ln_1p(), value.abs() + margin.ln_1p());
+        if error > 0.0 {
+            student_below(-near / error, freedom) + student_below(-far / error, freedom)
+        } else if near > 0.0 {
+            0.0
+        } else {
+            1.0
+        }
+    }
+
+    /// Whether the whole interval lies within the margin.
+    pub fn is_within(&self, margin: f64) -> bool {
+        let Interval { low, high } = self.interval();
+        high <= 1.0 + margin && low >= 1.0 / (1.0 + margin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(value: f64, error: f64, freedom: f64) -> LogLevel {
+        LogLevel { value: value.ln(), below: error, above: error, freedom }
+    }
+
+    #[test]
+    fn a_level_gives_back_the_interval_of_its_estimate() {
+        let interval = Some(Interval { low: 9.0, high: 12.0 });
+        let estimate = Estimate {
+            value: 10.0,
+            interval,
+            level: 0.95,
+            min: None,
+            max: None,
+            trials: 8,
+            observations: 80,
+        };
+        let certain = LogLevel { value: 0.0, below: 0.0, above: 0.0, freedom: 7.0 };
+        let found = Contrast::between(certain, LogLevel::of(&estimate).expect("positive"));
+        assert!((found.ratio() - 10.0).abs() < 1e-9);
+        assert!((found.interval().low - 9.0).abs() < 1e-6 && (found.interval().high - 12.0).abs() < 1e-6);
+        let reaches_zero = Estimate { interval: Some(Interval { low: -1.0, high: 12.0 }), ..estimate };
+        assert_eq!(LogLevel::of(&reaches_zero), None);
+    }
+
+    #[test]
+    fn errors_of_equal_levels_add_as_two_samples_do() {
+        let found = Contrast::between(level(10.0, 0.03, 5.0), level(11.0, 0.04, 5.0)).0;
+        assert!((found.value - 1.1_f64.ln()).abs() < 1e-12 && (found.below - 0.05).abs() < 1e-12);
+        // (9 + 16)² / (81 / 5 + 256 / 5), in squares of hundredths.
+        assert!((found.freedom - 625.0 / (337.0 / 5.0)).abs() < 1e-9);
+        let mean = LogLevel::mean(&[level(10.0, 0.04, 5.0), level(10.0, 0.04, 5.0)]).expect("two");
+        assert!((mean.below - 0.04 / 2.0_f64.sqrt()).abs() < 1e-12 && (mean.freedom - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn each_side_keeps_its_own_error() {
+        let lopsided = LogLevel { value: 0.0, below: 0.01, above: 0.05, freedom: 9.0 };
+        let certain = LogLevel { value: 0.0, below: 0.0, above: 0.0, freedom: 9.0 };
+        let (up, down) = (Contrast::between(certain, lopsided), Contrast::between(lopsided, certain));
+        assert!(up.interval().high.ln() > 4.0 * -up.interval().low.ln());
+        assert!((up.interval().high * down.interval().low - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_chance_is_that_of_students_test_and_grows_with_the_margin() {
+        // Four standard errors with nine degrees of freedom: 0.00311 on both sides together.
+        let found = Contrast(LogLevel { value: 0.04, below: 0.01, above: 0.01, freedom: 9.0 });
+        assert!((found.chance_within(0.0) - 0.003_11).abs() < 1e-5, "{}", found.chance_within(0.0));
+        assert!(found.chance_within(0.02) > 0.01 && found.chance_within(0.05) > 0.5);
+        assert!(found.is_within(0.07) && !found.is_within(0.05));
+    }
+}
