@@ -23,7 +23,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::{CommandFactory, Parser};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use streams::{print, request};
+use streams::{print, request, written};
 
 /// Exit status: usage, or it could not run.
 const COULD_NOT_RUN: u8 = 2;
@@ -208,19 +208,6 @@ fn show(asked: &cli::Report, style: Style) -> Result<()> {
         shown(&path, asked, style)?
     };
     written(&text, asked.output.as_deref(), &[path])
-}
-
-/// Prints a report, or writes it to a file that is none of those it was made from.
-fn written(text: &str, output: Option<&Path>, sources: &[PathBuf]) -> Result<()> {
-    match output {
-        None => print(text),
-        Some(output) if sources.iter().any(|source| page::is_same_file(output, source)) => {
-            bail!("the report would overwrite the run file")
-        }
-        Some(output) => {
-            std::fs::write(output, text).with_context(|| format!("cannot write {}", output.display()))
-        }
-    }
 }
 
 fn shown(path: &Path, asked: &cli::Report, style: Style) -> Result<String> {

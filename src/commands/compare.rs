@@ -1,6 +1,6 @@
 //! Runs against each other.
 
-use super::written;
+use super::streams::written;
 use crate::cli;
 use crate::comparison::{Margins, REFUSED, ReducedRun, Side};
 use crate::record::{Run, store};
