@@ -1,8 +1,10 @@
 //! Every command and flag, with its help.
 
 use crate::experiment::Effort;
+use crate::export::Format;
 use crate::machine::RemoteAddress;
 use crate::report::{FactsForm, Form};
+use crate::run::Variation;
 use crate::sampling::ClockKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::{IpAddr, SocketAddr};
@@ -77,6 +79,16 @@ pub enum Command {
     Report(Report),
     /// Set runs against each other: what differs between their machines, what got better, what worse, and how sure that is.
     Compare(Compare),
+    /// Measure two settings of this machine in turns, in one run, and compare them: the way to see a difference of one per
+    /// cent. Whatever is set is set back, also after a kill.
+    Ab(Box<Ab>),
+    /// Measure what a baseline measured, and tell by the exit status whether anything got worse: what looks so is measured
+    /// again before it is called a regression.
+    Gate(Box<Gate>),
+    /// Write a run in the format of another tool, with units; without a file the latest one.
+    Export(Export),
+    /// List the stored runs; or show points over them, and where their level has changed.
+    History(History),
     /// List the machines that figures are published of; of a machine, its figures with what is doubted.
     References {
         /// Id, part of it, number of a report, or `lmbench`; or the id of a figure, such as `s000-0027`.
@@ -100,6 +112,9 @@ pub enum Command {
     /// Print the manual page.
     #[command(hide = true)]
     Man,
+    /// Set back what was set, as the process that `ab` starts for it.
+    #[command(hide = true)]
+    Restore,
     /// Do one trial, as the process that `run` starts for it.
     #[command(hide = true)]
     Trial,
@@ -152,6 +167,9 @@ pub struct Run {
     /// The run file; the report stands beside it. Without it, one is made in the data folder.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Keep the run as a baseline of this name, for `fathom gate`; runs under one name show together how much the machine varies.
+    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    pub save_baseline: Option<String>,
     /// Go on with a run that was interrupted, or add rounds to a complete one. Its peer and what it reads over a network
     /// must be named again.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "processes"])]
@@ -173,11 +191,15 @@ pub struct Run {
 impl Run {
     /// Quick, standard or thorough.
     pub fn effort(&self) -> Effort {
-        match (self.quick, self.thorough) {
-            (true, _) => Effort::Quick,
-            (_, true) => Effort::Thorough,
-            _ => Effort::Standard,
-        }
+        effort(self.quick, self.thorough)
+    }
+}
+
+fn effort(quick: bool, thorough: bool) -> Effort {
+    match (quick, thorough) {
+        (true, _) => Effort::Quick,
+        (_, true) => Effort::Thorough,
+        _ => Effort::Standard,
     }
 }
 
@@ -286,6 +308,154 @@ pub struct Report {
     pub output: Option<PathBuf>,
 }
 
+/// What to write in which format.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The run file; without it the latest in the data folder.
+    pub run: Option<PathBuf>,
+    /// The format.
+    #[arg(long, value_enum)]
+    pub format: Format,
+    /// Write to this file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Which points to show over the stored runs.
+#[derive(Debug, Args)]
+pub struct History {
+    /// Names or globs of experiments; without any the runs are listed.
+    pub experiments: Vec<String>,
+    /// Only points with this setting, such as `call=getppid`. May be given several times.
+    #[arg(long, value_name = "NAME=VALUE", requires = "experiments")]
+    pub point: Vec<String>,
+    /// Only points whose level has changed.
+    #[arg(long, requires = "experiments")]
+    pub changed: bool,
+    /// The largest change that does not matter, such as `5%`; without it 5 %, and more where a figure moves by nature.
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub margin: Option<f64>,
+    /// The folder of run files; without it the data folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+    /// Text for people, or JSON.
+    #[arg(long, value_enum, default_value_t = FactsForm::Text)]
+    pub format: FactsForm,
+}
+
+/// What must not get worse, and how it is told.
+#[derive(Debug, Args)]
+pub struct Gate {
+    /// The baseline: a run file, several joined by commas, a folder, or a name given to `fathom run --save-baseline`.
+    #[arg(long, value_name = "RUN|NAME")]
+    pub baseline: String,
+    /// Judge this run, or these, instead of measuring; suspects cannot be confirmed then.
+    #[arg(long, value_name = "RUN[,RUN…]")]
+    pub candidate: Option<String>,
+    /// How often suspects are measured again; a regression is what all of these together confirm.
+    #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=20))]
+    pub confirmations: u32,
+    /// The largest difference that does not matter, such as `5%`; without it 5 %, and more where a figure moves by nature.
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub margin: Option<f64>,
+    /// A TOML file with margins: `margin = 0.05`, and below `[experiments]` lines such as `"memory/*" = 0.1`.
+    #[arg(long, value_name = "FILE", conflicts_with = "margin")]
+    pub margins: Option<PathBuf>,
+    /// What differs and is meant to, by the names that the report gives.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub accept: Vec<String>,
+    /// The time that measuring may take, without what confirms suspects; without it that of the baseline.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, conflicts_with = "candidate")]
+    pub budget: Option<Duration>,
+    /// The folder in which experiments may make files.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "candidate")]
+    pub dir: Option<PathBuf>,
+    /// Where the run file goes; without it, one is made in the data folder. Confirmations stand beside it.
+    #[arg(long, short, value_name = "FILE", conflicts_with = "candidate")]
+    pub output: Option<PathBuf>,
+    /// Lines that a continuous-integration system shows beside a change; without it, those of the system that this runs in.
+    #[arg(long, value_enum, value_name = "SYSTEM")]
+    pub annotations: Option<Annotations>,
+    /// Append the verdict as Markdown to this file, such as `$GITHUB_STEP_SUMMARY`.
+    #[arg(long, value_name = "FILE")]
+    pub summary: Option<PathBuf>,
+    /// Measure although another fathom is measuring on this machine.
+    #[arg(long)]
+    pub alongside: bool,
+    /// What to print at the end.
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub format: Form,
+}
+
+/// Whose annotations are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Annotations {
+    /// None.
+    None,
+    /// GitHub Actions, and what understands its workflow commands (Forgejo, Gitea).
+    Github,
+    /// Azure Pipelines.
+    Azure,
+    /// The service messages of `TeamCity`.
+    Teamcity,
+}
+
+/// Which two settings to measure in turns, and how.
+#[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub struct Ab {
+    /// Names or globs of experiments; all of them without any.
+    pub experiments: Vec<String>,
+    /// What is set in the first half; without it, everything is left as it is. May be given several times:
+    /// `sysctl:NAME=VALUE`, `file:PATH=VALUE` (below /proc and /sys), `governor:NAME`, `env:NAME=VALUE`,
+    /// `prefix:COMMAND` (starts the measuring processes, such as `numactl --membind=1`), `dir:FOLDER`, `cpu:NUMBER`.
+    #[arg(long, value_name = "SETTING")]
+    pub a: Vec<Variation>,
+    /// What is set in the second half.
+    #[arg(long, value_name = "SETTING", required = true)]
+    pub b: Vec<Variation>,
+    /// A complete table soon: fewer points, wider intervals.
+    #[arg(long, conflicts_with = "thorough")]
+    pub quick: bool,
+    /// As precise as half an hour a chapter allows.
+    #[arg(long)]
+    pub thorough: bool,
+    /// The time that both halves may take together, such as `90s`; without it twice that of a run.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub budget: Option<Duration>,
+    /// The target half-width of the intervals of each half, such as `2%`; without it half the margin.
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub precision: Option<f64>,
+    /// The seed of all randomness.
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// The largest difference that does not matter; without it 1 %.
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub margin: Option<f64>,
+    /// The folder in which experiments may make files, where no setting names one.
+    #[arg(long, value_name = "FOLDER")]
+    pub dir: Option<PathBuf>,
+    /// Where the run files go, without an ending: FILE.a.jsonl and FILE.b.jsonl. Without it, they are made in the data folder.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Measure although another fathom is measuring on this machine.
+    #[arg(long)]
+    pub alongside: bool,
+    /// What to print at the end.
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub format: Form,
+    /// As text, every row.
+    #[arg(long)]
+    pub full: bool,
+}
+
+impl Ab {
+    /// Quick, standard or thorough.
+    pub fn effort(&self) -> Effort {
+        effort(self.quick, self.thorough)
+    }
+}
+
 /// What to compare, and how.
 #[derive(Debug, Args)]
 pub struct Compare {
@@ -321,6 +491,16 @@ fn parse_listen(text: &str) -> Result<SocketAddr, String> {
         "an address of this host is wanted, such as 192.0.2.7, 192.0.2.7:4000 or [2001:db8::7]:4000"
             .to_owned()
     })
+}
+
+/// A name that is no path.
+fn parse_name(text: &str) -> Result<String, String> {
+    let usable = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
+    if !text.is_empty() && !text.starts_with('.') && text.chars().all(usable) {
+        Ok(text.to_owned())
+    } else {
+        Err("a name of letters, digits, `-`, `_` and `.` is wanted".to_owned())
+    }
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {

@@ -1,7 +1,11 @@
 //! What each command does: results on standard output, progress and warnings on standard error.
 
+mod ab;
 mod compare;
 mod dry_run;
+mod export;
+mod gate;
+mod history;
 mod lock;
 mod page;
 mod peer;
@@ -59,6 +63,11 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Machine { format, dir } => machine(format, &dir, style)?,
         Command::Report(asked) => show(&asked, style)?,
         Command::Compare(asked) => compare::compare(&asked, style)?,
+        Command::Ab(asked) => return ab::ab(&asked, style),
+        Command::Export(asked) => export::export(&asked)?,
+        Command::History(asked) => history::history(&asked, style)?,
+        Command::Gate(asked) => return gate::gate(&asked, style),
+        Command::Restore => run::restore_when_left()?,
         Command::References { machine, format } => references::list(machine.as_deref(), format, style)?,
         Command::Schema => print(include_str!("../docs/run-file.schema.json"))?,
         Command::Completions { shell } => {
@@ -144,7 +153,9 @@ fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
             page.display()
         );
     }
+    let kept = asked.save_baseline.as_deref().map(|name| store::keep_as_baseline(&path, name)).transpose()?;
     let mut files = vec![("run file", path.as_path())];
+    files.extend(kept.as_deref().map(|path| ("baseline", path)));
     files.extend(written.is_ok().then_some(("report", page.as_path())));
     print(&report::render(&report.written_to(&files), asked.format, style))?;
     Ok(if results.has_failed() { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })

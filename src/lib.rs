@@ -76,6 +76,8 @@ pub mod run;
 pub mod replicate;
 #[doc(hidden)]
 pub mod report;
+#[doc(hidden)]
+pub mod export;
 pub mod library;
 #[allow(clippy::struct_field_names, reason = "fields are named as the flags are")]
 mod cli;

@@ -29,7 +29,7 @@ pub(super) fn margins(all: Option<f64>, file: Option<&Path>) -> Result<Margins> 
 }
 
 /// The run files of a side: a folder's, or those that are named.
-fn files(side: &str) -> Result<Vec<PathBuf>> {
+pub(super) fn files(side: &str) -> Result<Vec<PathBuf>> {
     let whole = Path::new(side);
     if whole.is_dir() {
         let found = store::all(whole).with_context(|| format!("cannot read {side}"))?;

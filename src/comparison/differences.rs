@@ -34,7 +34,8 @@ const SHARED_MORE: f64 = 0.1;
 type Reading = fn(&ReducedRun) -> String;
 
 /// What may differ, and whether that makes a comparison doubtful.
-const READINGS: [(&str, Option<&str>, Reading); 24] = [
+const READINGS: [(&str, Option<&str>, Reading); 25] = [
+    ("setting", None, setting),
     ("processor", Some("processor"), |run| known(&machine(run).processor.model_name)),
     ("CPUs", Some("processor"), |run| machine(run).allowed_cpus().len().to_string()),
     ("second threads of cores", Some("processor"), |run| known(&machine(run).topology.smt)),
@@ -88,6 +89,14 @@ fn shared_core(before: &Side, after: &Side) -> Option<Difference> {
         after: told(other),
         doubtful: Some("shared-core"),
     })
+}
+
+/// What was set for this half of an interleaved measurement.
+fn setting(run: &ReducedRun) -> String {
+    match &run.header.settings.interleaved {
+        Some(half) if !half.setting.is_empty() => half.setting.join(" "),
+        _ => "as it is".to_owned(),
+    }
 }
 
 fn machine(run: &ReducedRun) -> &Machine {

@@ -5,19 +5,24 @@
 //! between the machines and their settings ([`Difference`]), and what must not be compared is not ([`NotCompared`]).
 
 mod differences;
+mod gate;
+mod history;
 mod margins;
+mod pairing;
 mod repeatability;
 mod side;
 mod verdict;
 
 pub use differences::{Difference, REFUSED};
+pub use gate::{Decision, decide, is_suspect};
+pub use history::{History, histories};
 pub use margins::Margins;
 pub use repeatability::Repeatability;
 pub use side::{Level, ReducedRun, Side};
 pub use verdict::{FALSE_DISCOVERIES, Verdict};
 
 use crate::experiment::Point;
-use crate::quantity::Unit;
+use crate::quantity::{Kind, Unit};
 use crate::record::MethodParameter;
 use crate::statistics::{self, Contrast, LogLevel, Measured};
 use std::collections::BTreeMap;
@@ -34,6 +39,8 @@ pub struct Comparison {
     pub not_compared: Vec<NotCompared>,
     /// How much more levels move from run to run than the trials of one run let expect.
     pub repeatability: Repeatability,
+    /// Whether the two were measured in turns, so that each trial of the one has a partner of the same minute in the other.
+    pub interleaved: bool,
 }
 
 /// A point that both sides have a level of.
@@ -107,6 +114,7 @@ impl Comparison {
         let repeatability = Repeatability::of(&[before, after]);
         let (first, second) = (before.by_point(), after.by_point());
         let by_role = by_role(&first, &second);
+        let interleaved = pairing::are_interleaved(before, after);
         let (mut rows, mut not_compared) = (vec![], vec![]);
         for level in in_order(before) {
             let key = (level.experiment.as_str(), &level.point);
@@ -118,7 +126,14 @@ impl Comparison {
             };
             let sides = [Found { levels: &first[&key] }, Found { levels: other.1 }];
             match compared(&sides, &repeatability, any_method) {
-                Ok(levels) => rows.push(row(level, other.0.1, levels, margins)),
+                Ok(levels) => {
+                    let paired = if interleaved {
+                        pairing::contrast(sides.each_ref().map(|side| side.levels))
+                    } else {
+                        None
+                    };
+                    rows.push(row(level, other.0.1, levels, paired, margins));
+                }
                 Err(Some(because)) => not_compared.push(NotCompared {
                     experiment: level.experiment.clone(),
                     point: level.point.clone(),
@@ -130,7 +145,18 @@ impl Comparison {
         }
         judge(&mut rows);
         let differences = differences::between(before, after);
-        Comparison { differences, rows, not_compared, repeatability }
+        Comparison { differences, rows, not_compared, repeatability, interleaved }
+    }
+
+    /// Takes the rows of points that were measured again from what that has found, with its verdicts; a suspect that it does not
+    /// tell of stays what it was.
+    pub fn confirm(&mut self, again: &Comparison) {
+        for row in &mut self.rows {
+            let same = |other: &&Row| other.experiment == row.experiment && other.point == row.point;
+            if let Some(other) = again.rows.iter().find(same) {
+                *row = other.clone();
+            }
+        }
     }
 
     /// The rows of one verdict, those that moved furthest first.
@@ -159,6 +185,16 @@ impl Comparison {
 }
 
 impl Row {
+    /// Whether the ratio, taken as it is, is worse by more than the margin.
+    fn leans_to_worse(&self) -> bool {
+        let beyond = self.contrast.ratio().ln();
+        match self.unit.kind() {
+            Kind::Cost => beyond > self.margin.ln_1p(),
+            Kind::Rate => -beyond > self.margin.ln_1p(),
+            Kind::Size => false,
+        }
+    }
+
     /// How far the two levels are apart, whichever is larger: the absolute logarithm of their ratio.
     pub fn distance(&self) -> f64 {
         self.contrast.ratio().ln().abs()
@@ -237,7 +273,13 @@ impl Found<'_> {
     }
 }
 
-fn row(level: &Level, other: &Point, [before, after]: [LogLevel; 2], margins: &Margins) -> Row {
+fn row(
+    level: &Level,
+    other: &Point,
+    [before, after]: [LogLevel; 2],
+    paired: Option<Contrast>,
+    margins: &Margins,
+) -> Row {
     let measured = |level: LogLevel| {
         let alone = Contrast::of(level);
         Measured { value: alone.ratio(), interval: Some(alone.interval()) }
@@ -250,7 +292,7 @@ fn row(level: &Level, other: &Point, [before, after]: [LogLevel; 2], margins: &M
         unit: level.unit,
         before: measured(before),
         after: measured(after),
-        contrast: Contrast::between(before, after),
+        contrast: paired.unwrap_or_else(|| Contrast::between(before, after)),
         margin: margins.of(&level.experiment),
         verdict: Verdict::Inconclusive,
     }

@@ -15,7 +15,7 @@
 
 use super::side::{Level, Side};
 use crate::experiment::Point;
-use crate::statistics::{self, LogLevel};
+use crate::statistics::{self, LogLevel, Mean};
 use std::collections::BTreeMap;
 
 /// The factors of variance of a comparison, by experiment.
@@ -64,12 +64,33 @@ fn typical(factors: &[f64]) -> f64 {
 
 fn between_halves(side: &Side) -> Vec<(String, f64)> {
     let halves = |level: &Level| {
-        let halves = level.halves.filter(|_| !level.refuted)?;
-        // Over the median of what independent trials give, an F of 1 and so many degrees of freedom.
-        let excess = halves.excess / statistics::middle_half_of_student(halves.freedom).powi(2);
-        Some((level.experiment.clone(), 2.0 * excess - 1.0))
+        let factor = halves(&level.by_round).filter(|_| !level.refuted)?;
+        Some((level.experiment.clone(), factor))
     };
     side.runs.iter().flat_map(|run| &run.levels).filter_map(halves).collect()
+}
+
+/// The fewest trials whose halves tell anything.
+const FEWEST_TRIALS: usize = 6;
+
+/// The factor of variance that the later half of a point's trials against the earlier lets expect, in logarithms of their medians;
+/// `None` with too few trials. Below 1 where they agree better than by chance.
+fn halves(by_round: &[(u32, f64)]) -> Option<f64> {
+    let mut ordered: Vec<(u32, f64)> = by_round.iter().filter(|(_, median)| *median > 0.0).copied().collect();
+    if ordered.len() < FEWEST_TRIALS {
+        return None;
+    }
+    ordered.sort_by_key(|(round, _)| *round);
+    let logs: Vec<f64> = ordered.iter().map(|(_, median)| median.ln()).collect();
+    let (early, late) = logs.split_at(logs.len() / 2);
+    let freedom = logs.len() as f64 - 2.0;
+    let (before, after) = (statistics::mean(early)?, statistics::mean(late)?);
+    let squares = |half: &[f64], mean: &Mean| Some(mean.deviation?.powi(2) * (half.len() as f64 - 1.0));
+    let pooled = (squares(early, &before)? + squares(late, &after)?) / freedom;
+    let expected = pooled * (1.0 / early.len() as f64 + 1.0 / late.len() as f64);
+    // Over the median of what independent trials give, an F of 1 and so many degrees of freedom.
+    let usual = expected * statistics::middle_half_of_student(freedom).powi(2);
+    (usual > 0.0).then(|| 2.0 * (after.value - before.value).powi(2) / usual - 1.0)
 }
 
 fn between_runs(side: &Side) -> Vec<(String, f64)> {

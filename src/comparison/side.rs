@@ -4,7 +4,7 @@ use crate::experiment::Point;
 use crate::quantity::Unit;
 use crate::record::{Header, MethodParameter, Run};
 use crate::results::{Outcome, PointResult, Results};
-use crate::statistics::{self, LogLevel, Mean};
+use crate::statistics::LogLevel;
 use std::collections::BTreeMap;
 
 /// One side of a comparison: a run, or several of the same machine under the same settings.
@@ -44,22 +44,9 @@ pub struct Level {
     pub outcome: Outcome,
     /// Whether evidence was judged and some of it does not hold.
     pub refuted: bool,
-    /// How far the later half of its trials is from the earlier; `None` with too few trials.
-    pub halves: Option<Halves>,
+    /// The median of each of its trials with the round it belongs to, in the unit.
+    pub by_round: Vec<(u32, f64)>,
 }
-
-/// The later half of a point's trials against the earlier, in logarithms of their medians.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Halves {
-    /// Their means' difference, squared, over the variance that the trials' spread within the halves lets expect: 1 in the mean where
-    /// trials are independent, more where levels drift.
-    pub excess: f64,
-    /// The degrees of freedom of that variance.
-    pub freedom: f64,
-}
-
-/// The fewest trials whose halves tell anything.
-const FEWEST: usize = 6;
 
 impl Side {
     /// One run.
@@ -113,22 +100,6 @@ fn level(point: &PointResult) -> Level {
         unit: point.unit,
         outcome: point.outcome.clone(),
         refuted: point.evidence.fails(),
-        halves: halves(&point.by_round),
+        by_round: point.by_round.clone(),
     }
-}
-
-fn halves(by_round: &[(u32, f64)]) -> Option<Halves> {
-    let mut ordered: Vec<(u32, f64)> = by_round.iter().filter(|(_, median)| *median > 0.0).copied().collect();
-    if ordered.len() < FEWEST {
-        return None;
-    }
-    ordered.sort_by_key(|(round, _)| *round);
-    let logs: Vec<f64> = ordered.iter().map(|(_, median)| median.ln()).collect();
-    let (early, late) = logs.split_at(logs.len() / 2);
-    let freedom = logs.len() as f64 - 2.0;
-    let (before, after) = (statistics::mean(early)?, statistics::mean(late)?);
-    let squares = |half: &[f64], mean: &Mean| Some(mean.deviation?.powi(2) * (half.len() as f64 - 1.0));
-    let pooled = (squares(early, &before)? + squares(late, &after)?) / freedom;
-    let expected = pooled * (1.0 / early.len() as f64 + 1.0 / late.len() as f64);
-    (expected > 0.0).then(|| Halves { excess: (after.value - before.value).powi(2) / expected, freedom })
 }

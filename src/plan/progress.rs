@@ -35,6 +35,14 @@ impl Progress {
             || broken > self.observed + MINIMUM_TRIALS
     }
 
+    /// Of the same point under two settings the one that has come less far: with fewer trials, or a wider interval.
+    pub fn behind<'a>(&'a self, other: &'a Self) -> &'a Self {
+        let far = |progress: &Self| {
+            (progress.observed, progress.half_width.map_or(f64::NEG_INFINITY, |width| -width))
+        };
+        if far(self) <= far(other) { self } else { other }
+    }
+
     /// Whether its interval is as narrow as the target.
     pub fn is_precise(&self, precision: f64) -> bool {
         self.half_width.is_some_and(|half_width| half_width <= precision)

@@ -159,6 +159,19 @@ pub struct Settings {
     /// Numbers of processes that were asked for, for experiments in which processes compete; empty for the usual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<u64>,
+    /// The other half of the measurement and what differs in this one; absent where the run was made alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interleaved: Option<Interleaved>,
+}
+
+/// One of two settings that were measured in turns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Interleaved {
+    /// What both halves of one measurement have in common, and no other.
+    pub session: String,
+    /// What was set while this half was measured, as it was asked for; empty where everything was left as it was.
+    pub setting: Vec<String>,
 }
 
 /// A point of the plan.

@@ -48,6 +48,20 @@ fn header(path: &Path) -> Option<Header> {
     }
 }
 
+/// The folder of the baselines of this name.
+pub fn baseline(name: &str) -> PathBuf {
+    folder().with_file_name("baselines").join(name)
+}
+
+/// Copies a run file to the baselines of this name, and tells where.
+pub fn keep_as_baseline(run_file: &Path, name: &str) -> std::io::Result<PathBuf> {
+    let folder = baseline(name);
+    std::fs::create_dir_all(&folder)?;
+    let copy = folder.join(run_file.file_name().unwrap_or_default()).with_extension(EXTENSION);
+    std::fs::copy(run_file, &copy)?;
+    Ok(copy)
+}
+
 /// The path of a new replication of a report; see [`new_path`].
 pub fn replication_path(report: &str, started: &str, seed: u64) -> PathBuf {
     let name = new_path(started, seed);

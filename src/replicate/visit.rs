@@ -2,7 +2,7 @@
 
 use super::{Method, Report, Series, Stage, find};
 use crate::experiment::Site;
-use crate::sampling::child::Process;
+use crate::sampling::child::{Launch, Process};
 use crate::sampling::{self, Setting, TrialOutcome};
 use serde::{Deserialize, Serialize};
 
@@ -26,11 +26,8 @@ pub fn visit(
     request: &Request,
     listener: &mut dyn FnMut(&str),
 ) -> std::io::Result<Option<TrialOutcome<Series>>> {
-    let end = Process::start("replica", request.setting.seed, request.setting.limit())?.ask(
-        request,
-        method.limit,
-        listener,
-    )?;
+    let end = Process::start("replica", request.setting.seed, request.setting.limit(), &Launch::default())?
+        .ask(request, method.limit, listener)?;
     let answer = TrialOutcome::answer::<TrialOutcome<Series>>(end, method.limit);
     Ok(answer.map(|answer| answer.unwrap_or_else(|unanswered| unanswered)))
 }

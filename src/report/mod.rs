@@ -16,6 +16,7 @@ pub mod description;
 mod figure;
 mod finding;
 mod form;
+mod history;
 mod json;
 pub mod live;
 mod machine;
@@ -34,8 +35,9 @@ mod terminal;
 mod text;
 mod words;
 
-pub use comparison::ComparisonReport;
+pub use comparison::{ComparisonReport, GateReport, regression};
 pub use form::{Facts, FactsForm, Form, Subject, render, render_facts};
+pub use history::StoredRuns;
 pub use replication::ReplicationReport;
 pub use run_report::RunReport;
 pub use text::{Style, clean};

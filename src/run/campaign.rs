@@ -5,6 +5,7 @@ use super::interrupt::interrupted;
 use super::peering::{Peering, same_peer};
 use super::resuming;
 use super::testbed::{Pace, Testbed};
+use super::variation::Arrangement;
 use crate::experiment::{Experiment, Found, Known, Learnt};
 use crate::experiments;
 use crate::plan::{self, Planner, PlannerSettings, Progress, Settlement, Step};
@@ -12,6 +13,7 @@ use crate::record::{
     Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial,
 };
 use crate::results::{self, CoreLevels, Headline, Standing};
+use crate::sampling::child::Launch;
 use crate::sampling::{Conditions, CoreWait, Snapshot};
 use crate::statistics::SortedSample;
 use anyhow::{Result, bail};
@@ -75,6 +77,8 @@ pub struct Campaign {
     /// What trials have read of the core so far.
     core: CoreLevels,
     pub(super) testbed: Testbed,
+    /// How measuring processes are started.
+    pub(super) launch: Launch,
     /// Processes that were started, also before the run was taken up again.
     pub(super) processes: u32,
 }
@@ -130,6 +134,7 @@ impl Campaign {
             pace: testbed.first_pace(),
             core: CoreLevels::default(),
             testbed,
+            launch: Launch::default(),
             processes: run
                 .trials
                 .iter()
@@ -163,6 +168,17 @@ impl Campaign {
         &self.testbed
     }
 
+    /// Starts measuring processes as a setting wants it.
+    pub(super) fn arrange(&mut self, arrangement: &Arrangement) {
+        self.launch =
+            Launch { prefix: arrangement.prefix.clone(), environment: arrangement.environment.clone() };
+    }
+
+    /// How far each point has come.
+    pub(super) fn progress(&self) -> &[Progress] {
+        &self.progress
+    }
+
     /// Measures until everything is as precise as was asked for, the time is up, or somebody stops it.
     pub fn measure(&mut self, watcher: &mut dyn Watcher) -> Result<()> {
         let before = Snapshot::take(self.testbed.cpu_stat());
@@ -171,9 +187,9 @@ impl Campaign {
             match planner.next(self.began.elapsed(), &self.progress) {
                 Step::Settle(settlement) => self.settle(&settlement, watcher)?,
                 Step::Visit(visit) => {
-                    if interrupted() || !self.visit(&visit, &mut planner, watcher)? {
-                        break Ending::Interrupted;
-                    }
+                    let visited = if interrupted() { None } else { self.visit(&visit, watcher)? };
+                    let Some(cost) = visited else { break Ending::Interrupted };
+                    planner.visited(visit.block, cost.preparation, &cost.own);
                 }
                 Step::Done(ending) => break ending,
             }
@@ -183,7 +199,7 @@ impl Campaign {
     }
 
     /// A planner that knows what this run has cost and found before it was taken up again.
-    fn planner(&self) -> Planner {
+    pub(super) fn planner(&self) -> Planner {
         let settings = &self.run.header.settings;
         let experiments: Vec<_> = experiments::all().collect();
         let jobs = plan::jobs(&experiments, self.testbed.machine(), &self.active);
@@ -202,7 +218,7 @@ impl Campaign {
     }
 
     /// Writes down which points get their trials, and what the others would cost.
-    fn settle(&mut self, settlement: &Settlement, watcher: &mut dyn Watcher) -> Result<()> {
+    pub(super) fn settle(&mut self, settlement: &Settlement, watcher: &mut dyn Watcher) -> Result<()> {
         let settled = settlement.record(&self.active);
         self.journal.append(&Line::Settled(settled.clone()))?;
         self.run.settled = Some(settled);
@@ -210,7 +226,7 @@ impl Campaign {
         Ok(())
     }
 
-    fn close(&mut self, ended: Ending, conditions: Conditions) -> Result<()> {
+    pub(super) fn close(&mut self, ended: Ending, conditions: Conditions) -> Result<()> {
         let closing = Closing {
             at: now(),
             took_s: (self.earlier + self.began.elapsed()).as_secs_f64(),

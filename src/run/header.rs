@@ -79,6 +79,7 @@ impl Options {
             other_package: cpus.other_package,
             folder: self.folder.display().to_string(),
             processes: self.processes.clone(),
+            interleaved: None,
         };
         let clock = Qualification::run(&machine, self.clock);
         observe_core(&mut machine, &clock);

@@ -1,5 +1,6 @@
 //! A run: all trials of a plan on one machine, written to its run file as they end.
 
+mod alternating;
 mod answering;
 mod campaign;
 mod header;
@@ -9,14 +10,19 @@ mod lock;
 mod memory_group;
 mod peering;
 mod remote_file;
+mod restoring;
 mod resuming;
 mod testbed;
+mod variation;
 mod visiting;
 
+pub use alternating::Alternation;
 pub use answering::answer_visits;
 pub use campaign::{Campaign, Tick, Watcher};
 pub use header::{Options, described, now, tool};
-pub use interrupt::catch_signals;
+pub use interrupt::{catch_signals, interrupted};
 pub use lock::MeasuringLock;
 pub use peering::{Peering, Reach};
+pub use restoring::{COMMAND as RESTORE, restore_when_left};
 pub use testbed::{Pace, Testbed};
+pub use variation::{Arrangement, Variation};

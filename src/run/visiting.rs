@@ -5,7 +5,7 @@ use super::campaign::{Campaign, Watcher};
 use super::interrupt::interrupted;
 use crate::experiment::{Experiment, Requirement};
 use crate::experiments;
-use crate::plan::{self, Planner, trial_seed};
+use crate::plan::{self, trial_seed};
 use crate::record::{BlockVisit, Line, Trial, TrialOutcome};
 use crate::sampling::child::{End, Process};
 use crate::sampling::{Request, Visit, Visited};
@@ -31,6 +31,14 @@ struct Due<'a> {
     needs_peer: bool,
 }
 
+/// What a visit took.
+pub(super) struct Cost {
+    /// The preparation that belongs to no point, with starting and ending the process.
+    pub preparation: Duration,
+    /// Each point that was reached, by its place, and what it took by itself.
+    pub own: Vec<(usize, Duration)>,
+}
+
 /// What a trial cost, and where it was made.
 struct Spent {
     began: Instant,
@@ -42,14 +50,9 @@ struct Spent {
 }
 
 impl Campaign {
-    /// Visits points of one block, those of one trial together, and tells the planner what that took; false where it was
-    /// interrupted. What is not reached in the visit's time is left for another.
-    pub(super) fn visit(
-        &mut self,
-        visit: &plan::Visit,
-        planner: &mut Planner,
-        watcher: &mut dyn Watcher,
-    ) -> Result<bool> {
+    /// Visits points of one block, those of one trial together, and tells what that took;
+    /// `None` where it was interrupted. What is not reached in the visit's time is left for another.
+    pub(super) fn visit(&mut self, visit: &plan::Visit, watcher: &mut dyn Watcher) -> Result<Option<Cost>> {
         let name = self.active[visit.points[0]].experiment.clone();
         let experiment =
             experiments::find(&name).with_context(|| format!("this program does not know {name}"))?;
@@ -63,15 +66,14 @@ impl Campaign {
             let due = self.due(experiment, points, visit.round);
             let measured =
                 if interrupted() { None } else { self.measure_one(&due, &mut measuring, watcher)? };
-            let Some(took) = measured else { return Ok(false) };
+            let Some(took) = measured else { return Ok(None) };
             let figures = due.points.len() as u32;
             own.extend(due.points.iter().map(|index| (*index, took / figures)));
             due.points.iter().for_each(|index| self.tell(*index, visit.round, watcher));
         }
         drop(measuring);
         let of_points = own.iter().map(|(_, took)| *took).sum();
-        planner.visited(visit.block, began.elapsed().saturating_sub(of_points), &own);
-        Ok(true)
+        Ok(Some(Cost { preparation: began.elapsed().saturating_sub(of_points), own }))
     }
 
     /// The points of a block by trial, in their order: those that are figures of one trial together.
@@ -150,7 +152,7 @@ impl Campaign {
         let needs = due.experiment.requires(point);
         let cpus = self.testbed.cpus().of(due.experiment, point);
         let setting = self.testbed.setting(due.seed, point.placement(), cpus, &needs, self.pace);
-        let mut process = Process::start("trial", due.seed, setting.limit())?;
+        let mut process = Process::start("trial", due.seed, setting.limit(), &self.launch)?;
         process.tell(&Request { experiment: due.experiment.about().name.to_owned(), setting })?;
         self.processes += 1;
         Ok(Measuring { process, number: self.processes, asked: 0 })

@@ -49,6 +49,15 @@ pub enum End<A> {
     Interrupted,
 }
 
+/// How a measuring process is started, besides what all have in common.
+#[derive(Debug, Clone, Default)]
+pub struct Launch {
+    /// A command with its arguments that becomes the measuring process, such as `numactl --membind=1`; empty for none.
+    pub prefix: Vec<OsString>,
+    /// What its environment has besides the usual.
+    pub environment: Vec<(String, String)>,
+}
+
 /// A fresh process that measures: this binary executed again, to do a hidden `command`, with a small clean environment of
 /// random size, in a process group of its own that ends with it. It is asked and answers in JSON, a line each.
 #[derive(Debug)]
@@ -60,8 +69,13 @@ pub struct Process {
 
 impl Process {
     /// Starts it, by way of the limit on memory if that is what it takes; nothing is asked yet.
-    pub fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>) -> std::io::Result<Self> {
-        Ok(Process { child: start(command, seed, limit)?, told: vec![] })
+    pub fn start(
+        command: &str,
+        seed: u64,
+        limit: Option<&MemoryLimit>,
+        launch: &Launch,
+    ) -> std::io::Result<Self> {
+        Ok(Process { child: start(command, seed, limit, launch)?, told: vec![] })
     }
 
     /// Tells it something that it does not answer.
@@ -146,10 +160,10 @@ enum Heard {
     Nothing,
 }
 
-fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>) -> std::io::Result<Child> {
+fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>, launch: &Launch) -> std::io::Result<Child> {
     let padding = "x".repeat((seed >> 16) as usize % MOST_PADDING as usize);
     let parent = std::process::id();
-    let (program, arguments, environment) = started_by(limit)?;
+    let (program, arguments, environment) = prefixed(started_by(limit)?, launch);
     let mut process = Command::new(program);
     // One that is stopped before its first visit would else outlive a run that is killed.
     // SAFETY: between fork and exec only prctl and getppid are called.
@@ -179,6 +193,14 @@ fn started_by(limit: Option<&MemoryLimit>) -> std::io::Result<Started> {
         }
         _ => (own, vec![], vec![]),
     })
+}
+
+/// The same by way of a command that is asked for, which stands before all others.
+fn prefixed((program, arguments, mut environment): Started, launch: &Launch) -> Started {
+    environment.extend(launch.environment.iter().cloned());
+    let Some((first, rest)) = launch.prefix.split_first() else { return (program, arguments, environment) };
+    let all = rest.iter().cloned().chain([program.into_os_string()]).chain(arguments);
+    (PathBuf::from(first), all.collect(), environment)
 }
 
 /// A program, its first arguments, and its environment.

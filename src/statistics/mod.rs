@@ -9,6 +9,7 @@
 //! Nothing here removes an observation. An input with an observation that is not finite is refused (`None`)
 //! rather than repaired: such a number was never measured, and what to do about it is for the caller to say.
 
+mod change_points;
 mod contrast;
 mod difference;
 mod dip;
@@ -35,6 +36,7 @@ mod signed_rank;
 mod steady;
 mod summary;
 
+pub use change_points::{change_points, errors_of_a_series};
 pub use contrast::{Contrast, LogLevel};
 pub use difference::difference;
 pub use distribution::middle_half_of_student;

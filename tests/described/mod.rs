@@ -91,6 +91,7 @@ pub fn header(plan: Vec<PlannedPoint>) -> Header {
             other_package: None,
             folder: "/tmp".to_owned(),
             processes: vec![],
+            interleaved: None,
         },
         clock: clock(),
         machine: machine(),

@@ -11,6 +11,9 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct Document<'a> {
     before: SideEntry<'a>,
+    /// What a gate says of it; absent where none was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'static str>,
     comparisons: Vec<Entry<'a>>,
 }
 
@@ -68,9 +71,9 @@ struct Missing<'a> {
 }
 
 /// All comparisons with the first side.
-pub(super) fn pretty(first: &Side, others: &[(&Side, Comparison)]) -> String {
+pub(super) fn pretty(first: &Side, others: &[(&Side, Comparison)], decision: Option<&'static str>) -> String {
     let comparisons = others.iter().map(|(after, found)| entry(after, found)).collect();
-    form::pretty(&Document { before: side(first), comparisons })
+    form::pretty(&Document { before: side(first), decision, comparisons })
 }
 
 fn side(side: &Side) -> SideEntry<'_> {

@@ -3,9 +3,12 @@
 
 mod csv;
 mod figures;
+mod gate;
 mod json;
 mod overview;
 mod rows;
+
+pub use gate::{GateReport, regression};
 
 use super::form::{Facts, Subject};
 use super::paper::{Document, Key, Section, Text, Tone, plain};
@@ -35,6 +38,16 @@ impl<'a> ComparisonReport<'a> {
         }
     }
 
+    /// A comparison of two sides that is made already.
+    pub fn with(before: &'a Side, after: &'a Side, comparison: Comparison, accepted: &[String]) -> Self {
+        ComparisonReport {
+            first: before,
+            others: vec![(after, comparison)],
+            accepted: accepted.to_vec(),
+            full: false,
+        }
+    }
+
     /// As text, with every row instead of those that matter most.
     #[must_use]
     pub fn in_full(mut self, full: bool) -> Self {
@@ -45,6 +58,11 @@ impl<'a> ComparisonReport<'a> {
     /// The comparisons, each of a side with the first.
     pub fn comparisons(&self) -> impl Iterator<Item = &Comparison> {
         self.others.iter().map(|(_, comparison)| comparison)
+    }
+
+    /// The same as JSON, with what a gate says of it.
+    fn json_with(&self, decision: &'static str) -> String {
+        json::pretty(self.first, &self.others, Some(decision))
     }
 
     fn document_of(&self, most_rows: usize) -> Document {
@@ -102,7 +120,11 @@ fn summary(comparison: &Comparison) -> Text {
     let factor = comparison.repeatability.overall();
     let compared = plural(comparison.rows.len(), "point");
     let list = shown.collect::<Vec<_>>().join(", ");
-    let moved = if factor > 1.0 {
+    let moved = if comparison.interleaved {
+        " Both were measured in turns: a ratio is the mean over pairs of trials of the same round, so that what moved the machine \
+         moved both."
+            .to_owned()
+    } else if factor > 1.0 {
         format!(
             " Levels of these runs move more than their trials let expect: variances are {} times as large, and intervals are widened \
              for that.",
@@ -133,7 +155,7 @@ impl Facts for ComparisonReport<'_> {
     }
 
     fn json(&self) -> String {
-        json::pretty(self.first, &self.others)
+        json::pretty(self.first, &self.others, None)
     }
 }
 

@@ -1,0 +1,105 @@
+//! Two settings of this machine in one interleaved run.
+
+use super::streams::print;
+use super::{SOME_FAILED, lock};
+use crate::cli;
+use crate::comparison::{Margins, ReducedRun, Side};
+use crate::plan;
+use crate::record::{Header, Interleaved, Run, store};
+use crate::report::{self, ComparisonReport, Style};
+use crate::results::Results;
+use crate::run::{self, Alternation, Arrangement, Campaign, Options, Variation};
+use anyhow::Result;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Differences of a hundredth are what an interleaved run is made for.
+const MARGIN: f64 = 0.01;
+
+/// Measures both settings in turns, and compares them.
+pub(super) fn ab(asked: &cli::Ab, style: Style) -> Result<ExitCode> {
+    plan::select(&asked.experiments)?;
+    let arrangements = [Arrangement::of(&asked.a)?, Arrangement::of(&asked.b)?];
+    let _lock = lock::take(asked.alongside)?;
+    run::catch_signals()?;
+    let (headers, paths) = prepared(asked, &arrangements)?;
+    let [first, second] = headers;
+    let begun = |header, path| Campaign::begin(header, path, None).map(Box::new);
+    let halves = [begun(first, &paths[0])?, begun(second, &paths[1])?];
+    let mut both = Alternation::of(halves, arrangements)?;
+    let mut live = report::live::Live::new();
+    let measured = both.measure(&mut live);
+    live.finish();
+    let runs = both.into_halves().map(|half| half.into_run());
+    measured?;
+    told(asked, &runs, &paths, style)
+}
+
+/// The headers of both halves, which differ in nothing but what is set, and where they go.
+fn prepared(asked: &cli::Ab, arrangements: &[Arrangement; 2]) -> Result<([Header; 2], [PathBuf; 2])> {
+    let mut first = options(asked, &arrangements[0], asked.seed).header(None)?;
+    let seed = first.settings.seed;
+    let mut second = options(asked, &arrangements[1], Some(seed)).header(None)?;
+    // One clock for both: its frequency is no difference between them.
+    second.clock = first.clock.clone();
+    second.started.clone_from(&first.started);
+    let session = format!("{} {seed:016x}", first.started);
+    for (header, settings) in [(&mut first, &asked.a), (&mut second, &asked.b)] {
+        let setting = settings.iter().map(Variation::to_string).collect();
+        header.settings.interleaved = Some(Interleaved { session: session.clone(), setting });
+        header.settings.budget_s = budget(asked, header);
+    }
+    let stored = || store::new_path(&first.started, seed).with_extension("");
+    let stem = asked.output.clone().unwrap_or_else(stored);
+    let named = |ending: &str| {
+        let mut name = stem.clone().into_os_string();
+        name.push(format!(".{ending}.{}", store::EXTENSION));
+        PathBuf::from(name)
+    };
+    Ok(([first, second], [named("a"), named("b")]))
+}
+
+fn budget(asked: &cli::Ab, header: &Header) -> f64 {
+    asked.budget.map_or(2.0 * header.settings.budget_s, |budget| budget.as_secs_f64())
+}
+
+fn margin(asked: &cli::Ab) -> f64 {
+    asked.margin.unwrap_or(MARGIN)
+}
+
+fn options(asked: &cli::Ab, arrangement: &Arrangement, seed: Option<u64>) -> Options {
+    let folder = arrangement.folder.clone().or_else(|| asked.dir.clone());
+    Options {
+        selection: asked.experiments.clone(),
+        effort: asked.effort(),
+        budget: None,
+        precision: Some(asked.precision.unwrap_or(margin(asked) / 2.0)),
+        seed,
+        cpu: arrangement.cpu,
+        clock: None,
+        trial: None,
+        folder: folder.unwrap_or_else(std::env::temp_dir),
+        processes: vec![],
+        remote: None,
+        points: vec![],
+    }
+}
+
+fn told(asked: &cli::Ab, runs: &[Run; 2], paths: &[PathBuf; 2], style: Style) -> Result<ExitCode> {
+    let results = runs.each_ref().map(Results::of);
+    let name = |settings: &[Variation], otherwise: &str| match settings {
+        [] => otherwise.to_owned(),
+        some => some.iter().map(Variation::to_string).collect::<Vec<_>>().join(" "),
+    };
+    let names = [name(&asked.a, "as it is"), name(&asked.b, "")];
+    let side = |half: usize| Side::of_run(names[half].clone(), ReducedRun::of(&results[half]));
+    let (before, after) = (side(0), [side(1)]);
+    let margins = Margins::all(Some(margin(asked)));
+    let report = ComparisonReport::of(&before, &after, &margins, &[]).in_full(asked.full);
+    print(&report::render(&report, asked.format, style))?;
+    for path in paths {
+        eprintln!("run file: {}", path.display());
+    }
+    let failed = results.iter().any(Results::has_failed);
+    Ok(if failed { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })
+}

@@ -1,0 +1,208 @@
+//! Whether anything got worse than a baseline, by the exit status.
+
+use super::compare::{files, margins, side};
+use super::streams::print;
+use super::{lock, page};
+use crate::cli::{self, Annotations};
+use crate::comparison::{Comparison, Decision, Margins, ReducedRun, Row, Side, decide, is_suspect};
+use crate::experiment::Point;
+use crate::experiments;
+use crate::record::{Header, Run, store};
+use crate::report::{self, ComparisonReport, Form, GateReport, Style};
+use crate::run::{self, Campaign, Options};
+use anyhow::{Context, Result, bail};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Exit status: a regression was found.
+const REGRESSED: u8 = 1;
+/// Exit status: the data could not decide.
+const INCONCLUSIVE: u8 = 3;
+
+/// Time for each suspect that is measured again, and the least for all of them together.
+const TIME_A_SUSPECT: Duration = Duration::from_secs(2);
+const LEAST_TIME: Duration = Duration::from_secs(10);
+
+/// Measures what the baseline measured, or reads a candidate, and tells whether anything got worse.
+pub(super) fn gate(asked: &cli::Gate, style: Style) -> Result<ExitCode> {
+    let margins = margins(asked.margin, asked.margins.as_deref())?;
+    let baseline = baseline(&asked.baseline)?;
+    let (comparison, candidate) = match &asked.candidate {
+        Some(candidate) => {
+            let candidate = side(candidate, &files(candidate)?)?;
+            (compared(&baseline, &candidate, &margins, asked), candidate)
+        }
+        None => measured(asked, &baseline, &margins)?,
+    };
+    let decision = decide(&comparison);
+    told(asked, (&baseline, &candidate), &comparison, style)?;
+    Ok(match decision {
+        Decision::Passed => ExitCode::SUCCESS,
+        Decision::Regressed => ExitCode::from(REGRESSED),
+        Decision::Inconclusive => ExitCode::from(INCONCLUSIVE),
+    })
+}
+
+/// The runs of a baseline: files, a folder, or a name.
+fn baseline(name: &str) -> Result<Side> {
+    let kept = store::baseline(name);
+    if !Path::new(name).exists() && kept.is_dir() {
+        return side(name, &files(&kept.to_string_lossy())?);
+    }
+    let found = files(name)?;
+    if let [only] = found.as_slice()
+        && !only.exists()
+    {
+        bail!(
+            "there is no file `{name}` and no baseline of that name: `fathom run --save-baseline {name}` makes one"
+        );
+    }
+    side(name, &found)
+}
+
+fn compared(baseline: &Side, candidate: &Side, margins: &Margins, asked: &cli::Gate) -> Comparison {
+    Comparison::of(baseline, candidate, margins, asked.accept.iter().any(|name| name == "method"))
+}
+
+/// Measures, then measures the suspects again: their verdict is of the confirmations alone, for a suspect was chosen because its
+/// first figure was bad.
+fn measured(asked: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Comparison, Side)> {
+    let _lock = lock::take(asked.alongside)?;
+    run::catch_signals()?;
+    let first = baseline.runs.first().context("the baseline has no run")?;
+    let options = options(asked, &first.header);
+    let (run, path) = campaign(&options, asked.output.as_deref())?;
+    let candidate = Side::of_run("this run", ReducedRun::of_run(&run));
+    let mut comparison = compared(baseline, &candidate, margins, asked);
+    let suspects: Vec<Row> = comparison.rows.iter().filter(|row| is_suspect(row)).cloned().collect();
+    if suspects.is_empty() {
+        return Ok((comparison, candidate));
+    }
+    let mut again = Side { name: candidate.name.clone(), runs: vec![] };
+    for time in 1..=asked.confirmations {
+        eprintln!("{} suspects are measured again ({time} of {})", suspects.len(), asked.confirmations);
+        let beside = path.with_extension(format!("confirmation-{time}.{}", store::EXTENSION));
+        let (run, _) = campaign(&confirming(&options, &suspects), Some(&beside))?;
+        again.runs.push(ReducedRun::of_run(&run));
+    }
+    let confirmed = compared(baseline, &again, margins, asked);
+    comparison.confirm(&confirmed);
+    Ok((comparison, candidate))
+}
+
+/// What the baseline was asked for.
+fn options(asked: &cli::Gate, header: &Header) -> Options {
+    let settings = &header.settings;
+    Options {
+        selection: settings.selection.clone(),
+        effort: settings.effort,
+        budget: Some(asked.budget.unwrap_or(Duration::from_secs_f64(settings.budget_s))),
+        precision: Some(settings.precision),
+        seed: None,
+        cpu: Some(settings.home),
+        clock: None,
+        trial: settings.trial_fixed.then(|| Duration::from_nanos(settings.trial_ns)),
+        folder: asked.dir.clone().unwrap_or_else(|| PathBuf::from(&settings.folder)),
+        processes: settings.processes.clone(),
+        remote: None,
+        points: vec![],
+    }
+}
+
+fn confirming(options: &Options, suspects: &[Row]) -> Options {
+    let points: Vec<(&'static str, Point)> = suspects
+        .iter()
+        .filter_map(|row| {
+            let experiment = experiments::find(&row.experiment)?;
+            Some((experiment.about().name, row.other_point.as_ref().unwrap_or(&row.point).clone()))
+        })
+        .collect();
+    let budget = LEAST_TIME.max(TIME_A_SUSPECT * points.len() as u32);
+    Options { budget: Some(budget), points, ..options.clone() }
+}
+
+fn campaign(options: &Options, output: Option<&Path>) -> Result<(Run, PathBuf)> {
+    let header = options.header(None)?;
+    let path = output.map_or_else(|| store::new_path(&header.started, header.settings.seed), Path::to_owned);
+    page::ensure_other_ending(&path)?;
+    let mut campaign = Campaign::begin(header, &path, None)?;
+    let mut live = report::live::Live::new();
+    let measured = campaign.measure(&mut live);
+    live.finish();
+    measured.with_context(|| format!("the run in {} has stopped", path.display()))?;
+    if run::interrupted() {
+        bail!("interrupted: nothing is decided; what was measured is in {}", path.display());
+    }
+    Ok((campaign.into_run(), path))
+}
+
+fn told(
+    asked: &cli::Gate,
+    (baseline, candidate): (&Side, &Side),
+    comparison: &Comparison,
+    style: Style,
+) -> Result<()> {
+    let report = ComparisonReport::with(baseline, candidate, comparison.clone(), &asked.accept);
+    let report = GateReport::of(report);
+    print(&report::render(&report, asked.format, style))?;
+    if let Some(path) = &asked.summary {
+        let markdown = report::render(&report, Form::Synopsis, style);
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+        let written = file.as_mut().map_err(|error| std::io::Error::new(error.kind(), error.to_string()));
+        written
+            .and_then(|file| file.write_all(markdown.as_bytes()))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    for line in annotations(asked.annotations.unwrap_or_else(system), comparison) {
+        println!("{line}");
+    }
+    Ok(())
+}
+
+/// The system that this runs in, as it tells its jobs.
+fn system() -> Annotations {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    match () {
+        () if set("GITHUB_ACTIONS") => Annotations::Github,
+        () if set("TF_BUILD") => Annotations::Azure,
+        () if set("TEAMCITY_VERSION") => Annotations::Teamcity,
+        () => Annotations::None,
+    }
+}
+
+/// A line for each regression, as the system wants it.
+fn annotations(system: Annotations, comparison: &Comparison) -> Vec<String> {
+    let regressed = comparison.with(crate::comparison::Verdict::Worse);
+    let told = regressed.into_iter().map(report::regression);
+    match system {
+        Annotations::None => vec![],
+        Annotations::Github => {
+            told.map(|said| format!("::error title=Performance regression::{}", escaped(&said))).collect()
+        }
+        Annotations::Azure => {
+            told.map(|said| format!("##vso[task.logissue type=error]{}", escaped(&said))).collect()
+        }
+        Annotations::Teamcity => told
+            .map(|said| format!("##teamcity[message status='ERROR' text='{}']", of_teamcity(&said)))
+            .collect(),
+    }
+}
+
+/// Data of a workflow command: <https://docs.github.com/actions/reference/workflow-commands-for-github-actions>.
+fn escaped(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// Values of a service message: <https://www.jetbrains.com/help/teamcity/service-messages.html>.
+fn of_teamcity(text: &str) -> String {
+    let escape = |letter: char| match letter {
+        '\'' | '|' | '[' | ']' => format!("|{letter}"),
+        '\n' => "|n".to_owned(),
+        '\r' => "|r".to_owned(),
+        letter if letter.is_ascii() => letter.to_string(),
+        letter => format!("|0x{:04x}", letter as u32),
+    };
+    text.chars().map(escape).collect()
+}

@@ -1,0 +1,59 @@
+//! The stored runs, and points over them.
+
+use super::compare::margins;
+use super::streams::print;
+use crate::cli;
+use crate::comparison::{History, ReducedRun, histories};
+use crate::plan;
+use crate::record::{Run, store};
+use crate::report::{self, StoredRuns, Style};
+use anyhow::{Context, Result, bail};
+use rayon::prelude::*;
+use std::path::Path;
+
+/// Lists the runs of the folder, or shows points over them.
+pub(super) fn history(asked: &cli::History, style: Style) -> Result<()> {
+    plan::select(&asked.experiments)?;
+    let margins = margins(asked.margin, None)?;
+    let folder = asked.folder.clone().unwrap_or_else(store::folder);
+    let paths = store::all(&folder).with_context(|| {
+        format!("there is no folder of runs at {}: `fathom run` makes one", folder.display())
+    })?;
+    let mut found: Vec<(String, ReducedRun)> = paths.par_iter().filter_map(|path| read(path)).collect();
+    if found.is_empty() {
+        bail!("there is no run in {} yet: `fathom run` makes one", folder.display());
+    }
+    found.sort_by(|(_, one), (_, other)| one.header.started.cmp(&other.header.started));
+    let (names, runs): (Vec<String>, Vec<ReducedRun>) = found.into_iter().unzip();
+    let all = if asked.experiments.is_empty() { vec![] } else { histories(&runs, |name| margins.of(name)) };
+    let wanted = |history: &History| {
+        asked.experiments.iter().any(|pattern| plan::names(pattern, &history.experiment))
+            && asked.point.iter().all(|part| is_at(history, part))
+            && (!asked.changed || !history.changes.is_empty())
+    };
+    let histories: Vec<History> = all.into_iter().filter(wanted).collect();
+    if histories.is_empty() && !asked.experiments.is_empty() {
+        bail!("no run has a value that is asked for{}", if asked.changed { " and has changed" } else { "" });
+    }
+    print(&report::render_facts(
+        &StoredRuns { names: &names, runs: &runs, histories: &histories },
+        asked.format,
+        style,
+    ))
+}
+
+/// What cannot be read is told and left out.
+fn read(path: &Path) -> Option<(String, ReducedRun)> {
+    match Run::read(path) {
+        Ok(run) => Some((path.file_stem()?.to_string_lossy().into_owned(), ReducedRun::of_run(&run))),
+        Err(error) => {
+            eprintln!("note: {} is left out: {}", path.display(), report::clean(&error.to_string()));
+            None
+        }
+    }
+}
+
+/// Whether a point has this setting: `NAME=VALUE`.
+fn is_at(history: &History, setting: &str) -> bool {
+    history.point.parameters().any(|(name, value)| format!("{name}={value}") == setting)
+}

@@ -1,0 +1,50 @@
+//! A run in the formats of other tools: units named, nothing rounded, nothing in the place of what was not measured. What each format
+//! can hold of a run, and what it cannot, stands in `docs/export.md`.
+
+mod bencher;
+mod google_benchmark;
+mod open_metrics;
+
+use crate::report::{Form, RunReport, Style, render};
+use crate::results::{PointResult, Results};
+use clap::ValueEnum;
+
+/// The formats of other tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A row a point, comma-separated (`docs/report-csv.md`).
+    Csv,
+    /// The JSON of Google Benchmark: a row a trial, and the median.
+    GoogleBenchmark,
+    /// Bencher Metric Format: each point with its interval.
+    Bencher,
+    /// `OpenMetrics` text, for Prometheus and its kin.
+    OpenMetrics,
+}
+
+/// The run in a format, ending in a line feed.
+pub fn render_run(results: &Results, format: Format) -> String {
+    match format {
+        Format::Csv => render(&RunReport::of(results), Form::Csv, Style { colour: false, width: 120 }),
+        Format::GoogleBenchmark => google_benchmark::of(results),
+        Format::Bencher => bencher::of(results),
+        Format::OpenMetrics => open_metrics::of(results),
+    }
+}
+
+/// Points with a value that no evidence speaks against: what other tools take for a figure without asking further.
+fn figures<'a>(results: &'a Results) -> impl Iterator<Item = &'a PointResult> {
+    results.points.iter().filter(|point| point.estimate().is_some() && !point.evidence.fails())
+}
+
+/// A point's name, the same in every run: `cpu/system_call/call=getppid/placement=one-cpu`.
+fn name(point: &PointResult) -> String {
+    let settings = point.point.parameters().map(|(name, value)| format!("/{name}={value}"));
+    crate::report::clean(&format!("{}{}", point.experiment, settings.collect::<String>()))
+}
+
+/// Data as JSON, ending in a line feed.
+fn json(data: &impl serde::Serialize) -> String {
+    // Plain structures of numbers and texts with text keys: there is nothing in them that could fail.
+    serde_json::to_string_pretty(data).unwrap_or_default() + "\n"
+}

@@ -1,0 +1,74 @@
+//! A guard over settings of the machine: a process of its own that sets them back when the run ends, however it ends.
+
+use super::variation::Originals;
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use std::io::{BufRead, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+/// The hidden command that a guard is started with.
+pub const COMMAND: &str = "restore";
+
+/// Sets everything back when it is dropped, or when this process is no more.
+pub(super) struct Guard {
+    child: Option<Child>,
+}
+
+impl Guard {
+    /// Starts it, before anything is set. Nothing is started where nothing is to be set.
+    pub fn over(originals: &Originals) -> Result<Self> {
+        if originals.0.is_empty() {
+            return Ok(Guard { child: None });
+        }
+        let own = std::env::current_exe().context("this program does not find its own file")?;
+        // In a session of its own, so that what interrupts the run does not end it.
+        let mut child = Command::new(own)
+            .arg(COMMAND)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .context("the process that sets everything back could not be started")?;
+        let mut line = serde_json::to_string(&originals.0)?;
+        line.push('\n');
+        child.stdin.as_mut().context("it has no input")?.write_all(line.as_bytes())?;
+        // It answers when it has understood, and has taken its signals.
+        let mut ready = [0; 1];
+        child
+            .stdout
+            .as_mut()
+            .context("it has no output")?
+            .read_exact(&mut ready)
+            .context("the process that sets everything back does not answer: nothing was set")?;
+        Ok(Guard { child: Some(child) })
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            drop(child.stdin.take());
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Waits until whoever has started this process is no more, then sets back what it was told.
+pub fn restore_when_left() -> Result<()> {
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        // SAFETY: ignoring a signal runs no code.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    let mut told = String::new();
+    let mut input = std::io::stdin().lock();
+    input.read_line(&mut told)?;
+    let originals: BTreeMap<PathBuf, String> = serde_json::from_str(&told).context(
+        "`fathom restore` is what `fathom ab` starts; it wants a list of settings on standard input",
+    )?;
+    print!(".");
+    std::io::stdout().flush()?;
+    input.read_to_string(&mut told)?;
+    Originals(originals).restore()
+}
