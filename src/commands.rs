@@ -11,6 +11,7 @@ mod page;
 mod peer;
 mod references;
 mod replicate;
+mod status;
 mod streams;
 
 use crate::cli::{self, Cli, Colour, Command};
@@ -25,14 +26,10 @@ use crate::run::{self, Campaign, Options, Peering};
 use crate::sampling;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{CommandFactory, Parser};
+use status::{COULD_NOT_RUN, SOME_FAILED};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use streams::{print, request, written};
-
-/// Exit status: usage, or it could not run.
-const COULD_NOT_RUN: u8 = 2;
-/// Exit status: some experiments failed.
-const SOME_FAILED: u8 = 4;
 
 /// Parses the command line, does what it asks, and tells what went wrong.
 pub fn main() -> ExitCode {

@@ -1,7 +1,8 @@
 //! Two settings of this machine in one interleaved run.
 
+use super::lock;
+use super::status::SOME_FAILED;
 use super::streams::print;
-use super::{SOME_FAILED, lock};
 use crate::cli;
 use crate::comparison::{Margins, ReducedRun, Side};
 use crate::plan;

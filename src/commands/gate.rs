@@ -1,6 +1,7 @@
 //! Whether anything got worse than a baseline, by the exit status.
 
 use super::compare::{files, margins, side};
+use super::status::{INCONCLUSIVE, REGRESSED};
 use super::streams::print;
 use super::{lock, page};
 use crate::cli::{self, Annotations};
@@ -15,11 +16,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-
-/// Exit status: a regression was found.
-const REGRESSED: u8 = 1;
-/// Exit status: the data could not decide.
-const INCONCLUSIVE: u8 = 3;
 
 /// Time for each suspect that is measured again, and the least for all of them together.
 const TIME_A_SUSPECT: Duration = Duration::from_secs(2);

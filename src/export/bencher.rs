@@ -1,6 +1,6 @@
 //! Bencher Metric Format: <https://bencher.dev/docs/reference/bencher-metric-format/>.
 
-use super::{figures, json, name};
+use super::figures::{figures, json, name};
 use crate::quantity::Unit;
 use crate::results::Results;
 use serde::Serialize;

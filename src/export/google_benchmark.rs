@@ -3,7 +3,7 @@
 //! It knows times. A rate is told as the time that a mebibyte takes, and says so in its name; its `bytes_per_second` is the rate itself.
 //! Sizes and shares are no times and are left out.
 
-use super::{figures, json, name};
+use super::figures::{figures, json, name};
 use crate::quantity::Unit;
 use crate::results::{PointResult, Results};
 use serde::Serialize;

@@ -2,11 +2,12 @@
 //! can hold of a run, and what it cannot, stands in `docs/export.md`.
 
 mod bencher;
+mod figures;
 mod google_benchmark;
 mod open_metrics;
 
 use crate::report::{Form, RunReport, Style, render};
-use crate::results::{PointResult, Results};
+use crate::results::Results;
 use clap::ValueEnum;
 
 /// The formats of other tools.
@@ -30,21 +31,4 @@ pub fn render_run(results: &Results, format: Format) -> String {
         Format::Bencher => bencher::of(results),
         Format::OpenMetrics => open_metrics::of(results),
     }
-}
-
-/// Points with a value that no evidence speaks against: what other tools take for a figure without asking further.
-fn figures<'a>(results: &'a Results) -> impl Iterator<Item = &'a PointResult> {
-    results.points.iter().filter(|point| point.estimate().is_some() && !point.evidence.fails())
-}
-
-/// A point's name, the same in every run: `cpu/system_call/call=getppid/placement=one-cpu`.
-fn name(point: &PointResult) -> String {
-    let settings = point.point.parameters().map(|(name, value)| format!("/{name}={value}"));
-    crate::report::clean(&format!("{}{}", point.experiment, settings.collect::<String>()))
-}
-
-/// Data as JSON, ending in a line feed.
-fn json(data: &impl serde::Serialize) -> String {
-    // Plain structures of numbers and texts with text keys: there is nothing in them that could fail.
-    serde_json::to_string_pretty(data).unwrap_or_default() + "\n"
 }

@@ -1,0 +1,20 @@
+//! What all formats have in common: which figures go out, and under which names.
+
+use crate::results::{PointResult, Results};
+
+/// Points with a value that no evidence speaks against: what other tools take for a figure without asking further.
+pub(super) fn figures<'a>(results: &'a Results) -> impl Iterator<Item = &'a PointResult> {
+    results.points.iter().filter(|point| point.estimate().is_some() && !point.evidence.fails())
+}
+
+/// A point's name, the same in every run: `cpu/system_call/call=getppid/placement=one-cpu`.
+pub(super) fn name(point: &PointResult) -> String {
+    let settings = point.point.parameters().map(|(name, value)| format!("/{name}={value}"));
+    crate::report::clean(&format!("{}{}", point.experiment, settings.collect::<String>()))
+}
+
+/// Data as JSON, ending in a line feed.
+pub(super) fn json(data: &impl serde::Serialize) -> String {
+    // Plain structures of numbers and texts with text keys: there is nothing in them that could fail.
+    serde_json::to_string_pretty(data).unwrap_or_default() + "\n"
+}
