@@ -38,8 +38,12 @@ fn both_halves_are_measured_and_what_was_set_is_set_back() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
+    // What starts each measuring process notes what is set then.
+    let noting = format!("cat {FILE} >> noted; exec \"$@\"\n");
+    std::fs::write(folder.path().join("noting"), noting).expect("a script");
     let script = format!(
-        "fathom ab cpu/system_call --quick --budget 8s --alongside --b {SETTING} -o both --format csv"
+        "fathom ab cpu/system_call --quick --budget 8s --alongside --a 'prefix:sh noting' --b 'prefix:sh noting' \
+         --b {SETTING} -o both --format csv"
     );
     let (out, error) = printed(in_a_namespace(&script, folder.path()));
     let lines: Vec<&str> = out.lines().collect();
@@ -52,8 +56,15 @@ fn both_halves_are_measured_and_what_was_set_is_set_back() {
         .map(|half| Run::read(&folder.path().join(format!("both.{half}.jsonl"))).expect("a run file"));
     let [first, second] =
         halves.each_ref().map(|run| run.header.settings.interleaved.as_ref().expect("an interleaved run"));
-    assert_eq!((&first.session, first.setting.len()), (&second.session, 0));
-    assert_eq!(second.setting, [SETTING]);
+    assert_eq!((&first.session, first.setting.len()), (&second.session, 1));
+    assert_eq!(second.setting.last().map(String::as_str), Some(SETTING));
+    let noted = std::fs::read_to_string(folder.path().join("noted")).expect("processes were started");
+    let under = |value: &str| noted.lines().filter(|set| *set == value).count();
+    // As many processes under each setting, and none under another.
+    assert!(
+        under("64") > 5 && under("64") == under("63") && under("64") + under("63") == noted.lines().count(),
+        "{noted}"
+    );
     // Trials of the two take turns: none of one half runs far ahead.
     let began = halves.each_ref().map(|run| run.trials.iter().map(|trial| trial.began_s).collect::<Vec<_>>());
     assert_eq!(began[0].len(), began[1].len());
@@ -74,7 +85,7 @@ fn a_killed_run_sets_back_what_it_had_set() {
     let other = SETTING.replace("63", "62");
     let script = format!(
         "fathom ab cpu/system_call --quick --budget 30s --alongside --a {other} --b {SETTING} -o both & \
-         while [ $(cat {FILE}) = 64 ]; do sleep 0.05; done; sleep 2; cat {FILE}; kill -9 $!; \
+         for i in $(seq 200); do [ $(cat {FILE}) = 64 ] || break; sleep 0.05; done; sleep 2; cat {FILE}; kill -9 $!; \
          for i in $(seq 100); do [ $(cat {FILE}) = 64 ] && break; sleep 0.05; done"
     );
     let began = Instant::now();
