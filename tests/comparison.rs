@@ -228,3 +228,27 @@ fn the_verdicts_do_not_depend_on_the_order_of_rows() {
     again.rows.reverse();
     assert_eq!(again.rows, found.rows);
 }
+
+#[test]
+fn readings_in_whole_steps_are_known_to_half_a_step() {
+    // A clock of one nanosecond reads 16 on one day and 17 on the next, each time the same in all trials.
+    let reading = |ticks: f64| {
+        let mut run = run(CALM, 1);
+        let (mut place, mut chance) = (0, Xoshiro256PlusPlus::seed_from_u64(1));
+        for trial in &mut run.trials {
+            if let TrialOutcome::Measured { sample } = &mut trial.outcome
+                && let Observations::Ticks { operation, .. } = &mut sample.observations
+            {
+                operation.fill(ticks as i64);
+                // Now and then the neighbouring step.
+                operation[0] += i64::from(place % 2 == 0) - i64::from(uniform(&mut chance) < 0.1);
+                place += 1;
+            }
+        }
+        Side::of_run("steps", ReducedRun::of_run(&run))
+    };
+    let found = compared(&reading(16.0), &reading(17.0), 0.05);
+    assert!(found.rows.iter().all(|row| row.verdict == Verdict::Inconclusive), "{:?}", found.rows[0]);
+    let found = compared(&reading(16.0), &reading(24.0), 0.05);
+    assert!(found.rows.iter().all(|row| row.verdict == Verdict::Worse), "{:?}", found.rows[0]);
+}

@@ -44,6 +44,9 @@ pub struct Level {
     pub outcome: Outcome,
     /// Whether evidence was judged and some of it does not hold.
     pub refuted: bool,
+    /// The least step between two of its observations, in the unit: of what a clock reads in whole steps no median is known better. `None`
+    /// where all are the same.
+    pub step: Option<f64>,
     /// The median of each of its trials with the round it belongs to, in the unit.
     pub by_round: Vec<(u32, f64)>,
 }
@@ -65,10 +68,23 @@ impl Side {
 }
 
 impl Level {
-    /// The logarithm of its value; `None` where it has none with an interval above zero, or evidence speaks against it.
+    /// The logarithm of its value, known no better than to half a step; `None` where it has none with an interval above zero, or evidence speaks against it.
     pub(super) fn logarithm(&self) -> Option<LogLevel> {
-        self.outcome.estimate().filter(|_| !self.refuted).and_then(LogLevel::of)
+        let estimate = self.outcome.estimate().filter(|_| !self.refuted)?;
+        let half_a_step = self.step.map_or(0.0, |step| step / 2.0 / estimate.value);
+        LogLevel::of(estimate).map(|level| level.known_no_better_than(half_a_step, level.freedom))
     }
+}
+
+/// What two observations that are not the same differ by at the least; what is less than this share of them is of the conversion
+/// from ticks.
+const OF_CONVERSION: f64 = 1e-5;
+
+fn step(samples: &[Vec<f64>]) -> Option<f64> {
+    let mut all = samples.concat();
+    all.sort_by(f64::total_cmp);
+    let steps = all.windows(2).map(|pair| (pair[1] - pair[0], pair[1].abs()));
+    steps.filter(|(step, at)| *step > OF_CONVERSION * at).map(|(step, _)| step).reduce(f64::min)
 }
 
 impl ReducedRun {
@@ -100,6 +116,7 @@ fn level(point: &PointResult) -> Level {
         unit: point.unit,
         outcome: point.outcome.clone(),
         refuted: point.evidence.fails(),
+        step: step(&point.samples),
         by_round: point.by_round.clone(),
     }
 }
