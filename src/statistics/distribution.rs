@@ -1,5 +1,7 @@
 //! The three reference distributions that intervals need: normal, Student's t, binomial.
 
+use std::sync::OnceLock;
+
 /// The probability that a standard normal variable lies below `z`.
 ///
 /// Source: Marsaglia 2004, "Evaluating the normal distribution": `1/2 + φ(z)(z + z³/3 + z⁵/15 + …)`. Exact to about
@@ -27,6 +29,17 @@ pub(super) fn student_below(t: f64, freedom: f64) -> f64 {
 
 /// The value below which Student's t with `freedom` degrees of freedom lies with probability `level`.
 pub(super) fn student_quantile(level: f64, freedom: f64) -> f64 {
+    // Every interval of a report asks for the same few, and each takes some sixty values of the distribution to find.
+    static OF_INTERVALS: [OnceLock<f64>; 512] = [const { OnceLock::new() }; 512];
+    let whole = freedom as usize;
+    let usual = freedom.fract() == 0.0 && (level - 0.975).abs() < 1e-12;
+    match OF_INTERVALS.get(whole).filter(|_| usual) {
+        Some(known) => *known.get_or_init(|| searched_student_quantile(level, freedom)),
+        None => searched_student_quantile(level, freedom),
+    }
+}
+
+fn searched_student_quantile(level: f64, freedom: f64) -> f64 {
     let mut reach = 1.0;
     while student_below(-reach, freedom) > level.min(1.0 - level) && reach < 1e12 {
         reach *= 2.0;

@@ -135,7 +135,16 @@ pub fn kept(capacity: f64, set: f64) -> f64 {
     if set <= capacity {
         return 1.0;
     }
-    (0..500).fold(0.0, |share: f64, _| (-(1.0 - share) * set / capacity).exp())
+    // It only rises; far from the capacity a few steps bring it there.
+    let mut share: f64 = 0.0;
+    for _ in 0..500 {
+        let next = (-(1.0 - share) * set / capacity).exp();
+        if next - share < 1e-13 {
+            return next;
+        }
+        share = next;
+    }
+    share
 }
 
 /// The same of a set that lies in frames of physical memory of so many bytes, of which each is somewhere by chance: the frames
