@@ -6,6 +6,7 @@ mod csv;
 mod figures;
 mod json;
 mod methods;
+mod runs;
 
 use self::cells::{found, operation, printed, ratio, replicated};
 use super::form::{Facts, Subject};
@@ -75,7 +76,7 @@ impl Subject for ReplicationReport<'_> {
         document.sections = vec![summary(report, replication, rows), misleading(rows)];
         document.sections.extend(figures::section(report, replication));
         document.sections.extend([
-            methods::section(report, replication, rows),
+            methods::section(report, replication, rows).with_all(runs::table(replication, rows)),
             Section::new(Key::of("works"), "References").with(Block::Works),
         ]);
         let tool = &replication.header.tool;
