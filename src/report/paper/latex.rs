@@ -48,6 +48,13 @@ impl Form<'_> {
                     items.iter().map(|item| format!("\\item {}\n", self.phrase(item))).collect();
                 let _ = writeln!(self.text, "\n\\begin{{itemize}}\n{items}\\end{{itemize}}");
             }
+            // No line of a program ends what stands as it is written.
+            Block::Listing(lines) if !lines.contains("\\end{verbatim}") => {
+                let _ = writeln!(
+                    self.text,
+                    "\n{{\\footnotesize\n\\begin{{verbatim}}\n{lines}\n\\end{{verbatim}}\n}}"
+                );
+            }
             _ => {}
         }
     }

@@ -87,6 +87,9 @@ impl Form<'_> {
                 let _ = writeln!(self.text, "**{}**\n", plain(heading));
             }
             Block::List(items) => self.list(items.iter().map(|item| self.phrase(item)).collect()),
+            Block::Listing(lines) => {
+                let _ = writeln!(self.text, "{}", fenced(lines));
+            }
             Block::Keys(keys) => {
                 let item = |(value, meaning): &(String, Text)| {
                     format!("**{}** {}", plain(value), self.phrase(meaning))
@@ -248,6 +251,13 @@ fn opening(text: &str) -> String {
 fn code(text: &str) -> String {
     let safe = clean(text).replace('`', "'").replace('|', "/");
     if safe.trim().is_empty() { String::new() } else { format!("`{safe}`") }
+}
+
+/// Lines as they are, within a fence that is longer than any in them.
+fn fenced(lines: &str) -> String {
+    let longest = lines.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(3.max(longest + 1));
+    format!("{fence}\n{lines}\n{fence}\n")
 }
 
 #[cfg(test)]

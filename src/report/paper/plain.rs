@@ -53,6 +53,12 @@ impl Form<'_> {
                 }
                 self.text.push('\n');
             }
+            Block::Listing(lines) => {
+                for line in lines.lines() {
+                    self.text += &format!("    {}\n", clean(line));
+                }
+                self.text.push('\n');
+            }
             Block::Keys(keys) => {
                 for (value, meaning) in keys {
                     let meaning = self.phrase(meaning);
