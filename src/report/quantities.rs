@@ -286,6 +286,7 @@ mod tests {
         let nanoseconds = Measure::of(Unit::Nanoseconds, 12.8);
         assert_eq!(nanoseconds.beside(0.193, 12.8, Some((12.7, 12.9))), "0.2");
         assert_eq!(nanoseconds.beside(3.27, 12.8, Some((8.0, 18.0))), "3");
+        assert_eq!(nanoseconds.beside(4.6, 207.0, None), "5");
         assert_eq!(nanoseconds.beside(0.04, 12.8, None), "0.0400");
     }
 

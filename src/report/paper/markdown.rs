@@ -265,6 +265,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_fence_is_longer_than_any_within() {
+        assert_eq!(fenced("x"), "```\nx\n```\n");
+        assert_eq!(fenced("a\n````b"), "`````\na\n````b\n`````\n");
+    }
+
+    #[test]
     fn a_name_cannot_become_markup() {
         assert_eq!(plain("<b>|a_b*\n"), "&lt;b&gt;\\|a\\_b\\*\u{fffd}");
         assert_eq!(plain("[x](javascript:y)"), "\\[x\\](javascript:y)");
