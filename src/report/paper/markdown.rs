@@ -5,7 +5,7 @@ mod grid;
 
 use super::numbers::{Numbers, TableNotes};
 use super::{Align, Block, Document, Figure, Group, Key, Piece, Row, Section, Table, Text, Tone, Weight};
-use crate::report::text::{clean, escape};
+use crate::report::text::{clean, cleaned, escape};
 use grid::Line;
 use std::fmt::Write;
 
@@ -255,9 +255,10 @@ fn code(text: &str) -> String {
 
 /// Lines as they are, within a fence that is longer than any in them.
 fn fenced(lines: &str) -> String {
+    let lines = cleaned(lines);
     let longest = lines.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(3.max(longest + 1));
-    format!("{fence}\n{lines}\n{fence}\n")
+    format!("{fence}\n{lines}{fence}\n")
 }
 
 #[cfg(test)]

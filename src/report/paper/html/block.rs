@@ -25,7 +25,11 @@ impl Page<'_> {
             }
             Block::List(items) => self.list(items),
             Block::Listing(lines) => {
-                self.out.raw("<pre><code>").text(lines).raw("</code></pre>\n");
+                self.out.raw("<pre><code>");
+                for line in lines.lines() {
+                    self.out.text(line).raw("\n");
+                }
+                self.out.raw("</code></pre>\n");
             }
             Block::Keys(keys) => self.keys(keys),
             Block::Table(table) => self.table(table),
