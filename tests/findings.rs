@@ -5,7 +5,7 @@ mod described;
 
 use fathom::experiment::{Counters, Dimension, Experiment, Finding, Found, Known, Point, Question};
 use fathom::experiments;
-use fathom::machine::{Adapter, Fact, Machine, Remote, RemoteAddress, Root};
+use fathom::machine::{Adapter, Fact, Machine, Remote, RemoteAddress, Root, Route};
 use fathom::quantity::Unit;
 use fathom::record::{PlannedPoint, Run, Trial, TrialOutcome};
 use fathom::results::{Outcome, ProcessorTime, Results};
@@ -465,6 +465,7 @@ fn adapter() -> Adapter {
         name: "eth0".to_owned(),
         kind: "Ethernet".to_owned(),
         driver: Fact::unknown(unknown, "a test"),
+        model: Fact::unknown(unknown, "a test"),
         speed_bits_per_second: Fact::known(10_000_000_000, "a test"),
         duplex: Fact::known("half".to_owned(), "a test"),
         mtu_bytes: Fact::unknown(unknown, "a test"),
@@ -498,6 +499,27 @@ fn the_adapter_is_the_limit_where_its_rate_is_used_up() {
     let half = limit(0.5 * 1.25e9, false).expect("an adapter tells its rate");
     assert!(half.contains("cannot be told from these. Of the adapter can be seen: it sends or"), "{half}");
     assert_eq!(limit(0.94 * 1.25e9, true), None, "no adapter leads to a virtual peer");
+}
+
+#[test]
+fn the_adapter_that_leads_to_the_peer_counts_and_not_the_fastest() {
+    let mut machine = machine();
+    let slow = Adapter {
+        name: "wlan0".to_owned(),
+        speed_bits_per_second: Fact::known(100_000_000, "a test"),
+        ..adapter()
+    };
+    machine.network = vec![adapter(), slow];
+    machine.peer_route = Some(Fact::known(Route { adapter: "wlan0".to_owned(), gateway: false }, "a test"));
+    let known = learned(&machine, &[("network/bandwidth", USUAL_PEER, 0.94 * 12.5e6)], Some(0.01));
+    let said = experiments::find("network/bandwidth").expect("an experiment").findings(&known);
+    let mine =
+        said.iter().find(|said| said.question == Question::Adapter).expect("a limit").statement.plain();
+    assert!(
+        mine.contains("{0.94} of the rate of wlan0 (which leads to the peer)")
+            && mine.contains("The adapter is the limit."),
+        "{mine}"
+    );
 }
 
 #[test]

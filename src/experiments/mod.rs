@@ -8,6 +8,7 @@ mod device_facts;
 pub(crate) mod filesystem;
 mod lasting;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub mod excerpts;
 mod listing;
 pub(crate) mod memory;
 pub(crate) mod network;

@@ -59,6 +59,9 @@ pub struct Conditions {
     pub on_battery: Fact<bool>,
     /// Time since boot, seconds.
     pub uptime_seconds: Fact<f64>,
+    /// Users who are logged in, each counted once.
+    #[serde(default = "users_not_asked_for")]
+    pub users: Fact<usize>,
     /// Limits of the control groups.
     pub limits: Limits,
     /// The least of the machine's available memory, of what the control groups leave us and of what a process of ours may
@@ -112,8 +115,24 @@ pub(super) fn read(root: &Root, host: &dyn Host, online: &[usize]) -> Conditions
         uptime_seconds: root
             .text("/proc/uptime")
             .parse("a number of seconds", |text| decimal(text.split_whitespace().next()?)),
+        users: users(root),
         available_bytes: within_limits(available(&memory, &limits), root, host),
         limits,
+    }
+}
+
+/// Where logind keeps a file for each user who has a session, named after the number of the user.
+const USERS: &str = "/run/systemd/users";
+
+fn users_not_asked_for() -> Fact<usize> {
+    Fact::unknown("it was not asked for", USERS)
+}
+
+fn users(root: &Root) -> Fact<usize> {
+    if root.exists(USERS) {
+        Fact::known(root.numbered(USERS, "").len(), USERS)
+    } else {
+        Fact::unknown("no systemd-logind keeps account of them here", USERS)
     }
 }
 

@@ -9,7 +9,7 @@ pub(super) const MISSING: &str = "this system does not provide it";
 ///
 /// In JSON `{"value": …, "source": …}` or `{"unknown": "reason", "source": …}`. No zero and no empty text
 /// ever stands for "not known".
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Fact<T> {

@@ -66,6 +66,9 @@ pub struct Kernel {
     pub debug_options: Fact<Vec<String>>,
     /// TCP's congestion control.
     pub tcp_congestion_control: Fact<String>,
+    /// The most that a program may ask of a socket's buffers by `SO_SNDBUF` and by `SO_RCVBUF`, bytes.
+    #[serde(default = "buffers_not_asked_for")]
+    pub socket_buffer_bytes: Fact<[u64; 2]>,
     /// First and last local port of outgoing connections: their number bounds connection rates.
     pub local_ports: Fact<[u32; 2]>,
 }
@@ -116,6 +119,17 @@ impl Kernel {
     }
 }
 
+fn buffers_not_asked_for() -> Fact<[u64; 2]> {
+    Fact::unknown("it was not asked for", "/proc/sys/net/core")
+}
+
+/// `net.core.wmem_max` and `net.core.rmem_max`.
+fn socket_buffers(root: &Root) -> Fact<[u64; 2]> {
+    let limit = |name: &str| root.number::<u64>(&format!("/proc/sys/net/core/{name}"));
+    let receive = limit("rmem_max");
+    limit("wmem_max").parse("known with rmem_max", |send| Some([*send, *receive.value()?]))
+}
+
 /// Reads everything about the kernel.
 pub(super) fn read(root: &Root, host: &dyn Host) -> Kernel {
     let names = Fact::from_call(host.names(), "uname(2)");
@@ -154,6 +168,7 @@ pub(super) fn read(root: &Root, host: &dyn Host) -> Kernel {
         nmi_watchdog: root.switch("/proc/sys/kernel/nmi_watchdog"),
         debug_options: config.enabled_of(SLOW),
         tcp_congestion_control: root.word("/proc/sys/net/ipv4/tcp_congestion_control"),
+        socket_buffer_bytes: socket_buffers(root),
         local_ports: root.text("/proc/sys/net/ipv4/ip_local_port_range").parse("two ports", |text| {
             let ports: Option<Vec<u32>> = text.split_whitespace().map(|port| port.parse().ok()).collect();
             ports?.try_into().ok()

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cgroup::THROTTLED;
-use super::{Cache, CoreClass, CpuSet, Fact, Machine, NumaNode};
+use super::{Adapter, Cache, CoreClass, CpuSet, Fact, Machine, NumaNode, Route};
 
 /// Line size of every mainstream x86 and Arm server core; used only where nothing tells.
 const USUAL_LINE: u64 = 64;
@@ -180,13 +180,18 @@ impl Machine {
         self.conditions.available_bytes.value().copied()
     }
 
-    /// The declared rate of the fastest network adapter with a device, bits per second.
-    pub fn fastest_adapter(&self) -> Option<u64> {
-        let wired = self.network.iter().filter(|adapter| adapter.kind == "Ethernet");
-        wired
-            .filter_map(|adapter| adapter.speed_bits_per_second.value().copied())
-            .filter(|rate| *rate > 0)
-            .max()
+    /// The adapter that a way begins with, where the way is known, otherwise the fastest that is up; with its rate, bits per
+    /// second. `None` where that adapter tells none.
+    pub fn adapter_of(&self, way: Option<&Fact<Route>>) -> Option<(&Adapter, u64)> {
+        let way = way.and_then(Fact::value);
+        let leads = |adapter: &&Adapter| match way {
+            Some(way) => adapter.name == way.adapter,
+            None => adapter.state.value().is_some_and(|state| state == "up"),
+        };
+        let rated = self.network.iter().filter(leads);
+        rated
+            .filter_map(|adapter| Some((adapter, *adapter.speed_bits_per_second.value()?)))
+            .max_by_key(|(_, rate)| *rate)
     }
 
     /// Nominal clock, Hz; the fact's source says when it is assumed from the tick counter.

@@ -28,6 +28,9 @@ pub struct Memory {
     pub error_correction: Fact<ErrorCorrection>,
     /// Base page, bytes.
     pub page_bytes: Fact<u64>,
+    /// Page tables of all processes, bytes.
+    #[serde(default = "page_tables_not_asked_for")]
+    pub page_table_bytes: Fact<u64>,
     /// Pools of explicit huge pages.
     pub huge_pages: Fact<Vec<HugePagePool>>,
     /// Transparent huge pages.
@@ -90,6 +93,7 @@ pub(super) fn read(root: &Root, host: &dyn Host) -> Memory {
         modules,
         channels,
         error_correction: error_correction(root),
+        page_table_bytes: amount(&info, "PageTables"),
         page_bytes: Fact::from_call(host.page_bytes(), "sysconf(_SC_PAGESIZE)"),
         huge_pages: huge_pages(root),
         transparent_huge_pages: transparent(root),
@@ -98,6 +102,10 @@ pub(super) fn read(root: &Root, host: &dyn Host) -> Memory {
             .because("this kernel is built without automatic NUMA balancing"),
         overcommit: root.number("/proc/sys/vm/overcommit_memory"),
     }
+}
+
+fn page_tables_not_asked_for() -> Fact<u64> {
+    Fact::unknown("it was not asked for", "/proc/meminfo PageTables")
 }
 
 /// One line of /proc/meminfo, bytes.

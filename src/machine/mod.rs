@@ -26,6 +26,7 @@ mod network;
 mod privileges;
 mod processor;
 mod remote;
+mod route;
 mod smbios;
 mod source;
 mod storage;
@@ -55,6 +56,7 @@ pub use network::Adapter;
 pub use privileges::Privileges;
 pub use processor::{Processor, TickCounter};
 pub use remote::{Protocol, Remote, RemoteAddress, RemoteUrl, network_mount};
+pub use route::Route;
 pub use source::Root;
 pub use storage::{Device, Storage};
 pub use tlbs::{Tlb, TlbKind};
@@ -78,6 +80,9 @@ pub struct Machine {
     pub storage: Storage,
     /// Network adapters.
     pub network: Vec<Adapter>,
+    /// The way to the run's second host; absent where it has none, and for a virtual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer_route: Option<Fact<Route>>,
     /// The kernel.
     pub kernel: Kernel,
     /// What may disturb a run.
@@ -122,6 +127,7 @@ impl Machine {
             memory: memory::read(root, host),
             storage: storage::read(root, host, folder),
             network: network::read(root, host),
+            peer_route: None,
             kernel: kernel::read(root, host),
             conditions: conditions::read(root, host, &online),
             virtualization: virtualization::read(root, host),

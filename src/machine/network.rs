@@ -18,6 +18,9 @@ pub struct Adapter {
     pub kind: String,
     /// Driver.
     pub driver: Fact<String>,
+    /// Maker and product, as far as its bus tells them.
+    #[serde(default = "no_model")]
+    pub model: Fact<String>,
     /// Bits per second.
     pub speed_bits_per_second: Fact<u64>,
     /// `full`, `half`.
@@ -64,6 +67,7 @@ fn adapter(root: &Root, host: &dyn Host, name: String) -> Adapter {
         driver: root
             .link_name(&format!("{folder}/device/driver"))
             .because("no device is behind it: the kernel itself is the adapter"),
+        model: model(root, &format!("{folder}/device")),
         speed_bits_per_second: speed(root, &folder, &kind),
         duplex: root.word(&format!("{folder}/duplex")),
         mtu_bytes: root.number(&format!("{folder}/mtu")),
@@ -79,6 +83,50 @@ fn adapter(root: &Root, host: &dyn Host, name: String) -> Adapter {
         kind,
         name,
     }
+}
+
+fn no_model() -> Fact<String> {
+    Fact::unknown("it was not asked for", FOLDER)
+}
+
+/// Where distributions keep the names of PCI devices (pci.ids(5)).
+const PCI_NAMES: [&str; 2] = ["/usr/share/hwdata/pci.ids", "/usr/share/misc/pci.ids"];
+
+/// What a device is, by its bus.
+fn model(root: &Root, device: &str) -> Fact<String> {
+    let bus = root.link_name(&format!("{device}/subsystem"));
+    let known = |name: &str| Fact::known(name.to_owned(), bus.source());
+    match bus.value().map(String::as_str) {
+        Some("pci") => pci_model(root, device),
+        Some("usb") => root.word(&format!("{device}/../product")),
+        Some("virtio") => known("virtio network device"),
+        Some("vmbus") => known("Hyper-V network device"),
+        Some("xen") => known("Xen network device"),
+        Some(_) => Fact::unknown("devices of this bus do not name themselves", bus.source()),
+        None => bus.because("no device is behind it: the kernel itself is the adapter"),
+    }
+}
+
+/// The names of its numbers, where a list of names is installed; and the numbers.
+fn pci_model(root: &Root, device: &str) -> Fact<String> {
+    let number = |file: &str| {
+        let fact = root.word(&format!("{device}/{file}"));
+        fact.parse("a hexadecimal number", |text| text.strip_prefix("0x").map(str::to_lowercase))
+    };
+    let (vendor, product) = (number("vendor"), number("device"));
+    let (Some(maker), Some(number)) = (vendor.value(), product.value()) else { return vendor };
+    let name = PCI_NAMES.iter().find_map(|list| pci_name(root.text(list).value()?, maker, number));
+    let numbers = format!("PCI {maker}:{number}");
+    Fact::known(name.map_or(numbers.clone(), |name| format!("{name} ({numbers})")), device)
+}
+
+/// Maker and product in a list of PCI names: products are indented below their maker.
+fn pci_name(list: &str, maker: &str, product: &str) -> Option<String> {
+    let mut lines = list.lines().skip_while(|line| !line.starts_with(maker));
+    let maker = lines.next()?.get(maker.len()..)?.trim();
+    let mut products = lines.take_while(|line| line.starts_with('\t') || line.starts_with('#'));
+    let product = products.find_map(|line| line.strip_prefix('\t')?.strip_prefix(product));
+    Some(format!("{maker} {}", product.unwrap_or_default().trim()).trim_end().to_owned())
 }
 
 fn kind(root: &Root, name: &str, folder: &str) -> String {
@@ -109,5 +157,56 @@ fn speed(root: &Root, folder: &str, kind: &str) -> Fact<u64> {
             "the driver tells no rate (usual for a virtual adapter, and while the link is down)",
             path,
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    const NAMES: &str = "# names\n8086  Intel Corporation\n\t1563  Ethernet Controller X550\n\t\t1563 0001  OCP\n8087  Other\n";
+
+    /// The model of an adapter of a bus.
+    fn on_bus(bus: &str, fill: impl Fn(&Path)) -> Fact<String> {
+        let tree = tempfile::tempdir().unwrap();
+        let device = tree.path().join("sys/class/net/eth0/device");
+        std::fs::create_dir_all(&device).unwrap();
+        symlink(format!("../bus/{bus}"), device.join("subsystem")).unwrap();
+        fill(tree.path());
+        model(&Root::new(tree.path()), "/sys/class/net/eth0/device")
+    }
+
+    #[test]
+    fn a_pci_adapter_is_named_where_a_list_of_names_is_installed_and_numbered_elsewhere() {
+        let numbers = |tree: &Path, product: &str| {
+            let device = tree.join("sys/class/net/eth0/device");
+            std::fs::write(device.join("vendor"), "0x8086\n").unwrap();
+            std::fs::write(device.join("device"), format!("0x{product}\n")).unwrap();
+        };
+        let named = |tree: &Path| {
+            std::fs::create_dir_all(tree.join("usr/share/misc")).unwrap();
+            std::fs::write(tree.join("usr/share/misc/pci.ids"), NAMES).unwrap();
+        };
+        let bare = on_bus("pci", |tree| numbers(tree, "1563"));
+        assert_eq!(bare.value().unwrap(), "PCI 8086:1563");
+        let both = |product| {
+            on_bus("pci", |tree| {
+                numbers(tree, product);
+                named(tree);
+            })
+        };
+        assert_eq!(
+            both("1563").value().unwrap(),
+            "Intel Corporation Ethernet Controller X550 (PCI 8086:1563)"
+        );
+        assert_eq!(both("ffff").value().unwrap(), "Intel Corporation (PCI 8086:ffff)");
+    }
+
+    #[test]
+    fn a_virtual_adapter_is_named_by_its_bus() {
+        assert_eq!(on_bus("virtio", |_| ()).value().unwrap(), "virtio network device");
+        assert!(on_bus("platform", |_| ()).value().is_none());
     }
 }

@@ -1,11 +1,13 @@
 //! What is read over a network: a server by its protocol, or what a network file system shows in a folder.
 
+use super::fact::Fact;
 use super::mounts;
+use super::route::Route;
 use super::source::Root;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_decode_str, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -72,9 +74,15 @@ pub struct Remote {
     /// What is mounted there, as the mount table names it; absent for a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// How it is mounted, without addresses and names of users; absent for a URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<String>,
     /// Whether the server is this machine, by one of its addresses.
     #[serde(default)]
     pub here: bool,
+    /// The way to the server; absent where it is this machine, or nobody has asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<Fact<Route>>,
 }
 
 impl Remote {
@@ -85,10 +93,30 @@ impl Remote {
                 address: address.clone(),
                 through: url.protocol.scheme().to_owned(),
                 source: None,
+                options: None,
                 here: is_here(&url.host),
+                route: None,
             }),
             RemoteAddress::Mounted(path) => mounted(root, path),
         }
+    }
+
+    /// The same with the way to its server, whose name is looked up where it is no address.
+    #[must_use]
+    pub fn with_route(mut self, root: &Root) -> Self {
+        let server = match &self.address {
+            RemoteAddress::Url(url) => url.host.as_str(),
+            RemoteAddress::Mounted(_) => self.source.as_deref().map_or("", server_of),
+        };
+        self.route =
+            (!self.here).then(|| match (server, 0).to_socket_addrs().ok().and_then(|mut all| all.next()) {
+                Some(address) => Route::to(root, address.ip()),
+                None => Fact::unknown(
+                    "the server's name is not one that the system's resolver knows",
+                    "getaddrinfo(3)",
+                ),
+            });
+        self
     }
 
     /// Whether the server is this machine, as far as its name tells: an address that something can listen at here.
@@ -129,7 +157,17 @@ fn mounted(root: &Root, path: &Path) -> Result<Remote, String> {
         through: format!("{kind} mount"),
         here: is_here(server_of(&mount.source)),
         source: Some(mount.source.clone()),
+        options: Some(publishable(&mount.super_options)),
+        route: None,
     })
+}
+
+/// Options of a mount that tell neither addresses nor people.
+fn publishable(options: &str) -> String {
+    const PRIVATE: [&str; 8] =
+        ["addr", "clientaddr", "mountaddr", "srcaddr", "username", "domain", "user_id", "group_id"];
+    let is_public = |option: &&str| !PRIVATE.contains(&option.split('=').next().unwrap_or_default());
+    options.split(',').filter(is_public).collect::<Vec<_>>().join(",")
 }
 
 /// The server in what is mounted: `user@host:/path`, `host:/path`, `//host/share`, `[address]:/path`.
@@ -337,14 +375,30 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let here = folder.path().canonicalize().unwrap();
         std::fs::create_dir_all(tree.path().join("proc/self")).unwrap();
-        let line = |kind: &str| format!("31 27 0:50 / {} rw - {kind} nas:/home rw\n", here.display());
+        let line = |kind: &str| {
+            format!("31 27 0:50 / {} rw - {kind} nas:/home rw,vers=4.2,addr=192.0.2.7\n", here.display())
+        };
         let find = |kind: &str| {
             std::fs::write(tree.path().join("proc/self/mountinfo"), line(kind)).unwrap();
             Remote::find(&Root::new(tree.path()), &RemoteAddress::Mounted(here.clone()))
         };
         let found = find("nfs4").unwrap();
         assert_eq!((found.through.as_str(), found.source.as_deref()), ("NFS mount", Some("nas:/home")));
+        assert_eq!(found.options.as_deref(), Some("rw,vers=4.2"), "its server's address is not published");
         assert!(find("ext4").unwrap_err().contains("no network file system"));
+    }
+
+    #[test]
+    fn the_way_to_a_server_is_told_but_where_it_is_this_machine() {
+        let tree = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(tree.path().join("proc/net")).unwrap();
+        let way = format!("eth0\t{0}\t{0}\t0003\t0\t0\t0\t{0}\t0\t0\t0\n", "00000000");
+        std::fs::write(tree.path().join("proc/net/route"), way).unwrap();
+        let root = Root::new(tree.path());
+        let route = |text: &str| Remote::find(&root, &text.parse().unwrap()).unwrap().with_route(&root).route;
+        let far = Route { adapter: "eth0".to_owned(), gateway: true };
+        assert_eq!(route("nfs://192.0.2.7/export/").unwrap().value(), Some(&far));
+        assert_eq!(route("nfs://127.0.0.1/export/"), None);
     }
 
     proptest! {

@@ -32,6 +32,9 @@ pub struct Storage {
     pub block_bytes: Fact<u64>,
     /// The disk under it.
     pub device: Fact<Device>,
+    /// The machine's other disks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_disks: Vec<Device>,
     /// What is measured over a network: the folder where it is on a network mount, or what was asked for beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<Remote>,
@@ -47,6 +50,9 @@ pub struct Device {
     pub kind: String,
     /// Maker's name.
     pub model: Fact<String>,
+    /// Turns of its medium in a minute.
+    #[serde(default = "turns_not_asked_for")]
+    pub turns_per_minute: Fact<u32>,
     /// Revision of its firmware.
     pub firmware: Fact<String>,
     /// Capacity, bytes.
@@ -77,6 +83,7 @@ pub(super) fn read(root: &Root, host: &dyn Host, folder: &Path) -> Storage {
     let place = space.value().map_or(folder, |space| space.path.as_path());
     let mount = mount_of(root, place);
     let remote = Remote::find(root, &RemoteAddress::Mounted(place.to_owned())).ok();
+    let device = device(root, &mount);
     Storage {
         folder: space.clone().map(|space| space.path.to_string_lossy().into_owned()),
         file_system: mount.clone().map(|mount| mount.file_system),
@@ -86,7 +93,8 @@ pub(super) fn read(root: &Root, host: &dyn Host, folder: &Path) -> Storage {
         total_bytes: space.clone().map(|space| space.total_bytes),
         free_bytes: space.clone().map(|space| space.free_bytes),
         block_bytes: space.map(|space| space.block_bytes),
-        device: device(root, &mount),
+        other_disks: other_disks(root, device.value()),
+        device,
         remote,
     }
 }
@@ -148,12 +156,49 @@ fn disk_name(root: &Root, mount: &Mount) -> Option<String> {
     root.exists(&format!("/sys/class/block/{name}")).then_some(name)
 }
 
+/// A storage server can have hundreds of disks; a description has room for some.
+const MOST_DISKS: usize = 16;
+
+/// The disks that a bus or a hypervisor has given the machine, but this one and what it is made of.
+fn other_disks(root: &Root, measured: Option<&Device>) -> Vec<Device> {
+    const FOLDER: &str = "/sys/block";
+    let is_measured =
+        |name: &String| measured.is_some_and(|device| device.name == *name || device.parts.contains(name));
+    let is_other = |name: &String| root.exists(&format!("{FOLDER}/{name}/device")) && !is_measured(name);
+    root.entries(FOLDER)
+        .into_iter()
+        .filter(is_other)
+        .take(MOST_DISKS)
+        .map(|name| describe(root, name))
+        .collect()
+}
+
+fn turns_not_asked_for() -> Fact<u32> {
+    Fact::unknown("it was not asked for", "/sys/class/block")
+}
+
+/// Bytes 4 and 5 of the page Block Device Characteristics (SCSI Block Commands 3, 6.5.3), which the kernel keeps of disks that
+/// speak SCSI or ATA: 1 is a medium that does not turn, 0x401 to 0xfffe are turns in a minute.
+fn turns_per_minute(root: &Root, folder: &str) -> Fact<u32> {
+    let page = root.bytes(&format!("{folder}/device/vpd_pgb1")).because("the device does not tell");
+    let rate = page.parse("a page with a rotation rate", |page| {
+        Some(u16::from_be_bytes([*page.get(4)?, *page.get(5)?]))
+    });
+    match rate {
+        Fact::Known { value: turns @ 0x401..=0xfffe, source } => Fact::known(u32::from(turns), source),
+        Fact::Known { value: 1, source } => Fact::unknown("its medium does not turn", source),
+        Fact::Known { source, .. } => Fact::unknown("the device does not tell", source),
+        Fact::Unknown { unknown, source } => Fact::unknown(unknown, source),
+    }
+}
+
 fn describe(root: &Root, name: String) -> Device {
     let folder = format!("/sys/class/block/{name}");
     let queue = |file: &str| format!("{folder}/queue/{file}");
     Device {
         kind: kind(root, &name),
         model: root.word(&format!("{folder}/device/model")).because("the device does not name itself"),
+        turns_per_minute: turns_per_minute(root, &folder),
         firmware: root
             .word(&format!("{folder}/device/firmware_rev"))
             .or_else(|| root.word(&format!("{folder}/device/rev")))
@@ -245,6 +290,35 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         kind(&Root::new(tree.path()), name)
+    }
+
+    #[test]
+    fn turns_are_told_of_a_medium_that_turns() {
+        let told = |page: &[u8]| {
+            let tree = tempfile::tempdir().unwrap();
+            let folder = tree.path().join("sys/class/block/sda/device");
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("vpd_pgb1"), page).unwrap();
+            turns_per_minute(&Root::new(tree.path()), "/sys/class/block/sda").value().copied()
+        };
+        assert_eq!(told(&[0, 0xb1, 0, 0x3c, 0x15, 0x18, 0]), Some(5400));
+        assert_eq!(told(&[0, 0xb1, 0, 0x3c, 0, 1, 0]), None, "solid state");
+        assert_eq!(told(&[0, 0xb1]), None, "cut off");
+    }
+
+    #[test]
+    fn other_disks_are_those_of_a_bus_that_are_not_measured() {
+        let tree = tempfile::tempdir().unwrap();
+        for path in ["sda/device", "sdb/device", "nvme0n1/device", "loop0", "dm-0"] {
+            std::fs::create_dir_all(tree.path().join("sys/block").join(path)).unwrap();
+        }
+        let root = Root::new(tree.path());
+        let measured = Device { parts: vec!["sda".to_owned()], ..describe(&root, "dm-0".to_owned()) };
+        let names = |measured| -> Vec<String> {
+            other_disks(&root, measured).into_iter().map(|disk| disk.name).collect()
+        };
+        assert_eq!(names(Some(&measured)), ["nvme0n1", "sdb"]);
+        assert_eq!(names(None), ["nvme0n1", "sda", "sdb"]);
     }
 
     #[test]

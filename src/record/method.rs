@@ -1,6 +1,7 @@
 //! The method of an experiment as it was when the run was made: a later program may have another, or none.
 
 use crate::experiment::{About, Parameter, Scale};
+use crate::experiments::excerpts;
 use serde::{Deserialize, Serialize};
 
 /// The method that figures of a run were measured by.
@@ -19,10 +20,23 @@ pub struct Method {
     pub text: String,
     /// Which variants are naive and what is wrong with them, in paragraphs; empty where none is.
     pub caveats: String,
+    /// What is timed, in the program's own words; absent where the method tells all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed: Option<Excerpt>,
     /// Every parameter that a point may carry besides the placement, in the order of the tables.
     pub parameters: Vec<MethodParameter>,
     /// The fits that the sweep was made for.
     pub trends: Vec<MethodTrend>,
+}
+
+/// A function of the program that measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Excerpt {
+    /// Which variant of the operation it is.
+    pub of: String,
+    /// The function, in lines.
+    pub text: String,
 }
 
 /// Something that an experiment varies.
@@ -64,6 +78,7 @@ impl Method {
             operation: about.operation.to_owned(),
             text: about.method.to_owned(),
             caveats: about.caveats.to_owned(),
+            timed: excerpts::timed(about.name).map(|(of, text)| Excerpt { of: of.to_owned(), text }),
             parameters: MethodParameter::all(about),
             trends: trends.collect(),
         }

@@ -17,7 +17,7 @@ mod schema;
 pub use crate::sampling::TrialOutcome;
 pub use journal::Journal;
 pub use lines::ReadError;
-pub use method::{Method, MethodParameter, MethodTrend};
+pub use method::{Excerpt, Method, MethodParameter, MethodTrend};
 pub use read::Run;
 
 use crate::experiment::{Bound, Effort, Experiment, Point, Prediction};

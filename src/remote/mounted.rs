@@ -4,6 +4,7 @@ use super::client::{Client, Kind, Ticket};
 use crate::experiment::Failure;
 use crate::test_file;
 use std::fs::{File, OpenOptions};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
 /// More than this in one read gains nothing.
@@ -36,6 +37,27 @@ fn named(path: &str) -> impl Fn(std::io::Error) -> Failure {
     move |error| Failure::Broke(format!("{path}: {error}"))
 }
 
+/// statx(2) with `AT_STATX_FORCE_SYNC`: what this machine remembers of the attributes is not believed.
+fn attributes_from_the_server(file: RawFd) -> std::io::Result<()> {
+    /// The size of `struct statx`, which does not change (linux/stat.h).
+    const BYTES: usize = 256;
+    const AT_STATX_FORCE_SYNC: libc::c_int = 0x2000;
+    const STATX_BASIC_STATS: libc::c_uint = 0x7ff;
+    let mut answer = [0_u64; BYTES / 8];
+    // SAFETY: the path is an empty text that ends with zero, and the answer has room for a struct statx, aligned as one.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_statx,
+            file,
+            c"".as_ptr(),
+            libc::AT_EMPTY_PATH | AT_STATX_FORCE_SYNC,
+            STATX_BASIC_STATS,
+            answer.as_mut_ptr(),
+        )
+    };
+    if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
 impl Client for Mounted {
     fn kind(&mut self, path: &str) -> Result<Kind, Failure> {
         let found = std::fs::metadata(path).map_err(named(path))?;
@@ -66,10 +88,14 @@ impl Client for Mounted {
         std::fs::remove_file(path).map_err(named(path))
     }
 
+    /// The file's attributes, asked of the server anew.
     fn exchange(&mut self) -> Result<(), Failure> {
-        Err(Failure::Unsupported(
-            "a mount has no exchange without data that its cache cannot answer".to_owned(),
-        ))
+        let file = self.file()?.as_raw_fd();
+        attributes_from_the_server(file).map_err(|error| {
+            Failure::Unsupported(format!("statx(2), which has a mount ask its server: {error}"))
+        })?;
+        self.requests += 1;
+        Ok(())
     }
 
     /// Nothing is sent before the answer is waited for: the ticket is the place.

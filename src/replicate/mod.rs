@@ -35,7 +35,7 @@ pub use method::{Method, Stage};
 pub use picture::{Drawn, Picture, Shape};
 pub use report::{Replica, Report, Row, SameQuestion, Theirs};
 pub use series::{Series, Trials};
-pub use statistic::{Deviation, Fit, Statistic, Summary};
+pub use statistic::{Deviation, Fit, Statistic, Summary, farthest};
 pub use visit::{Request, answer};
 
 /// Every report.

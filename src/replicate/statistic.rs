@@ -177,15 +177,19 @@ fn means(mine: &[&Trials], from: f64, to: f64) -> Vec<(f64, f64)> {
     within.filter_map(|trials| Some((trials.at, statistics::mean(&trials.values)?.value))).collect()
 }
 
-/// All trials but the one whose distance from the mean of the others is greatest.
+/// All trials but the one that was left out.
 fn but_farthest(values: &[f64]) -> Vec<f64> {
+    let left_out = farthest(values);
+    let kept = values.iter().enumerate().filter(|(index, _)| *index != left_out);
+    kept.map(|(_, value)| *value).collect()
+}
+
+/// The place of the trial whose distance from the mean of the others is greatest, from 0.
+pub fn farthest(values: &[f64]) -> usize {
     let sum: f64 = values.iter().sum();
     let others = |value: f64| (sum - value) / (values.len() as f64 - 1.0);
     let distance = |index: &usize| (values[*index] - others(values[*index])).abs();
-    let farthest =
-        (0..values.len()).max_by(|one, other| distance(one).total_cmp(&distance(other))).unwrap_or(0);
-    let kept = values.iter().enumerate().filter(|(index, _)| *index != farthest);
-    kept.map(|(_, value)| *value).collect()
+    (0..values.len()).max_by(|one, other| distance(one).total_cmp(&distance(other))).unwrap_or(0)
 }
 
 /// The setting with the least deviation; those of a single trial have none.

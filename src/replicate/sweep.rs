@@ -28,6 +28,12 @@ pub fn served_block(machine: &Machine, order: &str, bytes: u64) -> Point {
     }
 }
 
+/// Those of these sizes that a remote file has, as beginnings of it; all of it where it is smaller than any.
+pub fn beginnings(sizes: impl IntoIterator<Item = u64>, file_bytes: u64) -> Vec<u64> {
+    let within: Vec<u64> = sizes.into_iter().filter(|size| *size <= file_bytes).collect();
+    if within.is_empty() { vec![file_bytes] } else { within }
+}
+
 /// The point of an experiment's sweep that has these variants (the first of each list that the sweep has) and whose
 /// numbers are nearest to these. Of several, one that says nothing else; where no variant is there, as on a processor
 /// without such instructions, the first of the sweep.
@@ -108,6 +114,12 @@ mod tests {
         );
         // Without a stride asked for, the point that has none is meant.
         assert!(!found("memory/major_fault", &[], &[]).contains("stride"));
+    }
+
+    #[test]
+    fn a_file_is_read_by_sizes_as_far_as_it_goes() {
+        assert_eq!(beginnings([4, 16, 64], 20), [4, 16]);
+        assert_eq!(beginnings([4, 16, 64], 3), [3]);
     }
 
     #[test]

@@ -73,6 +73,14 @@ impl Measure {
         self.rounded(value, place(value / self.size, interval.map(|(low, high)| (high - low) / self.size)))
     }
 
+    /// A deviation beside its mean: to the same digit, or to one of its own where that would leave nothing of it.
+    pub fn beside(self, deviation: f64, mean: f64, interval: Option<(f64, f64)>) -> String {
+        let width = interval.map(|(low, high)| (high - low) / self.size);
+        let written = self.rounded(deviation, place(mean / self.size, width));
+        let is_nothing = !written.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
+        if is_nothing { self.number(deviation, None) } else { written }
+    }
+
     /// Both ends of an interval to the same digit: `186.9–187.6`; with a sign in it `−12 to 16`.
     pub fn range(self, value: f64, low: f64, high: f64) -> String {
         let place = place(value / self.size, Some((high - low) / self.size));
@@ -271,6 +279,15 @@ mod tests {
     fn found(value: f64, low: f64, high: f64) -> Estimate {
         let interval = Some(Interval { low, high });
         Estimate { value, interval, level: 0.95, min: None, max: None, trials: 9, observations: 900 }
+    }
+
+    #[test]
+    fn a_deviation_has_the_digits_of_its_mean_and_never_none() {
+        let nanoseconds = Measure::of(Unit::Nanoseconds, 12.8);
+        assert_eq!(nanoseconds.beside(0.193, 12.8, Some((12.7, 12.9))), "0.2");
+        assert_eq!(nanoseconds.beside(3.27, 12.8, Some((8.0, 18.0))), "3");
+        assert_eq!(nanoseconds.beside(4.6, 207.0, None), "5");
+        assert_eq!(nanoseconds.beside(0.04, 12.8, None), "0.0400");
     }
 
     #[test]

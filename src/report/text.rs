@@ -59,6 +59,11 @@ impl Style {
     }
 }
 
+/// Lines of a program, each cleaned, with an end of line after each.
+pub fn cleaned(lines: &str) -> String {
+    lines.lines().map(|line| clean(line) + "\n").collect()
+}
+
 /// The text without control characters and without the marks that reverse the order of letters on a screen.
 pub fn clean(text: &str) -> String {
     text.chars().map(|letter| if is_unsafe(letter) { '\u{fffd}' } else { letter }).collect()
@@ -98,6 +103,11 @@ pub(super) fn lines(text: &str, room: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_listing_keeps_its_lines_and_commands_nobody() {
+        assert_eq!(cleaned("fn a() {\n    \u{1b}[2J\n}"), "fn a() {\n    \u{fffd}[2J\n}\n");
+    }
 
     #[test]
     fn long_text_is_wrapped_below_its_lead() {

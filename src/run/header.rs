@@ -1,9 +1,9 @@
 //! What is known before the first trial.
 
 use crate::experiment::{Asked, Effort, Experiment, Point};
-use crate::machine::{Machine, Remote, RemoteAddress, Root};
+use crate::machine::{Machine, Remote, RemoteAddress, Root, Route};
 use crate::plan::{self, Cpus};
-use crate::record::{Header, Method, Peer, PlannedPoint, SCHEMA_VERSION, Settings, Tool};
+use crate::record::{Header, Method, Peer, PeerKind, PlannedPoint, SCHEMA_VERSION, Settings, Tool};
 use crate::sampling::{ClockKind, Qualification, observe_core};
 use anyhow::{Context, Result, anyhow};
 use data_encoding::HEXLOWER;
@@ -54,6 +54,7 @@ pub fn described(
             Remote::find(&Root::default(), address).map_err(|reason| anyhow!("--remote: {reason}"))?;
         machine.storage.remote = Some(found);
     }
+    machine.storage.remote = machine.storage.remote.map(|remote| remote.with_route(&Root::default()));
     Ok((machine, cpus))
 }
 
@@ -62,6 +63,10 @@ impl Options {
     pub fn header(&self, peer: Option<&Peer>) -> Result<Header> {
         let selected = plan::select(&self.selection)?;
         let (mut machine, cpus) = described(&self.folder, self.remote.as_ref(), self.cpu)?;
+        let real = peer.filter(|peer| peer.kind != PeerKind::Virtual);
+        machine.peer_route = real
+            .and_then(|peer| peer.address.parse().ok())
+            .map(|address| Route::to(&Root::default(), address));
         let seed = self.seed.unwrap_or_else(fresh_seed);
         let points = self.planned(&selected, &machine, peer.is_some(), seed);
         let budget = self.budget.unwrap_or_else(|| plan::default_budget(&selected, self.effort));

@@ -1,7 +1,21 @@
-//! The forms of reading the counter that `timing_overhead` compares: each a pair of readings with nothing between.
+//! The forms of reading the counter that `timing_overhead` compares: each a pair of readings with nothing between, and around
+//! work whose instructions wait for each other.
 
-/// A pair of readings with nothing between; its difference in ticks.
+/// A pair of readings; its difference in ticks.
 pub type Pair = fn() -> i64;
+
+/// A form of reading.
+pub struct Form {
+    /// Its instructions before and after.
+    pub name: &'static str,
+    /// With nothing between.
+    pub pair: Pair,
+    /// Around [`MULTIPLICATIONS`] that wait for each other.
+    pub around: Pair,
+}
+
+/// The work that is read around, in multiplications.
+pub const MULTIPLICATIONS: u32 = 64;
 
 #[cfg(target_arch = "x86_64")]
 pub use x86::ALL;
@@ -14,24 +28,34 @@ pub use portable::ALL;
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::Pair;
+    use super::{Form, MULTIPLICATIONS};
     use core::arch::asm;
 
-    /// Every form, by the name of its instructions before and after.
-    pub const ALL: &[(&str, Pair)] = &[
-        ("rdtsc", bare),
-        ("rdtscp", rdtscp),
-        ("lfence-rdtsc-lfence rdtscp-lfence", fenced),
-        ("lfence-rdtsc-lfence nop rdtscp-lfence", fenced_with_nop),
-        ("mfence-lfence-rdtsc", mfence),
-        ("cpuid-rdtsc rdtscp-cpuid", paoloni),
-        ("cpuid-rdtsc rdtscp", paoloni_without_trailing),
+    const fn form(name: &'static str, [pair, around]: [super::Pair; 2]) -> Form {
+        Form { name, pair, around }
+    }
+
+    /// Every form.
+    pub const ALL: &[Form] = &[
+        form("rdtsc", [bare::<0>, bare::<MULTIPLICATIONS>]),
+        form("rdtscp", [rdtscp::<0>, rdtscp::<MULTIPLICATIONS>]),
+        form("lfence-rdtsc-lfence rdtscp-lfence", [fenced::<0>, fenced::<MULTIPLICATIONS>]),
+        form(
+            "lfence-rdtsc-lfence nop rdtscp-lfence",
+            [fenced_with_nop::<0>, fenced_with_nop::<MULTIPLICATIONS>],
+        ),
+        form("mfence-lfence-rdtsc", [mfence::<0>, mfence::<MULTIPLICATIONS>]),
+        form("cpuid-rdtsc rdtscp-cpuid", [paoloni::<0>, paoloni::<MULTIPLICATIONS>]),
+        form(
+            "cpuid-rdtsc rdtscp",
+            [paoloni_without_trailing::<0>, paoloni_without_trailing::<MULTIPLICATIONS>],
+        ),
     ];
 
     macro_rules! form {
         ($name:ident, [$($before:literal),*], [$($after:literal),*]) => {
-            /// Two readings with nothing between; the difference in ticks.
-            fn $name() -> i64 {
+            /// Two readings around so many multiplications; the difference in ticks.
+            fn $name<const WORK: u32>() -> i64 {
                 let (start, stop): (u64, u64);
                 // SAFETY: registers only; rbx, which the compiler reserves, is saved around CPUID.
                 unsafe {
@@ -39,9 +63,11 @@ mod x86 {
                         "mov {saved}, rbx",
                         $($before,)*
                         "shl rdx, 32", "or rdx, rax", "mov {start}, rdx",
+                        ".rept {work}", "imul {factor}, {factor}", ".endr",
                         $($after,)*
                         "mov rbx, {saved}",
                         saved = out(reg) _, start = out(reg) start, stop = out(reg) stop,
+                        work = const WORK, factor = inout(reg) 3_u64 => _,
                         out("rax") _, out("rcx") _, out("rdx") _, options(nostack)
                     );
                 }
@@ -80,22 +106,29 @@ mod x86 {
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64 {
-    use super::Pair;
+    use super::{Form, MULTIPLICATIONS};
     use core::arch::asm;
 
-    /// Every form, by the name of its instructions: bare, kept behind the work, and as the sampler reads it.
-    pub const ALL: &[(&str, Pair)] = &[("cntvct", bare), ("isb-cntvct", behind), ("isb-cntvct-isb", between)];
+    /// Every form: bare, kept behind the work, and as the sampler reads it.
+    pub const ALL: &[Form] = &[
+        Form { name: "cntvct", pair: bare::<0>, around: bare::<MULTIPLICATIONS> },
+        Form { name: "isb-cntvct", pair: behind::<0>, around: behind::<MULTIPLICATIONS> },
+        Form { name: "isb-cntvct-isb", pair: between::<0>, around: between::<MULTIPLICATIONS> },
+    ];
 
     macro_rules! form {
         ($name:ident, $before:literal, $after:literal) => {
-            /// Two readings with nothing between; the difference in ticks.
-            fn $name() -> i64 {
+            /// Two readings around so many multiplications; the difference in ticks.
+            fn $name<const WORK: u32>() -> i64 {
                 let (start, stop): (u64, u64);
                 // SAFETY: Linux lets user space read the virtual counter.
                 unsafe {
                     asm!(
-                        $before, "mrs {start}, cntvct_el0", $after, $before, "mrs {stop}, cntvct_el0", $after,
-                        start = out(reg) start, stop = out(reg) stop, options(nostack)
+                        $before, "mrs {start}, cntvct_el0", $after,
+                        ".rept {work}", "mul {factor}, {factor}, {factor}", ".endr",
+                        $before, "mrs {stop}, cntvct_el0", $after,
+                        start = out(reg) start, stop = out(reg) stop,
+                        work = const WORK, factor = inout(reg) 3_u64 => _, options(nostack)
                     );
                 }
                 stop.wrapping_sub(start) as i64
@@ -110,14 +143,40 @@ mod aarch64 {
 /// Elsewhere there is the counter as the sampler reads it.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod portable {
-    use super::Pair;
+    use super::{Form, MULTIPLICATIONS};
     use crate::sampling::clock::{Clock, Counter};
+    use std::hint::black_box;
 
     /// The one form.
-    pub const ALL: &[(&str, Pair)] = &[("counter", pair)];
+    pub const ALL: &[Form] = &[Form { name: "counter", pair: pair::<0>, around: pair::<MULTIPLICATIONS> }];
 
-    fn pair() -> i64 {
-        let start = Counter.start();
+    fn pair<const WORK: u32>() -> i64 {
+        let (start, mut factor) = (Counter.start(), 3_u64);
+        for _ in 0..WORK {
+            factor = black_box(factor.wrapping_mul(factor));
+        }
         Counter.stop().since(start).0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The least of many, which nothing has disturbed.
+    fn least(pair: Pair) -> i64 {
+        (0..10_000).map(|_| pair()).min().unwrap()
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn fenced_readings_see_the_work_between_them() {
+        let fenced = ALL.iter().find(|form| form.name == "lfence-rdtsc-lfence rdtscp-lfence").unwrap();
+        let (with, without) = (least(fenced.around), least(fenced.pair));
+        // Three cycles each on every core since 2008, and a core has at most some three cycles a tick.
+        assert!(
+            with - without > i64::from(MULTIPLICATIONS) / 2,
+            "{with} ticks around work, {without} around nothing"
+        );
     }
 }

@@ -1,38 +1,33 @@
 //! What does it cost to read a clock, and how finely does it tell time?
 
-use super::counter_forms::{self, Pair};
+mod around_work;
+mod points;
+
+use super::counter_forms::{self, Form};
 use super::mode_switch;
 use crate::experiment::{
-    About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, errno, said,
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
+    Prediction, Question, Requirement, Shown, Site, Workload, errno, said,
 };
 use crate::machine::{ClockReading, Machine};
 use crate::sampling::clock::kernel_clock;
+use points::{AROUND, COST, MEASURE, NAME, PAIR, READING, RESOLUTION};
 use std::cell::Cell;
 use std::hint::black_box;
-
-/// How the clock is read.
-const READING: Parameter =
-    Parameter { name: "reading", meaning: "the instructions or the call", scale: Scale::Name };
-/// What is asked about it.
-const MEASURE: Parameter = Parameter {
-    name: "measure",
-    meaning: "cost: a reading, many back to back; pair: what two readings with nothing between show; resolution: the \
-              smallest step other than zero",
-    scale: Scale::Name,
-};
 
 /// What is timed.
 pub struct TimingOverhead;
 
 static ABOUT: About = About {
-    name: "cpu/timing_overhead",
+    name: NAME,
     question: "What does reading a clock cost, and how finely does it tell time?",
-    operation: "one reading of the clock (cost), two with nothing between (pair), or the smallest step that successive \
+    operation: "one reading of the clock (cost), two with nothing between (pair) or with work between (around work), or the smallest step that successive \
                 readings show (resolution)",
     method: "Every form of reading is repeated back to back between two readings of the measuring clock: that is its \
              cost. What enters a measurement is the pair: the difference that the form itself shows between two \
-             consecutive readings. The resolution is the smallest difference other than zero.\n\nThe forms are those \
+             consecutive readings. The resolution is the smallest difference other than zero. Around work whose length is known it is \
+             seen whether a form keeps the work between its readings: a reading that does not wait is made before the work has \
+             ended.\n\nThe forms are those \
              of the reports: a bare `rdtsc`; `rdtscp`, which waits for earlier instructions; `lfence; rdtsc; lfence` \
              with `rdtscp; lfence`, which keeps the work in its place on both sides and is what Fathom itself uses; \
              `mfence; lfence; rdtsc`; on aarch64 `mrs cntvct_el0` with an `isb` before, on both sides or on none; the two CPUID forms (Paoloni 2010, with and without the trailing CPUID); and \
@@ -56,10 +51,6 @@ static ABOUT: About = About {
     ]),
 };
 
-const COST: &str = "cost";
-const PAIR: &str = "pair";
-const RESOLUTION: &str = "resolution";
-
 /// The kernel's clocks by name.
 const KERNEL_CLOCKS: [(&str, libc::clockid_t); 7] = [
     ("monotonic", libc::CLOCK_MONOTONIC),
@@ -80,9 +71,10 @@ impl Experiment for TimingOverhead {
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
-        let counter = counter_forms::ALL.iter().flat_map(|(name, _)| {
+        let counter = counter_forms::ALL.iter().flat_map(|Form { name, .. }| {
             // What a no-op between two readings adds (report 000 asks) is seen in the pair alone.
-            let measures: &[&str] = if name.contains("nop") { &[PAIR] } else { &[COST, PAIR, RESOLUTION] };
+            let measures: &[&str] =
+                if name.contains("nop") { &[PAIR] } else { &[COST, PAIR, AROUND, RESOLUTION] };
             measures.iter().map(|measure| Point::new().named(&READING, name).named(&MEASURE, measure))
         });
         let kernel = KERNEL_CLOCKS.iter().flat_map(|(name, _)| {
@@ -93,9 +85,13 @@ impl Experiment for TimingOverhead {
         counter.chain(kernel).collect()
     }
 
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        if point.name(&MEASURE) == AROUND { Effort::Standard } else { Effort::Quick }
+    }
+
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         let reading = point.name(&READING);
-        let form = counter_forms::ALL.iter().any(|(name, _)| *name == reading);
+        let form = counter_forms::ALL.iter().any(|form| form.name == reading);
         let architecture = form.then_some(Requirement::Architecture(HERE));
         let instruction = reading.contains("rdtscp").then_some(Requirement::Instructions("rdtscp"));
         architecture.into_iter().chain(instruction).collect()
@@ -141,10 +137,10 @@ impl Experiment for TimingOverhead {
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let reading = point.name(&READING);
         let measure = point.name(&MEASURE);
-        point.ensure_variant(&MEASURE, &[COST, PAIR, RESOLUTION])?;
-        if let Some((_, pair)) = counter_forms::ALL.iter().find(|(name, _)| *name == reading) {
+        point.ensure_variant(&MEASURE, &[COST, PAIR, AROUND, RESOLUTION])?;
+        if let Some(form) = counter_forms::ALL.iter().find(|form| form.name == reading) {
             let ns_per_tick = 1e9 / site.ticks_per_second;
-            return Ok(form_workload(*pair, measure, ns_per_tick));
+            return Ok(form_workload(form, measure, ns_per_tick));
         }
         let unknown = || Failure::no_variant(&READING, reading);
         let (name, way) = reading.split_once(" by ").ok_or_else(unknown)?;
@@ -175,7 +171,7 @@ impl Experiment for TimingOverhead {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        read_by_the_kernel(known).into_iter().collect()
+        around_work::kept_between(known).into_iter().chain(read_by_the_kernel(known)).collect()
     }
 }
 
@@ -233,6 +229,9 @@ fn advance(reading: &str) -> (f64, f64) {
 fn predicted_cost(reading: &str, measure: &str, known: &Known) -> Prediction {
     match KERNEL_CLOCKS.iter().find(|(name, _)| reading.starts_with(&format!("{name} by"))) {
         Some((clock, _)) => predicted_kernel_clock(clock, reading.ends_with("syscall"), known),
+        None if measure == AROUND => {
+            around_work::predicted(predicted_form(reading, PAIR, known), reading, known)
+        }
         None => predicted_form(reading, measure, known),
     }
 }
@@ -302,9 +301,10 @@ fn predicted_tick(known: &Known) -> Prediction {
     Prediction::new().hardware("smallest visible step", 1.0, tick)
 }
 
-fn form_workload<'site>(pair: Pair, measure: &str, ns_per_tick: f64) -> Workload<'site> {
+fn form_workload<'site>(form: &Form, measure: &str, ns_per_tick: f64) -> Workload<'site> {
+    let pair = if measure == AROUND { form.around } else { form.pair };
     match measure {
-        PAIR => {
+        PAIR | AROUND => {
             let negative = std::rc::Rc::new(Cell::new(0_u32));
             let counted = negative.clone();
             let observe = move || {

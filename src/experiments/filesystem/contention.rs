@@ -1,5 +1,6 @@
 //! What do processes that read at the same time cost one another?
 
+mod competition;
 mod findings;
 mod points;
 mod predicted;
@@ -14,9 +15,9 @@ use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::test_file::blocks::Order;
 use points::{
-    ALL_RANDOM, ALL_SEQUENTIAL, BLOCK, COUNTS, EACH, FEW_COUNTS, FIGURE, FILE, OTHER_FILES, PATTERN,
-    PATTERNS, PROCESSES, QUICK_COUNTS, RANDOM_AMONG, SEQUENTIAL_AMONG, TOGETHER, UNFAIRNESS, USUAL_FILE,
-    point,
+    ALL_RANDOM, ALL_SEQUENTIAL, BLOCK, COUNTS, EACH, FEW_COUNTS, FIGURE, FILE, NAME, OTHER_FILE_COUNT,
+    OTHER_FILES, PATTERN, PATTERNS, PROCESSES, QUICK_COUNTS, RANDOM_AMONG, SEQUENTIAL_AMONG, TOGETHER,
+    UNFAIRNESS, USUAL_FILE, point,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -26,7 +27,7 @@ use std::time::Duration;
 pub struct Contention;
 
 static ABOUT: About = About {
-    name: "filesystem/contention",
+    name: NAME,
     question: "What do processes that read at the same time cost one another?",
     operation: "one block of 4 KiB read by a process while all others read",
     method: "Each process has a file of its own and reads blocks of 4 KiB from the device (O_DIRECT), over and over, in \
@@ -100,6 +101,7 @@ impl Experiment for Contention {
         let (count, pattern) = (point.number(&PROCESSES), point.name(&PATTERN));
         let ours = COUNTS.contains(&count);
         match point.name(&FIGURE) {
+            _ if point.number(&FILE) == OTHER_FILES[0] && count == OTHER_FILE_COUNT => Effort::Standard,
             _ if point.number(&FILE) != USUAL_FILE => Effort::Thorough,
             // Numbers that are not in the usual sweep were asked for.
             _ if !ours => Effort::Quick,
@@ -178,7 +180,7 @@ impl Experiment for Contention {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        findings::findings(known)
+        findings::findings(known).into_iter().chain(competition::findings(known)).collect()
     }
 
     /// A rotating disk needs half a second for every block of fifty processes; files are made in the first trial.

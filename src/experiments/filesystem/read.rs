@@ -1,5 +1,6 @@
 //! What does reading a block of a file cost, by the layer that serves it?
 
+mod growth;
 mod layers;
 mod points;
 mod predicted;
@@ -146,7 +147,7 @@ impl Experiment for Read {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        layers::findings(known)
+        layers::findings(known).into_iter().chain(growth::findings(known)).collect()
     }
 
     /// Making a file of a gibibyte on a slow disk, and evicting it, takes longer than observing.

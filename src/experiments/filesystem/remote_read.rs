@@ -44,7 +44,8 @@ static ABOUT: About = About {
              not known.\n\n\
              With `file` the beginning of the file of that size is read as a file of that size would be: all of its blocks, in \
              sequence or at random.\n\n\
-             `no data` is the smallest exchange that the protocol has (sftp: FSTAT, NFS: NULL, SMB: ECHO): network and \
+             `no data` is the smallest exchange that the protocol has (sftp: FSTAT, NFS: NULL, SMB: ECHO; through a mount of NFS or SMB statx with \
+             `AT_STATX_FORCE_SYNC`, for which the caller must be seen to have waited): network and \
              protocol without a file. A local file read in the same way in the same run is what the network's share is \
              told against. Nothing is pinned: the kernel's network threads, ssh and daemons of mounts work beside.",
     caveats: "A server may read ahead and cache beyond what its page cache shows, in a controller or, of a virtual \
@@ -125,7 +126,11 @@ impl Experiment for RemoteRead {
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         match point.name(&STATE) {
-            NO_DATA => vec![Check::witnessed("requests sent per exchange", seen, "requests", 1.0, 1.0)],
+            NO_DATA => {
+                let requests = Check::witnessed("requests sent per exchange", seen, "requests", 1.0, 1.0);
+                let waited = point.name(&PROTOCOL).ends_with(" mount").then(|| answered_elsewhere(seen));
+                std::iter::once(requests).chain(waited).collect()
+            }
             state => reading::evidence(point.number(&BLOCK), point.number(&QUEUE_DEPTH), state, seen),
         }
     }
@@ -138,6 +143,12 @@ impl Experiment for RemoteRead {
         // Connecting, and bringing a far server to the state that is asked for, take round trips of their own.
         Duration::from_secs(40)
     }
+}
+
+/// What this machine itself remembers of a file is told without waiting.
+fn answered_elsewhere(seen: &Observed) -> Check {
+    let claim = "the answer came from elsewhere: times that the caller slept, per exchange";
+    Check::within(claim, seen.per_operation(seen.counters.voluntary_switches), 0.5, 100.0)
 }
 
 /// Refuses a point that is read through something else than the file is.
@@ -189,4 +200,47 @@ fn exchange(file: &RemoteFile) -> Result<Workload<'static>, Failure> {
     let counted = Rc::clone(&client);
     let exchanges = move |n| (0..n).try_for_each(|_| client.borrow_mut().exchange());
     Ok(Workload::each(exchanges).witnessed(move || vec![("requests", counted.borrow().requests() as f64)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::points::no_data;
+    use super::*;
+    use crate::experiment::Access;
+
+    #[test]
+    fn a_mount_of_the_kernel_is_asked_without_data_and_one_of_a_daemon_is_not() {
+        let remote = |through: &str| Remote {
+            address: RemoteAddress::Mounted("/mnt".into()),
+            through: through.to_owned(),
+            source: None,
+            options: None,
+            here: false,
+            route: None,
+        };
+        let asked = |through: &str| points(&remote(through)).contains(&no_data(through));
+        assert!(asked("NFS mount") && asked("SMB mount") && !asked("sshfs mount"));
+    }
+
+    #[test]
+    fn attributes_that_nobody_waited_for_were_not_the_servers() {
+        let holds = |slept| {
+            let mut seen = Observed { operations: 100, ..Observed::default() };
+            seen.counters.voluntary_switches = slept;
+            seen.witnessed.insert("requests".to_owned(), 100.0);
+            RemoteRead.evidence(&no_data("NFS mount"), &seen).iter().all(|check| check.holds)
+        };
+        assert!(holds(100) && !holds(1));
+    }
+
+    #[test]
+    fn attributes_can_be_asked_for_anew_wherever_the_kernel_has_the_call() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "x").unwrap();
+        let mut client = remote::connect(&RemoteAddress::Mounted(path.clone()), &Access::default()).unwrap();
+        client.open(&path.to_string_lossy()).unwrap();
+        client.exchange().unwrap();
+        assert_eq!(client.requests(), 1);
+    }
 }

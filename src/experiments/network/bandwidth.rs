@@ -20,8 +20,8 @@ use crate::experiment::{
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use points::{
-    ACKNOWLEDGED, CHUNK, DIRECTION, FIGURE, LOSS, MESSAGES, PIPE, RAMP, RECEIVE, RECEIVER, SEND, SENDER,
-    START, STEADY, STREAMS, TCP, TRANSPORT, UDP, UNIX, WHOLE,
+    ACKNOWLEDGED, CHUNK, DIRECTION, FIGURE, LOSS, MESSAGES, PIPE, RAMP, READ, RECEIVE, RECEIVER, SEND,
+    SENDER, START, STEADY, STREAMS, TCP, TRANSPORT, UDP, UNIX, WHOLE,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -40,7 +40,7 @@ static ABOUT: About = About {
              least (100 ms with a peer) and four chunks (with a peer at most 4 MiB, or one chunk). Cut into forty \
              intervals, its beginning is left out by the marginal standard error rule (White 1997): from where on the mean \
              of the rest is known best. `steady` is all bytes over all time after that; the processor time is that of the \
-             same transfer. `window` shows the beginning itself, and `ramp` its length.\n\nWhere a TCP stream stays on this \
+             same transfer, and so is what a read of the receiver brings. `window` shows the beginning itself, and `ramp` its length.\n\nWhere a TCP stream stays on this \
              machine, its receiver does not read for the first 10 ms, in which the sender fills its buffers (not where the \
              beginning or the whole is asked for). Without that a sender that is slower than what it sends over shows \
              congestion control no limit, and BBR stays in its startup, which does not pace, for as long as chance wants: \
@@ -54,11 +54,12 @@ static ABOUT: About = About {
              `splice` send a file in memory, `MSG_ZEROCOPY` lends memory to the kernel. UDP sends as fast as it can: \
              `steady` is what arrives, `loss` what does not, in parts of a million.",
     caveats: "`TCP, a byte back per chunk` is report 000's: chunks of 16,000,000 bytes, each acknowledged by one byte, \
-              with buffers of as much asked for; it contains a round trip per chunk. `whole` over 1 MiB messages is \
+              with buffers of as much asked for (and had, \
+              whatever the system's limit, with the privilege CAP_NET_ADMIN; otherwise up to that limit); it contains a round trip per chunk. `whole` over 1 MiB messages is \
               report 001's (10,240 of them; fewer where time is short): its slow beginning is part of it. Over loopback \
               both sides, and the kernel's work for each, share this machine's processors and memory. Several streams \
               run wherever the scheduler likes.",
-    version: 2,
+    version: 3,
     parameters: &[TRANSPORT, PATH, DIRECTION, CHUNK, STREAMS, FIGURE, START, MESSAGES],
     trends: &[],
     shown: Shown::by(&[
@@ -125,6 +126,7 @@ impl Experiment for Bandwidth {
         match point.name(&FIGURE) {
             SENDER | RECEIVER | RAMP => Unit::Nanoseconds,
             LOSS => Unit::PartsPerMillion,
+            READ => Unit::Bytes,
             _ => Unit::BytesPerSecond,
         }
     }

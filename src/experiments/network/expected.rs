@@ -4,6 +4,7 @@ use super::path::{LOOPBACK, WITHIN};
 use super::round_trip::{PIPE, UNIX, closed, ping};
 use crate::experiment::{Basis, Known, Placement};
 use crate::experiments::cpu::context_switch;
+use crate::machine::{Adapter, Fact};
 
 /// What it takes until the other side runs, nanoseconds: a switch on one CPU, a wake-up on another.
 pub fn hand_over(placement: Placement, known: &Known) -> (&'static str, Basis) {
@@ -80,26 +81,28 @@ pub fn packet_ns(known: &Known) -> Basis {
     measured.unwrap_or_else(|| Basis::assumed(ns, reason))
 }
 
-/// Bits per second of the fastest adapter that is up and tells its rate; of none, that of the usual one.
+/// Bits per second of the adapter that leads to the peer; where that tells none, that of the usual one.
 pub fn link_rate(known: &Known) -> Basis {
     match adapter(known) {
-        Some((name, rate)) => {
-            Basis::fact(rate, &format!("the rate of {name}, the fastest adapter that is up"))
+        Some((adapter, rate)) => {
+            Basis::fact(rate, &format!("the rate of {}, {}", adapter.name, chosen(known)))
         }
-        None => Basis::assumed(1e9, "no adapter tells its rate; 1 Gbit/s is what most have"),
+        None => Basis::assumed(1e9, "no adapter on the way tells its rate; 1 Gbit/s is what most have"),
     }
 }
 
-/// The fastest adapter that is up and tells its rate, with that, bits per second.
-pub fn adapter(known: &Known) -> Option<(String, f64)> {
-    let up = known
-        .machine
-        .network
-        .iter()
-        .filter(|adapter| adapter.state.value().is_some_and(|state| state == "up"));
-    let rated =
-        up.filter_map(|adapter| Some((adapter.name.clone(), *adapter.speed_bits_per_second.value()? as f64)));
-    rated.max_by(|one, other| one.1.total_cmp(&other.1))
+/// The adapter that leads to the peer, or where the way is not known the fastest that is up; with its rate, bits per second.
+pub fn adapter<'known>(known: &'known Known) -> Option<(&'known Adapter, f64)> {
+    let (adapter, rate) = known.machine.adapter_of(known.machine.peer_route.as_ref())?;
+    Some((adapter, rate as f64))
+}
+
+/// Why it is that adapter.
+pub fn chosen(known: &Known) -> &'static str {
+    match known.machine.peer_route.as_ref().and_then(Fact::value) {
+        Some(_) => "which leads to the peer",
+        None => "the fastest adapter that is up; whether it leads to the peer is not known",
+    }
 }
 
 /// A local network there and back, nanoseconds: for hosts that no measurement has reached yet.

@@ -1,48 +1,25 @@
 //! Echo: every message comes back.
 
 use super::place::Place;
-use super::running::{Running, Tally};
+use super::running::Running;
+use super::stream::{StreamOptions, accept_all};
 use crate::experiment::Failure;
-use crate::peer::waking::waker;
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
-use std::sync::Arc;
+use std::net::UdpSocket;
 use std::sync::atomic::Ordering;
 
-/// Over a stream, one connection at a time.
-pub fn tcp(bytes: usize, place: &Place) -> Result<Running, Failure> {
-    let listener = TcpListener::bind(place.any_port()).map_err(|error| broke("bind", &error))?;
-    let address = listener.local_addr().map_err(|error| broke("getsockname", &error))?;
-    let mut running = Running::new(address.port());
-    let wake = waker(&listener).map_err(|error| broke("dup of a socket", &error))?;
-    let waking = running.tally().on_end(wake);
-    let guests = place.clone();
-    running.thread(place, move |tally| {
-        let _waking = waking;
-        while !tally.is_ending() {
-            let (stream, caller) = listener.accept().map_err(|error| broke("accept", &error))?;
-            if !tally.is_ending() && guests.serves(caller.ip()) {
-                converse(stream, bytes, tally)?;
-            }
+/// Over streams, each served in a thread of its own.
+pub fn tcp(bytes: u32, place: &Place) -> Result<Running, Failure> {
+    accept_all(StreamOptions { chunk: bytes, buffers: None }, place, move |mut stream, tally| {
+        let mut message = vec![0; bytes as usize];
+        loop {
+            stream.read_exact(&mut message)?;
+            stream.write_all(&message)?;
+            tally.messages.fetch_add(1, Ordering::Relaxed);
+            tally.received_bytes.fetch_add(u64::from(bytes), Ordering::Relaxed);
+            tally.sent_bytes.fetch_add(u64::from(bytes), Ordering::Relaxed);
         }
-        Ok(())
-    })?;
-    Ok(running)
-}
-
-fn converse(mut stream: TcpStream, bytes: usize, tally: &Arc<Tally>) -> Result<(), Failure> {
-    stream.set_nodelay(true).map_err(|error| broke("TCP_NODELAY", &error))?;
-    let other = stream.try_clone().map_err(|error| broke("dup of a socket", &error))?;
-    let _waking = tally.on_end(move || drop(other.shutdown(Shutdown::Both)));
-    tally.connections.fetch_add(1, Ordering::Relaxed);
-    let mut message = vec![0; bytes];
-    // The client's going ends the conversation, in whatever way it goes.
-    while stream.read_exact(&mut message).and_then(|()| stream.write_all(&message)).is_ok() {
-        tally.messages.fetch_add(1, Ordering::Relaxed);
-        tally.received_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        tally.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-    }
-    Ok(())
+    })
 }
 
 /// Over datagrams. Each goes back to where it came from, as long as it is.
@@ -79,6 +56,25 @@ fn broke(attempt: &str, error: &std::io::Error) -> Failure {
 mod tests {
     use super::super::{Service, Transport, serve};
     use super::*;
+    use std::net::TcpStream;
+    use std::time::Duration;
+
+    #[test]
+    fn clients_are_served_beside_each_other() {
+        let service = Service::Echo { transport: Transport::Tcp, bytes: 1 };
+        let running = serve(&service, &Place::loopback(None)).unwrap();
+        let connect = || {
+            let stream = TcpStream::connect(("127.0.0.1", running.port())).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+            stream
+        };
+        let (_first, mut second) = (connect(), connect());
+        second.write_all(b"2").unwrap();
+        let mut back = [0];
+        second.read_exact(&mut back).expect("the second client is answered while the first is silent");
+        assert_eq!(&back, b"2");
+        assert_eq!(running.stop().connections, 2);
+    }
 
     #[test]
     fn what_is_sent_comes_back_and_is_counted_and_nothing_listens_afterwards() {

@@ -85,7 +85,7 @@ const LARGEST_DATAGRAM: u32 = 65_507;
 pub fn serve(service: &Service, place: &Place) -> Result<Running, Failure> {
     ensure_bounded(service)?;
     match service {
-        Service::Echo { transport: Transport::Tcp, bytes } => echo::tcp(*bytes as usize, place),
+        Service::Echo { transport: Transport::Tcp, bytes } => echo::tcp(*bytes, place),
         Service::Echo { transport: Transport::Udp, bytes } => echo::udp(*bytes as usize, place),
         Service::Sink { stream, acknowledged, reads_after_ns } => {
             sink::begin(*stream, *acknowledged, Duration::from_nanos(*reads_after_ns), place)

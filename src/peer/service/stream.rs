@@ -7,6 +7,7 @@ use crate::peer::waking::waker;
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -30,12 +31,17 @@ const BACKLOG: i32 = 128;
 
 impl StreamOptions {
     /// A socket of this kind for an address. The size of buffers must be set before a connection is made, for it decides
-    /// the window that is offered (tcp(7)).
+    /// the window that is offered (tcp(7)). With the privilege `CAP_NET_ADMIN` it is had whatever the system's limits are, which
+    /// stay as they are; without, at most these (socket(7)).
     pub fn socket(&self, address: SocketAddr) -> std::io::Result<Socket> {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
         if let Some(bytes) = self.buffers {
-            socket.set_send_buffer_size(bytes as usize)?;
-            socket.set_recv_buffer_size(bytes as usize)?;
+            if set(&socket, libc::SO_SNDBUFFORCE, bytes).is_err() {
+                socket.set_send_buffer_size(bytes as usize)?;
+            }
+            if set(&socket, libc::SO_RCVBUFFORCE, bytes).is_err() {
+                socket.set_recv_buffer_size(bytes as usize)?;
+            }
         }
         Ok(socket)
     }
@@ -46,6 +52,22 @@ impl StreamOptions {
         socket.listen(BACKLOG)?;
         Ok(socket.into())
     }
+}
+
+/// Sets an option of a socket that is a number.
+fn set(socket: &Socket, option: libc::c_int, value: u32) -> std::io::Result<()> {
+    let value = value as libc::c_int;
+    // SAFETY: the option is a c_int, which lives across the call.
+    let done = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            option,
+            (&raw const value).cast(),
+            size_of_val(&value) as libc::socklen_t,
+        )
+    };
+    if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
 /// Listens, and serves every connection with `serve` in a thread of its own. A connection that breaks is the client's
@@ -97,4 +119,22 @@ fn serve_connection(
 
 fn broke(attempt: &str, error: &std::io::Error) -> Failure {
     Failure::Broke(format!("a stream service: {attempt}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_as_large_as_asked_wherever_that_is_allowed() {
+        let asked = 64 << 20;
+        let options = StreamOptions { chunk: 1, buffers: Some(asked) };
+        let socket = options.socket(Place::loopback(None).any_port()).unwrap();
+        if set(&socket, libc::SO_SNDBUFFORCE, asked).is_err() {
+            return;
+        }
+        let fresh = options.socket(Place::loopback(None).any_port()).unwrap();
+        let granted = [fresh.send_buffer_size().unwrap(), fresh.recv_buffer_size().unwrap()];
+        assert!(granted.iter().all(|bytes| *bytes >= asked as usize), "{granted:?}");
+    }
 }

@@ -107,10 +107,12 @@ const FIGURES: &[Picture] = &[
         "size of the file",
         Scale::Bytes,
     ),
-    Picture::not(
+    Picture::swept(
         4,
         "time of a block, in order and shuffled, against file size, remote",
-        "one remote file is read here, not files of all sizes",
+        "remote file read",
+        "size of the file",
+        Scale::Bytes,
     ),
     Picture::swept(
         5,

@@ -6,18 +6,17 @@ use crate::machine::{self, Machine};
 use crate::quantity::Unit;
 use crate::remote::{self, Client, read_block};
 use crate::replicate::past_cache::{Blocks, opened};
-use crate::replicate::sweep::{point, remote_block, served_block};
+use crate::replicate::sweep::{beginnings, point, remote_block, served_block};
 use crate::replicate::timer::without_trailing_cpuid as timed;
-use crate::replicate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, tasks,
-};
+use crate::replicate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, tasks};
 use crate::test_file::blocks::below;
 use crate::test_file::{Room, TestFile, served};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::time::Duration;
 
-const MEAN: Fit = Fit::Mean(Deviation::Sample);
+/// Of a file whose size is not told, over all sizes.
+const MEAN: Fit = Fit::MeanOver { from: 0.0, to: f64::MAX };
 /// What is read at once, bytes; the report does not say.
 const BLOCK: usize = 4096;
 /// What is read at once of a remote file, bytes.
@@ -55,7 +54,8 @@ static READING_AWAY: Method = Method {
     name: "remote file read",
     text: "A file on an NFS server in the same wireless network, read in blocks of 1 MB, in sequence and at random; caches of both \
            machines dropped before each test; ten trials.",
-    differs: "The file is the one that --remote names, or one made in its folder, through whatever it is reached by. This machine's \
+    differs: "Sizes are beginnings, by doubling up to 64 MiB, of the file that --remote names, or of one made in its folder, through whatever \
+              it is reached by; theirs are not told. This machine's \
               cache of it is dropped; the server's is not in our hands, and its memory may answer.",
     placement: Placement::Free,
     needs: &[Requirement::Remote],
@@ -255,30 +255,30 @@ fn reading_away(stage: &Stage) -> Result<Series, Failure> {
     let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
     let mut client = remote::connect(&file.address, &file.access)?;
     client.open(&remote::path(&file.address))?;
-    let whole = whole_blocks(file)?;
-    let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
-    let forward = trials(|| pass(client.as_mut(), &(0..whole).collect::<Vec<_>>(), tick_ns))?;
-    let anywhere = trials(|| {
-        let order: Vec<u64> = (0..whole).map(|_| below(&mut chance, whole)).collect();
-        pass(client.as_mut(), &order, tick_ns)
-    })?;
-    let local = local_block(stage, tick_ns)?;
-    let more = forward.iter().map(|remote| remote - local).collect();
-    let series =
-        Series::default().and(SEQUENTIAL, 0.0, forward).and(RANDOM, 0.0, anywhere).and(MORE, 0.0, more);
+    ensure_a_block(file)?;
+    let (mut chance, local) = (SplitMix64::seed_from_u64(stage.site.seed), local_block(stage, tick_ns)?);
+    let mut series = Series::default();
+    for bytes in beginnings((1..=6).map(|power| LARGE << power), file.bytes / LARGE * LARGE) {
+        let whole = bytes / LARGE;
+        let forward = trials(|| pass(client.as_mut(), &(0..whole).collect::<Vec<_>>(), tick_ns))?;
+        let anywhere = trials(|| {
+            let order: Vec<u64> = (0..whole).map(|_| below(&mut chance, whole)).collect();
+            pass(client.as_mut(), &order, tick_ns)
+        })?;
+        let more = forward.iter().map(|remote| remote - local).collect();
+        let at = bytes as f64;
+        series = series.and(SEQUENTIAL, at, forward).and(RANDOM, at, anywhere).and(MORE, at, more);
+    }
     Ok(series.seen_where(priority))
 }
 
-/// Blocks of 1 MiB that a pass reads.
-fn whole_blocks(file: &RemoteFile) -> Result<u64, Failure> {
-    const MOST: u64 = 64;
-    match file.bytes / LARGE {
-        0 => Err(Failure::Unsupported(format!(
-            "the remote file has {} bytes, less than one block of 1 MiB",
-            file.bytes
-        ))),
-        some => Ok(some.min(MOST)),
+/// Refuses a file without a block of 1 MiB.
+fn ensure_a_block(file: &RemoteFile) -> Result<(), Failure> {
+    if file.bytes >= LARGE {
+        return Ok(());
     }
+    let bytes = file.bytes;
+    Err(Failure::Unsupported(format!("the remote file has {bytes} bytes, less than one block of 1 MiB")))
 }
 
 /// The mean time of a block that this machine had forgotten before.

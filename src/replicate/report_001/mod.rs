@@ -7,8 +7,9 @@ mod memory;
 mod network;
 mod trials;
 
-use super::{Picture, Report, Row};
+use super::{Drawn, Picture, Report, Row, Shape};
 use crate::experiment::Scale;
+use crate::quantity::Unit;
 
 /// The report.
 pub const REPORT: Report = Report {
@@ -95,11 +96,16 @@ const FIGURES: &[Picture] = &[
         "size of the file",
         Scale::Bytes,
     ),
-    Picture::not(
-        5,
-        "time of a block, sequential and random, against file size, remote",
-        "one remote file is read here, not files of all sizes",
-    ),
+    Picture {
+        number: 5,
+        shows: "time of a block, sequential and random, against file size, remote",
+        drawn: Drawn::By {
+            method: "remote file read",
+            variant: |name| name != "penalty",
+            unit: Unit::Nanoseconds,
+            shape: Shape::Sweep("size of the file", Scale::Bytes),
+        },
+    },
     Picture::swept(
         6,
         "time of a block, sequential and random, against processes",

@@ -7,7 +7,7 @@ use crate::peer::ping::Ping;
 use crate::quantity::Unit;
 use crate::remote::{self, Client, read_block};
 use crate::replicate::past_cache::{Blocks, forgotten, opened};
-use crate::replicate::sweep::{point, served_block};
+use crate::replicate::sweep::{beginnings, point, served_block};
 use crate::replicate::timer::fenced as timed;
 use crate::replicate::{
     Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, tasks,
@@ -19,6 +19,8 @@ use rand_xoshiro::rand_core::SeedableRng;
 use std::time::Duration;
 
 const MEAN: Fit = Fit::Mean(Deviation::None);
+/// Of files of every size.
+const OVER_SIZES: Fit = Fit::MeanOver { from: 0.0, to: f64::MAX };
 /// What is read at once, bytes.
 const BLOCK: usize = 4096;
 const SEQUENTIAL: &str = "sequential";
@@ -54,7 +56,8 @@ static READING: Method = Method {
 static READING_AWAY: Method = Method {
     name: "remote file read",
     text: "The same over SFTP from a machine on the campus, with the caches of this machine dropped.",
-    differs: "The file is the one that --remote names, or one made in its folder, through whatever it is reached by. With --quick \
+    differs: "Sizes are beginnings of the file that --remote names, or of one made in its folder, through whatever it is reached by; reads beyond \
+              the end begin anew, out of whatever cache has them by then. With --quick \
               100 reads take the place of 1000.",
     placement: Placement::OneCpu,
     needs: &[Requirement::Remote],
@@ -132,7 +135,7 @@ pub const REMOTE_IN_SEQUENCE: Row = Row {
     per: "block",
     theirs: Theirs::NotPrinted("only in a picture"),
     replica: Replica::By(&READING_AWAY),
-    statistic: Statistic::variant(SEQUENTIAL, MEAN),
+    statistic: Statistic::variant(SEQUENTIAL, OVER_SIZES),
     fathom: SameQuestion::Point("filesystem/remote_read", |machine| far(SEQUENTIAL, machine)),
     misleads: "The server's disk, its cache, the ciphers and the network are timed as one; Fathom's figure is of blocks that the server has in \
                memory, and has the exchange without data beside it.",
@@ -140,7 +143,7 @@ pub const REMOTE_IN_SEQUENCE: Row = Row {
 
 pub const REMOTE_AT_RANDOM: Row = Row {
     operation: "remote file read at random",
-    statistic: Statistic::variant(RANDOM, MEAN),
+    statistic: Statistic::variant(RANDOM, OVER_SIZES),
     fathom: SameQuestion::Point("filesystem/remote_read", |machine| far(RANDOM, machine)),
     ..REMOTE_IN_SEQUENCE
 };
@@ -246,23 +249,26 @@ fn reading_away(stage: &Stage) -> Result<Series, Failure> {
         None => return Err(Failure::Unsupported("no file over a network was named: --remote".to_owned())),
     };
     let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
-    let (whole, count) = (file.bytes / BLOCK as u64, stage.count(TRIALS as u64, 100) as usize);
-    if whole == 0 {
+    let count = stage.count(TRIALS as u64, 100) as usize;
+    if file.bytes < BLOCK as u64 {
         return Err(Failure::Unsupported("the remote file is smaller than a block of 4 KiB".to_owned()));
     }
     let mut client = remote::connect(&file.address, &file.access)?;
     client.open(&remote::path(&file.address))?;
     let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
-    let mut number = 0;
-    let mut next = || {
-        number += 1;
-        (number - 1) % whole
-    };
-    client.forget()?;
-    let forward = some_trials(count, || away(client.as_mut(), next(), tick_ns))?;
-    client.forget()?;
-    let anywhere = some_trials(count, || away(client.as_mut(), below(&mut chance, whole), tick_ns))?;
-    let series = Series::default().and(SEQUENTIAL, 0.0, forward).and(RANDOM, 0.0, anywhere);
+    let mut series = Series::default();
+    for bytes in beginnings(FILES, file.bytes) {
+        let (whole, mut number) = (bytes / BLOCK as u64, 0);
+        let mut next = || {
+            number += 1;
+            (number - 1) % whole
+        };
+        client.forget()?;
+        let forward = some_trials(count, || away(client.as_mut(), next(), tick_ns))?;
+        client.forget()?;
+        let anywhere = some_trials(count, || away(client.as_mut(), below(&mut chance, whole), tick_ns))?;
+        series = series.and(SEQUENTIAL, bytes as f64, forward).and(RANDOM, bytes as f64, anywhere);
+    }
     Ok(series.seen_where(priority))
 }
 

@@ -69,9 +69,11 @@ const FIGURES: &[Picture] = &[
         "size of the file",
         Scale::Bytes,
     ),
-    Picture::not(
+    Picture::swept(
         0,
         "time of a block against file size, remote",
-        "one remote file is read here, not files of all sizes",
+        "remote file read",
+        "size of the file",
+        Scale::Bytes,
     ),
 ];

@@ -178,9 +178,19 @@ const FIGURES: &[Picture] = &[
         shows: "distribution of the mean time of a block, remote",
         drawn: Drawn::By {
             method: "remote file read",
-            variant: |_| true,
+            variant: |name| !name.ends_with("by size"),
             unit: Unit::Nanoseconds,
             shape: Shape::Distribution(None),
+        },
+    },
+    Picture {
+        number: 0,
+        shows: "time of a block, sequential and random, against file size, remote",
+        drawn: Drawn::By {
+            method: "remote file read",
+            variant: |name| name.ends_with("by size"),
+            unit: Unit::Nanoseconds,
+            shape: Shape::Sweep("size of the file", Scale::Bytes),
         },
     },
     Picture {

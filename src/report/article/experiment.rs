@@ -5,7 +5,7 @@ use super::works::paragraphs;
 use super::{evidence, prediction, results, without};
 use crate::experiment::Finding;
 use crate::quantity::Unit;
-use crate::record::Method;
+use crate::record::{Excerpt, Method};
 use crate::report::paper::{Block, Figure, Key, Section, Table, Text, Tone};
 use crate::report::{figure, finding, run};
 use crate::results::{PointResult, Results};
@@ -42,7 +42,17 @@ fn method(method: Option<&Method>, first: Option<&PointResult>) -> Vec<Block> {
         }
         Block::Aside(Tone::Faint, said.into())
     });
-    text.map(Block::Paragraph).chain(version).collect()
+    let timed = method.and_then(|method| method.timed.as_ref()).map(excerpt);
+    text.map(Block::Paragraph).chain(timed).chain(version).collect()
+}
+
+fn excerpt(timed: &Excerpt) -> Block {
+    Block::Folded {
+        summary: Text::plain("What is timed, in the program's own words: ").and(Text::prose(&timed.of)),
+        long: false,
+        open: false,
+        blocks: vec![Block::Listing(timed.text.clone())],
+    }
 }
 
 /// Figures, then the tables that they are drawn from, then what has no value.

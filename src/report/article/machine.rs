@@ -8,7 +8,8 @@ use crate::results::Results;
 /// The first section.
 pub(super) fn of(found: &Results) -> Section {
     let header = &found.run.header;
-    let peer = header.peer.as_deref().map(description::of_peer).unwrap_or_default();
+    let route = header.machine.peer_route.as_ref();
+    let peer = header.peer.as_deref().map(|peer| description::of_peer(peer, route)).unwrap_or_default();
     let parts = description::sections(&header.machine).into_iter().chain(peer);
     let parts = parts.filter(|part| !part.rows.is_empty()).enumerate();
     let folded = |(place, part): (usize, description::Section)| Block::Folded {

@@ -255,6 +255,7 @@ pub(super) fn pages(memory: &Memory) -> Vec<Row> {
     let huge = &memory.transparent_huge_pages;
     let mut rows = vec![
         row("Base page", &memory.page_bytes, |bytes| size(*bytes)),
+        row("Page tables of all processes", &memory.page_table_bytes, |bytes| size(*bytes)),
         plain("Transparent huge pages", &huge.enabled),
         plain("Their defragmentation", &huge.defrag),
         plain("For shared memory", &huge.shmem),

@@ -9,7 +9,7 @@ pub use row::Row;
 use row::stated;
 use serde::Serialize;
 
-use crate::machine::Machine;
+use crate::machine::{Fact, Machine, Route};
 use crate::record::{Peer, PeerKind};
 
 /// A part of the description under a title.
@@ -42,17 +42,18 @@ pub fn sections(machine: &Machine) -> Vec<Section> {
 }
 
 /// The description of a run's second host: how it was reached, and its machine where it is another.
-pub fn of_peer(peer: &Peer) -> Vec<Section> {
+pub fn of_peer(peer: &Peer, route: Option<&Fact<Route>>) -> Vec<Section> {
     let kind = match peer.kind {
         PeerKind::Ssh => "a host where ssh has started it",
         PeerKind::ByHand => "a host where it was started by hand",
         PeerKind::Virtual => "a virtual peer: a network namespace of the machine that is measured",
     };
-    let reached = vec![
+    let mut reached = vec![
         stated("Kind", kind, "--peer"),
         stated("Asked for as", &*peer.wanted, "--peer"),
         stated("Address", &*peer.address, "the connection to it"),
     ];
+    reached.extend(route.map(|route| system::way("Way to it", route)));
     let machine = peer.machine.iter().flat_map(sections);
     let named = machine.map(|part| section(&format!("Peer: {}", part.title), part.rows));
     std::iter::once(section("Peer", reached)).chain(named).collect()

@@ -3,7 +3,7 @@
 use super::row::{Row, list, plain, row, stated};
 use crate::machine::{
     Adapter, Build, Conditions, CpuSet, Device, Fact, IdleState, Kernel, Machine, Privileges, Resource,
-    Storage, Virtualization,
+    Route, Storage, Virtualization,
 };
 use crate::quantity::declared::{bits_rate, on_off, percent, size, yes_no};
 
@@ -26,8 +26,29 @@ pub(super) fn storage(storage: &Storage) -> Vec<Row> {
     if let Some(remote) = &storage.remote {
         let source = remote.source.as_deref().unwrap_or("--remote");
         rows.push(stated("Read over a network", format!("{} ({})", remote.address, remote.through), source));
+        rows.extend(
+            remote
+                .options
+                .as_ref()
+                .map(|options| stated("Its options", options.clone(), "/proc/self/mountinfo")),
+        );
+        rows.extend(remote.route.as_ref().map(|route| way("Way to its server", route)));
     }
+    rows.extend(storage.other_disks.iter().map(|disk| {
+        let told =
+            [Some(disk.kind.clone()), disk.model.value().cloned(), disk.capacity_bytes.value().map(bytes)];
+        let told: Vec<String> = told.into_iter().flatten().collect();
+        stated(format!("Other disk {}", disk.name), told.join(", "), "/sys/block")
+    }));
     rows
+}
+
+/// The beginning of a way to another host.
+pub(super) fn way(name: &str, route: &Fact<Route>) -> Row {
+    row(name, route, |route| {
+        let first = if route.gateway { "through a gateway" } else { "on its own network" };
+        format!("by {}, {first}", route.adapter)
+    })
 }
 
 fn device(device: &Device, source: &str) -> Vec<Row> {
@@ -35,6 +56,7 @@ fn device(device: &Device, source: &str) -> Vec<Row> {
     let mut rows = vec![
         stated("Device", format!("{}, {}", device.name, device.kind), source),
         plain("Device model", &device.model),
+        plain("Turns in a minute", &device.turns_per_minute),
         plain("Device firmware", &device.firmware),
         row("Capacity", &device.capacity_bytes, bytes),
         plain("Scheduler", &device.scheduler),
@@ -60,6 +82,7 @@ fn adapter(adapter: &Adapter) -> Vec<Row> {
     let name = &adapter.name;
     vec![
         stated(name.as_str(), adapter.kind.as_str(), "/sys/class/net"),
+        plain(format!("{name} model"), &adapter.model),
         plain(format!("{name} driver"), &adapter.driver),
         row(format!("{name} speed"), &adapter.speed_bits_per_second, |rate| bits_rate(*rate)),
         plain(format!("{name} duplex"), &adapter.duplex),
@@ -104,6 +127,9 @@ pub(super) fn kernel(kernel: &Kernel) -> Vec<Row> {
         row("NMI watchdog", &kernel.nmi_watchdog, switch),
         list("Debugging built in", &kernel.debug_options),
         plain("TCP congestion control", &kernel.tcp_congestion_control),
+        row("Largest socket buffers", &kernel.socket_buffer_bytes, |[send, receive]| {
+            format!("{} for sending, {} for receiving", size(*send), size(*receive))
+        }),
         row("Local ports", &kernel.local_ports, |[first, last]| format!("{first} to {last}")),
     ]
 }
@@ -166,6 +192,7 @@ pub(super) fn conditions(conditions: &Conditions) -> Vec<Row> {
         }),
         row("Temperature", &conditions.temperature_celsius, |degrees| format!("{degrees:.0} °C")),
         row("On battery", &conditions.on_battery, |yes| yes_no(*yes)),
+        plain("Users logged in", &conditions.users),
         row("Up for", &conditions.uptime_seconds, |seconds| format!("{:.1} h", seconds / 3600.0)),
     ]
 }

@@ -59,6 +59,8 @@ pub enum Block {
     Heading(String),
     /// One below the other.
     List(Vec<Text>),
+    /// Lines of a program.
+    Listing(String),
     /// Figures of weight, each with what it is.
     Keys(Vec<(String, Text)>),
     /// A table.
@@ -171,7 +173,7 @@ impl Block {
                     block.walk(visit);
                 }
             }
-            Block::Heading(_) | Block::Works => {}
+            Block::Heading(_) | Block::Listing(_) | Block::Works => {}
         }
     }
 }

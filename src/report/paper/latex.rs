@@ -4,7 +4,7 @@
 
 use super::numbers::{Numbers, Place, TableNotes};
 use super::{Align, Block, Column, Document, Group, Key, Piece, Section, Sign, Table, Text, Weight};
-use crate::report::text::clean;
+use crate::report::text::{clean, cleaned};
 use std::fmt::Write;
 
 /// The tables, behind comments that say what they are of.
@@ -47,6 +47,14 @@ impl Form<'_> {
                 let items: String =
                     items.iter().map(|item| format!("\\item {}\n", self.phrase(item))).collect();
                 let _ = writeln!(self.text, "\n\\begin{{itemize}}\n{items}\\end{{itemize}}");
+            }
+            // Where a line would end what stands as it is written, there is none.
+            Block::Listing(lines) if !lines.contains("\\end{verbatim}") => {
+                let lines = cleaned(lines);
+                let _ = writeln!(
+                    self.text,
+                    "\n{{\\footnotesize\n\\begin{{verbatim}}\n{lines}\\end{{verbatim}}\n}}"
+                );
             }
             _ => {}
         }

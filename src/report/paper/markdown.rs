@@ -5,7 +5,7 @@ mod grid;
 
 use super::numbers::{Numbers, TableNotes};
 use super::{Align, Block, Document, Figure, Group, Key, Piece, Row, Section, Table, Text, Tone, Weight};
-use crate::report::text::{clean, escape};
+use crate::report::text::{clean, cleaned, escape};
 use grid::Line;
 use std::fmt::Write;
 
@@ -87,6 +87,9 @@ impl Form<'_> {
                 let _ = writeln!(self.text, "**{}**\n", plain(heading));
             }
             Block::List(items) => self.list(items.iter().map(|item| self.phrase(item)).collect()),
+            Block::Listing(lines) => {
+                let _ = writeln!(self.text, "{}", fenced(lines));
+            }
             Block::Keys(keys) => {
                 let item = |(value, meaning): &(String, Text)| {
                     format!("**{}** {}", plain(value), self.phrase(meaning))
@@ -250,9 +253,23 @@ fn code(text: &str) -> String {
     if safe.trim().is_empty() { String::new() } else { format!("`{safe}`") }
 }
 
+/// Lines as they are, within a fence that is longer than any in them.
+fn fenced(lines: &str) -> String {
+    let lines = cleaned(lines);
+    let longest = lines.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(3.max(longest + 1));
+    format!("{fence}\n{lines}{fence}\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fence_is_longer_than_any_within() {
+        assert_eq!(fenced("x"), "```\nx\n```\n");
+        assert_eq!(fenced("a\n````b"), "`````\na\n````b\n`````\n");
+    }
 
     #[test]
     fn a_name_cannot_become_markup() {

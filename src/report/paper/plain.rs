@@ -2,7 +2,7 @@
 
 use super::numbers::{Numbers, TableNotes};
 use super::{Align, Block, Document, Key, Piece, Section, Table, Text};
-use crate::report::text::{Style, clean, display_width, lines};
+use crate::report::text::{Style, clean, cleaned, display_width, lines};
 
 /// The document, in lines of at most `width` characters as far as words allow.
 pub fn render(document: &Document, width: usize) -> String {
@@ -51,6 +51,10 @@ impl Form<'_> {
                 for item in &items {
                     self.text += &self.style.wrapped("- ", item);
                 }
+                self.text.push('\n');
+            }
+            Block::Listing(lines) => {
+                cleaned(lines).lines().for_each(|line| self.text += &format!("    {line}\n"));
                 self.text.push('\n');
             }
             Block::Keys(keys) => {

@@ -24,10 +24,8 @@ pub(super) fn printed(compared: &Compared) -> Text {
 fn of_figure(figure: &'static Figure, row: &Row) -> Text {
     let cell = match (figure.value(), figure.unit().quantity()) {
         (Some(value), Some(unit)) => {
-            let sd = figure
-                .deviation()
-                .map(|sd| format!(" ± {}", Measure::of(unit, value.printed()).number(sd, None)));
             let measure = Measure::of(unit, value.printed());
+            let sd = figure.deviation().map(|sd| format!(" ± {}", measure.beside(sd, value.printed(), None)));
             Text::plain(format!(
                 "{}{} {}",
                 measure.number(value.printed(), None),
@@ -70,8 +68,8 @@ pub(super) fn replicated(compared: &Compared) -> Text {
 
 fn of_summary(summary: &Summary, row: &Row) -> Text {
     let measure = Measure::of(row.unit, summary.value);
-    let deviation =
-        summary.deviation.map(|sd| format!(" ± {}", measure.number(sd, None))).unwrap_or_default();
+    let beside = |sd| format!(" ± {}", measure.beside(sd, summary.value, summary.interval));
+    let deviation = summary.deviation.map(beside).unwrap_or_default();
     let number = measure.number(summary.value, summary.interval);
     Text::plain(format!("{number}{deviation} {}", measure.symbol))
 }

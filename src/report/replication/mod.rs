@@ -6,6 +6,7 @@ mod csv;
 mod figures;
 mod json;
 mod methods;
+mod runs;
 
 use self::cells::{found, operation, printed, ratio, replicated};
 use super::form::{Facts, Subject};
@@ -75,7 +76,7 @@ impl Subject for ReplicationReport<'_> {
         document.sections = vec![summary(report, replication, rows), misleading(rows)];
         document.sections.extend(figures::section(report, replication));
         document.sections.extend([
-            methods::section(report, replication, rows),
+            methods::section(report, replication, rows).with_all(runs::table(replication, rows)),
             Section::new(Key::of("works"), "References").with(Block::Works),
         ]);
         let tool = &replication.header.tool;
@@ -90,6 +91,7 @@ fn table_key() -> Key {
 
 fn summary(report: &Report, replication: &Replication, rows: &[Compared]) -> Section {
     let told = rows.iter().filter(|row| row.replicated.is_ok()).count();
+    let by_fathom = rows.iter().filter(|row| row.fathom.is_ok()).count();
     let source = references::source(report.id).map_or(report.title, |source| source.title.as_str());
     let quick = if replication.header.quick { " Counts were reduced (`--quick`)." } else { "" };
     let said = Text::plain(format!("Report {} (", report.id))
@@ -98,7 +100,10 @@ fn summary(report: &Report, replication: &Replication, rows: &[Compared]) -> Sec
         .cite(source)
         .and(" is repeated here by its own methods. ")
         .and(Text::to(&table_key()))
-        .and(format!(" has its {}, {told} of them measured here.{quick}", plural(rows.len(), "row")))
+        .and(format!(
+            " has its {}: {told} of them are measured here by its methods and {by_fathom} by Fathom's.{quick}",
+            plural(rows.len(), "row")
+        ))
         .and(" Their figures are of their machine. The two columns behind them are of this one, in one session: what their method \
               finds by their own statistic, and Fathom's median. Only these two are set against each other.");
     Section::new(Key::of("summary"), "Summary").say(said).with(summary_table(rows))

@@ -1,14 +1,12 @@
 //! What the points say: how a block's time grows with the processes, and when they read most together.
 
 use super::points::{
-    ALL_RANDOM, ALL_SEQUENTIAL, EACH, PATTERNS, PROCESSES, RANDOM_AMONG, SEQUENTIAL_AMONG, TOGETHER,
+    ALL_RANDOM, ALL_SEQUENTIAL, EACH, NAME, PATTERNS, PROCESSES, RANDOM_AMONG, SEQUENTIAL_AMONG, TOGETHER,
     USUAL_FILE, point,
 };
 use crate::experiment::{Dimension, Finding, Found, Known, Question, Statement, said};
 use crate::quantity::Unit;
 use crate::statistics::{Segments, two_segments};
-
-const NAME: &str = "filesystem/contention";
 
 /// What the points say.
 pub fn findings(known: &Known) -> Vec<Finding> {
@@ -108,7 +106,8 @@ fn best_rate(pattern: &str, known: &Known) -> Option<Finding> {
     ))
 }
 
-fn capital(text: &str) -> String {
+/// The text with a capital letter in front.
+pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -2,6 +2,9 @@
 
 use crate::experiment::{Parameter, Placement, Point, Scale};
 
+/// The experiment's name.
+pub const NAME: &str = "filesystem/contention";
+
 /// Who reads how.
 pub const PATTERN: Parameter =
     Parameter { name: "pattern", meaning: "the order in which the processes read", scale: Scale::Name };
@@ -39,8 +42,10 @@ pub const UNFAIRNESS: &str = "slowest behind the mean";
 pub const BLOCK: u64 = 4096;
 /// A thousand blocks, as in report 000.
 pub const USUAL_FILE: u64 = 1000 * BLOCK;
-/// Other sizes, for a thorough run: whether the knee moves with them (R-FS-33).
+/// Other sizes, the second for a thorough run alone: whether the knee moves with them (R-FS-33).
 pub const OTHER_FILES: [u64; 2] = [1 << 20, 64 << 20];
+/// The number of processes with files of another size that a default run compares.
+pub const OTHER_FILE_COUNT: u64 = 8;
 /// Numbers of processes.
 pub const COUNTS: [u64; 11] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 50];
 /// Those of a quick run.

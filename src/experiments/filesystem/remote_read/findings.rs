@@ -100,11 +100,15 @@ fn order(through: &str, bytes: u64, known: &Known) -> Option<Finding> {
     ))
 }
 
-/// The penalty of a small block against one exchange without data and its bytes at the rate of a deep queue.
+/// The penalty of a small block against one exchange without data and its bytes at the rate of a deep queue, or of a mount at
+/// that of large blocks in sequence.
 fn predicted(through: &str, known: &Known) -> Option<Finding> {
     let round_trip = known.found(NAME, &no_data(through))?;
-    let streamed =
-        known.found(NAME, &block(through, SERVER_CACHED, SEQUENTIAL, LARGE).with(&QUEUE_DEPTH, DEEP))?;
+    let in_flight = block(through, SERVER_CACHED, SEQUENTIAL, LARGE).with(&QUEUE_DEPTH, DEEP);
+    let (streamed, rate) = match known.found(NAME, &in_flight) {
+        Some(streamed) => (streamed, "at the rate of several requests in flight"),
+        None => (far(through, SEQUENTIAL, LARGE, known)?, "at the rate of large blocks in sequence"),
+    };
     let expected = round_trip.plus(streamed.scaled(SMALL as f64 / LARGE as f64));
     let found = far(through, RANDOM, SMALL, known)?.minus(near(RANDOM, SMALL, known)?);
     let told = match found.differs_from(&expected) {
@@ -123,7 +127,7 @@ fn predicted(through: &str, known: &Known) -> Option<Finding> {
                 declared::size(SMALL)
             ),
             round_trip.named("exchange without data"),
-            ") and the bytes, at the rate of several requests in flight, predict ",
+            format!(") and the bytes, {rate}, predict "),
             expected.named("penalty predicted"),
             "; the penalty is ",
             found.named("penalty found"),

@@ -101,6 +101,12 @@ fn empties_its_server(remote: &Remote) -> bool {
     remote.through == "sftp" || remote.is_here()
 }
 
+/// Whether a mount's attributes can be had from the server whatever is remembered of them: the kernel's clients do so when they
+/// are told to; the daemons behind FUSE remember by themselves.
+fn asks_its_server(through: &str) -> bool {
+    matches!(through, "NFS mount" | "SMB mount")
+}
+
 /// Every point about what is read over a network here: local reads to compare first, for predictions stand on them.
 pub fn points(remote: &Remote) -> Vec<Point> {
     let through = remote.through.as_str();
@@ -109,9 +115,8 @@ pub fn points(remote: &Remote) -> Vec<Point> {
     };
     let remotely = |state: &'static str| SHAPES.map(|(order, bytes)| block(through, state, order, bytes));
     let mut points = shaped(LOCAL, CLIENT_CACHED).to_vec();
-    if remote.is_mounted() {
-        points.extend(remotely(CLIENT_CACHED));
-    } else {
+    points.extend(remotely(CLIENT_CACHED).into_iter().filter(|_| remote.is_mounted()));
+    if !remote.is_mounted() || asks_its_server(through) {
         points.push(no_data(through));
     }
     points.extend(remotely(SERVER_CACHED));

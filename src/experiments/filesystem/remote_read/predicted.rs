@@ -103,9 +103,13 @@ fn most(through: &str) -> f64 {
 }
 
 fn byte_on_the_wire(known: &Known) -> Basis {
-    let here = known.machine.storage.remote.as_ref().is_some_and(Remote::is_here);
-    match known.machine.fastest_adapter().filter(|_| !here) {
-        Some(bits) => Basis::fact(8e9 / bits as f64, "the fastest network adapter's declared rate"),
+    let remote = known.machine.storage.remote.as_ref();
+    let here = remote.is_some_and(Remote::is_here);
+    let way = remote.and_then(|remote| remote.route.as_ref());
+    match known.machine.adapter_of(way).filter(|_| !here) {
+        Some((adapter, bits)) => {
+            Basis::fact(8e9 / bits as f64, &format!("the declared rate of {}", adapter.name))
+        }
         None if here => Basis::assumed(0.5, "within this machine: 2 GB/s"),
         None => Basis::assumed(GIGABIT_BYTE_NS, "a gigabit a second: no adapter tells its rate"),
     }

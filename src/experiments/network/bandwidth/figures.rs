@@ -1,7 +1,8 @@
 //! What is read off one transfer: several figures where several are asked of it.
 
 use super::points::{
-    CHUNK, LOSS, MESSAGES, RAMP, RECEIVER, SENDER, START, STEADY, TRANSPORT, UDP, WHOLE, WINDOW, WINDOWS,
+    CHUNK, LOSS, MESSAGES, RAMP, READ, RECEIVER, SENDER, START, STEADY, TRANSPORT, UDP, WHOLE, WINDOW,
+    WINDOWS,
 };
 use crate::experiment::{Failure, FigureValue, Point};
 use crate::experiments::network::arrival_rate::{since_first_byte, steady};
@@ -20,7 +21,9 @@ pub fn of(point: &Point, transfer: &Transfer) -> Result<Vec<FigureValue>, Failur
     }
     let mib = transfer.received as f64 / f64::from(1 << 20);
     let rate = steady(&transfer.arrivals).ok_or_else(short)?.rate;
-    Ok(vec![(STEADY, rate), (SENDER, transfer.sender_ns / mib), (RECEIVER, transfer.receiver_ns / mib)])
+    let read = transfer.received as f64 / transfer.reads.max(1) as f64;
+    let costs = [(SENDER, transfer.sender_ns / mib), (RECEIVER, transfer.receiver_ns / mib)];
+    Ok([(STEADY, rate), (READ, read)].into_iter().chain(costs).collect())
 }
 
 /// Of datagrams that are all lost there is no rate, and yet their loss.
@@ -87,8 +90,12 @@ mod tests {
     fn what_is_read_off_is_what_was_transferred() {
         let usual = crate::experiments::network::bandwidth::points::usual("loopback");
         let figures = of(&usual, &transfer()).unwrap();
-        assert_eq!(figures.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [STEADY, SENDER, RECEIVER]);
-        assert!((figures[0].1 / 1e9 - 1.0).abs() < 1e-6 && figures[1].1 > figures[2].1, "{figures:?}");
+        assert_eq!(
+            figures.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+            [STEADY, READ, SENDER, RECEIVER]
+        );
+        assert!((figures[0].1 / 1e9 - 1.0).abs() < 1e-6 && figures[2].1 > figures[3].1, "{figures:?}");
+        assert!((figures[1].1 - 29_900_000.0 / 99_000.0).abs() < 1e-6, "{figures:?}");
         let datagrams = usual.named(&TRANSPORT, UDP).with(&CHUNK, 1400);
         let lost = of(&datagrams, &transfer()).unwrap()[1];
         assert_eq!((lost.0, lost.1.round()), (LOSS, 10_000.0));

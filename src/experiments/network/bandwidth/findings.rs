@@ -1,10 +1,12 @@
 //! What the rates of streams say together: ways compared, the network's share, and what is the limit.
 
 use super::directions;
-use super::points::{CHUNK, FIGURE, PIPE, RECEIVE, RECEIVER, SEND, SENDER, TCP, UNIX, point, usual};
+use super::points::{
+    CHUNK, FIGURE, PIPE, READ, READ_CHUNKS, RECEIVE, RECEIVER, SEND, SENDER, TCP, UNIX, point, usual,
+};
 use super::processor_cost;
 use crate::experiment::{Dimension, Finding, Found, Known, Placement, Question, Statement, said};
-use crate::experiments::network::expected::adapter;
+use crate::experiments::network::expected::{adapter, chosen};
 use crate::experiments::network::path::{LOOPBACK, PEER, WITHIN};
 use crate::experiments::network::round_trip;
 use crate::experiments::rule_of_thumb::{self, Rule};
@@ -16,8 +18,15 @@ const NAME: &str = "network/bandwidth";
 pub fn findings(known: &Known) -> Vec<Finding> {
     let windows = [LOOPBACK, PEER].map(|path| window_over_round_trip(path, known));
     let costs = [LOOPBACK, PEER].map(|path| processor_cost::finding(path, known));
+    let reads = [LOOPBACK, PEER].map(|path| read_sizes(path, known));
     let mine = [ways_compared(known), collapse(known), network_share(known), the_limit(known)];
-    mine.into_iter().chain(costs).chain(windows).flatten().chain(directions::findings(known)).collect()
+    mine.into_iter()
+        .chain(costs)
+        .chain(windows)
+        .chain(reads)
+        .flatten()
+        .chain(directions::findings(known))
+        .collect()
 }
 
 /// What the reports' comparison wants: the best of a sweep over chunks, across CPUs.
@@ -123,6 +132,27 @@ fn collapse(known: &Known) -> Option<Finding> {
     })
 }
 
+/// How much of its buffer a read fills: report 003 looked at every read (R-NET-14).
+fn read_sizes(path: &str, known: &Known) -> Option<Finding> {
+    let [small, large] = READ_CHUNKS;
+    let read = |chunk| known.found(NAME, &usual(path).with(&CHUNK, chunk).named(&FIGURE, READ));
+    let over = if path == PEER { "from this host to the peer" } else { "over loopback" };
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            format!("Of a TCP stream {over} a read brings "),
+            read(small)?.named(&format!("bytes of a read, usual chunk, {path}")),
+            format!(" in the mean where its buffer has {}, and ", declared::size(small)),
+            read(large)?.named(&format!("bytes of a read, largest chunk, {path}")),
+            format!(
+                " where it has {}: what has arrived since the read before, and not the buffer, is what a read of a large \
+                 buffer brings.",
+                declared::size(large)
+            )
+        ],
+    ))
+}
+
 fn network_share(known: &Known) -> Option<Finding> {
     let ((_, remote), (_, here)) = (best(TCP, PEER, known)?, best(TCP, LOOPBACK, known)?);
     let told = match here.differs_from(&remote) {
@@ -163,14 +193,16 @@ fn the_limit(known: &Known) -> Option<Finding> {
     };
     let sides: Vec<(&str, Found)> = [SENDER, RECEIVER].into_iter().filter_map(busy).collect();
     let busiest = sides.iter().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
-    let wire = adapter(known).filter(|_| !known.virtual_peer).map(|(name, bits)| {
+    let wire = adapter(known).filter(|_| !known.virtual_peer).map(|(adapter, bits)| {
         let carried = Found::exact(bits / 8.0, rate.dimension);
-        (name, rate.share_of(carried))
+        (&adapter.name, rate.share_of(carried))
     });
     let told = [
         wire.as_ref().map(|(name, share)| {
-            let known = "the fastest adapter that is up; whether it leads to the peer is not known";
-            said![share.named("payload over adapter's rate"), format!(" of the rate of {name} ({known})")]
+            said![
+                share.named("payload over adapter's rate"),
+                format!(" of the rate of {name} ({})", chosen(known))
+            ]
         }),
         busiest.map(|(side, share)| {
             said![
@@ -209,9 +241,8 @@ fn verdict(wire: Option<Found>, busiest: Option<(&str, Found)>, known: &Known) -
 
 /// What can be seen of the adapter that slows a way down.
 fn causes(known: &Known) -> String {
-    let fastest = adapter(known).filter(|_| !known.virtual_peer).map(|(name, _)| name);
-    let of = known.machine.network.iter().find(|adapter| Some(&adapter.name) == fastest.as_ref());
-    let seen = of.map(|adapter| {
+    let on_the_way = adapter(known).filter(|_| !known.virtual_peer);
+    let seen = on_the_way.map(|(adapter, _)| {
         let half = adapter.duplex.value().is_some_and(|duplex| duplex == "half");
         [
             (half, "it sends or receives at a time (half duplex)"),

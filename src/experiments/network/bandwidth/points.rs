@@ -22,8 +22,8 @@ pub const STREAMS: Parameter =
 /// What is asked of a stream.
 pub const FIGURE: Parameter = Parameter {
     name: "figure",
-    meaning: "what is asked: the steady rate, the rate of the whole or of a window, the ramp's length, losses, or \
-              processor time per MiB",
+    meaning: "what is asked: the steady rate, the rate of the whole or of a window, the ramp's length, losses, \
+              processor time per MiB, or the mean of what a read brings",
     scale: Scale::Name,
 };
 /// Where a window begins.
@@ -68,12 +68,16 @@ pub const LOSS: &str = "loss";
 pub const SENDER: &str = "sender's processor time";
 /// Processor time of the receiver.
 pub const RECEIVER: &str = "receiver's processor time";
+/// What one read of the receiver brings.
+pub const READ: &str = "bytes of a read";
 
 const CHUNKS: [u64; 9] = [512, 4 << 10, 16 << 10, 64 << 10, 128 << 10, 512 << 10, 1 << 20, 4 << 20, 32 << 20];
 /// How many streams a quick run sends wherever the scheduler likes.
 const QUICK_STREAMS: [u64; 2] = [1, 4];
 /// The chunk of everything that does not sweep it.
 const USUAL_CHUNK: u64 = 128 << 10;
+/// Chunks at which the size of reads is told: the usual one and the largest.
+pub const READ_CHUNKS: [u64; 2] = [USUAL_CHUNK, 32 << 20];
 const REPORT_000_CHUNK: u64 = 16_000_000;
 const REPORT_001_MESSAGES: [u64; 2] = [256, 10_240];
 /// Beginnings of windows, nanoseconds.
@@ -97,6 +101,7 @@ fn of_tcp(path: &str, points: &mut Vec<Point>) {
     }
     let usual = at(SEND, USUAL_CHUNK);
     points.extend([SENDER, RECEIVER].map(|aspect| usual.clone().named(&FIGURE, aspect)));
+    points.extend(READ_CHUNKS.map(|chunk| at(SEND, chunk).named(&FIGURE, READ)));
     let beginning = |aspect, since| usual.clone().named(&FIGURE, aspect).with(&START, since);
     points.push(beginning(RAMP, 0));
     points.extend(WINDOWS.map(|since| beginning(WINDOW, since)));

@@ -1,6 +1,8 @@
 //! What is expected of streams.
 
-use super::points::{CHUNK, FIGURE, LOSS, PIPE, RAMP, RECEIVER, SENDER, STREAMS, TCP, TRANSPORT, UDP, UNIX};
+use super::points::{
+    CHUNK, FIGURE, LOSS, PIPE, RAMP, READ, RECEIVER, SENDER, STREAMS, TCP, TRANSPORT, UDP, UNIX,
+};
 use crate::experiment::{Basis, Known, Placement, Point, Prediction};
 use crate::experiments::cpu::kernel_service;
 use crate::experiments::network::expected::{
@@ -27,6 +29,13 @@ pub fn expected(point: &Point, known: &Known) -> Result<Prediction, String> {
     Ok(match point.name(&FIGURE) {
         SENDER | RECEIVER => processor_time(point, known),
         RAMP => return ramp(point, known),
+        READ => {
+            return Err(
+                "how much has arrived when the receiver comes to read depends on which side is the slower, of which nothing is \
+                 published"
+                    .to_owned(),
+            );
+        }
         LOSS => {
             return Err(
                 "what is lost depends on which side is the slower, of which nothing is published".to_owned()

@@ -7,10 +7,8 @@ use crate::quantity::Unit;
 use crate::remote::{Client, connect, path, read_block};
 use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
 use crate::replicate::report_000::shuffle::shuffled;
-use crate::replicate::sweep::nearest;
-use crate::replicate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
-};
+use crate::replicate::sweep::{beginnings, nearest};
+use crate::replicate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use std::time::Duration;
 
 const IN_ORDER: &str = "sequential";
@@ -20,7 +18,8 @@ static REMOTE: Method = Method {
     name: "remote file read",
     text: "The method of local files, on a folder that a time-sharing machine with some fifty users mounts by NFS: blocks of 4096 \
            bytes, in order out of whatever cache holds them, and shuffled.",
-    differs: "One file, that of --remote, instead of eleven sizes; as many blocks of it as fit into 15 s. Through a URL every block \
+    differs: "Beginnings of one file, that of --remote, of 1 MiB and so on by doubling as far as it goes, instead of files up to 1 GiB; as \
+              many of their blocks as fit into 15 s. Through a URL every block \
               goes to the server, for the client here caches nothing and reads nothing ahead; through a mount the kernel does, \
               as with them.",
     placement: Placement::OneCpu,
@@ -37,25 +36,31 @@ fn remote(stage: &Stage) -> Result<Series, Failure> {
     };
     let mut client = connect(&file.address, &file.access)?;
     client.open(&path(&file.address))?;
-    let order: Vec<u64> = (0..file.bytes / BLOCK).collect();
-    let random = shuffled(file.bytes / BLOCK, stage.site.seed);
-    let in_order = trials(stage, client.as_mut(), &order, false)?;
-    let shuffled = trials(stage, client.as_mut(), &random, true)?;
-    Ok(Series::default().and(IN_ORDER, 0.0, in_order).and(SHUFFLED, 0.0, shuffled).seen(told(file)))
+    let sizes = beginnings((20..=30).map(|power| 1 << power), file.bytes);
+    let time_ns = stage.time_ns() * 0.45 / (TRIALS * sizes.len() as u64) as f64;
+    let mut series = Series::default();
+    for bytes in sizes {
+        let order: Vec<u64> = (0..bytes / BLOCK).collect();
+        let random = shuffled(bytes / BLOCK, stage.site.seed);
+        let in_order = trials(stage, client.as_mut(), (&order, time_ns), false)?;
+        let shuffled = trials(stage, client.as_mut(), (&random, time_ns), true)?;
+        series = series.and(IN_ORDER, bytes as f64, in_order).and(SHUFFLED, bytes as f64, shuffled);
+    }
+    Ok(series.seen(told(file)))
 }
 
 fn told(file: &RemoteFile) -> String {
     format!("The file has {} MiB.", file.bytes >> 20)
 }
 
-/// Ten trials: nanoseconds a block, each as many blocks as fit.
+/// Ten trials: nanoseconds a block, each as many blocks as fit into a time.
 fn trials(
     stage: &Stage,
     client: &mut dyn Client,
-    order: &[u64],
+    (order, time_ns): (&[u64], f64),
     forgotten: bool,
 ) -> Result<Vec<f64>, Failure> {
-    let (mut values, time_ns) = (vec![], stage.time_ns() * 0.45 / TRIALS as f64);
+    let mut values = vec![];
     for _ in 0..TRIALS {
         if forgotten {
             client.forget()?;
@@ -99,7 +104,7 @@ const fn row(
         per: "block",
         theirs: Theirs::Printed(theirs),
         replica: Replica::By(&REMOTE),
-        statistic: Statistic::variant(variant, Fit::Mean(Deviation::None)),
+        statistic: Statistic::variant(variant, Fit::MeanOver { from: 0.0, to: f64::MAX }),
         fathom: SameQuestion::Point(REMOTE_READ, point),
         misleads,
     }

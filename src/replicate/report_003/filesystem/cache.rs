@@ -42,8 +42,8 @@ const CACHED: Method = Method {
 const SMALLEST: u64 = 32 << 20;
 const FINE: &str = "fine";
 const DOUBLED: &str = "doubled";
-/// A rate that has fallen by this factor is no longer that of the cache.
-const FALLEN: f64 = 2.0;
+/// A time for a byte that has grown by less than this factor has not grown.
+const GROWN: f64 = 1.25;
 
 /// The size of the cache.
 pub const SIZE_ROW: Row = Row {
@@ -142,11 +142,14 @@ fn cache_size(stage: &Stage) -> Result<Series, Failure> {
     )))
 }
 
-/// The last size whose time for a byte is below [`FALLEN`] times the least of all; `None` where that is the last.
+/// The last size whose time for a byte is nearer to the least of all than to that of the largest, by their ratios; `None` where
+/// the largest takes no longer.
 fn last_fast(doubled: &[(u64, f64)]) -> Option<u64> {
     let least = doubled.iter().map(|(_, ns)| *ns).reduce(f64::min)?;
-    let fast = doubled.iter().rfind(|(_, ns)| *ns < FALLEN * least)?.0;
-    (fast < doubled.last()?.0).then_some(fast)
+    let (_, most) = *doubled.last()?;
+    let between = (least * most).sqrt();
+    let fast = doubled.iter().rfind(|(_, ns)| *ns < between)?.0;
+    (most > GROWN * least).then_some(fast)
 }
 
 /// What reading again was like.
@@ -185,7 +188,12 @@ mod tests {
     #[test]
     fn the_last_fast_size_is_the_last_before_the_rate_falls() {
         assert_eq!(last_fast(&[(1, 0.3), (2, 0.28), (4, 0.5), (8, 1.1), (16, 1.3)]), Some(4));
-        assert_eq!(last_fast(&[(1, 0.3), (2, 0.28), (4, 0.5)]), None, "it does not fall");
+        assert_eq!(
+            last_fast(&[(1, 1.0), (2, 0.98), (4, 1.5)]),
+            Some(2),
+            "the device is nearly as fast as the cache"
+        );
+        assert_eq!(last_fast(&[(1, 0.3), (2, 0.28), (4, 0.3)]), None, "it does not fall");
         assert_eq!(
             last_fast(&[(1, 1.0), (2, 0.4), (4, 1.2), (8, 0.38), (16, 0.9)]),
             Some(8),

@@ -5,7 +5,7 @@ use crate::experiment::{Failure, Placement, Point, RemoteFile, Requirement};
 use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::remote::{self, Client};
-use crate::replicate::sweep::nearest;
+use crate::replicate::sweep::{beginnings, nearest};
 use crate::replicate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -17,7 +17,7 @@ const REMOTE: Method = Method {
            random; the mean of a block over a pass is one of ten results. Three experiments, of which that with the least deviation counts.",
     differs: "The file is the one that --remote names, or one made there, through Fathom's client for its protocol or a mount; through a mount, the page \
               cache is emptied before each pass instead of switched off. A pass ends after 0.3 s (0.03 s where it should be quick), however much of the file it \
-              has read. No pause of 5 to 10 minutes between the experiments.",
+              has read. No pause of 5 to 10 minutes between the experiments. Beginnings of the file of every size are read in one pass each.",
     placement: Placement::Free,
     needs: &[Requirement::Remote],
     limit: Duration::from_mins(3),
@@ -30,6 +30,10 @@ const PASS: Duration = Duration::from_millis(300);
 const QUICK_PASS: Duration = Duration::from_millis(30);
 const SEQUENTIAL: &str = "sequential";
 const RANDOM: &str = "random";
+/// Sizes of files, by factors of four as those of local ones.
+const SIZES: [u64; 8] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
+const BY_SIZE: &str = "sequential, by size";
+const RANDOM_BY_SIZE: &str = "random, by size";
 
 /// In sequence.
 pub const SEQUENTIAL_ROW: Row = Row {
@@ -79,6 +83,14 @@ fn read(stage: &Stage) -> Result<Series, Failure> {
                 blocks += made;
             }
             series = series.and(order, experiment as f64, values);
+        }
+    }
+    for bytes in beginnings(SIZES, file.bytes) {
+        for (order, variant) in [(SEQUENTIAL, BY_SIZE), (RANDOM, RANDOM_BY_SIZE)] {
+            let beginning = RemoteFile { bytes, ..file.clone() };
+            let random = (order == RANDOM).then_some(&mut chance);
+            let (each, _) = pass(client.as_mut(), &beginning, random, stage)?;
+            series = series.and(variant, bytes as f64, vec![each]);
         }
     }
     let passes = (2 * EXPERIMENTS * PASSES) as u64;

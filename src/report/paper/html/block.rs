@@ -24,6 +24,13 @@ impl Page<'_> {
                 self.out.raw("<h4>").text(heading).raw("</h4>\n");
             }
             Block::List(items) => self.list(items),
+            Block::Listing(lines) => {
+                self.out.raw("<pre><code>");
+                for line in lines.lines() {
+                    self.out.text(line).raw("\n");
+                }
+                self.out.raw("</code></pre>\n");
+            }
             Block::Keys(keys) => self.keys(keys),
             Block::Table(table) => self.table(table),
             Block::Figure(figure) => self.figure(figure),

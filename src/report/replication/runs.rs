@@ -1,0 +1,44 @@
+//! Every trial of the small sets, one by one, with the one that an author left out by hand.
+
+use super::cells::operation;
+use crate::record::TrialOutcome;
+use crate::replicate::record::Replication;
+use crate::replicate::table::Compared;
+use crate::replicate::{Fit, Replica, farthest};
+use crate::report::paper::{Block, Column, Key, Row, Table, Text};
+use crate::report::quantities::Measure;
+use crate::report::words::plural;
+
+/// More are no table that anybody reads: they are in the replication's file.
+const MOST: usize = 20;
+
+/// The table; `None` where no row has so few trials.
+pub(super) fn table(replication: &Replication, rows: &[Compared]) -> Option<Block> {
+    let told: Vec<Row> = rows.iter().filter_map(|compared| row(replication, compared)).collect();
+    let summary = format!("Every trial, one by one: {}", plural(told.len(), "row"));
+    let caption = format!(
+        "Trials in the order in which they were made, where there are at most {MOST}, all at one setting."
+    );
+    let table = Table::new(Key::of("trials"), caption)
+        .columns([Column::words("operation"), Column::count("trials"), Column::words("each, in order")])
+        .rows(told.clone());
+    let blocks = vec![table.into()];
+    (!told.is_empty()).then(|| Block::Folded { summary: summary.into(), long: true, open: false, blocks })
+}
+
+fn row(replication: &Replication, compared: &Compared) -> Option<Row> {
+    let Replica::By(method) = compared.row.replica else { return None };
+    let statistic = compared.row.statistic;
+    let TrialOutcome::Measured { sample } = &replication.of(method.name)?.outcome else { return None };
+    let mut settings = sample.variant(statistic.variant);
+    let values = &settings.next()?.values;
+    let is_small_set = settings.next().is_none() && (2..=MOST).contains(&values.len());
+    is_small_set.then_some(())?;
+    let measure = Measure::of(compared.row.unit, values[0]);
+    let each: Vec<String> = values.iter().map(|value| measure.number(*value, None)).collect();
+    let left_out = matches!(statistic.fit, Fit::MeanButFarthest)
+        .then(|| format!("; trial {} was left out of the mean", farthest(values) + 1));
+    let said = format!("{} {}{}", each.join(", "), measure.symbol, left_out.unwrap_or_default());
+    let cells = [operation(compared.row), values.len().to_string(), said];
+    Some(Row::of(cells.map(Text::plain)))
+}
