@@ -73,6 +73,8 @@ pub mod run;
 #[doc(hidden)]
 pub mod replicate;
 #[doc(hidden)]
+pub mod verify;
+#[doc(hidden)]
 pub mod report;
 pub mod library;
 #[allow(clippy::struct_field_names, reason = "fields are named as the flags are")]

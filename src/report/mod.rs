@@ -31,9 +31,11 @@ pub mod screen;
 mod summary;
 mod terminal;
 mod text;
+mod verification;
 mod words;
 
 pub use form::{Facts, FactsForm, Form, Subject, render, render_facts};
 pub use replication::ReplicationReport;
 pub use run_report::RunReport;
 pub use text::{Style, clean};
+pub use verification::VerificationReport;
