@@ -7,6 +7,14 @@ use fathom::record::{Tool, Truth, Verdict, Verification};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One measurement at a time: the tests of this file would measure each other.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Verifies some rigs, with nothing kept outside of a folder.
 fn verified(arguments: &[&str], state: &Path) -> Output {
@@ -24,6 +32,7 @@ fn truths(output: &Output) -> Vec<Value> {
 /// What the work of a rig itself makes true is found on any machine, in one of three sessions: a host may spoil one.
 #[test]
 fn what_needs_nothing_is_found_and_the_exit_status_says_so() {
+    let _alone = alone();
     let state = tempfile::tempdir().unwrap();
     sessions::in_one_of_three(|| {
         let output = verified(&["spin", "chain", "sleep", "echo", "page-fault", "chase"], state.path());
@@ -55,6 +64,7 @@ fn a_rig_that_there_is_not_is_told_with_those_that_there_are() {
 /// A quota of half a CPU and a neighbour are seen, and move nothing; where a quota cannot be set, the reason stands there.
 #[test]
 fn what_disturbs_is_seen_and_does_not_move_the_value() {
+    let _alone = alone();
     let state = tempfile::tempdir().unwrap();
     sessions::in_one_of_three(|| {
         let truths = truths(&verified(&["neighbour", "quota"], state.path()));
@@ -68,6 +78,31 @@ fn what_disturbs_is_seen_and_does_not_move_the_value() {
         };
         if truths.len() >= 3 && truths.iter().all(is_decided) { Ok(()) } else { Err(format!("{truths:#?}")) }
     });
+}
+
+/// A page cache, a disk and a link of known size and rate; what is missing for one is told in its place.
+#[test]
+fn what_needs_root_is_found_or_says_what_is_missing() {
+    let _alone = alone();
+    let state = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let place = folder.path().to_str().unwrap();
+    let (mut right, mut decided) = (0, 0);
+    for rig in ["page-cache", "device-bytes", "device-requests", "device-burst", "link", "delay"] {
+        let truths = truths(&verified(&[rig, "--dir", place], state.path()));
+        assert!(!truths.is_empty(), "{rig} says nothing");
+        for truth in &truths {
+            let verdict = truth["verdict"].as_str().unwrap();
+            // Each is measured twice before it is called wrong; what others take of a busy host leaves it open.
+            assert_ne!(verdict, "wrong", "{truth:#}");
+            let because = truth["because"].as_str().unwrap_or_default();
+            assert!(verdict != "skipped" || because.contains("needs"), "{truth:#}");
+            right += u32::from(verdict == "right");
+            decided += u32::from(verdict != "skipped");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "left by {rig}");
+    }
+    assert!(2 * right >= decided, "{right} of {decided} truths were found");
 }
 
 fn tool(sha256: &str) -> Tool {

@@ -71,7 +71,7 @@ fn prepare<'site>(_: &Point, _: &'site Site) -> Result<Workload<'site>, Failure>
     Err(Failure::Unsupported("the chains are written in assembly".to_owned()))
 }
 
-fn judge(rig: &Rig, results: &Results) -> Vec<Truth> {
+fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let of = |length| result(results, &wanted(length));
     let ratio = || paired::of([of(LONG)?, of(LONG / 2)?], |[long, short]| long / short);
     vec![

@@ -33,7 +33,7 @@ pub static WORK: Work = Work {
         "Do loads of two latencies take the mean of both?",
         "two loads that stay near, and two that go far",
         "Two chases in random order take turns, and the address of each load waits for the value of the one before, also of the \
-         other chase. Near, both go through 1 KiB; far, both go through the same 32 MiB, half of it apart; mixed, one of each. \
+         other chase. Near, both go through 1 KiB; far, both go through the same 32 MiB, a third of it apart; mixed, one of each. \
          What two loads near and two far take is measured in turn with what two mixed ones take, and must be twice that: memory \
          may change its latency from trial to trial, but not between the two.",
         &[],
@@ -57,15 +57,15 @@ type Pair = (NonNull<u8>, NonNull<u8>);
 
 fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let arena = Rc::new(Arena::new(FAR_BYTES + NEAR_BYTES, Pages::Base)?);
-    // The first element of a cycle and the one half of it further.
+    // Three elements, a third of the cycle apart: no chase follows another through lines that have just been fetched.
     let cycle = |offset: usize, bytes: usize| {
         let order = RandomOrder::new((bytes / LINE) as u64, site.seed);
         let cycle = Cycle::build(Rc::clone(&arena), offset, (bytes / LINE) as u64, move |element: u64| {
             order.at(element) as usize * LINE
         })?;
-        Ok((cycle.element(0), cycle.element(cycle.elements() / 2)))
+        Ok([0, 1, 2].map(|third| cycle.element(third * cycle.elements() / 3)))
     };
-    let (far, near): (Pair, Pair) = (cycle(0, FAR_BYTES)?, cycle(FAR_BYTES, NEAR_BYTES)?);
+    let (far, near) = (cycle(0, FAR_BYTES)?, cycle(FAR_BYTES, NEAR_BYTES)?);
     let follow = |pair: Pair| {
         let (alive, at) = (Rc::clone(&arena), Cell::new(pair));
         move |n: u64| {
@@ -74,7 +74,8 @@ fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failu
             at.set(unsafe { in_turn(at.get(), n) });
         }
     };
-    let (both_near, both_far, mixed) = (follow(near), follow(far), follow((near.0, far.0)));
+    let (both_near, both_far, mixed) =
+        (follow((near[0], near[1])), follow((far[0], far[1])), follow((near[2], far[2])));
     let apart = move |n: u64| {
         both_near(n);
         both_far(n);
@@ -104,7 +105,7 @@ unsafe fn in_turn((mut one, mut other): Pair, turns: u64) -> Pair {
     (one, other)
 }
 
-fn judge(rig: &Rig, results: &Results) -> Vec<Truth> {
+fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let found = result(results, &(NAME, Point::new())).and_then(over_mixed);
     vec![Claim::of(rig, "near and far apart over mixed, ratio", None, 2.0).judged(found)]
 }

@@ -34,6 +34,17 @@ impl ControlGroup {
         enter(&group.folder)?;
         Ok(group)
     }
+
+    /// Bytes of files that the group's memory holds, by its own account; of a group with a limit on memory.
+    pub fn watch_cached(&self) -> impl Fn() -> f64 + Send + 'static {
+        let path = self.folder.join("memory.stat");
+        move || {
+            let stat = std::fs::read_to_string(&path).unwrap_or_default();
+            let of = |name: &str| stat.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+            // Their names in version 2 and in version 1.
+            of("file ").or_else(|| of("cache ")).unwrap_or(0.0)
+        }
+    }
 }
 
 /// Has this process in a group.

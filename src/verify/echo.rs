@@ -94,7 +94,7 @@ fn read(end: &OwnedFd) -> Result<Option<u8>, Failure> {
     Ok((read == 1).then_some(byte))
 }
 
-fn judge(rig: &Rig, results: &Results) -> Vec<Truth> {
+fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let claim = Claim::of(rig, "what the wait adds to a round", Some(Unit::Nanoseconds), WAIT as f64);
     vec![claim.judged(found(results, &(NAME, Point::new())))]
 }

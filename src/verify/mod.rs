@@ -8,20 +8,28 @@
 mod chain;
 mod chase;
 mod control_group;
+mod delay;
+mod device;
+mod disk;
 mod echo;
+mod link;
 mod neighbour;
 mod of_trials;
 mod page_fault;
 mod paired;
+mod page_cache;
 mod quota;
+mod relay;
 mod rig;
 mod session;
 mod sleep;
 mod spin;
+mod swept;
 mod truth;
 mod work;
 
 pub use neighbour::Spinner;
+pub use relay::Relay;
 pub use rig::Rig;
 pub use session::{Bench, verify};
 
@@ -35,8 +43,14 @@ pub static RIGS: &[&Rig] = &[
     &echo::RIG,
     &page_fault::RIG,
     &chase::RIG,
+    &delay::RIG,
     &neighbour::RIG,
     &quota::RIG,
+    &page_cache::RIG,
+    &device::BYTES,
+    &device::REQUESTS,
+    &device::BURST,
+    &link::RIG,
 ];
 
 /// The experiments of rigs whose work itself is known. A process registers them that verifies, or measures for one that does.

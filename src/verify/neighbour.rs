@@ -62,7 +62,7 @@ fn arrange(options: &mut Options) -> Result<Arranged, String> {
     Ok(Arranged::holding(Spinner::on(cpus.home)))
 }
 
-fn judge(rig: &Rig, results: &Results) -> Vec<Truth> {
+fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let point = spin::single();
     let value = found(results, &point).map(Found::whatever_disturbs);
     let told = Claim::of(rig, "trials that tell of having lost the CPU", Some(Unit::PartsPerMillion), 1e6);

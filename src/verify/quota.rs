@@ -39,7 +39,7 @@ fn arrange(options: &mut Options) -> Result<Arranged, String> {
     ControlGroup::joined("cpu", &[period, quota]).map(Arranged::holding)
 }
 
-fn judge(rig: &Rig, results: &Results) -> Vec<Truth> {
+fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let point = spin::single();
     let value = found(results, &point).map(Found::whatever_disturbs);
     let share = Claim::of(

@@ -20,8 +20,8 @@ pub struct Rig {
     pub arrange: Option<Arrange>,
     /// What is measured of it, by the names of experiments; or why it cannot be here.
     pub points: fn(&Machine) -> Result<Vec<Wanted>, String>,
-    /// What was set against what was found.
-    pub judge: fn(&Rig, &Results) -> Vec<Truth>,
+    /// What was set against what was found; with what the arrangement alone could tell of the truth.
+    pub judge: fn(&Rig, &Results, Option<f64>) -> Vec<Truth>,
 }
 
 /// A point of the experiment of this name.
@@ -38,11 +38,13 @@ pub struct Arranged {
     pub peering: Option<Peering>,
     /// What lasts as long as the measurement.
     pub held: Vec<Box<dyn Any>>,
+    /// Asked at its end for what it alone can tell of the truth.
+    pub account: Option<Box<dyn FnOnce() -> f64>>,
 }
 
 impl Arranged {
     /// This lasts as long as the measurement.
     pub fn holding(held: impl Any) -> Self {
-        Arranged { peering: None, held: vec![Box::new(held)] }
+        Arranged { held: vec![Box::new(held)], ..Arranged::default() }
     }
 }

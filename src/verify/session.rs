@@ -76,15 +76,17 @@ fn measured(rigs: &[&'static Rig], bench: &Bench, watcher: &mut dyn Watcher) -> 
         }
     }
     let arrange = able.first().and_then(|rig| Some((rig, rig.arrange?)));
-    let Arranged { peering, held } = match arrange.map(|(rig, arrange)| (rig, arrange(&mut options))) {
+    let Arranged { peering, held, account } = match arrange.map(|(rig, arrange)| (rig, arrange(&mut options)))
+    {
         Some((rig, Err(reason))) => return Ok(vec![Nothing::set(reason).of(rig)]),
         Some((_, Ok(arranged))) => arranged,
         None => Arranged::default(),
     };
     let run = run(&mut options, peering, watcher)?;
+    let known = account.map(|account| account());
     drop(held);
     let results = Results::of(&run);
-    truths.extend(able.iter().flat_map(|rig| (rig.judge)(rig, &results)));
+    truths.extend(able.iter().flat_map(|rig| (rig.judge)(rig, &results, known)));
     Ok(truths)
 }
 

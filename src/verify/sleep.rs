@@ -76,7 +76,7 @@ fn prepare<'site>(_: &Point, _: &'site Site) -> Result<Workload<'site>, Failure>
         }))
 }
 
-fn judge(rig: &Rig, results: &Results) -> Vec<Truth> {
+fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let slept = slept(results);
     let set = statistics::median(&slept.values().copied().collect::<Vec<_>>()).unwrap_or_default();
     let found = result(results, &(NAME, Point::new())).and_then(|point| against(point, &slept, set));

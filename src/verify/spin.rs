@@ -108,7 +108,7 @@ fn prepare<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, F
     })
 }
 
-fn judge(rig: &Rig, results: &Results) -> Vec<Truth> {
+fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     // The loop ends up to one reading of its clock late; less it cannot tell apart.
     let reading = results.run.header.clock.overhead_ns();
     let median = |form: &str, what: &str, set: u64| {

@@ -144,6 +144,13 @@ pub fn result<'a>(results: &'a Results, (experiment, point): &Wanted) -> Result<
     results.points.iter().find(is_it).ok_or_else(|| Nothing::set("it is not in the plan"))
 }
 
+/// A verdict on each point of the plan.
+pub fn each(rig: &Rig, results: &Results, claim: impl Fn(&PointResult) -> Claim) -> Vec<Truth> {
+    let judged = |point| claim(point).judged(estimate(point).map(|found| Found::of(found, &[point])));
+    let truths: Vec<Truth> = results.points.iter().map(judged).collect();
+    if truths.is_empty() { vec![Nothing::set("it is not in the plan").of(rig)] } else { truths }
+}
+
 /// What came out of a point, whether it may be used or not; or why nothing did.
 pub fn estimate(point: &PointResult) -> Result<&Estimate, Nothing> {
     point.outcome.observed().ok_or_else(|| {
