@@ -99,6 +99,11 @@ pub enum Command {
     },
     /// Run a published report's own methods, and print its summary table beside what Fathom finds.
     Replicate(Box<Replicate>),
+    /// Put this instrument on trial: set truths on this machine, measure them as everything else is, and compare.
+    #[command(
+        after_help = "Exit status: 0 every truth was found, 1 one was not, 2 usage or could not run, 3 inconclusive."
+    )]
+    Verify(Verify),
     /// Be the other half of a run on another host: serve it, and end with it.
     Peer(Peer),
     /// Print the JSON Schema of run files.
@@ -248,6 +253,31 @@ pub struct Replicate {
     /// The second host for the rows that need one.
     #[command(flatten)]
     pub peer: PeerOptions,
+    /// Measure although another fathom is measuring on this machine.
+    #[arg(long)]
+    pub alongside: bool,
+    /// What to print at the end.
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub format: Form,
+}
+
+/// Which truths to set, and how to measure them.
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// Names of rigs, such as `spin`; all of them without any. Only then are later runs told how it ended.
+    pub rigs: Vec<String>,
+    /// Measure so many times as long as usual, for narrower intervals.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1.0, value_parser = parse_times)]
+    pub times_as_long: f64,
+    /// The seed of all randomness.
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// The CPU that pinned work runs on.
+    #[arg(long, value_name = "NUMBER")]
+    pub cpu: Option<usize>,
+    /// The folder in which files may be made; without it the folder for temporary files.
+    #[arg(long, value_name = "FOLDER")]
+    pub dir: Option<PathBuf>,
     /// Measure although another fathom is measuring on this machine.
     #[arg(long)]
     pub alongside: bool,
@@ -500,6 +530,15 @@ fn parse_name(text: &str) -> Result<String, String> {
         Ok(text.to_owned())
     } else {
         Err("a name of letters, digits, `-`, `_` and `.` is wanted".to_owned())
+    }
+}
+
+fn parse_times(text: &str) -> Result<f64, String> {
+    let times = text.parse::<f64>().map_err(|error| error.to_string())?;
+    if (0.1..=1000.0).contains(&times) {
+        Ok(times)
+    } else {
+        Err("a number between 0.1 and 1000 is wanted".to_owned())
     }
 }
 

@@ -13,6 +13,7 @@ mod references;
 mod replicate;
 mod status;
 mod streams;
+mod verify;
 
 use crate::cli::{self, Cli, Colour, Command};
 use crate::experiments;
@@ -50,6 +51,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Run(asked) if asked.dry_run => dry_run::plan(&asked, style)?,
         Command::Run(asked) => return measure(&asked, style),
         Command::Replicate(asked) => return replicate::replicate(&asked, style),
+        Command::Verify(asked) => return verify::verify(&asked, style),
         Command::Trial => trial()?,
         Command::Replica => replicate::replica()?,
         Command::Peer(asked) => peer::serve(&asked)?,
@@ -117,6 +119,7 @@ fn machine(form: FactsForm, folder: &Path, style: Style) -> Result<()> {
 
 /// A process that measures: a request on standard input, then visits, each answered on standard output before the next.
 fn trial() -> Result<()> {
+    verify::register();
     run::answer_visits(&request("trial", "run")?, std::io::stdin().lines(), std::io::stdout())
 }
 

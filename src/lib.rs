@@ -75,6 +75,8 @@ pub mod run;
 #[doc(hidden)]
 pub mod replicate;
 #[doc(hidden)]
+pub mod verify;
+#[doc(hidden)]
 pub mod report;
 #[doc(hidden)]
 pub mod export;

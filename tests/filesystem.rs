@@ -1,5 +1,6 @@
-//! Files and devices whose truth is known: a cache that a control group limits, a disk that is throttled, a file system
-//! that answers late; and those that cannot be measured, for which there must be a reason.
+//! Files and devices whose truth is known: a cache that a run limits, a file system that answers late; and those that cannot be
+//! measured, for which there must be a reason. Caches and disks that are held to a known size or rate are rigs of
+//! `fathom verify` (`tests/verify.rs`).
 //!
 //! What needs root, a loop device or a control group runs in a mount namespace of its own, so that nothing is left of it.
 //! Where that is not to be had the test says by name what it did not do.
@@ -80,59 +81,6 @@ fn near(what: &str, found: f64, truth: f64, tolerance: f64) -> Result<(), String
     } else {
         Err(format!("{what}: {found}, and the truth is {truth} ({off:+.3})"))
     }
-}
-
-/// The most that a group was seen to hold while `measure` went on: its own account, not ours.
-fn most_cached<T: Send>(group: &Group, measure: impl FnOnce() -> T + Send) -> (T, f64) {
-    std::thread::scope(|scope| {
-        let measuring = scope.spawn(measure);
-        let mut most: f64 = 0.0;
-        while !measuring.is_finished() {
-            most = most.max(group.cached());
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        (measuring.join().unwrap(), most)
-    })
-}
-
-fn finds_the_cache_of_a_limit(mib: u64) {
-    let _alone = alone();
-    if !is_root("the cache of a control group's limit is found") {
-        return;
-    }
-    sessions::in_one_of_three(|| {
-        let Some(group) = Group::new("memory") else { return Ok(()) };
-        let limit = (mib << 20).to_string();
-        if !group.set(("memory.limit_in_bytes", limit.clone()), ("memory.max", limit)) {
-            return Ok(());
-        }
-        let work = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let script = format!(
-            "echo $BASHPID > {}; exec \"$FATHOM\" run filesystem/cache_size --budget 30s --precision 99% --alongside \
-             --dir \"$WORK\" -o \"$RUN\" --format json",
-            group.entrance()
-        );
-        let (output, held) = most_cached(&group, || in_namespace(work.path(), &script));
-        let points = points(&output);
-        for method in ["residency", "timing"] {
-            let found = medians(&points, &[("method", method)]);
-            let found = found.first().ok_or_else(|| format!("{method} found nothing: {points:#?}"))?;
-            near(&format!("{method} in a limit of {mib} MiB"), found / MIB, held / MIB, 0.03)?;
-        }
-        Ok(())
-    });
-}
-
-#[test]
-fn both_methods_find_the_cache_of_a_limit() {
-    finds_the_cache_of_a_limit(300);
-}
-
-#[test]
-#[ignore = "takes minutes: cargo test --test filesystem -- --ignored"]
-fn both_methods_find_the_cache_of_larger_limits() {
-    finds_the_cache_of_a_limit(700);
-    finds_the_cache_of_a_limit(1500);
 }
 
 /// The control groups that this program has made below the one that this process is in.
@@ -290,70 +238,10 @@ fn an_ordinary_user_is_limited_by_a_scope_or_told_what_can_be_done() {
     near("the page cache of the scope", found / MIB, 400.0, 0.05).unwrap();
 }
 
-/// A file system in a file, mounted from a loop device of which `$NUMBER` is the major and minor number.
+/// A file system in a file, mounted from a loop device.
 const LOOP_DEVICE: &str = "truncate -s 400m \"$WORK/image\"; mkfs.ext4 -q -F \"$WORK/image\"; \
     mount -o loop \"$WORK/image\" \"$MOUNT\"; \
     NUMBER=$(cat /sys/class/block/$(basename $(findmnt -no SOURCE \"$MOUNT\"))/dev);";
-
-/// A run on a device that the kernel holds to a limit (its names in version 1 and 2 of control groups); `None` where there is
-/// no such group.
-fn run_on_a_throttled_device((old, new, limit): (&str, &str, u64), run: &str) -> Option<Output> {
-    let group = Group::new("blkio")?;
-    let work = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let set = if group.unified {
-        format!("echo \"$NUMBER {new}={limit}\" > {}/io.max", group.path.display())
-    } else {
-        format!("echo \"$NUMBER {limit}\" > {}/blkio.throttle.{old}", group.path.display())
-    };
-    let script = format!(
-        "{LOOP_DEVICE} {set}; echo $BASHPID > {}; \"$FATHOM\" run {run} --precision 99% --alongside --dir \"$MOUNT\" \
-         -o \"$RUN\" --format json",
-        group.entrance()
-    );
-    Some(in_namespace(work.path(), &script))
-}
-
-/// Eight processes that read a device which the kernel holds to a rate; what they get together.
-fn rate_of_a_throttled_device(limit: (&str, &str, u64)) -> Option<Vec<f64>> {
-    let run = "filesystem/contention --quick --processes 8 --trial 1s --budget 80s";
-    let output = run_on_a_throttled_device(limit, run)?;
-    let found = medians(&points(&output), &[("figure", "all together")]);
-    assert_eq!(found.len(), 2, "{}", String::from_utf8_lossy(&output.stderr));
-    Some(found)
-}
-
-#[test]
-fn a_device_held_to_a_rate_reads_at_that_rate() {
-    let _alone = alone();
-    if !is_root("a throttled device is read at its rate") {
-        return;
-    }
-    sessions::in_one_of_three(|| {
-        let bytes = rate_of_a_throttled_device(("read_bps_device", "rbps", 20_000_000));
-        bytes.iter().flatten().try_for_each(|rate| near("bytes a second", *rate, 20e6, 0.02))?;
-        let blocks = rate_of_a_throttled_device(("read_iops_device", "riops", 500));
-        blocks.iter().flatten().try_for_each(|rate| near("blocks a second", rate / 4096.0, 500.0, 0.02))
-    });
-}
-
-/// A burst of requests passes the limit, as with disks of clouds: trials of milliseconds see the device, long ones
-/// the limit, and both is said.
-#[test]
-fn what_a_burst_hides_is_found_when_reads_go_on() {
-    let _alone = alone();
-    if !is_root("a device that lets a burst pass is read for a second") {
-        return;
-    }
-    sessions::in_one_of_three(|| {
-        let limit = ("read_iops_device", "riops", 333);
-        let run = "filesystem/sustained --budget 45s";
-        let Some(output) = run_on_a_throttled_device(limit, run) else { return Ok(()) };
-        let sustained = [("request", "random read"), ("figure", "sustained")];
-        let found = medians(&points(&output), &sustained);
-        let found = found.first().ok_or_else(|| String::from_utf8_lossy(&output.stderr).into_owned())?;
-        near("nanoseconds from one read to the next", *found, 1e9 / 333.0, 0.03)
-    });
-}
 
 /// Every point has a reason, and none a value; nothing is left in the folder.
 fn nothing_but_reasons(output: &Output, expected: &str) {

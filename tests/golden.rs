@@ -336,7 +336,7 @@ fn no_line_of_the_table_is_longer_than_the_terminal() {
 #[test]
 fn a_run_is_told_on_one_screen_of_any_usual_width() {
     let everything = fixture::parse(&fixture::everything());
-    for run in [fixture::parse(&fixture::golden()), everything] {
+    for run in vec![fixture::parse(&fixture::golden()), everything] {
         let results = Results::of(&run);
         for width in [80, 95, 96, 100, 120] {
             let text = on_screen(&results, width, false);

@@ -1,18 +1,15 @@
-//! Known truths of the network: a link of a rate that we set, a way of a delay that we set, losses that we make. All traffic
-//! stays on loopback or in network namespaces that the test has made, which go with their processes.
+//! Known truths of the network: a way of a delay that we set, losses that we make. A link of a rate that we set is a rig of
+//! `fathom verify` (`tests/verify.rs`). All traffic stays on loopback.
 //!
 //! Each test visits points the way a run does, in a process of their own. What needs root says so by name where it is not.
 
-#[path = "network/relay.rs"]
-mod relay;
 mod sessions;
-#[path = "network/wire.rs"]
-mod wire;
 
 use fathom::experiment::{Experiment, PeerAddress, Point, Token};
 use fathom::experiments;
 use fathom::sampling::{ClockKind, Observations, Request, Sample, Setting, TrialOutcome, Visit, Visited};
 use fathom::statistics::{median, share_interval};
+use fathom::verify::Relay;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::process::{Child, Command, Stdio};
@@ -146,41 +143,15 @@ fn values(sample: &Sample) -> Vec<f64> {
 }
 
 #[test]
-fn a_link_held_to_100_mbit_reads_that_rate_of_its_wire_in_either_direction() {
-    let Some(wire) = wire::Wire::held_to("100mbit") else { return };
-    let peer = Peer::start(wire.far(fathom()), wire::FAR);
-    in_one_of_three_sessions(|| {
-        for direction in ["send", "receive"] {
-            let wanted = [
-                ("transport", "TCP"),
-                ("path", "peer"),
-                ("direction", direction),
-                ("chunk", "131072"),
-                ("streams", "1"),
-                ("figure", "steady"),
-                ("placement", "across-cpus"),
-            ];
-            let near = wire.near(fathom());
-            let sample = trial(near, "network/bandwidth", &wanted, peer.at, Duration::from_millis(600))?;
-            let goodput = median(&values(&sample)).unwrap();
-            // What the queue counts of each packet: Ethernet's header, IP's and TCP's (with time stamps), and the payload.
-            let wire_rate = goodput * 8.0 * 1514.0 / 1448.0;
-            within(&format!("bits a second on the wire, {direction}"), wire_rate, 100e6, 0.02)?;
-        }
-        Ok(())
-    });
-}
-
-#[test]
 fn a_relay_that_holds_each_packet_for_5_ms_each_way_adds_10_ms() {
     let peer = Peer::start(fathom(), "127.0.0.2");
-    let through = |last, delay| relay::Relay::start(peer.at, IpAddr::from([127, 0, 0, last]), delay, None);
+    let through = |last, delay| Relay::start(peer.at, IpAddr::from([127, 0, 0, last]), delay, None).unwrap();
     // The relay takes time of its own, to wake up twice: with nothing held it shows how much.
     let (held, at_once) = (through(3, Duration::from_millis(5)), through(6, Duration::ZERO));
     in_one_of_three_sessions(|| {
         for by in ["UDP", "TCP"] {
             let wanted = [("transport", by), ("path", "peer"), ("payload", "56"), ("loop", "closed")];
-            let round_trip = |relay: &relay::Relay| {
+            let round_trip = |relay: &Relay| {
                 let observe = Duration::from_millis(400);
                 let sample = trial(fathom(), "network/round_trip", &wanted, relay.at, observe)?;
                 Ok::<f64, String>(median(&values(&sample)).unwrap())
@@ -197,7 +168,7 @@ fn a_relay_that_holds_each_packet_for_5_ms_each_way_adds_10_ms() {
 fn a_relay_that_drops_one_datagram_in_a_hundred_reads_that_loss() {
     let _alone = alone();
     let peer = Peer::start(fathom(), "127.0.0.4");
-    let relay = relay::Relay::start(peer.at, IpAddr::from([127, 0, 0, 5]), Duration::ZERO, Some(0.01));
+    let relay = Relay::start(peer.at, IpAddr::from([127, 0, 0, 5]), Duration::ZERO, Some(100)).unwrap();
     let wanted = [("transport", "UDP"), ("path", "peer"), ("payload", "56"), ("loop", "closed")];
     let (mut sent, mut lost) = (0, 0);
     for _ in 0..5 {

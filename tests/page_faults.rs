@@ -34,23 +34,6 @@ fn is_skipped(point: &Value) -> bool {
     point["outcome"] == "skipped"
 }
 
-/// A handler that waits 100 µs makes a fault 100 µs longer, to within two percent: in one of three sessions, because the
-/// CPU may be taken away from either thread, and an instrument that is wrong is wrong in all of them.
-#[test]
-fn a_known_wait_of_a_handler_is_found() {
-    let _alone = alone();
-    let session = || {
-        let points = measured(&["user_fault"], "6s", None);
-        let waited = of(&points, "fill", "a copy, less the same without the wait");
-        assert!(!waited.is_empty());
-        let pinned = waited.into_iter().filter(|point| point["parameters"]["placement"] == "one-cpu");
-        let off = |point: &Value| (point["median"].as_f64().unwrap() / 100_000.0 - 1.0).abs();
-        pinned.filter(|point| !is_skipped(point)).map(off).fold(0.0, f64::max)
-    };
-    let seen: Vec<f64> = (0..3).map(|_| session()).take_while(|off| *off > 0.02).collect();
-    assert!(seen.len() < 3, "off by {seen:?} in three sessions");
-}
-
 /// Whatever kind of fault is measured, the kernel counts as many as are claimed; where the folder's files live in memory
 /// none can wait for a device, and that is said.
 #[test]

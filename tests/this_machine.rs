@@ -4,10 +4,9 @@ mod sessions;
 
 use assert_cmd::Command;
 use fathom::sampling::affinity;
+use fathom::verify::Spinner;
 use serde_json::Value;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// One measurement at a time: the tests of this file would measure each other.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -158,33 +157,6 @@ fn loads_take_longer_the_farther_they_go_and_go_on_together_where_they_can() {
             _ => ratio("a load alone over one of 16 at once", chases(1) / chases(16), 3.0, 24.0),
         }
     });
-}
-
-/// A thread that does nothing but spin on one CPU, until it is dropped.
-struct Spinner {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Spinner {
-    fn on(cpu: usize) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stop);
-        let spin = move || {
-            affinity::pin(cpu).unwrap();
-            while !told.load(Ordering::Relaxed) {
-                std::hint::spin_loop();
-            }
-        };
-        Spinner { stop, thread: Some(std::thread::spawn(spin)) }
-    }
-}
-
-impl Drop for Spinner {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        self.thread.take().map(JoinHandle::join);
-    }
 }
 
 #[test]

@@ -66,33 +66,37 @@ pub(super) fn read(root: &Root) -> Limits {
     }
 }
 
-/// A group below which one with a limit on memory of its own may be made, so that all limits on ours hold there too or,
-/// in version 2, those of the groups above it.
+/// A group below which one with a limit of its own may be made, so that all limits on ours hold there too or, in version 2,
+/// those of the groups above it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MemoryParent {
+pub struct GroupParent {
     /// 1 or 2.
     pub version: u8,
     /// Its folder.
     pub folder: PathBuf,
+    /// The folder of the group that this process is in.
+    pub own: PathBuf,
 }
 
 /// Our own group, in version 1. In version 2 a group that holds processes has no controllers below it (cgroups(7), "no
 /// internal processes"), so that it is the nearest above ours that has.
-pub(super) fn memory_parent(root: &Root) -> Result<MemoryParent, String> {
+pub(super) fn parent(root: &Root, controller: &str) -> Result<GroupParent, String> {
     let (groups, mounts) = (root.text("/proc/self/cgroup"), root.text("/proc/self/mountinfo"));
     let (Some(groups), Some(table)) = (groups.value(), mounts.value()) else {
         return Err("the kernel does not show control groups".to_owned());
     };
-    let group = group(root, groups, &mounts::parse(table), "memory")?;
+    let group = group(root, groups, &mounts::parse(table), controller)?;
     let grants = |folder: &&String| {
         let below = root.text(&format!("{folder}/cgroup.subtree_control"));
         group.version == 1
-            || below.value().is_some_and(|names| names.split_whitespace().any(|name| name == "memory"))
+            || below.value().is_some_and(|names| names.split_whitespace().any(|name| name == controller))
     };
     let folder = group.folders.iter().find(grants);
-    let folder =
-        folder.ok_or("neither our control group nor one above hands on the controller \"memory\"")?;
-    Ok(MemoryParent { version: group.version, folder: PathBuf::from(folder) })
+    let folder = folder.ok_or_else(|| {
+        format!("neither our control group nor one above hands on the controller \"{controller}\"")
+    })?;
+    let own = group.folders.first().unwrap_or(folder);
+    Ok(GroupParent { version: group.version, folder: PathBuf::from(folder), own: PathBuf::from(own) })
 }
 
 /// The smallest limit of our group and all above; `null` when none has one.

@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 
 pub use affinity::{Pinned, allow_this_thread};
 pub use caches::{Cache, CacheKind};
-pub use cgroup::{Limits, MemoryParent};
+pub use cgroup::{GroupParent, Limits};
 pub use conditions::{Conditions, IdleState};
 pub use cpu_set::CpuSet;
 pub use fact::Fact;
@@ -168,8 +168,13 @@ pub fn memory_ceiling() -> Option<u64> {
 }
 
 /// Where a control group with a limit on memory may be made for processes of ours.
-pub fn memory_parent() -> Result<MemoryParent, String> {
-    cgroup::memory_parent(&Root::default())
+pub fn memory_parent() -> Result<GroupParent, String> {
+    group_parent("memory")
+}
+
+/// Where a control group may be made for processes of ours, in which this controller works.
+pub fn group_parent(controller: &str) -> Result<GroupParent, String> {
+    cgroup::parent(&Root::default(), controller)
 }
 
 fn build() -> Build {

@@ -17,7 +17,7 @@ pub mod protocol;
 pub mod server;
 pub mod service;
 mod seals;
-mod shared;
+pub(crate) mod shared;
 mod waking;
 mod wire;
 

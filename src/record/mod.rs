@@ -11,6 +11,8 @@ mod method;
 mod migration;
 mod read;
 pub(crate) mod store;
+mod tool;
+mod verification;
 #[cfg(test)]
 mod schema;
 
@@ -19,6 +21,8 @@ pub use journal::Journal;
 pub use lines::ReadError;
 pub use method::{Excerpt, Method, MethodParameter, MethodTrend};
 pub use read::Run;
+pub use tool::Tool;
+pub use verification::{Truth, Verdict, Verification};
 
 use crate::experiment::{Bound, Effort, Experiment, Point, Prediction};
 use crate::experiments::{self, OtherVersion};
@@ -68,6 +72,9 @@ pub struct Header {
     /// The second host; absent where the run has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<Box<Peer>>,
+    /// The last verification of this very program on this very machine; absent where there was none, or this user keeps none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Box<Verification>>,
     /// The methods of the selected experiments; none in files of earlier programs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub methods: Vec<Method>,
@@ -104,28 +111,6 @@ pub enum PeerKind {
     ByHand,
     /// None but by name: a network namespace of the machine that is measured.
     Virtual,
-}
-
-/// The program that measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Tool {
-    /// `fathom`.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-    /// SHA-256 of the running binary, in hexadecimal.
-    pub binary_sha256: String,
-    /// Architecture and operating system it was built for.
-    pub target: String,
-    /// `release` or `debug`: a debug build measures its own slowness.
-    pub build: String,
-    /// The compiler that built it, as it names itself, and the flags it was given; `None` in files of earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub compiler: Option<String>,
-    /// The commit of its source; `None` where it was not built from its repository, or for debugging.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit: Option<String>,
 }
 
 /// What was asked for; the explicit and the implied alike.

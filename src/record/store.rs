@@ -10,9 +10,20 @@ pub const EXTENSION: &str = "jsonl";
 
 /// The folder of run files: `$XDG_DATA_HOME/fathom/runs`, `~/.local/share/fathom/runs`, or here where there is no home.
 pub fn folder() -> PathBuf {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
     data.map_or_else(|| PathBuf::from("."), |data| data.join("fathom/runs"))
+}
+
+/// Where the last verification of the instrument is kept: `$XDG_STATE_HOME/fathom/verification.json`, or below
+/// `~/.local/state`; `None` where there is no home.
+pub fn verification() -> Option<PathBuf> {
+    let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")))?;
+    Some(state.join("fathom/verification.json"))
+}
+
+/// A path that the environment names.
+fn set(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// The path of a new run that began at this time (RFC 3339); the seed keeps two runs of one second apart.

@@ -20,7 +20,7 @@ use crate::experiment::{Bound, Check, Finding, Part, Point, Prediction, Term};
 use crate::experiments::OtherVersion;
 use crate::machine::{Machine, Warning};
 use crate::quantity::{Kind, Unit};
-use crate::record::{Closing, Peer, Resumed, Settings, Tool};
+use crate::record::{Closing, Peer, Resumed, Settings, Tool, Verification};
 use crate::results::{Disturbance, Outcome, PointResult, Results, TrendResult};
 use crate::sampling::Qualification;
 use crate::statistics::{Estimate, Interval, Mode, Outliers};
@@ -40,6 +40,9 @@ struct Report<'run> {
     /// The second host; absent where the run has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     peer: Option<&'run Peer>,
+    /// The last verification of this very program on this very machine; absent where there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verification: Option<&'run Verification>,
     conditions: Conditions<'run>,
     points: Vec<PointReport<'run>>,
     trends: Vec<TrendReport<'run>>,
@@ -179,6 +182,7 @@ fn report<'run>(results: &'run Results, published: Option<&Published<'run>>) -> 
         clock: &run.header.clock,
         machine: &run.header.machine,
         peer: run.header.peer.as_deref(),
+        verification: run.header.verification.as_deref(),
         conditions: Conditions {
             core_hz: results.core_hz,
             core_shared: results.core_shared.as_ref().map(core_state::core_shared),

@@ -33,6 +33,7 @@ pub mod screen;
 mod summary;
 mod terminal;
 mod text;
+mod verification;
 mod words;
 
 pub use comparison::{ComparisonReport, GateReport, regression};
@@ -41,3 +42,4 @@ pub use history::StoredRuns;
 pub use replication::ReplicationReport;
 pub use run_report::RunReport;
 pub use text::{Style, clean};
+pub use verification::VerificationReport;

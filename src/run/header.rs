@@ -3,7 +3,9 @@
 use crate::experiment::{Asked, Effort, Experiment, Point};
 use crate::machine::{Machine, Remote, RemoteAddress, Root, Route};
 use crate::plan::{self, Cpus};
-use crate::record::{Header, Method, Peer, PeerKind, PlannedPoint, SCHEMA_VERSION, Settings, Tool};
+use crate::record::{
+    Header, Method, Peer, PeerKind, PlannedPoint, SCHEMA_VERSION, Settings, Tool, Verification, store,
+};
 use crate::sampling::{ClockKind, Qualification, observe_core};
 use anyhow::{Context, Result, anyhow};
 use data_encoding::HEXLOWER;
@@ -88,9 +90,12 @@ impl Options {
         };
         let clock = Qualification::run(&machine, self.clock);
         observe_core(&mut machine, &clock);
+        let tool = tool()?;
+        let kept = store::verification().and_then(|path| Verification::read(&path));
         Ok(Header {
             schema: SCHEMA_VERSION,
-            tool: tool()?,
+            verification: kept.filter(|kept| kept.is_of(&tool, &machine)).map(Box::new),
+            tool,
             started: now(),
             settings,
             clock,

@@ -2,7 +2,7 @@
 //! systemd's for a user who may not make one. After a kill the next run removes the group.
 
 use crate::experiment::Requirement;
-use crate::machine::{self, MemoryParent};
+use crate::machine::{self, GroupParent};
 use crate::sampling::{MemoryLimit, Scope, owner::Owner};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -47,7 +47,8 @@ impl Drop for MemoryGroup {
 /// Removes the groups of runs that no longer live from where this one would make its own. A group that holds a process
 /// cannot be removed.
 pub fn sweep() {
-    if let Ok(parent) = machine::memory_parent() {
+    // `fathom verify` makes groups with a quota, and with a limit on a device.
+    for parent in ["memory", "cpu", "blkio", "io"].map(machine::group_parent).into_iter().flatten() {
         sweep_below(&parent.folder);
     }
 }
@@ -61,7 +62,7 @@ fn sweep_below(folder: &Path) {
 }
 
 /// A new group with its limit set.
-fn made(parent: &MemoryParent) -> Result<PathBuf, String> {
+fn made(parent: &GroupParent) -> Result<PathBuf, String> {
     let owner = Owner::of(std::process::id()).ok_or("/proc does not show this process")?;
     let folder = parent.folder.join(owner.name("memory"));
     let failed = |error| format!("{}: {error}", folder.display());
@@ -108,7 +109,8 @@ mod tests {
     fn a_group_has_the_limit_in_the_file_of_its_version() {
         for (version, file) in [(1, "memory.limit_in_bytes"), (2, "memory.max")] {
             let place = tempfile::tempdir().unwrap();
-            let folder = made(&MemoryParent { version, folder: place.path().to_owned() }).unwrap();
+            let folder =
+                made(&GroupParent { version, folder: place.path().to_owned(), own: PathBuf::new() }).unwrap();
             assert_eq!(std::fs::read_to_string(folder.join(file)).unwrap(), "1073741824");
         }
     }
@@ -116,7 +118,7 @@ mod tests {
     #[test]
     fn where_no_limit_can_be_set_nothing_stays() {
         let place = tempfile::tempdir().unwrap();
-        let nowhere = MemoryParent { version: 2, folder: place.path().join("missing") };
+        let nowhere = GroupParent { version: 2, folder: place.path().join("missing"), own: PathBuf::new() };
         assert!(made(&nowhere).unwrap_err().contains("missing"));
         let said = neither("mkdir: Permission denied", "there is no systemd-run");
         assert!(said.contains("MemoryMax=1G") && said.contains("Permission denied"), "{said}");

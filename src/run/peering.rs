@@ -67,6 +67,11 @@ impl Peering {
         &self.launched.address
     }
 
+    /// The process on this machine that the peer lives as long as; `None` of one that was started by hand.
+    pub fn process(&self) -> Option<u32> {
+        self.launched.process()
+    }
+
     /// Asks the peer whether it is there, unless it has just answered. Once lost it stays so: it ends with its session.
     pub fn look(&mut self, at_once: bool) {
         if self.lost.is_none() && (at_once || self.seen.elapsed() > CHECK_INTERVAL) {

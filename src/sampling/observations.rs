@@ -83,3 +83,24 @@ impl Observations {
         self.len() == 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_become_nanoseconds_of_one_operation_by_the_frequency_of_the_clock() {
+        let observations = Observations::Ticks {
+            operations: 2,
+            each: false,
+            overhead_ticks: 50.0,
+            beyond_ns: 20.0,
+            operation: vec![550],
+            baseline: vec![300],
+        };
+        // 500 ticks at 2.5 GHz are 200 ns, of which 20 were not asked for.
+        assert_eq!(observations.operation(Unit::Nanoseconds, 2.5e9), [90.0]);
+        assert_eq!(observations.operation(Unit::BytesPerSecond, 2.5e9), [1e9 / 90.0]);
+        assert_eq!(observations.baseline(2.5e9), [50.0]);
+    }
+}

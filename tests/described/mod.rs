@@ -96,6 +96,7 @@ pub fn header(plan: Vec<PlannedPoint>) -> Header {
         clock: clock(),
         machine: machine(),
         peer: None,
+        verification: None,
         methods: vec![],
         plan,
     }

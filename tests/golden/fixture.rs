@@ -62,6 +62,7 @@ pub fn header(machine: Machine, plan: Vec<PlannedPoint>) -> Header {
         })),
         machine,
         peer: None,
+        verification: None,
         methods: vec![],
         plan,
     }

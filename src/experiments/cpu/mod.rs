@@ -2,7 +2,7 @@
 
 mod arithmetic;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod arithmetic_kernel;
+pub(crate) mod arithmetic_kernel;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod call_kernel;
 pub mod context_switch;

@@ -2,7 +2,7 @@
 
 mod backing;
 mod bandwidth;
-mod chase;
+pub(crate) mod chase;
 mod fault;
 mod fault_extent;
 mod load_latency;
@@ -11,12 +11,12 @@ mod major_fault;
 mod mapping;
 mod memory_parallelism;
 mod minor_fault;
-mod pages;
+pub(crate) mod pages;
 mod parallel_bandwidth;
 mod stream;
 mod swap_in;
 mod tlb_reach;
-mod user_fault;
+pub(crate) mod user_fault;
 
 pub use fault::per_byte::load;
 

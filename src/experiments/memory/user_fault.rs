@@ -211,6 +211,11 @@ fn against_the_kernel(known: &Known) -> Option<Finding> {
     ))
 }
 
+/// The point on one CPU at which the handler waits, with the experiment's name, and how long it does, nanoseconds.
+pub fn known_wait() -> ((&'static str, Point), u64) {
+    ((ABOUT.name, point(Placement::OneCpu, WAITED, KNOWN_WAIT)), KNOWN_WAIT)
+}
+
 fn point(placement: Placement, fill: &str, delay: u64) -> Point {
     Point::at(placement).named(&FILL, fill).with(&DELAY, delay)
 }

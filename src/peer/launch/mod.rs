@@ -60,17 +60,22 @@ pub struct Launched {
     /// The session that it lives as long as.
     pub session: Session,
     // After the session: its end is what ends the peer, and then there is something to wait for.
-    _process: Option<Launcher>,
+    process: Option<Launcher>,
 }
 
 impl Launched {
+    /// The process that serves here, or that reached the other host; `None` of a peer that was started by hand.
+    pub fn process(&self) -> Option<u32> {
+        self.process.as_ref().map(|Launcher(process)| process.id())
+    }
+
     /// The peer at the first of these addresses that answers, held.
     fn hold(candidates: &[PeerAddress], process: Option<Launcher>) -> Result<Self, NoPeer> {
         let mut complaints = vec![];
         for address in candidates {
             let opened = Session::open(address).and_then(|mut session| session.hold().map(|()| session));
             match opened {
-                Ok(session) => return Ok(Launched { address: address.clone(), session, _process: process }),
+                Ok(session) => return Ok(Launched { address: address.clone(), session, process }),
                 Err(failure) => complaints.push(failure.to_string()),
             }
         }

@@ -18,6 +18,7 @@ mod settings;
 mod summary;
 pub mod synopsis;
 mod synopsis_machine;
+mod verification;
 mod without;
 mod works;
 
@@ -44,7 +45,7 @@ pub fn of(found: &Results, published: Option<&Published>) -> Document {
     document.sections.extend(accuracy::of(found));
     document.sections.extend(published.map(|published| beside::of(found, published)));
     document.sections.extend([without::of(found), conditions::of(found), settings::of(found)]);
-    document.sections.extend([published_statistics::of(found), references()]);
+    document.sections.extend([verification::of(found), published_statistics::of(found), references()]);
     document
 }
 

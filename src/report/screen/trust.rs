@@ -5,6 +5,7 @@ use crate::report::occupancy;
 use crate::report::quantities;
 use crate::report::run::{self, Precision};
 use crate::report::text::Style;
+use crate::report::verification;
 use crate::report::words::plural;
 use crate::results::{FAIR, Outcome, Results};
 use crate::statistics;
@@ -20,6 +21,7 @@ pub(super) fn text(results: &Results, style: Style) -> String {
         ("disturbed", Some(disturbed(results))),
         ("core", core(results)),
         ("warnings", warnings(results)),
+        ("verified", Some(verification::told(&results.run.header))),
     ];
     let room = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let line =

@@ -3,7 +3,7 @@
 //! It forwards the control connections byte for byte, and reads in the peer's answers at which port a service listens, to
 //! stand at the same port of its own address before the client does.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::spawn;
 use std::time::{Duration, Instant};
 
+/// A relay at an address of loopback of its own; its threads end with the process.
 pub struct Relay {
     /// Where the peer seems to be.
     pub at: SocketAddr,
@@ -29,25 +30,25 @@ struct Way {
 }
 
 impl Relay {
-    /// Stands at an address of loopback of its own; its threads end with the process.
-    pub fn start(peer: SocketAddr, own: IpAddr, delay: Duration, loss: Option<f64>) -> Self {
-        let listener = TcpListener::bind((own, peer.port())).unwrap();
-        let way = Way {
-            peer: peer.ip(),
-            own,
-            delay,
-            drop_every: loss.map(|share| (1.0 / share).round() as u64),
-            seen: Arc::default(),
-            dropped: Arc::default(),
-        };
+    /// Stands at this address at the port of the peer. Every packet is held for so long, and one datagram towards the peer in so
+    /// many is dropped.
+    pub fn start(
+        peer: SocketAddr,
+        own: IpAddr,
+        delay: Duration,
+        drop_every: Option<u64>,
+    ) -> io::Result<Self> {
+        let listener = TcpListener::bind((own, peer.port()))?;
+        let way =
+            Way { peer: peer.ip(), own, delay, drop_every, seen: Arc::default(), dropped: Arc::default() };
         let dropped = Arc::clone(&way.dropped);
         spawn(move || {
             for client in listener.incoming().flatten() {
                 let way = way.clone();
-                spawn(move || way.control(client, peer));
+                spawn(move || way.control(&client, peer));
             }
         });
-        Relay { at: SocketAddr::new(own, peer.port()), dropped }
+        Ok(Relay { at: SocketAddr::new(own, peer.port()), dropped })
     }
 
     /// Datagrams that were dropped.
@@ -58,14 +59,14 @@ impl Relay {
 
 impl Way {
     /// A control connection: forwarded at once, and listened to.
-    fn control(&self, client: TcpStream, peer: SocketAddr) {
-        let server = TcpStream::connect(peer).unwrap();
-        let (mut from_client, mut to_server) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+    fn control(&self, client: &TcpStream, peer: SocketAddr) -> io::Result<()> {
+        let mut server = TcpStream::connect(peer)?;
+        let (mut from_client, mut to_server) = (client.try_clone()?, server.try_clone()?);
         spawn(move || {
-            let _ = std::io::copy(&mut from_client, &mut to_server);
+            let _ = io::copy(&mut from_client, &mut to_server);
             let _ = to_server.shutdown(Shutdown::Write);
         });
-        let (mut server, mut client) = (server, client);
+        let mut client = client;
         let mut buffer = vec![0; 65_536];
         while let Ok(length @ 1..) = server.read(&mut buffer) {
             if let Some(port) = port_in(&buffer[..length]) {
@@ -75,7 +76,7 @@ impl Way {
                 break;
             }
         }
-        let _ = client.shutdown(Shutdown::Both);
+        client.shutdown(Shutdown::Both)
     }
 
     /// Takes the place of a service, whichever protocol it speaks.
@@ -83,20 +84,19 @@ impl Way {
         let (listener, socket) = (TcpListener::bind((self.own, port)), UdpSocket::bind((self.own, port)));
         let (stream, datagrams) = (self.clone(), self.clone());
         spawn(move || {
-            if let Some(client) = listener.unwrap().incoming().flatten().next() {
-                stream.stream(&client, port);
-            }
+            let client = listener?.accept()?.0;
+            stream.stream(&client, port)
         });
-        spawn(move || datagrams.datagrams(&socket.unwrap(), port));
+        spawn(move || datagrams.datagrams(&socket?, port));
     }
 
-    fn stream(&self, client: &TcpStream, port: u16) {
-        let server = TcpStream::connect((self.peer, port)).unwrap();
+    fn stream(&self, client: &TcpStream, port: u16) -> io::Result<()> {
+        let server = TcpStream::connect((self.peer, port))?;
         for end in [client, &server] {
-            end.set_nodelay(true).unwrap();
+            end.set_nodelay(true)?;
         }
         for (from, to) in [(client, &server), (&server, client)] {
-            let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+            let (mut from, mut to) = (from.try_clone()?, to.try_clone()?);
             let held = hold(move |packet: &[u8]| to.write_all(packet).is_ok());
             let delay = self.delay;
             spawn(move || {
@@ -107,14 +107,15 @@ impl Way {
                 let _ = from.shutdown(Shutdown::Both);
             });
         }
+        Ok(())
     }
 
-    fn datagrams(&self, socket: &UdpSocket, port: u16) {
-        let onwards = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        onwards.connect((self.peer, port)).unwrap();
+    fn datagrams(&self, socket: &UdpSocket, port: u16) -> io::Result<()> {
+        let onwards = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+        onwards.connect((self.peer, port))?;
         let mut buffer = vec![0; 65_536];
-        let Ok((length, client)) = socket.recv_from(&mut buffer) else { return };
-        let (back, home) = (onwards.try_clone().unwrap(), socket.try_clone().unwrap());
+        let (length, client) = socket.recv_from(&mut buffer)?;
+        let (back, home) = (onwards.try_clone()?, socket.try_clone()?);
         let delay = self.delay;
         spawn(move || {
             let held = hold(move |packet: &[u8]| home.send_to(packet, client).is_ok());
@@ -135,6 +136,7 @@ impl Way {
             }
             next = socket.recv(&mut buffer).ok();
         }
+        Ok(())
     }
 }
 

@@ -1,0 +1,67 @@
+//! `fathom verify`: truths that are set on this machine, measured as everything else is, and what became of them.
+
+use super::lock;
+use super::streams::print;
+use crate::cli;
+use crate::experiments;
+use crate::machine::Machine;
+use crate::record::{Verdict, Verification, store};
+use crate::report::{self, Style, VerificationReport};
+use crate::run;
+use crate::sampling::clock::kernel_clock;
+use crate::verify::{self, Bench, RIGS};
+use anyhow::{Context, Result, anyhow};
+use std::process::ExitCode;
+
+/// Exit status: the instrument is wrong.
+const WRONG: u8 = 1;
+/// Exit status: some truths were not decided, or none could be set.
+const INCONCLUSIVE: u8 = 3;
+
+/// Has this program know the experiments that stand in no report.
+pub fn register() {
+    experiments::register(verify::experiments());
+}
+
+/// Puts the instrument on trial, and keeps how that ended for the runs that follow where all of its rigs were.
+pub fn verify(asked: &cli::Verify, style: Style) -> Result<ExitCode> {
+    let rigs = verify::select(&asked.rigs).map_err(|name| unknown(&name))?;
+    let _lock = lock::take(asked.alongside)?;
+    run::catch_signals()?;
+    register();
+    let bench = Bench {
+        folder: asked.dir.clone().unwrap_or_else(std::env::temp_dir),
+        cpu: asked.cpu,
+        seed: asked.seed,
+        times_as_long: asked.times_as_long,
+    };
+    let now_ns = || kernel_clock(libc::CLOCK_MONOTONIC);
+    let (began, mut live) = (now_ns(), report::live::Live::new());
+    let truths = verify::verify(&rigs, &bench, &mut live);
+    live.finish();
+    let took_s = (now_ns() - began) as f64 / 1e9;
+    let machine = Machine::describe(&bench.folder);
+    let found = Verification::of(run::now(), took_s, run::tool()?, &machine, truths?);
+    if rigs.len() == RIGS.len() {
+        keep(&found);
+    }
+    print(&report::render(&VerificationReport::of(&found), asked.format, style))?;
+    Ok(match found.verdict() {
+        Verdict::Right => ExitCode::SUCCESS,
+        Verdict::Wrong => ExitCode::from(WRONG),
+        Verdict::Inconclusive | Verdict::Skipped => ExitCode::from(INCONCLUSIVE),
+    })
+}
+
+fn unknown(name: &str) -> anyhow::Error {
+    let names: Vec<&str> = RIGS.iter().map(|rig| rig.name).collect();
+    anyhow!("there is no rig `{name}`; there are {}", names.join(", "))
+}
+
+/// What cannot be kept is told; it was found all the same.
+fn keep(found: &Verification) {
+    let kept = store::verification().context("there is no home for it").and_then(|path| found.write(&path));
+    if let Err(error) = kept {
+        eprintln!("note: runs will not know of this verification: {error:#}");
+    }
+}

@@ -1,0 +1,141 @@
+//! The instrument on trial: what `fathom verify` has set and found, as it is kept for the runs that follow.
+
+use super::tool::Tool;
+use crate::machine::Machine;
+use crate::quantity::Unit;
+use crate::statistics::Interval;
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// What became of a truth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It could not be set here.
+    Skipped,
+    /// The whole interval lies within the tolerance of what was set.
+    Right,
+    /// The interval reaches beyond the tolerance, or the instrument itself saw what may have moved the figure.
+    Inconclusive,
+    /// The whole interval lies beyond the tolerance, and nothing is known that could have moved it.
+    Wrong,
+}
+
+impl Verdict {
+    /// The word in tables and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Skipped => "skipped",
+            Verdict::Right => "right",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::Wrong => "wrong",
+        }
+    }
+}
+
+/// A truth that was set, and what was found of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Truth {
+    /// The rig that has set it.
+    pub rig: String,
+    /// What was set.
+    pub what: String,
+    /// What its numbers count; absent of ratios, cycles and other plain numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
+    /// What was set, in the unit; absent where it could not be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<f64>,
+    /// How far from that is near enough, in the unit: 2 % of it, or what the clock that has set it can tell apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
+    /// What was found, in the unit; absent where nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<f64>,
+    /// Where the true value lies with 95 % confidence by what was measured, in the unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// Why, where it is not right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+}
+
+impl Truth {
+    /// How far what was found is from what was set, as a share of that.
+    pub fn error(&self) -> Option<f64> {
+        self.set.zip(self.found).map(|(set, found)| found / set - 1.0)
+    }
+}
+
+/// A trial of the instrument: by which build, on which machine, and how it ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Verification {
+    /// When it ended, RFC 3339, UTC.
+    pub at: String,
+    /// Seconds that it took.
+    pub took_s: f64,
+    /// The build that was on trial.
+    pub tool: Tool,
+    /// The model of the processor that it was on; absent where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor: Option<String>,
+    /// The kernel's release; absent where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// Every truth of every rig.
+    pub truths: Vec<Truth>,
+}
+
+impl Verification {
+    /// Of these truths, by this build on this machine.
+    pub fn of(at: String, took_s: f64, tool: Tool, machine: &Machine, truths: Vec<Truth>) -> Self {
+        let (processor, kernel) = identity(machine);
+        Verification { at, took_s, tool, processor, kernel, truths }
+    }
+
+    /// The one that is kept here; `None` where there is none that can be read.
+    pub fn read(path: &Path) -> Option<Self> {
+        serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
+    }
+
+    /// Keeps it here, in the place of an earlier one: whole, or not at all.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        }
+        let unfinished = path.with_extension(format!("json.{}", std::process::id()));
+        let written = std::fs::write(&unfinished, serde_json::to_string_pretty(self)? + "\n")
+            .and_then(|()| std::fs::rename(&unfinished, path));
+        if written.is_err() {
+            let _ = std::fs::remove_file(&unfinished);
+        }
+        written.with_context(|| path.display().to_string())
+    }
+
+    /// Whether it was this build on this machine that stood trial.
+    pub fn is_of(&self, tool: &Tool, machine: &Machine) -> bool {
+        let here = identity(machine);
+        self.tool.binary_sha256 == tool.binary_sha256 && (&self.processor, &self.kernel) == (&here.0, &here.1)
+    }
+
+    /// How many truths ended so.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.truths.iter().filter(|truth| truth.verdict == verdict).count()
+    }
+
+    /// How it ended: as its worst truth; skipped where none could be set.
+    pub fn verdict(&self) -> Verdict {
+        self.truths.iter().map(|truth| truth.verdict).max().unwrap_or(Verdict::Skipped)
+    }
+}
+
+/// What tells one machine from another, as far as a figure may depend on it.
+fn identity(machine: &Machine) -> (Option<String>, Option<String>) {
+    (machine.processor.model_name.value().cloned(), machine.kernel.release.value().cloned())
+}

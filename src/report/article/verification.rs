@@ -1,0 +1,23 @@
+//! Whether the instrument itself was on trial.
+
+use crate::report::paper::{Key, Section, Text};
+use crate::report::verification;
+use crate::results::Results;
+
+/// The section, with the table of truths where there is one.
+pub(super) fn of(found: &Results) -> Section {
+    let section = Section::new(Key::of("verification"), "The instrument on trial").lettered();
+    match &found.run.header.verification {
+        Some(of_build) => section
+            .say(format!(
+                "This build was verified on this machine at {}, before the run: {} {}",
+                of_build.at,
+                verification::sentence(of_build),
+                verification::judged()
+            ))
+            .with(verification::table(of_build)),
+        None => section.say(Text::prose(
+            "This build was not verified on this machine before the run: `fathom verify` sets known truths and measures them.",
+        )),
+    }
+}

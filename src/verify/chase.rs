@@ -1,0 +1,123 @@
+//! Loads that wait for each other, every second of which goes far: as long as the mean of those that all stay near and those
+//! that all go far.
+
+use super::rig::Rig;
+use super::truth::{Claim, Found, Nothing, estimate, result};
+use super::work::{Work, about};
+use crate::experiment::{Failure, Point, Requirement, Site, Workload};
+use crate::experiments::memory::chase::arena::Arena;
+use crate::experiments::memory::chase::cycle::Cycle;
+use crate::experiments::memory::chase::random_order::RandomOrder;
+use crate::experiments::memory::pages::Pages;
+use crate::record::Truth;
+use crate::results::{PointResult, Results};
+use crate::statistics;
+use std::cell::Cell;
+use std::hint::black_box;
+use std::ptr::NonNull;
+use std::rc::Rc;
+use std::time::Duration;
+
+pub static RIG: Rig = Rig {
+    name: "chase",
+    sets: "a chase of dependent loads, every second of which goes far",
+    budget: Duration::from_secs(8),
+    arrange: None,
+    points: |_| Ok(vec![(NAME, Point::new())]),
+    judge,
+};
+
+pub static WORK: Work = Work {
+    about: &about(
+        NAME,
+        "Do loads of two latencies take the mean of both?",
+        "two loads that stay near, and two that go far",
+        "Two chases in random order take turns, and the address of each load waits for the value of the one before, also of the \
+         other chase. Near, both go through 1 KiB; far, both go through the same 32 MiB, a third of it apart; mixed, one of each. \
+         What two loads near and two far take is measured in turn with what two mixed ones take, and must be twice that: memory \
+         may change its latency from trial to trial, but not between the two.",
+        &[],
+    ),
+    points: || vec![Point::new()],
+    requires: &[Requirement::MemoryBytes((FAR_BYTES + NEAR_BYTES) as u64)],
+    block: None,
+    prepare,
+};
+
+const NAME: &str = "verify/chase";
+
+/// Larger than the private caches of most cores.
+const FAR_BYTES: usize = 32 << 20;
+/// So few lines that those which go far do not push them out of the first-level cache.
+const NEAR_BYTES: usize = 1 << 10;
+const LINE: usize = 64;
+
+/// Where two chases stand.
+type Pair = (NonNull<u8>, NonNull<u8>);
+
+fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    let arena = Rc::new(Arena::new(FAR_BYTES + NEAR_BYTES, Pages::Base)?);
+    // Three elements, a third of the cycle apart: no chase follows another through lines that have just been fetched.
+    let cycle = |offset: usize, bytes: usize| {
+        let order = RandomOrder::new((bytes / LINE) as u64, site.seed);
+        let cycle = Cycle::build(Rc::clone(&arena), offset, (bytes / LINE) as u64, move |element: u64| {
+            order.at(element) as usize * LINE
+        })?;
+        Ok([0, 1, 2].map(|third| cycle.element(third * cycle.elements() / 3)))
+    };
+    let (far, near) = (cycle(0, FAR_BYTES)?, cycle(FAR_BYTES, NEAR_BYTES)?);
+    let follow = |pair: Pair| {
+        let (alive, at) = (Rc::clone(&arena), Cell::new(pair));
+        move |n: u64| {
+            let _alive = &alive;
+            // SAFETY: every line of both cycles holds a pointer to another of the same, and they live as long as this work.
+            at.set(unsafe { in_turn(at.get(), n) });
+        }
+    };
+    let (both_near, both_far, mixed) =
+        (follow((near[0], near[1])), follow((far[0], far[1])), follow((near[2], far[2])));
+    let apart = move |n: u64| {
+        both_near(n);
+        both_far(n);
+        Ok(())
+    };
+    Ok(Workload::batched(apart).against(move |n: u64| {
+        mixed(n);
+        Ok(())
+    }))
+}
+
+/// Follows two chases in turn. Nothing is known of the number that is added to an address but that it waits for the load
+/// before: a bit of that load's value which is never set, for lines begin at multiples of 64.
+///
+/// # Safety
+/// Both must point to aligned pointers of endless chases.
+#[inline(never)]
+unsafe fn in_turn((mut one, mut other): Pair, turns: u64) -> Pair {
+    let unset = black_box(1_usize);
+    for _ in 0..turns {
+        // SAFETY: the bit is not set in the address of a line, so that each is where its chase has led.
+        unsafe {
+            one = one.add(other.as_ptr().addr() & unset).cast::<NonNull<u8>>().read();
+            other = other.add(one.as_ptr().addr() & unset).cast::<NonNull<u8>>().read();
+        }
+    }
+    (one, other)
+}
+
+fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
+    let found = result(results, &(NAME, Point::new())).and_then(over_mixed);
+    vec![Claim::of(rig, "near and far apart over mixed, ratio", None, 2.0).judged(found)]
+}
+
+/// What both take apart over what they take mixed, trial by trial.
+fn over_mixed(point: &PointResult) -> Result<Found, Nothing> {
+    estimate(point)?;
+    let of_trial = |(sample, (_, difference)): (&Vec<f64>, &(u32, f64))| {
+        let apart = statistics::median(sample)?;
+        Some([apart / (apart - difference)])
+    };
+    let trials: Vec<[f64; 1]> = point.samples.iter().zip(&point.by_round).filter_map(of_trial).collect();
+    let ratio = statistics::estimate(&trials).ok_or_else(|| Nothing::found("no trial has both"))?;
+    Ok(Found::of(&ratio, &[point]))
+}

@@ -1,0 +1,68 @@
+//! A control group with a limit, which this process and those that it starts are in for a while.
+
+use crate::machine;
+use crate::sampling::owner::Owner;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A setting under its name in version 1 and in version 2 of control groups.
+pub struct Setting<'a> {
+    pub one: (&'a str, String),
+    pub two: (&'a str, String),
+}
+
+/// A group that this process is in; it leaves and removes it when this is dropped. After a kill the next run removes it.
+pub struct ControlGroup {
+    folder: PathBuf,
+    before: PathBuf,
+}
+
+impl ControlGroup {
+    /// Makes one with these settings and joins it.
+    pub fn joined(controller: &str, settings: &[Setting]) -> Result<Self, String> {
+        let parent = machine::group_parent(controller)?;
+        let owner = Owner::of(std::process::id()).ok_or("/proc does not show this process")?;
+        let folder = parent.folder.join(owner.name(controller));
+        let needs = |error| format!("a control group with a limit needs root: {}: {error}", folder.display());
+        std::fs::create_dir(&folder).map_err(needs)?;
+        let group = ControlGroup { folder, before: parent.own };
+        for Setting { one, two } in settings {
+            let (name, value) = if parent.version == 1 { one } else { two };
+            let path = group.folder.join(name);
+            std::fs::write(&path, value).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+        enter(&group.folder)?;
+        Ok(group)
+    }
+
+    /// Bytes of files that the group's memory holds, by its own account; of a group with a limit on memory.
+    pub fn watch_cached(&self) -> impl Fn() -> f64 + Send + 'static {
+        let path = self.folder.join("memory.stat");
+        move || {
+            let stat = std::fs::read_to_string(&path).unwrap_or_default();
+            let of = |name: &str| stat.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+            // Their names in version 2 and in version 1.
+            of("file ").or_else(|| of("cache ")).unwrap_or(0.0)
+        }
+    }
+}
+
+/// Has this process in a group.
+fn enter(folder: &Path) -> Result<(), String> {
+    let path = folder.join("cgroup.procs");
+    // 0 is whoever writes (cgroups(7)).
+    std::fs::write(&path, "0").map_err(|error| format!("{}: {error}", path.display()))
+}
+
+impl Drop for ControlGroup {
+    fn drop(&mut self) {
+        let _ = enter(&self.before);
+        // Its last process may still be on its way out.
+        for _ in 0..100 {
+            if std::fs::remove_dir(&self.folder).is_ok() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A disk that the kernel holds to a rate: of bytes, of requests, and of requests after a burst.
+
+use super::control_group::{ControlGroup, Setting};
+use super::disk::Disk;
+use super::rig::{Arranged, Rig, Wanted};
+use super::swept;
+use super::truth::{Claim, each};
+use crate::machine::Machine;
+use crate::quantity::Unit;
+use crate::record::Truth;
+use crate::results::Results;
+use crate::run::Options;
+use std::time::Duration;
+
+pub static BYTES: Rig = Rig {
+    name: "device-bytes",
+    sets: "a device held to 20 MB a second",
+    budget: Duration::from_secs(25),
+    arrange: Some(|options| held(options, ("read_bps_device", "rbps"), BYTES_A_SECOND)),
+    points: |machine| fleet(machine, "all sequential"),
+    judge: |rig, results, _| rates(rig, results, BYTES_A_SECOND as f64),
+};
+
+pub static REQUESTS: Rig = Rig {
+    name: "device-requests",
+    sets: "a device held to 500 requests a second, eight at a time",
+    budget: Duration::from_secs(25),
+    arrange: Some(|options| held(options, ("read_iops_device", "riops"), REQUESTS_A_SECOND)),
+    points: |machine| fleet(machine, "all random"),
+    judge: |rig, results, _| rates(rig, results, (BLOCK * REQUESTS_A_SECOND) as f64),
+};
+
+pub static BURST: Rig = Rig {
+    name: "device-burst",
+    sets: "a device held to 333 requests a second after a burst, one at a time",
+    budget: Duration::from_secs(30),
+    arrange: Some(|options| held(options, ("read_iops_device", "riops"), SUSTAINED_A_SECOND)),
+    points: |machine| {
+        swept::points(
+            machine,
+            "filesystem/sustained",
+            &[("request", "random read"), ("figure", "sustained"), ("lasting", "1000000000")],
+        )
+    },
+    judge: |rig, results, _| {
+        let set = 1e9 / SUSTAINED_A_SECOND as f64;
+        each(rig, results, |_| Claim::of(rig, "from one read to the next", Some(Unit::Nanoseconds), set))
+    },
+};
+
+const BYTES_A_SECOND: u64 = 20_000_000;
+const REQUESTS_A_SECOND: u64 = 500;
+const SUSTAINED_A_SECOND: u64 = 333;
+
+/// Bytes of a request of the fleet.
+const BLOCK: u64 = 4096;
+
+/// Long against the slices in which the kernel grants a rate (100 ms).
+const TRIAL: Duration = Duration::from_secs(1);
+
+/// A disk whose reads the kernel holds to a limit, and this process in the group that it holds for.
+fn held(options: &mut Options, (one, two): (&str, &str), limit: u64) -> Result<Arranged, String> {
+    let disk = Disk::in_folder(&options.folder)?;
+    let device = disk.device()?;
+    let controller = if crate::machine::group_parent("blkio").is_ok() { "blkio" } else { "io" };
+    let name = format!("blkio.throttle.{one}");
+    let setting = Setting {
+        one: (&name, format!("{device} {limit}")),
+        two: ("io.max", format!("{device} {two}={limit}")),
+    };
+    let group = ControlGroup::joined(controller, &[setting])?;
+    disk.mount().clone_into(&mut options.folder);
+    options.trial = Some(TRIAL);
+    // In this order: nobody is held back any more when the disk goes.
+    Ok(Arranged::holding((group, disk)))
+}
+
+/// Eight processes, what they read together.
+fn fleet(machine: &Machine, pattern: &str) -> Result<Vec<Wanted>, String> {
+    let parameters =
+        [("pattern", pattern), ("figure", "all together"), ("processes", "8"), ("file", "4096000")];
+    swept::points(machine, "filesystem/contention", &parameters)
+}
+
+fn rates(rig: &Rig, results: &Results, set: f64) -> Vec<Truth> {
+    each(rig, results, |_| Claim::of(rig, "what eight processes read", Some(Unit::BytesPerSecond), set))
+}

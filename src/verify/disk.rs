@@ -1,0 +1,81 @@
+//! A disk of our own: a file system in a file, mounted from a loop device where no other process sees it.
+
+use crate::sampling::owner::Owner;
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Bytes of the disk; its file has holes, so that it takes what is written to it.
+const SIZE: u64 = 400 << 20;
+
+/// A mounted disk, gone when this is dropped or this process dies: its file has no name as soon as it is mounted, and the mount is
+/// in a namespace of this process.
+pub struct Disk {
+    mount: PathBuf,
+}
+
+impl Disk {
+    /// Makes one in a folder and mounts it.
+    pub fn in_folder(folder: &Path) -> Result<Self, String> {
+        own_namespace().map_err(|error| format!("mounting a disk of our own needs root: {error}"))?;
+        let owner = Owner::of(std::process::id()).ok_or("/proc does not show this process")?;
+        let (image, mount) = (folder.join(owner.name("image")), folder.join(owner.name("disk")));
+        let failed = |error: io::Error| format!("a disk in {}: {error}", folder.display());
+        std::fs::create_dir(&mount).map_err(failed)?;
+        let disk = Disk { mount };
+        let made = std::fs::File::create_new(&image).and_then(|file| file.set_len(SIZE)).map_err(failed);
+        let mounted = made
+            .and_then(|()| run(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&image), "e2fsprogs"))
+            .and_then(|()| {
+                run(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(&disk.mount), "mount")
+            });
+        let _ = std::fs::remove_file(&image);
+        mounted.map(|()| disk)
+    }
+
+    /// Where it is mounted.
+    pub fn mount(&self) -> &Path {
+        &self.mount
+    }
+
+    /// The device's numbers, `7:0`.
+    pub fn device(&self) -> Result<String, String> {
+        let device = self.mount.metadata().map_err(|error| error.to_string())?.dev();
+        Ok(format!("{}:{}", libc::major(device), libc::minor(device)))
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        if let Ok(path) = CString::new(self.mount.as_os_str().as_bytes()) {
+            // SAFETY: a path that ends in a zero, alive during the call.
+            unsafe { libc::umount2(path.as_ptr(), libc::MNT_DETACH) };
+        }
+        let _ = std::fs::remove_dir(&self.mount);
+    }
+}
+
+/// Mounts of this thread, and of the processes that it starts from now on, are seen by nobody else.
+fn own_namespace() -> io::Result<()> {
+    let done = |result: libc::c_int| if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
+    let (none, flags) = (std::ptr::null(), libc::MS_REC | libc::MS_PRIVATE);
+    // SAFETY: takes no pointers; it changes this thread alone.
+    done(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
+    // SAFETY: paths that end in a zero; a change of propagation takes no source, kind or data.
+    done(unsafe { libc::mount(none, c"/".as_ptr(), none, flags, none.cast()) })
+}
+
+/// Has a program done its work, or tells why it did not.
+fn run(command: &mut Command, package: &str) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output =
+        command.output().map_err(|error| format!("needs the program `{name}` ({package}): {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{name}: {}", said.lines().next().unwrap_or("failed without words")))
+}

@@ -1,0 +1,87 @@
+//! A link of a known rate: a virtual adapter between two network namespaces of this machine, held to it by the kernel.
+
+use super::rig::{Arranged, Rig};
+use super::swept;
+use super::truth::{Claim, each};
+use crate::quantity::Unit;
+use crate::record::Truth;
+use crate::results::Results;
+use crate::run::{Options, Peering, Reach};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::time::Duration;
+
+pub static RIG: Rig = Rig {
+    name: "link",
+    sets: "a link of 100 Mbit a second, in either direction",
+    budget: Duration::from_secs(12),
+    arrange: Some(arrange),
+    points: |machine| {
+        let parameters = [
+            ("transport", "TCP"),
+            ("path", "peer"),
+            ("chunk", "131072"),
+            ("streams", "1"),
+            ("figure", "steady"),
+            ("placement", "across-cpus"),
+        ];
+        swept::points(machine, "network/bandwidth", &parameters)
+    },
+    judge,
+};
+
+/// Bytes a second on the wire.
+const RATE: f64 = 100e6 / 8.0;
+
+/// Of a full packet on Ethernet the payload, and what a queue counts: with its header, IP's and TCP's with time stamps
+/// (RFC 894, 791, 9293, 7323).
+const PAYLOAD: f64 = 1448.0;
+const PACKET: f64 = 1514.0;
+
+/// Long against what the queue lets pass at once.
+const TRIAL: Duration = Duration::from_millis(600);
+
+fn arrange(options: &mut Options) -> Result<Arranged, String> {
+    let reach = Reach { wanted: "namespace".to_owned(), ..Reach::default() };
+    let peering = Peering::reach(&reach).map_err(|error| format!("{error:#}"))?;
+    let process = peering.process().ok_or("the virtual peer has no process")?;
+    let namespace = File::open(format!("/proc/{process}/ns/net")).map_err(|error| error.to_string())?;
+    hold(None, &format!("fathom{process}"))?;
+    hold(Some(&namespace), "fathom0")?;
+    options.trial = Some(TRIAL);
+    Ok(Arranged { peering: Some(peering), ..Arranged::default() })
+}
+
+/// Has an adapter send no more than the rate: by a bucket of 10 ms, so that what a shared host withholds the timer for up to so
+/// long is made up for and not lost (tc-tbf(8)).
+fn hold(namespace: Option<&File>, adapter: &str) -> Result<(), String> {
+    let mut tc = Command::new("tc");
+    let limit = "root tbf rate 100mbit burst 125kb latency 100ms";
+    tc.args(["qdisc", "add", "dev", adapter]).args(limit.split(' '));
+    if let Some(namespace) = namespace {
+        let descriptor = namespace.as_raw_fd();
+        let enter = move || {
+            // SAFETY: one system call between fork and exec, on a descriptor that is open until then.
+            let entered = unsafe { libc::setns(descriptor, libc::CLONE_NEWNET) };
+            if entered == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        };
+        // SAFETY: the closure makes one system call.
+        unsafe { tc.pre_exec(enter) };
+    }
+    let output =
+        tc.output().map_err(|error| format!("needs the program `tc` (package iproute2): {error}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let reason = said.lines().next().unwrap_or("failed without words");
+    if output.status.success() { Ok(()) } else { Err(format!("the link cannot be held to a rate: {reason}")) }
+}
+
+fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
+    each(rig, results, |point| {
+        let direction = point.point.get("direction").map(ToString::to_string).unwrap_or_default();
+        let set = RATE * PAYLOAD / PACKET;
+        Claim::of(rig, format!("payload of TCP, {direction}"), Some(Unit::BytesPerSecond), set)
+    })
+}

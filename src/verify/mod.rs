@@ -1,0 +1,69 @@
+//! The instrument on trial: truths that are set on this machine and measured by the code that measures everything else, with
+//! the same sampler, in fresh processes, by the same estimates.
+//!
+//! A rig is a file: what it sets, what is measured of it, and what must be found. Where the work itself is what is known
+//! (a loop that spins for 100 µs) the rig has an experiment of its own, which stands in no report; where it is what
+//! surrounds it (a quota, a disk of a known rate) it measures experiments of the report.
+
+mod chain;
+mod chase;
+mod control_group;
+mod delay;
+mod device;
+mod disk;
+mod echo;
+mod link;
+mod neighbour;
+mod of_trials;
+mod page_fault;
+mod paired;
+mod page_cache;
+mod quota;
+mod relay;
+mod rig;
+mod session;
+mod sleep;
+mod spin;
+mod swept;
+mod truth;
+mod work;
+
+pub use neighbour::Spinner;
+pub use relay::Relay;
+pub use rig::Rig;
+pub use session::{Bench, verify};
+
+use crate::experiment::Experiment;
+
+/// Every rig, in the order of the table.
+pub static RIGS: &[&Rig] = &[
+    &spin::RIG,
+    &chain::RIG,
+    &sleep::RIG,
+    &echo::RIG,
+    &page_fault::RIG,
+    &chase::RIG,
+    &delay::RIG,
+    &neighbour::RIG,
+    &quota::RIG,
+    &page_cache::RIG,
+    &device::BYTES,
+    &device::REQUESTS,
+    &device::BURST,
+    &link::RIG,
+];
+
+/// The experiments of rigs whose work itself is known. A process registers them that verifies, or measures for one that does.
+pub fn experiments() -> Vec<&'static dyn Experiment> {
+    vec![&spin::WORK, &chain::WORK, &sleep::WORK, &echo::WORK, &chase::WORK]
+}
+
+/// The rigs of these names, all of them where there is none; or the name that is none.
+pub fn select(names: &[String]) -> Result<Vec<&'static Rig>, String> {
+    let unknown = |name: &&String| !RIGS.iter().any(|rig| rig.name == name.as_str());
+    if let Some(name) = names.iter().find(unknown) {
+        return Err(name.clone());
+    }
+    let wanted = |rig: &&&Rig| names.is_empty() || names.iter().any(|name| name == rig.name);
+    Ok(RIGS.iter().filter(wanted).copied().collect())
+}

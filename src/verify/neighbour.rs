@@ -1,0 +1,75 @@
+//! Neighbours: a thread that wants the same CPU all the time, and so has it half of the time, and one on the other hardware
+//! thread of the same core. They must be seen, and the value must not move.
+
+use super::rig::{Arranged, Rig};
+use super::truth::{Claim, Found, found};
+use super::{of_trials, spin};
+use crate::quantity::Unit;
+use crate::record::Truth;
+use crate::results::Results;
+use crate::run::{Options, described};
+use crate::sampling::affinity;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+pub static RIG: Rig = Rig {
+    name: "neighbour",
+    sets: "a thread that wants the same CPU all the time",
+    budget: Duration::from_secs(6),
+    arrange: Some(arrange),
+    points: |_| Ok(vec![spin::single()]),
+    judge,
+};
+
+/// Long against the slices of a scheduler.
+const TRIAL: Duration = Duration::from_millis(100);
+
+/// A thread that does nothing but spin on one CPU, until it is dropped.
+pub struct Spinner {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Spinner {
+    /// On this CPU.
+    pub fn on(cpu: usize) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        let spin = move || {
+            if affinity::pin(cpu).is_ok() {
+                while !told.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            }
+        };
+        Spinner { stop, thread: Some(std::thread::spawn(spin)) }
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn arrange(options: &mut Options) -> Result<Arranged, String> {
+    let (_, cpus) = described(&options.folder, None, options.cpu).map_err(|error| error.to_string())?;
+    options.cpu = Some(cpus.home);
+    options.trial = Some(TRIAL);
+    Ok(Arranged::holding(Spinner::on(cpus.home)))
+}
+
+fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
+    let point = spin::single();
+    let value = found(results, &point).map(Found::whatever_disturbs);
+    let told = Claim::of(rig, "trials that tell of having lost the CPU", Some(Unit::PartsPerMillion), 1e6);
+    vec![
+        spin::of_single(rig, "spins of 100 µs, unmoved").judged(value),
+        told.judged(of_trials::share(results, &point, |sample| {
+            sample.on_cpu.map(|on_cpu| on_cpu.involuntary_switches > 0)
+        })),
+    ]
+}

@@ -1,0 +1,88 @@
+//! A page cache of a known size: what a limit on memory leaves of it.
+
+use super::control_group::{ControlGroup, Setting};
+use super::rig::{Arranged, Rig};
+use super::swept;
+use super::truth::{Claim, each};
+use crate::machine;
+use crate::quantity::Unit;
+use crate::record::Truth;
+use crate::results::Results;
+use crate::run::Options;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+pub static RIG: Rig = Rig {
+    name: "page-cache",
+    sets: "a page cache that a limit on memory leaves",
+    budget: Duration::from_secs(30),
+    arrange: Some(arrange),
+    points: |machine| {
+        let by = |parameters: &[(&str, &str)]| swept::points(machine, "filesystem/cache_size", parameters);
+        let residency = by(&[("method", "residency"), ("content", "random data")])?;
+        let timing = by(&[("method", "timing"), ("order", "backward"), ("call", "read")])?;
+        Ok([residency, timing].concat())
+    },
+    judge,
+};
+
+/// Bytes of memory for this process, those that it starts, and the files that they read.
+const LIMIT: u64 = 300 << 20;
+
+/// How often the group is asked what it holds.
+const EVERY: Duration = Duration::from_millis(5);
+
+fn arrange(_: &mut Options) -> Result<Arranged, String> {
+    if machine::memory_ceiling().is_some_and(|ceiling| ceiling <= LIMIT) {
+        return Err("there is no more memory than the limit that would be set".to_owned());
+    }
+    let limit =
+        Setting { one: ("memory.limit_in_bytes", LIMIT.to_string()), two: ("memory.max", LIMIT.to_string()) };
+    let group = ControlGroup::joined("memory", &[limit])?;
+    let watch = Watch::of(group.watch_cached());
+    Ok(Arranged { account: Some(Box::new(move || watch.most())), ..Arranged::holding(group) })
+}
+
+/// The most that was held meanwhile, by the group's own account.
+struct Watch {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<f64>>,
+}
+
+impl Watch {
+    fn of(cached: impl Fn() -> f64 + Send + 'static) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        let watch = move || {
+            let mut most = 0.0_f64;
+            while !told.load(Ordering::Relaxed) {
+                most = most.max(cached());
+                std::thread::sleep(EVERY);
+            }
+            most
+        };
+        Watch { stop, thread: Some(std::thread::spawn(watch)) }
+    }
+
+    fn most(mut self) -> f64 {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or(0.0)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn judge(rig: &Rig, results: &Results, held: Option<f64>) -> Vec<Truth> {
+    each(rig, results, |point| {
+        let method = point.point.get("method").map(ToString::to_string).unwrap_or_default();
+        let what = format!("its size as the group accounts for it, by {method}");
+        Claim::of(rig, what, Some(Unit::Bytes), held.unwrap_or(0.0))
+    })
+}

@@ -1,0 +1,127 @@
+//! Measuring rigs: a run of their points, and the judgement of what it has found.
+
+use super::rig::{Arranged, Rig};
+use super::truth::Nothing;
+use crate::experiment::Effort;
+use crate::record::{Ending, Header, Journal, Run, Truth, Verdict};
+use crate::results::Results;
+use crate::run::{Campaign, Options, Peering, Watcher, described};
+use anyhow::{Result, bail};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Half-widths of intervals at which measuring ends: a fifth of what a figure may be off.
+const PRECISION: f64 = super::truth::TOLERANCE / 5.0;
+
+/// Where and how rigs are measured.
+#[derive(Debug, Clone)]
+pub struct Bench {
+    /// The folder in which files may be made.
+    pub folder: PathBuf,
+    /// The CPU that pinned work runs on; one of the fastest kind where nothing is said.
+    pub cpu: Option<usize>,
+    /// The seed of all randomness; drawn where nothing is said.
+    pub seed: Option<u64>,
+    /// How many times as long as usual measuring may take.
+    pub times_as_long: f64,
+}
+
+/// Measures these rigs, those that need nothing around them in one run, and judges what was found; in the order in which they
+/// are given.
+pub fn verify(rigs: &[&'static Rig], bench: &Bench, watcher: &mut dyn Watcher) -> Result<Vec<Truth>> {
+    let (arranged, plain): (Vec<_>, Vec<_>) = rigs.iter().copied().partition(|rig| rig.arrange.is_some());
+    let sessions = std::iter::once(plain).chain(arranged.into_iter().map(|rig| vec![rig]));
+    let mut truths = vec![];
+    for session in sessions.filter(|session| !session.is_empty()) {
+        truths.extend(confirmed(&session, bench, watcher)?);
+    }
+    let place = |truth: &Truth| rigs.iter().position(|rig| rig.name == truth.rig);
+    truths.sort_by_key(place);
+    Ok(truths)
+}
+
+/// What a session finds. A host may spoil one, and an instrument that is wrong is wrong in all: what is found wrong is measured
+/// once more, and where that contradicts it nothing is said.
+fn confirmed(rigs: &[&'static Rig], bench: &Bench, watcher: &mut dyn Watcher) -> Result<Vec<Truth>> {
+    let mut truths = measured(rigs, bench, watcher)?;
+    let is_wrong =
+        |rig: &&&Rig| truths.iter().any(|truth| truth.rig == rig.name && truth.verdict == Verdict::Wrong);
+    let wrong: Vec<&'static Rig> = rigs.iter().filter(is_wrong).copied().collect();
+    if wrong.is_empty() {
+        return Ok(truths);
+    }
+    let again = measured(&wrong, bench, watcher)?;
+    for truth in truths.iter_mut().filter(|truth| truth.verdict == Verdict::Wrong) {
+        let same = |other: &&Truth| (&other.rig, &other.what) == (&truth.rig, &truth.what);
+        let second = again.iter().find(same).map_or(Verdict::Skipped, |other| other.verdict);
+        if second != Verdict::Wrong {
+            truth.verdict = Verdict::Inconclusive;
+            truth.because = Some(format!("wrong in one session and {} in the next", second.name()));
+        }
+    }
+    Ok(truths)
+}
+
+/// One session: arranged, measured, judged.
+fn measured(rigs: &[&'static Rig], bench: &Bench, watcher: &mut dyn Watcher) -> Result<Vec<Truth>> {
+    let machine = described(&bench.folder, None, bench.cpu)?.0;
+    let (mut options, mut truths, mut able) = (bench.options(rigs), vec![], vec![]);
+    for rig in rigs {
+        match (rig.points)(&machine) {
+            Ok(points) => {
+                options.points.extend(points);
+                able.push(*rig);
+            }
+            Err(reason) => truths.push(Nothing::set(reason).of(rig)),
+        }
+    }
+    let arrange = able.first().and_then(|rig| Some((rig, rig.arrange?)));
+    let Arranged { peering, held, account } = match arrange.map(|(rig, arrange)| (rig, arrange(&mut options)))
+    {
+        Some((rig, Err(reason))) => return Ok(vec![Nothing::set(reason).of(rig)]),
+        Some((_, Ok(arranged))) => arranged,
+        None => Arranged::default(),
+    };
+    let run = run(&mut options, peering, watcher)?;
+    let known = account.map(|account| account());
+    drop(held);
+    let results = Results::of(&run);
+    truths.extend(able.iter().flat_map(|rig| (rig.judge)(rig, &results, known)));
+    Ok(truths)
+}
+
+impl Bench {
+    fn options(&self, rigs: &[&Rig]) -> Options {
+        let budget: Duration = rigs.iter().map(|rig| rig.budget).sum();
+        Options {
+            selection: vec![],
+            effort: Effort::Standard,
+            budget: Some(budget.mul_f64(self.times_as_long)),
+            precision: Some(PRECISION),
+            seed: self.seed,
+            cpu: self.cpu,
+            clock: None,
+            trial: None,
+            folder: self.folder.clone(),
+            processes: vec![],
+            remote: None,
+            points: vec![],
+        }
+    }
+}
+
+/// A run of the points that are wanted, written nowhere. Where all of them are skipped it has no trials, and tells why.
+fn run(options: &mut Options, peering: Option<Peering>, watcher: &mut dyn Watcher) -> Result<Run> {
+    options.selection = options.points.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let header: Header = options.header(peering.as_ref().map(Peering::described))?;
+    if header.plan.iter().all(|point| point.skip.is_some()) {
+        return Ok(Run::begun(header));
+    }
+    let mut campaign = Campaign::written_to(header, || Ok(Journal::nowhere()), peering)?;
+    campaign.measure(watcher)?;
+    let run = campaign.into_run();
+    if run.closing.as_ref().is_some_and(|closing| closing.ended == Ending::Interrupted) {
+        bail!("it was interrupted: nothing is said of the instrument");
+    }
+    Ok(run)
+}
