@@ -1,9 +1,12 @@
 //! The instrument on trial, as users put it there: what rigs say, and how the program ends by it.
 
+mod described;
 mod sessions;
 
 use fathom::record::Verdict::{Inconclusive, Right, Skipped, Wrong};
 use fathom::record::{Tool, Truth, Verdict, Verification};
+use fathom::report::{Form, RunReport, Style, render};
+use fathom::results::Results;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -154,4 +157,25 @@ fn a_verification_is_of_one_build_on_one_machine_and_ends_as_its_worst_truth() {
     elsewhere.kernel.release = fathom::machine::Fact::known("another".to_owned(), "");
     assert!(!again.is_of(&tool("a"), &elsewhere));
     assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "nothing unfinished is left");
+}
+
+#[test]
+fn a_report_has_the_truths_of_its_build_or_says_that_there_are_none() {
+    let mut run = described::fake_run();
+    let told =
+        |run: &fathom::record::Run, form| render(&RunReport::of(&Results::of(run)), form, Style::default());
+    assert!(told(&run, Form::Markdown).contains("This build was not verified on this machine"));
+    assert!(told(&run, Form::Text).contains("no, not this build on this machine"));
+    let truths = vec![truth(Right), truth(Inconclusive)];
+    let at = "2026-02-03T04:05:06Z".to_owned();
+    let found = Verification::of(at, 30.0, run.header.tool.clone(), &run.header.machine, truths);
+    run.header.verification = Some(Box::new(found));
+    let page = told(&run, Form::Markdown);
+    assert!(page.contains(
+        "verified on this machine at 2026-02-03T04:05:06Z, before the run: 2 truths: 1 right, 1 inconclusive."
+    ));
+    assert!(page.contains("| `spin`") && page.contains("+1.00 | right"), "{page}");
+    assert!(told(&run, Form::Text).contains("yes, this build on this machine at 2026-02-03T04:05:06Z"));
+    let json: Value = serde_json::from_str(&told(&run, Form::Json)).unwrap();
+    assert_eq!(json["verification"]["truths"][1]["verdict"], "inconclusive");
 }

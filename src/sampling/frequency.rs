@@ -180,6 +180,7 @@ mod chain {
 
 #[cfg(test)]
 mod tests {
+    use super::super::clock::Reading;
     use super::*;
 
     #[test]
@@ -197,6 +198,26 @@ mod tests {
         let clock = Qualification::run(&clock, Some(ClockKind::MonotonicRaw));
         let seen = lower_quartile((0..100).map(|_| timed_cycles_per_instruction(&clock)).collect()).unwrap();
         assert!((1.0 / 12.0..=1.05).contains(&seen), "{seen} cycles an instruction");
+    }
+
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[test]
+    fn what_reading_the_clock_takes_is_no_part_of_the_chains() {
+        /// A clock whose second reading comes a microsecond late.
+        struct Late;
+        impl Clock for Late {
+            fn start(&self) -> Reading {
+                MonotonicRaw.start()
+            }
+
+            fn stop(&self) -> Reading {
+                let reading = MonotonicRaw.stop();
+                Reading { ticks: reading.ticks + 1000, ..reading }
+            }
+        }
+        let pair = |_| chains(&Late)[2] / chains(&MonotonicRaw)[2];
+        let ratio = statistics::median(&(0..51).map(pair).collect::<Vec<f64>>()).unwrap();
+        assert!((ratio - 1.0).abs() < 0.03, "{ratio}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Neighbours: a thread that wants the same CPU all the time, and so has it half of the time, and one on the other hardware
-//! thread of the same core. They must be seen, and the value must not move.
+//! A neighbour: a thread that wants the same CPU all the time, and so has it half of the time. It must be seen, and the value
+//! must not move.
 
 use super::rig::{Arranged, Rig};
 use super::truth::{Claim, Found, found};
