@@ -33,7 +33,7 @@ pub static WORK: Work = Work {
         "Do loads of two latencies take the mean of both?",
         "two loads that stay near, and two that go far",
         "Two chases in random order take turns, and the address of each load waits for the value of the one before, also of the \
-         other chase. Near, both go through 1 KiB; far, both go through the same 32 MiB, a third of it apart; mixed, one of each. \
+         other chase. Near, both go through 1 KiB; far, both go through the same 192 MiB, a third of it apart, so that no line is met twice; mixed, one of each. \
          What two loads near and two far take is measured in turn with what two mixed ones take, and must be twice that: memory \
          may change its latency from trial to trial, but not between the two.",
         &[],
@@ -46,8 +46,9 @@ pub static WORK: Work = Work {
 
 const NAME: &str = "verify/chase";
 
-/// Larger than the private caches of most cores.
-const FAR_BYTES: usize = 32 << 20;
+/// So many lines that a trial reaches none of them twice, by whichever chase: one that was fetched a while ago is nearer than others, and
+/// chases that advance at different speeds would meet different shares of such lines.
+const FAR_BYTES: usize = 192 << 20;
 /// So few lines that those which go far do not push them out of the first-level cache.
 const NEAR_BYTES: usize = 1 << 10;
 const LINE: usize = 64;

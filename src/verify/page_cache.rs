@@ -17,7 +17,7 @@ use std::time::Duration;
 pub static RIG: Rig = Rig {
     name: "page-cache",
     sets: "a page cache that a limit on memory leaves",
-    budget: Duration::from_secs(30),
+    budget: Duration::from_secs(45),
     arrange: Some(arrange),
     points: |machine| {
         let by = |parameters: &[(&str, &str)]| swept::points(machine, "filesystem/cache_size", parameters);
