@@ -335,8 +335,8 @@ fn no_line_of_the_table_is_longer_than_the_terminal() {
 /// Of a run of everything there is more than a screen holds, and of the small one less.
 #[test]
 fn a_run_is_told_on_one_screen_of_any_usual_width() {
-    let everything = fixture::parse(&fixture::everything());
-    for run in vec![fixture::parse(&fixture::golden()), everything] {
+    for text in [fixture::golden(), fixture::everything()] {
+        let run = fixture::parse(&text);
         let results = Results::of(&run);
         for width in [80, 95, 96, 100, 120] {
             let text = on_screen(&results, width, false);
