@@ -5,7 +5,7 @@ mod described;
 use fathom::comparison::{Comparison, Margins, Obstacle, ReducedRun, Side, Verdict};
 use fathom::experiment::{Parameter, Point, Scale};
 use fathom::quantity::Unit;
-use fathom::record::{PlannedPoint, Run, Trial, TrialOutcome};
+use fathom::record::{Interleaved, PlannedPoint, Run, Trial, TrialOutcome};
 use fathom::sampling::{Observations, Sample};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -50,18 +50,23 @@ fn planned(place: u64, unit: Unit) -> PlannedPoint {
 
 /// A run of the machine, of which every seed is another moment.
 fn run(behaviour: Behaviour, seed: u64) -> Run {
+    run_of(behaviour, TRIALS, seed)
+}
+
+/// The same with so many trials of each point.
+fn run_of(behaviour: Behaviour, trials: u32, seed: u64) -> Run {
     let mut chance = Xoshiro256PlusPlus::seed_from_u64(seed);
     let plan: Vec<PlannedPoint> = (0..POINTS).map(|place| planned(place, Unit::Nanoseconds)).collect();
     let mut run = Run::begun(described::header(plan.clone()));
     let slope = behaviour.drift * normal(&mut chance);
     let mut levels = || (0..POINTS).map(|_| 1.0 + behaviour.slow * normal(&mut chance)).collect::<Vec<_>>();
     let halves = [levels(), levels()];
-    for round in 1..=TRIALS {
-        let now = 1.0 + slope * (f64::from(round) / f64::from(TRIALS) - 0.5);
+    for round in 1..=trials {
+        let now = 1.0 + slope * (f64::from(round) / f64::from(trials) - 0.5);
         for (place, planned) in plan.iter().enumerate() {
             let injected = if place == 0 { 1.0 + behaviour.injected } else { 1.0 };
             let shared = if uniform(&mut chance) < behaviour.shared { 1.5 } else { 1.0 };
-            let of_half = halves[usize::from(2 * round > TRIALS)][place];
+            let of_half = halves[usize::from(2 * round > trials)][place];
             let usual = 1e5 * (1.0 + place as f64) * injected * now * shared * of_half;
             let level = usual * (1.0 + behaviour.trials * normal(&mut chance));
             run.trials.push(trial(planned, round, level, &mut chance));
@@ -251,4 +256,51 @@ fn readings_in_whole_steps_are_known_to_half_a_step() {
     assert!(found.rows.iter().all(|row| row.verdict == Verdict::Inconclusive), "{:?}", found.rows[0]);
     let found = compared(&reading(16.0), &reading(24.0), 0.05);
     assert!(found.rows.iter().all(|row| row.verdict == Verdict::Worse), "{:?}", found.rows[0]);
+}
+
+/// Trials of each half: where they differ by a hundredth, as many as it takes to see another hundredth among two dozen points.
+const PAIRS: u32 = 80;
+
+/// Two halves of one measurement: what drifts drifts in both, and everything else is drawn anew.
+fn halves(injected: f64, seed: u64) -> [Side; 2] {
+    let mut chance = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let wandering: Vec<f64> = (0..PAIRS)
+        .scan(1.0, |level, _| {
+            *level *= 1.0 + 0.03 * normal(&mut chance);
+            Some(*level)
+        })
+        .collect();
+    [(0.0, 1), (injected, 2)].map(|(injected, half)| {
+        let mut run = run_of(Behaviour { injected, ..CALM }, PAIRS, 1000 * half + seed);
+        run.header.settings.interleaved = Some(Interleaved { session: seed.to_string(), setting: vec![] });
+        for trial in &mut run.trials {
+            let moved = wandering[trial.round as usize - 1];
+            if let TrialOutcome::Measured { sample } = &mut trial.outcome
+                && let Observations::Ticks { operation, .. } = &mut sample.observations
+            {
+                for ticks in operation.iter_mut() {
+                    *ticks = (*ticks as f64 * moved) as i64;
+                }
+            }
+        }
+        Side::of_run("half", ReducedRun::of_run(&run))
+    })
+}
+
+#[test]
+fn two_per_cent_are_found_where_settings_are_measured_in_turns_and_nowhere_else() {
+    let found = |in_turns: bool, seed: u64| {
+        let [before, mut after] = halves(0.02, seed);
+        if !in_turns {
+            after.runs[0].header.settings.interleaved = None;
+        }
+        let compared = compared(&before, &after, 0.01);
+        assert_eq!(compared.interleaved, in_turns);
+        let worse: Vec<Point> = compared.with(Verdict::Worse).iter().map(|row| row.point.clone()).collect();
+        worse == [planned(0, Unit::Nanoseconds).point]
+    };
+    let of_ten = |in_turns: bool| (1..=10).filter(|seed| found(in_turns, *seed)).count();
+    assert!(of_ten(true) >= 9, "{} of 10", of_ten(true));
+    // On a machine that wanders by three per cent from one trial to the next two runs do not show it.
+    assert!(of_ten(false) <= 1, "{} of 10", of_ten(false));
 }

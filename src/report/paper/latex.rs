@@ -269,8 +269,8 @@ mod tests {
 
     #[test]
     fn every_letter_that_the_program_writes_has_a_form() {
-        // The line of a table on a terminal, and the sign of a page's link back.
-        let elsewhere = ['─', '↩'];
+        // The line of a table and the bars of a history on a terminal, and the sign of a page's link back.
+        let elsewhere = ['─', '█', '↩'];
         let all = sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
         let lines =
             all.iter().flat_map(|text| text.lines()).filter(|line| !line.trim_start().starts_with("//"));
