@@ -16,6 +16,7 @@ use super::text::Style;
 use super::words::plural;
 use super::{quantities, run};
 use crate::comparison::{Comparison, FALSE_DISCOVERIES, Margins, Side, Verdict};
+use rayon::prelude::*;
 
 /// Sides as they are to be compared: each of them with the first.
 pub struct ComparisonReport<'a> {
@@ -32,7 +33,7 @@ impl<'a> ComparisonReport<'a> {
         let compared = |side: &'a Side| (side, Comparison::of(first, side, margins, any_method));
         ComparisonReport {
             first,
-            others: others.iter().map(compared).collect(),
+            others: others.par_iter().map(compared).collect(),
             accepted: accepted.to_vec(),
             full: false,
         }
