@@ -130,16 +130,12 @@ pub enum Command {
 
 /// What and how to measure.
 #[derive(Debug, Args)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct Run {
     /// Names or globs of experiments, such as `cpu`, `cpu/system_call` or `*_switch`; all of them without any.
     pub experiments: Vec<String>,
-    /// A complete table soon: fewer points, wider intervals.
-    #[arg(long, conflicts_with = "thorough")]
-    pub quick: bool,
-    /// As precise as a quarter of an hour a chapter allows.
-    #[arg(long)]
-    pub thorough: bool,
+    /// How much is measured.
+    #[command(flatten)]
+    pub extent: Extent,
     /// The time the run may take, such as `90s` or `6m`.
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub budget: Option<Duration>,
@@ -193,18 +189,25 @@ pub struct Run {
     pub format: Form,
 }
 
-impl Run {
-    /// Quick, standard or thorough.
-    pub fn effort(&self) -> Effort {
-        effort(self.quick, self.thorough)
-    }
+/// How much is measured: between these two what is usual.
+#[derive(Debug, Args)]
+pub struct Extent {
+    /// A complete table soon: fewer points, wider intervals.
+    #[arg(long, conflicts_with = "thorough")]
+    pub quick: bool,
+    /// As precise as a quarter of an hour a chapter allows.
+    #[arg(long)]
+    pub thorough: bool,
 }
 
-fn effort(quick: bool, thorough: bool) -> Effort {
-    match (quick, thorough) {
-        (true, _) => Effort::Quick,
-        (_, true) => Effort::Thorough,
-        _ => Effort::Standard,
+impl Extent {
+    /// Quick, standard or thorough.
+    pub fn effort(&self) -> Effort {
+        match (self.quick, self.thorough) {
+            (true, _) => Effort::Quick,
+            (_, true) => Effort::Thorough,
+            _ => Effort::Standard,
+        }
     }
 }
 
@@ -432,7 +435,6 @@ pub enum Annotations {
 
 /// Which two settings to measure in turns, and how.
 #[derive(Debug, Args)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct Ab {
     /// Names or globs of experiments; all of them without any.
     pub experiments: Vec<String>,
@@ -444,12 +446,9 @@ pub struct Ab {
     /// What is set in the second half.
     #[arg(long, value_name = "SETTING", required = true)]
     pub b: Vec<Variation>,
-    /// A complete table soon: fewer points, wider intervals.
-    #[arg(long, conflicts_with = "thorough")]
-    pub quick: bool,
-    /// As precise as half an hour a chapter allows.
-    #[arg(long)]
-    pub thorough: bool,
+    /// How much is measured.
+    #[command(flatten)]
+    pub extent: Extent,
     /// The time that both halves may take together, such as `90s`; without it twice that of a run.
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub budget: Option<Duration>,
@@ -477,13 +476,6 @@ pub struct Ab {
     /// As text, every row.
     #[arg(long)]
     pub full: bool,
-}
-
-impl Ab {
-    /// Quick, standard or thorough.
-    pub fn effort(&self) -> Effort {
-        effort(self.quick, self.thorough)
-    }
 }
 
 /// What to compare, and how.

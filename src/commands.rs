@@ -153,12 +153,24 @@ fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
             page.display()
         );
     }
-    let kept = asked.save_baseline.as_deref().map(|name| store::keep_as_baseline(&path, name)).transpose()?;
+    let kept = asked.save_baseline.as_deref().and_then(|name| kept_as(name, &path, &run.header));
     let mut files = vec![("run file", path.as_path())];
     files.extend(kept.as_deref().map(|path| ("baseline", path)));
     files.extend(written.is_ok().then_some(("report", page.as_path())));
     print(&report::render(&report.written_to(&files), asked.format, style))?;
     Ok(if results.has_failed() { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// The copy of a run file among the baselines of this name; what goes wrong is told, for the run is complete.
+fn kept_as(name: &str, path: &Path, header: &Header) -> Option<PathBuf> {
+    let kept = store::keep_as_baseline(path, header, name);
+    kept.inspect_err(|error| {
+        eprintln!(
+            "fathom: the run could not be kept as a baseline: {error}; the run file {} is complete",
+            path.display()
+        );
+    })
+    .ok()
 }
 
 /// Takes a run up again. A run file may come from anybody: another host is asked only where the command line names it too.
@@ -185,7 +197,7 @@ fn ensure_named(named: Option<&RemoteAddress>, header: &Header) -> Result<()> {
 fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
     let options = Options {
         selection: asked.experiments.clone(),
-        effort: asked.effort(),
+        effort: asked.extent.effort(),
         budget: asked.budget,
         precision: asked.precision,
         seed: asked.seed,

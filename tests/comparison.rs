@@ -2,7 +2,7 @@
 
 mod described;
 
-use fathom::comparison::{Comparison, Margins, Obstacle, ReducedRun, Side, Verdict};
+use fathom::comparison::{Comparison, Decision, Margins, Obstacle, ReducedRun, Side, Verdict, decide};
 use fathom::experiment::{Parameter, Point, Scale};
 use fathom::quantity::Unit;
 use fathom::record::{Interleaved, PlannedPoint, Run, Trial, TrialOutcome};
@@ -303,4 +303,22 @@ fn two_per_cent_are_found_where_settings_are_measured_in_turns_and_nowhere_else(
     assert!(of_ten(true) >= 9, "{} of 10", of_ten(true));
     // On a machine that wanders by three per cent from one trial to the next two runs do not show it.
     assert!(of_ten(false) <= 1, "{} of 10", of_ten(false));
+}
+
+#[test]
+fn a_gate_passes_nothing_that_broke_and_condemns_no_suspect_that_was_not_seen_again() {
+    let before = side(CALM, &[1]);
+    let same = || side(CALM, &[1]);
+    assert_eq!(decide(&compared(&before, &same(), 0.05)), Decision::Passed);
+    let mut broken = same();
+    broken.runs[0].levels[3].outcome = fathom::results::Outcome::Failed { reason: "it died".to_owned() };
+    assert_eq!(decide(&compared(&before, &broken, 0.05)), Decision::Inconclusive);
+    // Twice as slow in the first run, and not reached by the second.
+    let slower = Behaviour { injected: 1.0, ..CALM };
+    let mut found = compared(&before, &side(slower, &[2]), 0.05);
+    assert_eq!(decide(&found), Decision::Regressed);
+    let mut unreached = side(slower, &[3]);
+    unreached.runs[0].levels.remove(0);
+    found.confirm(&compared(&before, &unreached, 0.05));
+    assert_eq!(decide(&found), Decision::Inconclusive);
 }

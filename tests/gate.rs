@@ -52,6 +52,8 @@ fn a_call_that_takes_three_times_as_long_is_a_regression_that_new_runs_confirm()
         "--margin",
         "90%",
         "--alongside",
+        "--accept",
+        "build",
         "--budget",
         "2s",
         "--confirmations",
@@ -79,7 +81,10 @@ fn the_verdict_on_the_same_two_files_is_always_the_same() {
     let slow = doctored(&file, 3.0, "slow");
     let judged = |baseline: &str, candidate: &Path| {
         let candidate = candidate.to_str().expect("a name");
-        gate(folder.path(), &["--baseline", baseline, "--candidate", candidate, "--format", "json"])
+        gate(
+            folder.path(),
+            &["--baseline", baseline, "--candidate", candidate, "--accept", "build", "--format", "json"],
+        )
     };
     let first = judged("main", &slow);
     assert_eq!(first.0, Some(1), "{} {}", first.1, first.2);

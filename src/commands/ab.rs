@@ -72,7 +72,7 @@ fn options(asked: &cli::Ab, arrangement: &Arrangement, seed: Option<u64>) -> Opt
     let folder = arrangement.folder.clone().or_else(|| asked.dir.clone());
     Options {
         selection: asked.experiments.clone(),
-        effort: asked.effort(),
+        effort: asked.extent.effort(),
         budget: None,
         precision: Some(asked.precision.unwrap_or(margin(asked) / 2.0)),
         seed,

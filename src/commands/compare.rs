@@ -61,7 +61,7 @@ fn called(name: &str, paths: &[PathBuf]) -> String {
 }
 
 /// Refuses builds for debugging, unless they are accepted.
-fn ensure_measured(sides: &[Side], accepted: &[String]) -> Result<()> {
+pub(super) fn ensure_measured(sides: &[Side], accepted: &[String]) -> Result<()> {
     let debug = sides.iter().find(|side| side.runs.iter().any(|run| run.header.tool.build == "debug"));
     let (name, because) = REFUSED[0];
     match debug {

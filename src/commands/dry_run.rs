@@ -22,13 +22,13 @@ pub fn plan(asked: &cli::Run, style: Style) -> Result<()> {
         peer: asked.peer.peer.is_some(),
         processes: asked.processes.clone(),
         seed: asked.seed.unwrap_or_default(),
-        every_pair: asked.effort() == Effort::Thorough,
+        every_pair: asked.extent.effort() == Effort::Thorough,
     };
-    let points = plan::points(&selected, &machine, asked.effort(), &wishes);
+    let points = plan::points(&selected, &machine, asked.extent.effort(), &wishes);
     let settings = PlannerSettings {
         seed: asked.seed.unwrap_or_default(),
-        budget: asked.budget.unwrap_or_else(|| plan::default_budget(&selected, asked.effort())),
-        precision: asked.precision.unwrap_or_else(|| plan::default_precision(asked.effort())),
+        budget: asked.budget.unwrap_or_else(|| plan::default_budget(&selected, asked.extent.effort())),
+        precision: asked.precision.unwrap_or_else(|| plan::default_precision(asked.extent.effort())),
         observe: asked.trial,
         rounds: 0,
     };

@@ -1,11 +1,11 @@
 //! Whether anything got worse than a baseline, by the exit status.
 
-use super::compare::{files, margins, side};
+use super::compare::{ensure_measured, files, margins, side};
 use super::status::{INCONCLUSIVE, REGRESSED};
 use super::streams::print;
 use super::{lock, page};
 use crate::cli::{self, Annotations};
-use crate::comparison::{Comparison, Decision, Margins, ReducedRun, Row, Side, decide, is_suspect};
+use crate::comparison::{Comparison, Decision, Margins, ReducedRun, Row, Side, decide};
 use crate::experiment::Point;
 use crate::experiments;
 use crate::record::{Header, Run, store};
@@ -25,9 +25,11 @@ const LEAST_TIME: Duration = Duration::from_secs(10);
 pub(super) fn gate(asked: &cli::Gate, style: Style) -> Result<ExitCode> {
     let margins = margins(asked.margin, asked.margins.as_deref())?;
     let baseline = baseline(&asked.baseline)?;
+    ensure_measured(std::slice::from_ref(&baseline), &asked.accept)?;
     let (comparison, candidate) = match &asked.candidate {
         Some(candidate) => {
             let candidate = side(candidate, &files(candidate)?)?;
+            ensure_measured(std::slice::from_ref(&candidate), &asked.accept)?;
             (compared(&baseline, &candidate, &margins, asked), candidate)
         }
         None => measured(asked, &baseline, &margins)?,
@@ -72,7 +74,7 @@ fn measured(asked: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Co
     let (run, path) = campaign(&options, asked.output.as_deref())?;
     let candidate = Side::of_run("this run", ReducedRun::of_run(&run));
     let mut comparison = compared(baseline, &candidate, margins, asked);
-    let suspects: Vec<Row> = comparison.rows.iter().filter(|row| is_suspect(row)).cloned().collect();
+    let suspects: Vec<Row> = comparison.rows.iter().filter(|row| row.is_suspect()).cloned().collect();
     if suspects.is_empty() {
         return Ok((comparison, candidate));
     }

@@ -1,13 +1,13 @@
 //! Whether anything got worse: what looks so is a suspect, and only what is seen again is a regression.
 
-use super::{Comparison, Row, Verdict};
+use super::{Comparison, NotCompared, Obstacle, Row, Verdict};
 
 /// What a gate says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Decision {
     /// No regression was found at the margins, with the precision that the runs have.
     Passed,
-    /// A suspect could neither be confirmed nor cleared, or nothing could be compared.
+    /// A suspect could neither be confirmed nor cleared, a point that had a value has failed, or nothing could be compared.
     Inconclusive,
     /// Something got worse by more than its margin.
     Regressed,
@@ -24,18 +24,22 @@ impl Decision {
     }
 }
 
-/// Whether a row is to be looked at again: it got worse, or it would have if it were better known.
-pub fn is_suspect(row: &Row) -> bool {
-    row.verdict == Verdict::Worse || row.verdict == Verdict::Inconclusive && row.leans_to_worse()
-}
-
 /// What a comparison with a baseline says on the whole.
 pub fn decide(comparison: &Comparison) -> Decision {
     if comparison.rows.iter().any(|row| row.verdict == Verdict::Worse) {
         Decision::Regressed
-    } else if comparison.rows.is_empty() || comparison.rows.iter().any(is_suspect) {
+    } else if comparison.rows.is_empty()
+        || comparison.rows.iter().any(Row::is_suspect)
+        || has_broken(comparison)
+    {
         Decision::Inconclusive
     } else {
         Decision::Passed
     }
+}
+
+/// Whether a point that the baseline has a value of went wrong.
+fn has_broken(comparison: &Comparison) -> bool {
+    let broken = |point: &NotCompared| matches!(point.because, Obstacle::NoValueAfter { failed: true, .. });
+    comparison.not_compared.iter().any(broken)
 }

@@ -14,7 +14,7 @@ mod side;
 mod verdict;
 
 pub use differences::{Difference, REFUSED};
-pub use gate::{Decision, decide, is_suspect};
+pub use gate::{Decision, decide};
 pub use history::{History, histories};
 pub use margins::Margins;
 pub use repeatability::Repeatability;
@@ -92,9 +92,14 @@ pub enum Obstacle {
         after: u32,
     },
     /// Only the first side has a value; the outcome of the second.
-    NoValueAfter(String),
+    NoValueAfter {
+        /// The outcome in a word.
+        outcome: &'static str,
+        /// Whether something went wrong, as against something that was not there.
+        failed: bool,
+    },
     /// Only the second side has a value; the outcome of the first.
-    NoValueBefore(String),
+    NoValueBefore(&'static str),
     /// Evidence speaks against the figure of a side: it may be of another operation.
     Refuted,
     /// A side has no interval above zero.
@@ -148,13 +153,14 @@ impl Comparison {
         Comparison { differences, rows, not_compared, repeatability, interleaved }
     }
 
-    /// Takes the rows of points that were measured again from what that has found, with its verdicts; a suspect that it does not
-    /// tell of stays what it was.
+    /// Takes the suspects' rows from what measuring them again has found, with its verdicts; one that this does not tell of is
+    /// neither confirmed nor cleared.
     pub fn confirm(&mut self, again: &Comparison) {
-        for row in &mut self.rows {
+        for row in self.rows.iter_mut().filter(|row| row.is_suspect()) {
             let same = |other: &&Row| other.experiment == row.experiment && other.point == row.point;
-            if let Some(other) = again.rows.iter().find(same) {
-                *row = other.clone();
+            match again.rows.iter().find(same) {
+                Some(other) => *row = other.clone(),
+                None => row.verdict = Verdict::Inconclusive,
             }
         }
     }
@@ -185,6 +191,11 @@ impl Comparison {
 }
 
 impl Row {
+    /// Whether it is to be looked at again: it got worse, or it would have if it were better known.
+    pub fn is_suspect(&self) -> bool {
+        self.verdict == Verdict::Worse || self.verdict == Verdict::Inconclusive && self.leans_to_worse()
+    }
+
     /// Whether the ratio, taken as it is, is worse by more than the margin.
     fn leans_to_worse(&self) -> bool {
         let beyond = self.contrast.ratio().ln();
@@ -240,8 +251,11 @@ fn compared(
     }
     match (before.has_value(), after.has_value()) {
         (true, true) => {}
-        (true, false) => return Err(Some(Obstacle::NoValueAfter(other.outcome.name().replace('_', " ")))),
-        (false, true) => return Err(Some(Obstacle::NoValueBefore(one.outcome.name().replace('_', " ")))),
+        (true, false) => {
+            let (outcome, failed) = (other.outcome.name(), other.outcome.is_failure());
+            return Err(Some(Obstacle::NoValueAfter { outcome, failed }));
+        }
+        (false, true) => return Err(Some(Obstacle::NoValueBefore(one.outcome.name()))),
         (false, false) => return Err(None),
     }
     if before.is_refuted() || after.is_refuted() {

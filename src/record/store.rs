@@ -64,11 +64,13 @@ pub fn baseline(name: &str) -> PathBuf {
     folder().with_file_name("baselines").join(name)
 }
 
-/// Copies a run file to the baselines of this name, and tells where.
-pub fn keep_as_baseline(run_file: &Path, name: &str) -> std::io::Result<PathBuf> {
+/// Copies a run file to the baselines of this name, and tells where: under the name that a stored run has, so that runs written to
+/// one name after the other are all kept.
+pub fn keep_as_baseline(run_file: &Path, header: &Header, name: &str) -> std::io::Result<PathBuf> {
     let folder = baseline(name);
     std::fs::create_dir_all(&folder)?;
-    let copy = folder.join(run_file.file_name().unwrap_or_default()).with_extension(EXTENSION);
+    let own = new_path(&header.started, header.settings.seed);
+    let copy = folder.join(own.file_name().unwrap_or_default());
     std::fs::copy(run_file, &copy)?;
     Ok(copy)
 }

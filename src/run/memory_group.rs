@@ -6,6 +6,7 @@ use crate::machine::{self, GroupParent};
 use crate::sampling::{MemoryLimit, Scope, owner::Owner};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long processes that were killed may take to be gone from a group.
@@ -61,10 +62,14 @@ fn sweep_below(folder: &Path) {
     }
 }
 
+/// Groups that this process has made: two runs that are measured in turns have one each.
+static MADE: AtomicU32 = AtomicU32::new(0);
+
 /// A new group with its limit set.
 fn made(parent: &GroupParent) -> Result<PathBuf, String> {
     let owner = Owner::of(std::process::id()).ok_or("/proc does not show this process")?;
-    let folder = parent.folder.join(owner.name("memory"));
+    let number = MADE.fetch_add(1, Ordering::Relaxed);
+    let folder = parent.folder.join(owner.name(&format!("{number}-memory")));
     let failed = |error| format!("{}: {error}", folder.display());
     std::fs::create_dir(&folder).map_err(failed)?;
     let file = if parent.version == 2 { "memory.max" } else { "memory.limit_in_bytes" };
@@ -113,6 +118,17 @@ mod tests {
                 made(&GroupParent { version, folder: place.path().to_owned(), own: PathBuf::new() }).unwrap();
             assert_eq!(std::fs::read_to_string(folder.join(file)).unwrap(), "1073741824");
         }
+    }
+
+    #[test]
+    fn two_runs_of_one_process_have_a_group_each() {
+        let place = tempfile::tempdir().unwrap();
+        let parent = GroupParent { version: 2, folder: place.path().to_owned(), own: PathBuf::new() };
+        let (one, other) = (made(&parent).unwrap(), made(&parent).unwrap());
+        assert!(one != other && one.is_dir() && other.is_dir());
+        let swept =
+            |folder: &Path| folder.file_name().and_then(|name| Owner::of_name(name.to_str()?)).is_some();
+        assert!(swept(&one) && swept(&other), "the next run knows them by their names");
     }
 
     #[test]

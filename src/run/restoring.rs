@@ -23,7 +23,7 @@ impl Guard {
             return Ok(Guard { child: None });
         }
         let own = std::env::current_exe().context("this program does not find its own file")?;
-        // In a session of its own, so that what interrupts the run does not end it.
+        // In a process group of its own, so that what interrupts the run does not end it.
         let mut child = Command::new(own)
             .arg(COMMAND)
             .stdin(Stdio::piped())

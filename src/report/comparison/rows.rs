@@ -181,8 +181,10 @@ pub(super) fn because(obstacle: &Obstacle) -> String {
                 "method version {before} before and {after} after: not the same operation (`--accept method` compares them all the same)"
             )
         }
-        Obstacle::NoValueAfter(outcome) => format!("a value before, {outcome} after"),
-        Obstacle::NoValueBefore(outcome) => format!("{outcome} before, a value after"),
+        Obstacle::NoValueAfter { outcome, .. } => {
+            format!("a value before, {} after", outcome.replace('_', " "))
+        }
+        Obstacle::NoValueBefore(outcome) => format!("{} before, a value after", outcome.replace('_', " ")),
         Obstacle::Refuted => "evidence speaks against the figure of one side".to_owned(),
         Obstacle::NoInterval => format!("no interval above zero on one side ({ABSENT})"),
     }
