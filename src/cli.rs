@@ -482,7 +482,8 @@ pub struct Ab {
 #[derive(Debug, Args)]
 pub struct Compare {
     /// Run files: the first is what the others are compared with. Several of one machine under the same settings, joined by
-    /// commas, are one side and show how much it varies from run to run; so is a folder with all run files in it.
+    /// commas, are one side and show how much it varies from run to run; so is a folder with all run files in it. The first may
+    /// be a published machine instead, as `fathom references` lists them.
     #[arg(required = true, num_args = 2.., value_name = "RUN[,RUN…]")]
     pub sides: Vec<String>,
     /// The largest difference that does not matter, such as `5%`; without it 5 %, and more where a figure moves by nature.

@@ -183,6 +183,34 @@ fn published_machines_are_listed_and_set_beside_a_run() {
 }
 
 #[test]
+fn a_published_machine_is_a_side_of_a_comparison() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    short_run(&file).assert().success();
+    let compared = |machine: &str, form: &str| {
+        let mut command = fathom();
+        command.args(["compare", machine]).arg(&file).args(["--accept", "build", "--format", form]);
+        command.assert()
+    };
+    for form in ["text", "html", "markdown", "latex"] {
+        let shown = text(&compared("000", form).success().get_output().stdout);
+        assert!(shown.contains("74.2") && shown.contains("no verdicts"), "{form}: {shown}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_slice(&compared("000", "json").success().get_output().stdout).unwrap();
+    let figures = json["published"][0]["figures"].as_array().unwrap();
+    assert!(figures.iter().any(|figure| figure["figure"]["id"] == "s000-0027"), "{json}");
+    let csv = text(&compared("000", "csv").success().get_output().stdout);
+    assert!(csv.lines().any(|line| line.contains("s000-0027")), "{csv}");
+    // A name that is neither a file nor a machine.
+    let refused = text(&compared("vax", "text").code(2).get_output().stderr);
+    assert!(refused.contains("vax"), "{refused}");
+    // It is no run, and stands first or not at all.
+    let last = text(&fathom().arg("compare").arg(&file).arg("000").assert().code(2).get_output().stderr);
+    assert!(last.contains("first"), "{last}");
+}
+
+#[test]
 fn a_dry_run_prints_the_plan_measures_nothing_and_forecasts_from_a_stored_run() {
     let data = tempfile::tempdir().unwrap();
     let dry = |arguments: &[&str]| {

@@ -3,8 +3,10 @@
 use super::streams::written;
 use crate::cli;
 use crate::comparison::{Margins, REFUSED, ReducedRun, Side};
-use crate::record::{Run, store};
-use crate::report::{self, ComparisonReport, Style};
+use crate::record::{Header, Run, store};
+use crate::references::{self, Machine};
+use crate::report::{self, ComparisonReport, PublishedComparison, Style};
+use crate::results::Results;
 use anyhow::{Context, Result, anyhow, bail};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,12 @@ use std::path::{Path, PathBuf};
 /// Compares the sides that were asked for with the first.
 pub(super) fn compare(asked: &cli::Compare, style: Style) -> Result<()> {
     let margins = margins(asked.margin, asked.margins.as_deref())?;
+    if let Some(machines) = published(&asked.sides[0]) {
+        return with_published(&machines, asked, &margins, style);
+    }
+    if let Some(later) = asked.sides[1..].iter().find(|side| published(side).is_some()) {
+        bail!("{later} is a published machine, no run file: name it first, and the runs behind it");
+    }
     let paths: Vec<Vec<PathBuf>> = asked.sides.iter().map(|side| files(side)).collect::<Result<_>>()?;
     let sides = paths.iter().zip(&asked.sides).map(|(paths, name)| side(name, paths));
     let sides: Vec<Side> = sides.collect::<Result<_>>()?;
@@ -19,6 +27,33 @@ pub(super) fn compare(asked: &cli::Compare, style: Style) -> Result<()> {
     let (first, others) = sides.split_first().context("nothing to compare")?;
     let report = ComparisonReport::of(first, others, &margins, &asked.accept).in_full(asked.full);
     written(&report::render(&report, asked.format, style), asked.output.as_deref(), &paths.concat())
+}
+
+/// The published machines of this name, where no file has it.
+fn published(side: &str) -> Option<Vec<&'static Machine>> {
+    if Path::new(side).exists() {
+        return None;
+    }
+    references::select(&[side.to_owned()]).ok()
+}
+
+/// Each run by itself against published machines: their figures cannot be joined with those of a run.
+fn with_published(
+    machines: &[&'static Machine],
+    asked: &cli::Compare,
+    margins: &Margins,
+    style: Style,
+) -> Result<()> {
+    let paths: Vec<PathBuf> =
+        asked.sides[1..].iter().map(|side| files(side)).collect::<Result<Vec<_>>>()?.concat();
+    let runs: Vec<Run> = paths.iter().map(|path| Ok(Run::read(path)?)).collect::<Result<_>>()?;
+    let named = paths.iter().zip(&runs);
+    let results: Vec<(String, Results)> =
+        named.map(|(path, run)| (called("", std::slice::from_ref(path)), Results::of(run))).collect();
+    let built = results.iter().map(|(name, results)| (name.as_str(), &results.run.header));
+    ensure_built_to_measure(built, &asked.accept)?;
+    let report = PublishedComparison::of(machines, &results, margins);
+    written(&report::render(&report, asked.format, style), asked.output.as_deref(), &paths)
 }
 
 /// The margins that were asked for: one for all, or those of a file.
@@ -62,13 +97,20 @@ fn called(name: &str, paths: &[PathBuf]) -> String {
 
 /// Refuses builds for debugging, unless they are accepted.
 pub(super) fn ensure_measured(sides: &[Side], accepted: &[String]) -> Result<()> {
-    let debug = sides.iter().find(|side| side.runs.iter().any(|run| run.header.tool.build == "debug"));
+    let runs = sides.iter().flat_map(|side| side.runs.iter().map(|run| (side.name.as_str(), &run.header)));
+    ensure_built_to_measure(runs, accepted)
+}
+
+fn ensure_built_to_measure<'a>(
+    mut runs: impl Iterator<Item = (&'a str, &'a Header)>,
+    accepted: &[String],
+) -> Result<()> {
+    let debug = runs.find(|(_, header)| header.tool.build == "debug");
     let (name, because) = REFUSED[0];
     match debug {
-        Some(side) if !accepted.iter().any(|accepted| accepted == name) => {
+        Some((side, _)) if !accepted.iter().any(|accepted| accepted == name) => {
             bail!(
-                "{} was measured by a build for debugging: {because}; `--accept {name}` compares it all the same",
-                side.name
+                "{side} was measured by a build for debugging: {because}; `--accept {name}` compares it all the same"
             )
         }
         _ => Ok(()),

@@ -36,7 +36,7 @@ mod text;
 mod verification;
 mod words;
 
-pub use comparison::{ComparisonReport, GateReport, regression};
+pub use comparison::{ComparisonReport, GateReport, PublishedComparison, regression};
 pub use form::{Facts, FactsForm, Form, Subject, render, render_facts};
 pub use history::StoredRuns;
 pub use replication::ReplicationReport;

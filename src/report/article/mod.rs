@@ -65,7 +65,8 @@ fn chapters(found: &Results) -> Vec<Section> {
     chapters.into_iter().map(|(_, chapter)| chapter).collect()
 }
 
-fn references() -> Section {
+/// What is cited.
+pub(super) fn references() -> Section {
     Section::new(Key::of("references"), "References")
         .lettered()
         .say("What predictions and methods cite, in the order of the citations.")

@@ -7,8 +7,10 @@ mod gate;
 mod json;
 mod overview;
 mod rows;
+mod with_published;
 
 pub use gate::{GateReport, regression};
+pub use with_published::PublishedComparison;
 
 use super::form::{Facts, Subject};
 use super::paper::{Document, Key, Section, Text, Tone, plain};
@@ -93,8 +95,10 @@ impl<'a> ComparisonReport<'a> {
             if several { format!("{} against {}", side.name, self.first.name) } else { "Summary".to_owned() };
         let section = Section::new(key.clone(), title).say(self.machines(side));
         let section = overview::differences(section, comparison, &self.accepted, &key);
-        let section = section.say(summary(comparison)).with(overview::counts(comparison, &key));
-        rows::sections(section, comparison, &key, most_rows)
+        let section = section.say(summary(comparison));
+        let section = rows::moved(section, comparison, &key, most_rows);
+        let section = section.with(overview::counts(comparison, &key));
+        rows::others(section, comparison, &key, most_rows)
     }
 
     fn machines(&self, side: &Side) -> Text {

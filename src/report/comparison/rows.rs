@@ -20,14 +20,14 @@ impl Declares for NotCompared {
     }
 }
 
-/// The section with its tables: what got worse, what better, then all rows, and what was not compared.
-pub(super) fn sections(section: Section, comparison: &Comparison, key: &Key, most: usize) -> Section {
+/// The section with what got worse and what better, so many rows of each.
+pub(super) fn moved(section: Section, comparison: &Comparison, key: &Key, most: usize) -> Section {
     let moved = [
         (Verdict::Worse, "worse", "What got worse, the largest change first."),
         (Verdict::Better, "better", "What got better, the largest change first."),
         (Verdict::Changed, "changed", "Sizes that changed, of which neither is better."),
     ];
-    let section = moved.into_iter().fold(section, |section, (verdict, name, caption)| {
+    moved.into_iter().fold(section, |section, (verdict, name, caption)| {
         let rows = comparison.with(verdict);
         if rows.is_empty() {
             return section;
@@ -40,7 +40,11 @@ pub(super) fn sections(section: Section, comparison: &Comparison, key: &Key, mos
         } else {
             section.say(format!("And {} more with --full.", quantities::count(rest)))
         }
-    });
+    })
+}
+
+/// The section with all rows and what was not compared; on one screen, how many there are.
+pub(super) fn others(section: Section, comparison: &Comparison, key: &Key, most: usize) -> Section {
     if most < usize::MAX {
         return section.with_all(counted_only(comparison));
     }
