@@ -18,8 +18,12 @@ fn main() {
     println!("cargo:rustc-env=FATHOM_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
 }
 
-/// The commit of the source, where it is built from its repository; told to be altered where it was.
+/// The commit of the source: as whoever packs it says, or of the repository that it is built in; told to be altered where it was.
 fn source() -> Option<String> {
+    println!("cargo:rerun-if-env-changed=FATHOM_SOURCE_COMMIT");
+    if let Ok(commit) = env::var("FATHOM_SOURCE_COMMIT") {
+        return Some(commit);
+    }
     println!("cargo:rerun-if-changed=.git/HEAD");
     println!("cargo:rerun-if-changed=.git/logs/HEAD");
     let commit = said("git", &["rev-parse", "--short=12", "HEAD"])?;
