@@ -3,7 +3,8 @@
 use crate::experiment::Effort;
 use crate::export::Format;
 use crate::machine::RemoteAddress;
-use crate::report::{FactsForm, Form};
+use crate::record::Label;
+use crate::report::{FactsForm, Form, ProgressForm};
 use crate::run::Variation;
 use crate::sampling::ClockKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -16,7 +17,7 @@ use std::time::Duration;
 #[derive(Debug, Parser)]
 #[command(name = "fathom", version, long_version = BUILD_FACTS, max_term_width = 100, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit status: 0 done, 1 regression found, 2 usage or could not run, 3 inconclusive, 4 some experiments \
+    after_help = "Exit status: 0 done, 1 regression found, 2 usage or could not run, 3 inconclusive or interrupted, 4 some experiments \
                         failed."
 )]
 pub struct Cli {
@@ -57,6 +58,10 @@ pub enum Colour {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Measure: everything, or the experiments named.
+    #[command(
+        after_help = "Exit status: 0 done, 2 usage or could not run, 3 interrupted (what was found until then is valid), 4 some \
+                      points failed. Whether the machine is as fast as it should be is told by `fathom gate`."
+    )]
     Run(Box<Run>),
     /// List the experiments with their questions.
     List,
@@ -133,6 +138,14 @@ pub enum Command {
 pub struct Run {
     /// Names or globs of experiments, such as `cpu`, `cpu/system_call` or `*_switch`; all of them without any.
     pub experiments: Vec<String>,
+    /// Points of several experiments under one name, instead of experiments: `fleet`, which tells slow hosts in a minute, without
+    /// root and in 256 MiB (see docs/fleet.md). It leaves no page; `fathom report` makes one.
+    #[arg(long, value_name = "SET", conflicts_with_all = ["experiments", "resume"])]
+    pub set: Option<String>,
+    /// What the run is called by, kept in its file and in exports: `--label rack=7 --label image=2026-11`. A run of a set for
+    /// fleets has the label `host`, which is the machine's own name unless another is given.
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
+    pub label: Vec<Label>,
     /// How much is measured.
     #[command(flatten)]
     pub extent: Extent,
@@ -165,9 +178,13 @@ pub struct Run {
     /// The password of smb comes from the environment variable `FATHOM_REMOTE_PASSWORD`; ssh uses keys and agent.
     #[arg(long, value_name = "URL")]
     pub remote: Option<RemoteAddress>,
-    /// The run file; the report stands beside it. Without it, one is made in the data folder.
+    /// The run file; the report stands beside it. Without it, one is made in the data folder. The name may be a pattern with
+    /// `{host}`, `{time}` and `{set}`.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// What is told on standard error while it measures.
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = ProgressForm::Auto)]
+    pub progress: ProgressForm,
     /// Keep the run as a baseline of this name, for `fathom gate`; runs under one name show together how much the machine varies.
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     pub save_baseline: Option<String>,
@@ -344,11 +361,21 @@ pub struct Report {
 /// What to write in which format.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// The run file; without it the latest in the data folder.
-    pub run: Option<PathBuf>,
+    /// The run file; without it the latest in the data folder. With `--points` any number of files, and folders of them.
+    pub runs: Vec<PathBuf>,
     /// The format.
-    #[arg(long, value_enum)]
-    pub format: Format,
+    #[arg(long, value_enum, required_unless_present = "points")]
+    pub format: Option<Format>,
+    /// A line of JSON for each run file, with its machine and every point's level: what a data set of many runs is made of. A file
+    /// that cannot be read has a line that says so.
+    #[arg(long, conflicts_with = "format")]
+    pub points: bool,
+    /// With the median of every trial.
+    #[arg(long, requires = "points")]
+    pub trials: bool,
+    /// Read names of run files from this file, a line each; `-` is standard input.
+    #[arg(long, value_name = "FILE", requires = "points", conflicts_with = "runs")]
+    pub files_from: Option<PathBuf>,
     /// Write to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

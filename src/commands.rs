@@ -7,6 +7,7 @@ mod export;
 mod gate;
 mod history;
 mod lock;
+mod measuring;
 mod page;
 mod peer;
 mod references;
@@ -17,18 +18,18 @@ mod verify;
 
 use crate::cli::{self, Cli, Colour, Command};
 use crate::experiments;
-use crate::machine::{Machine, RemoteAddress};
+use crate::machine::Machine;
 use crate::plan;
-use crate::record::{Header, Run, store};
+use crate::record::{Run, store};
 use crate::replicate::record::Replication;
-use crate::report::{self, FactsForm, Form, RunReport, Style, catalogue};
+use crate::report::{self, FactsForm, RunReport, Style, catalogue};
 use crate::results::Results;
-use crate::run::{self, Campaign, Options, Peering};
+use crate::run;
 use crate::sampling;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 use clap::{CommandFactory, Parser};
-use status::{COULD_NOT_RUN, SOME_FAILED};
-use std::path::{Path, PathBuf};
+use status::COULD_NOT_RUN;
+use std::path::Path;
 use std::process::ExitCode;
 use streams::{print, request, written};
 
@@ -49,7 +50,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
     let style = style(cli.color);
     match cli.command {
         Command::Run(asked) if asked.dry_run => dry_run::plan(&asked, style)?,
-        Command::Run(asked) => return measure(&asked, style),
+        Command::Run(asked) => return measuring::measure(&asked, style),
         Command::Replicate(asked) => return replicate::replicate(&asked, style),
         Command::Verify(asked) => return verify::verify(&asked, style),
         Command::Trial => trial()?,
@@ -121,100 +122,6 @@ fn machine(form: FactsForm, folder: &Path, style: Style) -> Result<()> {
 fn trial() -> Result<()> {
     verify::register();
     run::answer_visits(&request("trial", "run")?, std::io::stdin().lines(), std::io::stdout())
-}
-
-fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
-    // What is misspelt is told before anybody is kept from measuring, and before anybody logs in anywhere.
-    plan::select(&asked.experiments)?;
-    if let Some(path) = &asked.output {
-        page::ensure_place(path)?;
-    }
-    let _lock = lock::take(asked.alongside)?;
-    run::catch_signals()?;
-    let (mut campaign, path) = match &asked.resume {
-        Some(path) => (take_up(asked, path)?, path.clone()),
-        None => begin(asked)?,
-    };
-    for warning in campaign.testbed().machine().warnings() {
-        eprintln!("note: {}", report::clean(&format!("{} {}", warning.problem, warning.remedy)));
-    }
-    let mut live = report::live::Live::new();
-    let measured = campaign.measure(&mut live);
-    live.finish();
-    measured.with_context(|| format!("the run in {} has stopped", path.display()))?;
-    let run = campaign.into_run();
-    let results = Results::of(&run);
-    let page = page::beside(&path);
-    let report = RunReport::of(&results);
-    let written = page::write(&page, &report::render(&report, Form::Html, style));
-    if let Err(error) = &written {
-        eprintln!(
-            "fathom: the page could not be written to {}: {error:#}; the run file is complete",
-            page.display()
-        );
-    }
-    let kept = asked.save_baseline.as_deref().and_then(|name| kept_as(name, &path, &run.header));
-    let mut files = vec![("run file", path.as_path())];
-    files.extend(kept.as_deref().map(|path| ("baseline", path)));
-    files.extend(written.is_ok().then_some(("report", page.as_path())));
-    print(&report::render(&report.written_to(&files), asked.format, style))?;
-    Ok(if results.has_failed() { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })
-}
-
-/// The copy of a run file among the baselines of this name; what goes wrong is told, for the run is complete.
-fn kept_as(name: &str, path: &Path, header: &Header) -> Option<PathBuf> {
-    let kept = store::keep_as_baseline(path, header, name);
-    kept.inspect_err(|error| {
-        eprintln!(
-            "fathom: the run could not be kept as a baseline: {error}; the run file {} is complete",
-            path.display()
-        );
-    })
-    .ok()
-}
-
-/// Takes a run up again. A run file may come from anybody: another host is asked only where the command line names it too.
-fn take_up(asked: &cli::Run, path: &Path) -> Result<Campaign> {
-    page::ensure_other_ending(path)?;
-    Campaign::resume(path, asked.budget, |header| {
-        ensure_named(asked.remote.as_ref(), header)?;
-        peer::again(&asked.peer, header)
-    })
-}
-
-/// Refuses a file server that is not named, or is another. What is mounted here is named by its folder alone.
-fn ensure_named(named: Option<&RemoteAddress>, header: &Header) -> Result<()> {
-    match (header.machine.storage.remote.as_ref().map(|remote| &remote.address), named) {
-        (Some(RemoteAddress::Mounted(_)), None) => Ok(()),
-        (there, named) if there == named => Ok(()),
-        (Some(there), _) => bail!(
-            "the run reads {there}, and this program goes there only where the command line says so too: add `--remote {there}`"
-        ),
-        (None, _) => bail!("the run was begun without `--remote`: start a new one"),
-    }
-}
-
-fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
-    let options = Options {
-        selection: asked.experiments.clone(),
-        effort: asked.extent.effort(),
-        budget: asked.budget,
-        precision: asked.precision,
-        seed: asked.seed,
-        cpu: asked.cpu,
-        clock: asked.clock,
-        trial: asked.trial,
-        folder: asked.dir.clone().unwrap_or_else(std::env::temp_dir),
-        processes: asked.processes.clone(),
-        remote: asked.remote.clone(),
-        points: vec![],
-    };
-    let peering = peer::reach(&asked.peer)?;
-    let header = options.header(peering.as_ref().map(Peering::described))?;
-    let default = || store::new_path(&header.started, header.settings.seed);
-    let path = asked.output.clone().unwrap_or_else(default);
-    page::ensure_place(&path)?;
-    Ok((Campaign::begin(header, &path, peering)?, path))
 }
 
 fn show(asked: &cli::Report, style: Style) -> Result<()> {

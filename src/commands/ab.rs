@@ -11,6 +11,7 @@ use crate::report::{self, ComparisonReport, Style};
 use crate::results::Results;
 use crate::run::{self, Alternation, Arrangement, Campaign, Options, Variation};
 use anyhow::Result;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -83,6 +84,8 @@ fn options(asked: &cli::Ab, arrangement: &Arrangement, seed: Option<u64>) -> Opt
         processes: vec![],
         remote: None,
         points: vec![],
+        set: None,
+        labels: BTreeMap::new(),
     }
 }
 

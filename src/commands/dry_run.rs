@@ -1,10 +1,11 @@
 //! `run --dry-run`: the plan, and what is expected of it, without measuring.
 
+use super::measuring::set;
 use super::streams::print;
 use crate::cli;
 use crate::experiment::{Asked, Effort, Experiment};
 use crate::machine::Machine;
-use crate::plan::{self, Planner, PlannerSettings, Progress, Recorded};
+use crate::plan::{self, Planner, PlannerSettings, Progress, Recorded, Set};
 use crate::record::{Header, PlannedPoint, Run, store};
 use crate::report::Style;
 use crate::report::planned::{Forecast, Planned, text};
@@ -15,7 +16,8 @@ use std::time::Duration;
 
 /// Prints what `run` would do with the same words.
 pub fn plan(asked: &cli::Run, style: Style) -> Result<()> {
-    let selected = plan::select(&asked.experiments)?;
+    let set = set(asked)?;
+    let selected = set.map_or_else(|| plan::select(&asked.experiments), |set| Ok(set.experiments()))?;
     let folder = asked.dir.clone().unwrap_or_else(std::env::temp_dir);
     let (machine, _) = run::described(&folder, asked.remote.as_ref(), asked.cpu)?;
     let wishes = Asked {
@@ -23,12 +25,18 @@ pub fn plan(asked: &cli::Run, style: Style) -> Result<()> {
         processes: asked.processes.clone(),
         seed: asked.seed.unwrap_or_default(),
         every_pair: asked.extent.effort() == Effort::Thorough,
+        most_bytes: set.map(Set::for_data),
     };
-    let points = plan::points(&selected, &machine, asked.extent.effort(), &wishes);
+    let points = match set {
+        Some(set) => set.chosen(&plan::points(&selected, &machine, Effort::Thorough, &wishes), &machine),
+        None => plan::points(&selected, &machine, asked.extent.effort(), &wishes),
+    };
+    let usual = || plan::default_budget(&selected, asked.extent.effort());
+    let precise = || plan::default_precision(asked.extent.effort());
     let settings = PlannerSettings {
         seed: asked.seed.unwrap_or_default(),
-        budget: asked.budget.unwrap_or_else(|| plan::default_budget(&selected, asked.extent.effort())),
-        precision: asked.precision.unwrap_or_else(|| plan::default_precision(asked.extent.effort())),
+        budget: asked.budget.unwrap_or_else(|| set.map_or_else(usual, |set| set.budget)),
+        precision: asked.precision.unwrap_or_else(|| set.map_or_else(precise, |set| set.precision)),
         observe: asked.trial,
         rounds: 0,
     };

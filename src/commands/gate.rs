@@ -1,6 +1,7 @@
 //! Whether anything got worse than a baseline, by the exit status.
 
 use super::compare::{ensure_measured, files, margins, side};
+use super::measuring::set_named;
 use super::status::{INCONCLUSIVE, REGRESSED};
 use super::streams::print;
 use super::{lock, page};
@@ -12,6 +13,7 @@ use crate::record::{Header, Run, store};
 use crate::report::{self, ComparisonReport, Form, GateReport, Style};
 use crate::run::{self, Campaign, Options};
 use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -70,7 +72,7 @@ fn measured(asked: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Co
     let _lock = lock::take(asked.alongside)?;
     run::catch_signals()?;
     let first = baseline.runs.first().context("the baseline has no run")?;
-    let options = options(asked, &first.header);
+    let options = options(asked, &first.header)?;
     let (run, path) = campaign(&options, asked.output.as_deref())?;
     let candidate = Side::of_run("this run", ReducedRun::of_run(&run));
     let mut comparison = compared(baseline, &candidate, margins, asked);
@@ -91,9 +93,9 @@ fn measured(asked: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Co
 }
 
 /// What the baseline was asked for.
-fn options(asked: &cli::Gate, header: &Header) -> Options {
+fn options(asked: &cli::Gate, header: &Header) -> Result<Options> {
     let settings = &header.settings;
-    Options {
+    Ok(Options {
         selection: settings.selection.clone(),
         effort: settings.effort,
         budget: Some(asked.budget.unwrap_or(Duration::from_secs_f64(settings.budget_s))),
@@ -106,7 +108,9 @@ fn options(asked: &cli::Gate, header: &Header) -> Options {
         processes: settings.processes.clone(),
         remote: None,
         points: vec![],
-    }
+        set: settings.set.as_deref().map(set_named).transpose()?,
+        labels: BTreeMap::new(),
+    })
 }
 
 fn confirming(options: &Options, suspects: &[Row]) -> Options {

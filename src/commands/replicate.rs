@@ -11,6 +11,7 @@ use crate::report::{self, Form, ReplicationReport, Style};
 use crate::results::Results;
 use crate::run::{self, Campaign, Options, Peering};
 use anyhow::{Context, Result, anyhow};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -61,6 +62,8 @@ fn begin(asked: &cli::Replicate, report: &Report) -> Result<(Campaign, PathBuf, 
         processes: vec![],
         remote: asked.remote.clone(),
         points,
+        set: None,
+        labels: BTreeMap::new(),
     };
     let peering = peer::reach(&asked.peer)?;
     let header = options.header(peering.as_ref().map(Peering::described))?;

@@ -1,5 +1,7 @@
-//! Exit statuses, other than 0 for what is done.
+//! Exit statuses.
 
+/// Everything was done.
+pub(super) const DONE: u8 = 0;
 /// A regression was found.
 pub(super) const REGRESSED: u8 = 1;
 /// Usage, or it could not run.

@@ -97,6 +97,8 @@ pub struct Asked {
     pub seed: u64,
     /// Whether every pair of CPUs is wanted, however many there are.
     pub every_pair: bool,
+    /// What the data of a point may fill at most, bytes; as much as it needs where there is none.
+    pub most_bytes: Option<u64>,
 }
 
 impl Asked {

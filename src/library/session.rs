@@ -9,6 +9,7 @@ use crate::record::Journal;
 use crate::run::{Campaign, MeasuringLock, Options, Tick, Watcher};
 use crate::sampling::child::is_measured;
 use anyhow::anyhow;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -38,6 +39,8 @@ impl Session {
             processes: vec![],
             remote: None,
             points: vec![],
+            set: None,
+            labels: BTreeMap::new(),
         };
         Session { options, run_file: None, alongside: false }
     }

@@ -167,6 +167,11 @@ pub fn memory_ceiling() -> Option<u64> {
     total.into_iter().chain(limit).min()
 }
 
+/// What the kernel calls this machine (`hostname`); `None` where it tells no name.
+pub fn host_name() -> Option<String> {
+    Root::default().word("/proc/sys/kernel/hostname").value().cloned()
+}
+
 /// Where a control group with a limit on memory may be made for processes of ours.
 pub fn memory_parent() -> Result<GroupParent, String> {
     group_parent("memory")

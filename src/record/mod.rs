@@ -5,7 +5,9 @@
 //! is made from these types. The schema only grows: fields are added, never renamed, and readers ignore what they do
 //! not know. Parameters of points were renamed once, by schema 2; `migration` reads earlier files.
 
+pub mod file_name;
 mod journal;
+mod label;
 pub(crate) mod lines;
 mod method;
 mod migration;
@@ -18,6 +20,7 @@ mod schema;
 
 pub use crate::sampling::TrialOutcome;
 pub use journal::Journal;
+pub use label::{HOST, Label, labels};
 pub use lines::ReadError;
 pub use method::{Excerpt, Method, MethodParameter, MethodTrend};
 pub use read::Run;
@@ -30,6 +33,7 @@ use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::sampling::{Conditions, Qualification, Sample};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The version of the run file's schema that this program writes, and the newest that it reads. Earlier ones are read too.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -147,6 +151,12 @@ pub struct Settings {
     /// The other half of the measurement and what differs in this one; absent where the run was made alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interleaved: Option<Interleaved>,
+    /// The set whose points were asked for; absent where experiments were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<String>,
+    /// What the run is called by, such as the rack of its host: given by whoever started it. `host` names the machine.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
 }
 
 /// One of two settings that were measured in turns.

@@ -2,7 +2,7 @@
 
 use crate::experiment::{Asked, Effort, Experiment, Point};
 use crate::machine::{Machine, Remote, RemoteAddress, Root, Route};
-use crate::plan::{self, Cpus};
+use crate::plan::{self, Cpus, Set};
 use crate::record::{
     Header, Method, Peer, PeerKind, PlannedPoint, SCHEMA_VERSION, Settings, Tool, Verification, store,
 };
@@ -10,6 +10,7 @@ use crate::sampling::{ClockKind, Qualification, observe_core};
 use anyhow::{Context, Result, anyhow};
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -40,6 +41,10 @@ pub struct Options {
     pub remote: Option<RemoteAddress>,
     /// The only points that are wanted, whatever the effort; all of the selection where it is empty.
     pub points: Vec<(&'static str, Point)>,
+    /// The set whose points are wanted, instead of whole experiments.
+    pub set: Option<&'static Set>,
+    /// What the run is called by.
+    pub labels: BTreeMap<String, String>,
 }
 
 /// This machine, with what is to be read over a network, and the CPUs that are measured: `cpu` where it is asked for.
@@ -63,7 +68,7 @@ pub fn described(
 impl Options {
     /// Describes the machine, qualifies the clock, plans, and says it all in a header.
     pub fn header(&self, peer: Option<&Peer>) -> Result<Header> {
-        let selected = plan::select(&self.selection)?;
+        let selected = self.set.map_or_else(|| plan::select(&self.selection), |set| Ok(set.experiments()))?;
         let (mut machine, cpus) = described(&self.folder, self.remote.as_ref(), self.cpu)?;
         let real = peer.filter(|peer| peer.kind != PeerKind::Virtual);
         machine.peer_route = real
@@ -71,13 +76,16 @@ impl Options {
             .map(|address| Route::to(&Root::default(), address));
         let seed = self.seed.unwrap_or_else(fresh_seed);
         let points = self.planned(&selected, &machine, peer.is_some(), seed);
-        let budget = self.budget.unwrap_or_else(|| plan::default_budget(&selected, self.effort));
+        let usual =
+            || self.set.map_or_else(|| plan::default_budget(&selected, self.effort), |set| set.budget);
+        let budget = self.budget.unwrap_or_else(usual);
+        let precise = || self.set.map_or_else(|| plan::default_precision(self.effort), |set| set.precision);
         let trial = self.trial.unwrap_or(plan::SHORTEST);
         let settings = Settings {
             selection: self.selection.clone(),
             effort: self.effort,
             budget_s: budget.as_secs_f64(),
-            precision: self.precision.unwrap_or_else(|| plan::default_precision(self.effort)),
+            precision: self.precision.unwrap_or_else(precise),
             seed,
             trial_ns: trial.as_nanos() as u64,
             trial_fixed: self.trial.is_some(),
@@ -87,6 +95,8 @@ impl Options {
             folder: self.folder.display().to_string(),
             processes: self.processes.clone(),
             interleaved: None,
+            set: self.set.map(|set| set.name.to_owned()),
+            labels: self.labels.clone(),
         };
         let clock = Qualification::run(&machine, self.clock);
         observe_core(&mut machine, &clock);
@@ -115,10 +125,19 @@ impl Options {
         seed: u64,
     ) -> Vec<PlannedPoint> {
         // What is asked for point by point is measured even where it takes long.
-        let effort = if self.points.is_empty() { self.effort } else { Effort::Thorough };
-        let every_pair = effort == Effort::Thorough;
-        let asked = Asked { peer, processes: self.processes.clone(), seed, every_pair };
-        let points = plan::points(selected, machine, effort, &asked);
+        let by_point = !self.points.is_empty() || self.set.is_some();
+        let effort = if by_point { Effort::Thorough } else { self.effort };
+        let asked = Asked {
+            peer,
+            processes: self.processes.clone(),
+            seed,
+            every_pair: effort == Effort::Thorough && self.set.is_none(),
+            most_bytes: self.set.map(Set::for_data),
+        };
+        let mut points = plan::points(selected, machine, effort, &asked);
+        if let Some(set) = self.set {
+            points = set.chosen(&points, machine);
+        }
         if self.points.is_empty() {
             return points;
         }

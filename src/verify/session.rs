@@ -7,6 +7,7 @@ use crate::record::{Ending, Header, Journal, Run, Truth, Verdict};
 use crate::results::Results;
 use crate::run::{Campaign, Options, Peering, Watcher, described};
 use anyhow::{Result, bail};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -106,6 +107,8 @@ impl Bench {
             processes: vec![],
             remote: None,
             points: vec![],
+            set: None,
+            labels: BTreeMap::new(),
         }
     }
 }

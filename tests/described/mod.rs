@@ -92,6 +92,8 @@ pub fn header(plan: Vec<PlannedPoint>) -> Header {
             folder: "/tmp".to_owned(),
             processes: vec![],
             interleaved: None,
+            set: None,
+            labels: std::collections::BTreeMap::new(),
         },
         clock: clock(),
         machine: machine(),

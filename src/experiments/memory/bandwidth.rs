@@ -12,8 +12,8 @@ use super::stream::kernel::{KERNELS, Kernel, Maker, PER_LINE};
 use super::stream::prediction;
 use super::stream::working_set::{self, LEVEL, Level, SIZE};
 use crate::experiment::{
-    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Requirement, Shown, Site, Workload,
+    About, Asked, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
+    Point, Prediction, Requirement, Shown, Site, Workload,
 };
 use crate::machine::Machine;
 use crate::quantity::{Unit, declared};
@@ -106,11 +106,21 @@ impl Experiment for Bandwidth {
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        self.sweep_for(machine, &Asked::default())
+    }
+
+    /// Where only so much memory may be taken, also with arrays of that size, if they stand in memory.
+    fn sweep_for(&self, machine: &Machine, asked: &Asked) -> Vec<Point> {
         // The reference first: what it reads predicts the others.
         let reference = prediction::reference(machine);
         let others = KERNELS.iter().filter(|kernel| !std::ptr::eq(*kernel, reference));
         let kernels = [reference].into_iter().chain(others);
-        let sizes = working_set::sizes(machine);
+        let mut sizes = working_set::sizes(machine);
+        let (_, usual) = working_set::in_memory(machine);
+        let most = asked.most_bytes.filter(|most| *most < usual);
+        let last = working_set::last_cache_bytes(machine);
+        let within = most.and_then(|most| working_set::memory_bytes_within(most, last));
+        sizes.extend(within.map(|bytes| (Level::Memory, bytes)));
         kernels.flat_map(|kernel| sizes.iter().map(|size| point(kernel, *size))).collect()
     }
 

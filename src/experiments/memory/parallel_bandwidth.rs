@@ -6,9 +6,9 @@ use super::stream::kernel::{Kernel, Kind};
 use super::stream::prediction;
 use super::stream::working_set::{self, LEVEL, Level, SIZE};
 use crate::experiment::{
-    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, Workload,
-    said,
+    About, Asked, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
+    Observed, Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch,
+    Workload, said,
 };
 use crate::machine::{self, Machine, Root};
 use crate::quantity::Unit;
@@ -81,9 +81,18 @@ impl Experiment for ParallelBandwidth {
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        self.sweep_for(machine, &Asked::default())
+    }
+
+    /// Where only so much memory may be taken, also with arrays of that size, if they stand in memory.
+    fn sweep_for(&self, machine: &Machine, asked: &Asked) -> Vec<Point> {
         let counts = thread_counts(machine.allowed_cpus().len());
         let of_kernel = |kernel: &'static Kernel| {
-            counts.iter().map(|threads| point(kernel, *threads, machine)).collect::<Vec<_>>()
+            let points = |threads: u64| {
+                let sizes = [Some(all_bytes(threads, machine)), within(threads, machine, asked)];
+                sizes.into_iter().flatten().map(move |size| point(kernel, threads, size))
+            };
+            counts.iter().copied().flat_map(points).collect::<Vec<_>>()
         };
         kernels(machine).into_iter().flat_map(of_kernel).collect()
     }
@@ -196,12 +205,12 @@ impl Windows {
     }
 }
 
-fn point(kernel: &Kernel, threads: u64, machine: &Machine) -> Point {
+fn point(kernel: &Kernel, threads: u64, size: u64) -> Point {
     Point::at(Placement::Spread)
         .named(&KIND, kernel.kind.name())
         .named(&METHOD, kernel.method)
         .named(&LEVEL, Level::Memory.name())
-        .with(&SIZE, all_bytes(threads, machine))
+        .with(&SIZE, size)
         .with(&THREADS, threads)
 }
 
@@ -220,6 +229,16 @@ fn all_bytes(threads: u64, machine: &Machine) -> u64 {
     let last_levels = machine.last_level_caches_bytes().unwrap_or_default();
     let share = last_levels.saturating_mul(4).saturating_mul(threads) / cpus;
     one.max(share).min(LARGEST)
+}
+
+/// All arrays together where only so much memory may be taken, if that is less than usual and the caches of all cores do not hold it.
+fn within(threads: u64, machine: &Machine, asked: &Asked) -> Option<u64> {
+    let most = asked.most_bytes.filter(|most| *most < all_bytes(threads, machine))?;
+    let cpus = machine.allowed_cpus();
+    let second = cpus.first().and_then(|cpu| machine.data_cache_bytes(*cpu, 2)).unwrap_or_default();
+    let last = machine.last_level_caches_bytes().unwrap_or_default();
+    let counted_on = if machine.is_virtual() { working_set::last_cache_bytes(machine) } else { last };
+    working_set::memory_bytes_within(most, counted_on.max(second * cpus.len() as u64))
 }
 
 /// What the threads do: the widest vectors, with and without read-for-ownership; where there are none, what there is.
@@ -279,14 +298,14 @@ fn best(kind: Kind, known: &Known) -> Option<&'static Kernel> {
     let all = known.machine.allowed_cpus().len() as u64;
     let measured =
         kernels(known.machine).into_iter().filter(|kernel| kernel.kind == kind).filter_map(|kernel| {
-            Some((kernel, known.found(ABOUT.name, &point(kernel, all, known.machine))?.value))
+            Some((kernel, known.found(ABOUT.name, &point(kernel, all, all_bytes(all, known.machine)))?.value))
         });
     measured.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(kernel, _)| kernel)
 }
 
 fn said(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let all = known.machine.allowed_cpus().len() as u64;
-    let rate = |threads| known.found(ABOUT.name, &point(kernel, threads, known.machine));
+    let rate = |threads| known.found(ABOUT.name, &point(kernel, threads, all_bytes(threads, known.machine)));
     let (one, together) = (rate(1)?, rate(all).filter(|_| all > 1)?);
     let what = format!("{}, {}", kernel.kind.name(), kernel.method);
     let share = known.machine.memory.theoretical_bandwidth.value().map(|theory| {
@@ -328,7 +347,7 @@ mod tests {
     #[test]
     fn threads_that_did_not_run_all_the_time_are_found_out() {
         let machine = Machine::describe(std::path::Path::new("/"));
-        let point = point(kernels(&machine)[0], 2, &machine);
+        let point = point(kernels(&machine)[0], 2, all_bytes(2, &machine));
         let holds = |running: f64, least: f64, cpus: f64| {
             let mut seen = Observed { operations: 10, ..Observed::default() };
             seen.witnessed.extend([(RUNNING.to_owned(), running), (LEAST.to_owned(), least)]);

@@ -23,8 +23,14 @@ pub(super) fn of(found: &Results) -> Section {
 fn rows(found: &Results) -> Vec<(&'static str, String)> {
     let header = &found.run.header;
     let (asked, tool) = (&header.settings, &header.tool);
-    let selection =
-        if asked.selection.is_empty() { "everything".to_owned() } else { asked.selection.join(" ") };
+    let labels: Vec<String> = asked.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let selection = if let Some(set) = &asked.set {
+        format!("the set {set}")
+    } else if asked.selection.is_empty() {
+        "everything".to_owned()
+    } else {
+        asked.selection.join(" ")
+    };
     let partner = asked.partner.map_or("none: there is one CPU only".to_owned(), |cpu| cpu.to_string());
     let mut rows = vec![
         ("Selection", selection),
@@ -42,6 +48,9 @@ fn rows(found: &Results) -> Vec<(&'static str, String)> {
         ("SHA-256 of the binary", tool.binary_sha256.clone()),
         ("Schema of the run file", header.schema.to_string()),
     ];
+    if !labels.is_empty() {
+        rows.push(("Labels", labels.join(" ")));
+    }
     for resumed in &found.run.resumed {
         rows.push((
             "Taken up again",
@@ -60,7 +69,9 @@ fn command(found: &Results) -> String {
         Effort::Thorough => Some("--thorough"),
     };
     let mut words = vec!["fathom run".to_owned()];
-    words.extend(asked.selection.iter().map(|name| format!("'{}'", name.replace('\'', "'\\''"))));
+    let quoted = |name: &String| format!("'{}'", name.replace('\'', "'\\''"));
+    words.extend(asked.selection.iter().map(quoted));
+    words.extend(asked.set.iter().map(|set| format!("--set {}", quoted(set))));
     words.extend(effort.map(str::to_owned));
     words.push(format!("--seed {}", asked.seed));
     words.join(" ")

@@ -29,7 +29,10 @@ fn head(results: &Results, style: Style) -> String {
     let title = format!("{}, {}", run::machine(&header.machine), header.started);
     let peer = run::peer(header).map(|peer| clipped("", &peer, style)).unwrap_or_default();
     let titled: String = clipped("", &title, style).lines().map(|line| style.title(line) + "\n").collect();
-    titled + &peer + &clipped("", &run::ending(results), style)
+    let labels: Vec<String> =
+        header.settings.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let labels = if labels.is_empty() { String::new() } else { clipped("", &labels.join(" "), style) };
+    titled + &labels + &peer + &clipped("", &run::ending(results), style)
 }
 
 /// A part with an empty line before it; nothing where there is no such part.

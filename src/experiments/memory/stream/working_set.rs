@@ -93,6 +93,22 @@ pub fn in_memory(machine: &Machine) -> (Level, u64) {
     (Level::Memory, memory_bytes(machine))
 }
 
+/// How many times the caches arrays must be that stand in memory where it is asked for little of it: every second line may still
+/// be in a cache, and machines are compared with their like.
+const BEYOND_WITHIN: u64 = 2;
+
+/// Arrays of at most so many bytes that stand in memory; `None` where caches of so many bytes hold too much of them.
+pub fn memory_bytes_within(most: u64, caches: u64) -> Option<u64> {
+    let bytes = most / (6 << 20) * (6 << 20);
+    (bytes >= SMALLEST && bytes >= BEYOND_WITHIN.saturating_mul(caches)).then_some(bytes)
+}
+
+/// What one core can count on of its last cache, bytes.
+pub fn last_cache_bytes(machine: &Machine) -> u64 {
+    let told = machine.caches.value().and_then(|_| caches(machine).last().copied());
+    told.map_or(USUAL_LAST, |(_, counted_on, _)| counted_on)
+}
+
 /// Arrays that stand in memory: four times the largest last-level cache that one core uses.
 pub fn memory_bytes(machine: &Machine) -> u64 {
     let told = machine.caches.value().and_then(|_| caches(machine).last().copied());

@@ -1,0 +1,6 @@
+"""A page."""
+
+
+def page(connection, told):
+    """The page."""
+    return ""

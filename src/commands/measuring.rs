@@ -1,0 +1,168 @@
+//! `fathom run`: measuring, from the first word asked to the exit status.
+
+use super::status::{DONE, INCONCLUSIVE, SOME_FAILED};
+use super::streams::print;
+use super::{lock, page, peer};
+use crate::cli;
+use crate::machine::{self, RemoteAddress};
+use crate::plan::{self, SETS, Set};
+use crate::record::file_name::{Fields, filled};
+use crate::record::{self, Ending, HOST, Header, store};
+use crate::report::{self, Form, RunReport, Style, Telling};
+use crate::results::Results;
+use crate::run::{self, Campaign, Options, Peering};
+use anyhow::{Context, Result, anyhow, bail};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Measures, and tells what was found.
+pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
+    // What is misspelt is told before anybody is kept from measuring, and before anybody logs in anywhere.
+    plan::select(&asked.experiments)?;
+    set(asked)?;
+    labels(asked)?;
+    if let Some(pattern) = &asked.output {
+        // A name that has the time is of this run alone, and looked at when the time is known.
+        page::ensure_place(&output(asked, pattern, "")?)?;
+    }
+    let _lock = lock::take(asked.alongside)?;
+    run::catch_signals()?;
+    let (mut campaign, path) = match &asked.resume {
+        Some(path) => (take_up(asked, path)?, path.clone()),
+        None => begin(asked)?,
+    };
+    let mut telling = Telling::of(asked.progress);
+    for warning in campaign.testbed().machine().warnings() {
+        telling.note(&format!("{} {}", warning.problem, warning.remedy));
+    }
+    let measured = campaign.measure(&mut telling);
+    telling.finish();
+    measured.with_context(|| format!("the run in {} has stopped", path.display()))?;
+    let run = campaign.into_run();
+    let results = Results::of(&run);
+    let report = RunReport::of(&results);
+    // Thousands of run files of a fleet are read by programs.
+    let page = run.header.settings.set.is_none().then(|| page_of(&report, &path, style)).flatten();
+    let kept = asked.save_baseline.as_deref().and_then(|name| kept_as(name, &path, &run.header));
+    let mut files = vec![("run file", path.as_path())];
+    files.extend(kept.as_deref().map(|path| ("baseline", path)));
+    files.extend(page.as_deref().map(|page| ("report", page)));
+    print(&report::render(&report.written_to(&files), asked.format, style))?;
+    let status = status(&results);
+    telling.finished(&path.to_string_lossy(), results.failures(), status);
+    Ok(ExitCode::from(status))
+}
+
+/// What the program exits with.
+fn status(results: &Results) -> u8 {
+    let ended = results.run.closing.as_ref().map(|closing| closing.ended);
+    match () {
+        () if ended == Some(Ending::Interrupted) => INCONCLUSIVE,
+        () if results.has_failed() => SOME_FAILED,
+        () => DONE,
+    }
+}
+
+/// The page beside the run file; what goes wrong is told, for the run is complete.
+fn page_of(report: &RunReport, path: &Path, style: Style) -> Option<PathBuf> {
+    let page = page::beside(path);
+    let written = page::write(&page, &report::render(report, Form::Html, style));
+    written
+        .inspect_err(|error| {
+            eprintln!(
+                "fathom: the page could not be written to {}: {error:#}; the run file is complete",
+                page.display()
+            );
+        })
+        .ok()?;
+    Some(page)
+}
+
+/// The copy of a run file among the baselines of this name; what goes wrong is told, for the run is complete.
+fn kept_as(name: &str, path: &Path, header: &Header) -> Option<PathBuf> {
+    let kept = store::keep_as_baseline(path, header, name);
+    kept.inspect_err(|error| {
+        eprintln!(
+            "fathom: the run could not be kept as a baseline: {error}; the run file {} is complete",
+            path.display()
+        );
+    })
+    .ok()
+}
+
+/// Takes a run up again. A run file may come from anybody: another host is asked only where the command line names it too.
+fn take_up(asked: &cli::Run, path: &Path) -> Result<Campaign> {
+    page::ensure_other_ending(path)?;
+    Campaign::resume(path, asked.budget, |header| {
+        ensure_named(asked.remote.as_ref(), header)?;
+        peer::again(&asked.peer, header)
+    })
+}
+
+/// Refuses a file server that is not named, or is another. What is mounted here is named by its folder alone.
+fn ensure_named(named: Option<&RemoteAddress>, header: &Header) -> Result<()> {
+    match (header.machine.storage.remote.as_ref().map(|remote| &remote.address), named) {
+        (Some(RemoteAddress::Mounted(_)), None) => Ok(()),
+        (there, named) if there == named => Ok(()),
+        (Some(there), _) => bail!(
+            "the run reads {there}, and this program goes there only where the command line says so too: add `--remote {there}`"
+        ),
+        (None, _) => bail!("the run was begun without `--remote`: start a new one"),
+    }
+}
+
+fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
+    let options = Options {
+        selection: asked.experiments.clone(),
+        effort: asked.extent.effort(),
+        budget: asked.budget,
+        precision: asked.precision,
+        seed: asked.seed,
+        cpu: asked.cpu,
+        clock: asked.clock,
+        trial: asked.trial,
+        folder: asked.dir.clone().unwrap_or_else(std::env::temp_dir),
+        processes: asked.processes.clone(),
+        remote: asked.remote.clone(),
+        points: vec![],
+        set: set(asked)?,
+        labels: labels(asked)?,
+    };
+    let peering = peer::reach(&asked.peer)?;
+    let header = options.header(peering.as_ref().map(Peering::described))?;
+    let default = || store::new_path(&header.started, header.settings.seed);
+    let path = asked.output.as_deref().map(|pattern| output(asked, pattern, &header.started));
+    let path = path.transpose()?.unwrap_or_else(default);
+    page::ensure_place(&path)?;
+    Ok((Campaign::begin(header, &path, peering)?, path))
+}
+
+/// The set that is asked for.
+pub(super) fn set(asked: &cli::Run) -> Result<Option<&'static Set>> {
+    asked.set.as_deref().map(set_named).transpose()
+}
+
+/// The set of this name.
+pub(super) fn set_named(name: &str) -> Result<&'static Set> {
+    let known = || SETS.map(|set| format!("`{}`", set.name)).join(", ");
+    Set::find(name).ok_or_else(|| anyhow!("there is no set `{name}`; there is {}", known()))
+}
+
+/// What the run is called by. Runs of a set are gathered from many machines, so each tells which it is from.
+fn labels(asked: &cli::Run) -> Result<BTreeMap<String, String>> {
+    let mut labels = record::labels(&asked.label).map_err(|reason| anyhow!("--label: {reason}"))?;
+    if asked.set.is_some() && !labels.contains_key(HOST) {
+        labels.extend(machine::host_name().map(|name| (HOST.to_owned(), name)));
+    }
+    Ok(labels)
+}
+
+/// Where the run file goes by a pattern.
+fn output(asked: &cli::Run, pattern: &Path, started: &str) -> Result<PathBuf> {
+    let labels = labels(asked)?;
+    let host = labels.get(HOST).cloned().or_else(machine::host_name);
+    let fields =
+        Fields { host: host.as_deref().unwrap_or("unnamed"), time: started, set: asked.set.as_deref() };
+    filled(pattern, fields).map_err(|reason| anyhow!("--output: {reason}"))
+}

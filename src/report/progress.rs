@@ -1,0 +1,119 @@
+//! What a run tells while it goes on: to a person, to a program, or to nobody.
+
+use super::live::Live;
+use super::text::clean;
+use crate::plan::Settlement;
+use crate::run::{Tick, Watcher};
+use clap::ValueEnum;
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// In which form a run tells how far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProgressForm {
+    /// A table on a terminal, a line now and then elsewhere.
+    Auto,
+    /// Nothing but what goes wrong.
+    Quiet,
+    /// JSON Lines: what is worth knowing, how far it is every ten seconds, and how it ended.
+    Json,
+}
+
+/// Lines that say how far a run is come so far apart.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+/// Tells how far a run is, in the form that is wanted, on standard error.
+pub enum Telling {
+    /// To a person.
+    Person(Box<Live>),
+    /// To a program, with when it was last told how far the run is.
+    Program(Option<Instant>),
+    /// To nobody.
+    Nobody,
+}
+
+/// A line of [`ProgressForm::Json`]; times are in seconds.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum Event<'a> {
+    Note { text: &'a str },
+    Settled { points: usize, left_out: usize, expected_end_s: f64 },
+    Progress { elapsed_s: f64, budget_s: f64, round: u32, points: usize, precise: usize },
+    Finished { run_file: &'a str, failed: usize, status: u8 },
+}
+
+impl Telling {
+    /// In this form.
+    pub fn of(form: ProgressForm) -> Self {
+        match form {
+            ProgressForm::Auto => Telling::Person(Box::default()),
+            ProgressForm::Json => Telling::Program(None),
+            ProgressForm::Quiet => Telling::Nobody,
+        }
+    }
+
+    /// Something worth knowing before anything is measured.
+    pub fn note(&self, text: &str) {
+        match self {
+            Telling::Person(_) => eprintln!("note: {}", clean(text)),
+            Telling::Program(_) => write(&Event::Note { text }),
+            Telling::Nobody => {}
+        }
+    }
+
+    /// Nothing more will be measured.
+    pub fn finish(&mut self) {
+        if let Telling::Person(live) = self {
+            live.finish();
+        }
+    }
+
+    /// How it ended: where its file is, how many points have failed, and the status that the program exits with.
+    pub fn finished(&self, run_file: &str, failed: usize, status: u8) {
+        if let Telling::Program(_) = self {
+            write(&Event::Finished { run_file, failed, status });
+        }
+    }
+}
+
+fn write(event: &Event) {
+    // Plain structures of numbers and texts: there is nothing in them that could fail.
+    eprintln!("{}", serde_json::to_string(event).unwrap_or_default());
+}
+
+impl Watcher for Telling {
+    fn trial(&mut self, tick: &Tick) {
+        match self {
+            Telling::Person(live) => live.trial(tick),
+            Telling::Program(last) if last.is_none_or(|last| last.elapsed() >= INTERVAL) => {
+                *last = Some(Instant::now());
+                write(&Event::Progress {
+                    elapsed_s: tick.elapsed.as_secs_f64(),
+                    budget_s: tick.budget.as_secs_f64(),
+                    round: tick.round,
+                    points: tick.points,
+                    precise: tick.precise,
+                });
+            }
+            Telling::Program(_) | Telling::Nobody => {}
+        }
+    }
+
+    fn settled(&mut self, settlement: &Settlement) {
+        match self {
+            Telling::Person(live) => live.settled(settlement),
+            Telling::Program(_) => write(&Event::Settled {
+                points: settlement.points,
+                left_out: settlement.left_out.len(),
+                expected_end_s: settlement.end.as_secs_f64(),
+            }),
+            Telling::Nobody => {}
+        }
+    }
+
+    fn preparing(&mut self, doing: &str) {
+        if let Telling::Person(live) = self {
+            live.preparing(doing);
+        }
+    }
+}
