@@ -361,11 +361,21 @@ pub struct Report {
 /// What to write in which format.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// The run file; without it the latest in the data folder.
-    pub run: Option<PathBuf>,
+    /// The run file; without it the latest in the data folder. With `--points` any number of files, and folders of them.
+    pub runs: Vec<PathBuf>,
     /// The format.
-    #[arg(long, value_enum)]
-    pub format: Format,
+    #[arg(long, value_enum, required_unless_present = "points")]
+    pub format: Option<Format>,
+    /// A line of JSON for each run file, with its machine and every point's level: what a data set of many runs is made of. A file
+    /// that cannot be read has a line that says so.
+    #[arg(long, conflicts_with = "format")]
+    pub points: bool,
+    /// With the median of every trial.
+    #[arg(long, requires = "points")]
+    pub trials: bool,
+    /// Read names of run files from this file, a line each; `-` is standard input.
+    #[arg(long, value_name = "FILE", requires = "points", conflicts_with = "runs")]
+    pub files_from: Option<PathBuf>,
     /// Write to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

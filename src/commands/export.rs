@@ -1,21 +1,72 @@
-//! A run in the formats of other tools.
+//! Runs in the formats of other tools.
 
+use super::compare::files;
 use super::streams::written;
 use crate::cli;
-use crate::export;
+use crate::export::{self, Format};
 use crate::record::{Run, store};
 use crate::results::Results;
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
-/// Prints a run in a format, or writes it to a file.
+/// Prints runs, or writes them to a file.
 pub(super) fn export(asked: &cli::Export) -> Result<()> {
-    let latest = || {
-        let folder = store::folder();
-        store::latest(&folder)
-            .ok_or_else(|| anyhow!("there is no run in {} yet: `fathom run` makes one", folder.display()))
+    match asked.format {
+        Some(format) => one(asked, format),
+        None => points(asked),
+    }
+}
+
+/// The latest run in the data folder.
+fn latest() -> Result<PathBuf> {
+    let folder = store::folder();
+    store::latest(&folder)
+        .ok_or_else(|| anyhow!("there is no run in {} yet: `fathom run` makes one", folder.display()))
+}
+
+fn one(asked: &cli::Export, format: Format) -> Result<()> {
+    let path = match asked.runs.as_slice() {
+        [] => latest()?,
+        [path] => path.clone(),
+        _ => bail!("this format is of one run; `--points` takes many"),
     };
-    let path = asked.run.clone().map_or_else(latest, Ok)?;
     let run = Run::read(&path)?;
-    let text = export::render_run(&Results::of(&run), asked.format);
+    let text = export::render_run(&Results::of(&run), format);
     written(&text, asked.output.as_deref(), &[path])
+}
+
+fn points(asked: &cli::Export) -> Result<()> {
+    let paths = match &asked.files_from {
+        Some(list) => listed(list)?,
+        None if asked.runs.is_empty() => vec![latest()?],
+        None => asked.runs.iter().map(|path| inside(path)).collect::<Result<Vec<_>>>()?.concat(),
+    };
+    let mut out: Box<dyn Write> = match &asked.output {
+        Some(path) => {
+            // What exists may be one of the files that are read.
+            let file = File::create_new(path).with_context(|| format!("cannot write {}", path.display()))?;
+            Box::new(BufWriter::new(file))
+        }
+        None => Box::new(std::io::stdout().lock()),
+    };
+    Ok(export::write_points(&paths, asked.trials, &mut out)?)
+}
+
+/// The run files of a folder, or the file itself.
+fn inside(path: &Path) -> Result<Vec<PathBuf>> {
+    if path.is_dir() { files(&path.to_string_lossy()) } else { Ok(vec![path.to_owned()]) }
+}
+
+/// The names that stand in a file, a line each.
+fn listed(list: &Path) -> Result<Vec<PathBuf>> {
+    let names: Box<dyn BufRead> = if list == Path::new("-") {
+        Box::new(std::io::stdin().lock())
+    } else {
+        let file = File::open(list).with_context(|| format!("cannot read {}", list.display()))?;
+        Box::new(BufReader::new(file))
+    };
+    let named = names.lines().map(|line| line.map(PathBuf::from));
+    named.collect::<std::io::Result<_>>().with_context(|| format!("cannot read {}", list.display()))
 }

@@ -69,7 +69,7 @@ impl Side {
 
 impl Level {
     /// The logarithm of its value, known no better than to half a step; `None` where it has none with an interval above zero, or evidence speaks against it.
-    pub(super) fn logarithm(&self) -> Option<LogLevel> {
+    pub fn logarithm(&self) -> Option<LogLevel> {
         let estimate = self.outcome.estimate().filter(|_| !self.refuted)?;
         let half_a_step = self.step.map_or(0.0, |step| step / 2.0 / estimate.value);
         LogLevel::of(estimate).map(|level| level.known_no_better_than(half_a_step, level.freedom))

@@ -5,10 +5,14 @@ mod bencher;
 mod figures;
 mod google_benchmark;
 mod open_metrics;
+mod points;
 
 use crate::report::{Form, RunReport, Style, render};
 use crate::results::Results;
 use clap::ValueEnum;
+use rayon::prelude::*;
+use std::io::Write;
+use std::path::PathBuf;
 
 /// The formats of other tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -22,6 +26,19 @@ pub enum Format {
     /// `OpenMetrics` text, for Prometheus and its kin.
     OpenMetrics,
 }
+
+/// A line of JSON for each run file, written in their order; `trials` adds the median of each trial. Files are read side by side, and no
+/// more of them are held at a time than there are processors for, a few times over.
+pub fn write_points(files: &[PathBuf], trials: bool, out: &mut dyn Write) -> std::io::Result<()> {
+    for some in files.chunks(FILES_EACH * rayon::current_num_threads()) {
+        let lines: Vec<String> = some.par_iter().map(|file| points::line(file, trials)).collect();
+        lines.iter().try_for_each(|line| out.write_all(line.as_bytes()))?;
+    }
+    out.flush()
+}
+
+/// Files that each processor is given at a time.
+const FILES_EACH: usize = 4;
 
 /// The run in a format, ending in a line feed.
 pub fn render_run(results: &Results, format: Format) -> String {

@@ -1,0 +1,205 @@
+//! Runs for a data set: a line of JSON for each run file, with the machine and every point's level. What cannot be read is a line that
+//! says so. The fields stand in `docs/fleet.md`.
+
+use crate::comparison::{Level, Margins, ReducedRun};
+use crate::experiment::Point;
+use crate::machine::{Fact, Machine};
+use crate::quantity::{Kind, Unit};
+use crate::record::{Run, Settings, Tool};
+use data_encoding::HEXLOWER;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A file that is left out.
+#[derive(Serialize)]
+struct LeftOut<'a> {
+    file: &'a str,
+    left_out: String,
+}
+
+/// A run.
+#[derive(Serialize)]
+struct RunLine<'a> {
+    file: &'a str,
+    /// SHA-256 of the file.
+    content: String,
+    /// SHA-256 of its header: the same run, however often it was taken up again.
+    run: String,
+    started: &'a str,
+    ended: &'a str,
+    took_s: f64,
+    set: Option<&'a str>,
+    labels: &'a BTreeMap<String, String>,
+    version: &'a str,
+    build: &'a str,
+    #[serde(flatten)]
+    machine: MachineFields<'a>,
+    core_shared: Option<f64>,
+    points: Vec<PointFields<'a>>,
+}
+
+/// What tells machines apart; absent what is not known.
+#[derive(Serialize)]
+struct MachineFields<'a> {
+    cpu: Option<&'a str>,
+    microcode: Option<&'a str>,
+    cpus: usize,
+    memory_bytes: Option<u64>,
+    kernel: Option<&'a str>,
+    vendor: Option<&'a str>,
+    product: Option<&'a str>,
+    hypervisor: Option<&'a str>,
+    governor: Option<String>,
+    boost: Option<bool>,
+    load: Option<f64>,
+}
+
+/// A point: its value with the ends of the 95 % interval in its unit, and the natural logarithm of the value with standard errors.
+#[derive(Serialize)]
+struct PointFields<'a> {
+    experiment: &'a str,
+    method_version: u32,
+    /// Its settings as `fathom history --point` takes them, where a level is named without the bytes.
+    point: String,
+    unit: Unit,
+    /// 1 where more is worse, -1 where more is better, 0 where neither is.
+    worse: i8,
+    /// The largest difference that does not matter, as `fathom compare` has it: 0.05 for 5 %.
+    margin: f64,
+    outcome: &'static str,
+    reason: Option<String>,
+    refuted: bool,
+    value: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    log: Option<f64>,
+    /// The logarithm's standard errors towards smaller and larger values, and their degrees of freedom.
+    log_below: Option<f64>,
+    log_above: Option<f64>,
+    freedom: Option<f64>,
+    trials: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by_round: Option<&'a [(u32, f64)]>,
+}
+
+/// The line of a run file, ending in a line feed; with the median of each trial where these are wanted.
+pub(super) fn line(file: &Path, trials: bool) -> String {
+    let name = file.to_string_lossy();
+    let json = read(file).and_then(|(content, header, run)| {
+        let reduced = ReducedRun::of_run(&run);
+        json(&of(&name, (content, header), &run, &reduced, trials)?)
+    });
+    // A line of two texts cannot fail.
+    let left_out = |reason| json_of_left_out(&LeftOut { file: &name, left_out: reason });
+    json.unwrap_or_else(left_out) + "\n"
+}
+
+fn json(line: &RunLine) -> Result<String, String> {
+    serde_json::to_string(line).map_err(|error| error.to_string())
+}
+
+fn json_of_left_out(line: &LeftOut) -> String {
+    serde_json::to_string(line).unwrap_or_default()
+}
+
+/// A whole run file, with the digests of its content and of its header.
+fn read(file: &Path) -> Result<(String, String, Run), String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read it: {error}"))?;
+    let run = Run::parse(&text).map_err(|error| error.to_string())?;
+    let header = text.lines().next().unwrap_or_default();
+    let digest = |text: &str| HEXLOWER.encode(&Sha256::digest(text));
+    if run.torn {
+        return Err("its last line is torn: the run was killed, or the file was copied while it was written"
+            .to_owned());
+    }
+    Ok((digest(&text), digest(header), run))
+}
+
+fn of<'a>(
+    file: &'a str,
+    (content, header): (String, String),
+    run: &'a Run,
+    reduced: &'a ReducedRun,
+    trials: bool,
+) -> Result<RunLine<'a>, String> {
+    let closing = run.closing.as_ref().ok_or("the run has not ended: it goes on, or was killed")?;
+    let (Settings { set, labels, .. }, Tool { version, build, .. }) =
+        (&run.header.settings, &run.header.tool);
+    let margins = Margins::all(None);
+    Ok(RunLine {
+        file,
+        content,
+        run: header,
+        started: &run.header.started,
+        ended: &closing.at,
+        took_s: closing.took_s,
+        set: set.as_deref(),
+        labels,
+        version,
+        build,
+        machine: machine(&run.header.machine),
+        core_shared: reduced.core_shared,
+        points: reduced.levels.iter().map(|level| point(level, &margins, trials)).collect(),
+    })
+}
+
+fn machine(machine: &Machine) -> MachineFields<'_> {
+    let governors = machine.conditions.governors.value();
+    MachineFields {
+        cpu: text(&machine.processor.model_name),
+        microcode: text(&machine.processor.microcode),
+        cpus: machine.allowed_cpus().len(),
+        memory_bytes: machine.memory.total_bytes.value().copied(),
+        kernel: text(&machine.kernel.release),
+        vendor: text(&machine.virtualization.system_vendor),
+        product: text(&machine.virtualization.system_product),
+        hypervisor: machine.virtualization.hypervisor.value().and_then(Option::as_deref),
+        governor: governors.map(|names| names.join(" ")),
+        boost: machine.conditions.turbo.value().copied(),
+        load: machine.conditions.load_average.value().map(|load| load[0]),
+    }
+}
+
+fn worse(kind: Kind) -> i8 {
+    match kind {
+        Kind::Cost => 1,
+        Kind::Rate => -1,
+        Kind::Size => 0,
+    }
+}
+
+fn point<'a>(level: &'a Level, margins: &Margins, trials: bool) -> PointFields<'a> {
+    let estimate = level.outcome.estimate();
+    let interval = estimate.and_then(|estimate| estimate.interval);
+    let log = level.logarithm();
+    PointFields {
+        experiment: &level.experiment,
+        method_version: level.method_version,
+        point: settings(&level.point),
+        unit: level.unit,
+        worse: worse(level.unit.kind()),
+        margin: margins.of(&level.experiment),
+        outcome: level.outcome.name(),
+        reason: level.outcome.reason(),
+        refuted: level.refuted,
+        value: estimate.map(|estimate| estimate.value),
+        low: interval.map(|interval| interval.low),
+        high: interval.map(|interval| interval.high),
+        log: log.map(|log| log.value),
+        log_below: log.map(|log| log.below),
+        log_above: log.map(|log| log.above),
+        freedom: log.map(|log| log.freedom),
+        trials: level.by_round.len(),
+        by_round: trials.then_some(&level.by_round),
+    }
+}
+
+fn settings(point: &Point) -> String {
+    point.on_any_machine().to_string()
+}
+
+fn text(fact: &Fact<String>) -> Option<&str> {
+    fact.value().map(String::as_str)
+}
