@@ -150,7 +150,7 @@ pub struct Run {
     #[command(flatten)]
     pub extent: Extent,
     /// The time the run may take, such as `90s` or `6m`.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub budget: Option<Duration>,
     /// The target half-width of the intervals, such as `2%` or `0.02`.
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
@@ -165,10 +165,10 @@ pub struct Run {
     #[arg(long, value_enum, value_name = "CLOCK")]
     pub clock: Option<ClockKind>,
     /// How long each trial observes, such as `20ms`.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub trial: Option<Duration>,
     /// The folder in which experiments may make files; without it the folder for temporary files.
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
     pub dir: Option<PathBuf>,
     /// Numbers of processes for experiments in which processes compete, such as `1,8,32`; without it the usual ones.
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=256))]
@@ -253,7 +253,7 @@ pub struct Replicate {
     pub quick: bool,
     /// The time that Fathom's own points may take, such as `30s`; without it two seconds each, or half a second with
     /// `--quick`. What the report's methods take comes on top.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub budget: Option<Duration>,
     /// The seed of all randomness.
     #[arg(long, value_name = "NUMBER")]
@@ -262,7 +262,7 @@ pub struct Replicate {
     #[arg(long, value_name = "NUMBER")]
     pub cpu: Option<usize>,
     /// The folder in which files may be made; without it the folder for temporary files.
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
     pub dir: Option<PathBuf>,
     /// The file of the replication; Fathom's own run stands beside it. Without it, one is made in the data folder.
     #[arg(long, short, value_name = "FILE")]
@@ -296,7 +296,7 @@ pub struct Verify {
     #[arg(long, value_name = "NUMBER")]
     pub cpu: Option<usize>,
     /// The folder in which files may be made; without it the folder for temporary files.
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
     pub dir: Option<PathBuf>,
     /// Measure although another fathom is measuring on this machine.
     #[arg(long)]
@@ -316,10 +316,10 @@ pub struct Peer {
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// End when nobody was heard of for so long.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub idle: Option<Duration>,
     /// Live so long at most.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub most_time: Option<Duration>,
     /// Move so many bytes at most.
     #[arg(long, value_name = "BYTES")]
@@ -425,7 +425,7 @@ pub struct Gate {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub accept: Vec<String>,
     /// The time that measuring may take, without what confirms suspects; without it that of the baseline.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, conflicts_with = "candidate")]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with = "candidate")]
     pub budget: Option<Duration>,
     /// The folder in which experiments may make files.
     #[arg(long, value_name = "FOLDER", conflicts_with = "candidate")]
@@ -477,7 +477,7 @@ pub struct Ab {
     #[command(flatten)]
     pub extent: Extent,
     /// The time that both halves may take together, such as `90s`; without it twice that of a run.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub budget: Option<Duration>,
     /// The target half-width of the intervals of each half, such as `2%`; without it half the margin.
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
@@ -489,7 +489,7 @@ pub struct Ab {
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub margin: Option<f64>,
     /// The folder in which experiments may make files, where no setting names one.
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
     pub dir: Option<PathBuf>,
     /// Where the run files go, without an ending: FILE.a.jsonl and FILE.b.jsonl. Without it, they are made in the data folder.
     #[arg(long, short, value_name = "FILE")]
@@ -551,6 +551,18 @@ fn parse_name(text: &str) -> Result<String, String> {
     } else {
         Err("a name of letters, digits, `-`, `_` and `.` is wanted".to_owned())
     }
+}
+
+/// A folder that is there.
+fn parse_folder(text: &str) -> Result<PathBuf, String> {
+    let folder = PathBuf::from(text);
+    if folder.is_dir() { Ok(folder) } else { Err("there is no such folder; make it first".to_owned()) }
+}
+
+/// A time above zero.
+fn parse_time(text: &str) -> Result<Duration, String> {
+    let wanted = || "a time above zero is wanted, such as 90s, 5m or 1h30m".to_owned();
+    humantime::parse_duration(text).ok().filter(|time| !time.is_zero()).ok_or_else(wanted)
 }
 
 fn parse_times(text: &str) -> Result<f64, String> {

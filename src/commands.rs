@@ -93,7 +93,11 @@ fn style(asked: Colour) -> Style {
     Style { colour: choice != anstream::ColorChoice::Never, width: columns() }
 }
 
-/// The width of the terminal that results go to; a page's width where there is none.
+/// A line of a page, and the shortest that can be asked for without a terminal.
+const PAGE_COLUMNS: usize = 120;
+const LEAST_COLUMNS: usize = 40;
+
+/// The width of the terminal that results go to; where there is none, what `COLUMNS` says, or a page's width.
 fn columns() -> usize {
     // SAFETY: a winsize is plain integers, and the call fills it where standard output is a terminal.
     let size = unsafe {
@@ -101,7 +105,8 @@ fn columns() -> usize {
         libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size);
         size
     };
-    if size.ws_col == 0 { 120 } else { usize::from(size.ws_col) }
+    let said = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns >= LEAST_COLUMNS);
+    if size.ws_col == 0 { said().unwrap_or(PAGE_COLUMNS) } else { usize::from(size.ws_col) }
 }
 
 fn explain(patterns: &[String], style: Style) -> Result<()> {

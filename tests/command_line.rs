@@ -109,7 +109,7 @@ fn damaged_and_foreign_files_are_told_apart_in_words() {
     };
     assert!(complaint("").contains("empty"));
     assert!(complaint("{\"line\":\"header\",\"schema\":99}\n").contains("newer"));
-    assert!(complaint("not json\n").contains("line 1"));
+    assert!(complaint("not json\n").contains("no run file of fathom"));
     let missing = fathom().args(["report", "/no/such/file"]).assert().code(2).get_output().clone();
     assert!(text(&missing.stderr).contains("/no/such/file"));
 }

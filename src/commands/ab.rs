@@ -28,7 +28,12 @@ pub(super) fn ab(asked: &cli::Ab, style: Style) -> Result<ExitCode> {
     let [first, second] = headers;
     let begun = |header, path| Campaign::begin(header, path, None).map(Box::new);
     let halves = [begun(first, &paths[0])?, begun(second, &paths[1])?];
-    let mut both = Alternation::of(halves, arrangements)?;
+    let mut both = Alternation::of(halves, arrangements).inspect_err(|_| {
+        // What cannot be set is found before anything is measured: the files hold plans alone.
+        for path in &paths {
+            let _ = std::fs::remove_file(path);
+        }
+    })?;
     let mut live = report::live::Live::new();
     let measured = both.measure(&mut live);
     live.finish();

@@ -52,13 +52,16 @@ fn matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// The name that is most like the pattern, with its family or without; none where nothing is alike.
+/// The name that is most like the pattern: a family, or an experiment with its family or without; none where nothing is alike.
 fn nearest(pattern: &str) -> Option<String> {
-    let short = |name: &'static str| name.split_once('/').map_or(name, |(_, short)| short);
-    let alike = |name| sorensen_dice(name, pattern).max(sorensen_dice(short(name), pattern));
-    let names = experiments::all().map(|experiment| experiment.about().name);
-    let best = names.max_by(|one, other| alike(one).total_cmp(&alike(other)))?;
-    (alike(best) >= LEAST_ALIKE).then(|| best.to_owned())
+    let called = |name: &'static str| {
+        let (family, short) = name.split_once('/').unwrap_or(("", name));
+        [(family, family), (short, name), (name, name)]
+    };
+    let names = experiments::all().flat_map(|experiment| called(experiment.about().name));
+    let alike = names.map(|(called, name)| (sorensen_dice(called, pattern), name));
+    let (best, name) = alike.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    (best >= LEAST_ALIKE).then(|| name.to_owned())
 }
 
 #[cfg(test)]
@@ -82,6 +85,7 @@ mod tests {
             select(&["sistem_call".to_owned()]).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(error.contains("cpu/system_call"), "{error}");
         assert_eq!(nearest("noize").as_deref(), Some("cpu/noise"));
+        assert_eq!(nearest("memroy").as_deref(), Some("memory"));
         assert_eq!(nearest("zzz"), None);
     }
 }

@@ -39,6 +39,17 @@ pub enum ReadError {
     /// Nothing is in it, whatever it is called.
     #[error("the {0} is empty: it was begun and ended before its first line")]
     Empty(&'static str),
+    /// It is of something else.
+    #[error("it is no {0} of fathom: its first line is no header")]
+    Foreign(&'static str),
+    /// What is wrong with a file of this name.
+    #[error("{path}: {cause}")]
+    In {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: Box<ReadError>,
+    },
     /// A newer program wrote it.
     #[error("the {file} has schema {found}; this program reads up to {known}: use a newer fathom")]
     Newer {
@@ -59,6 +70,16 @@ pub enum ReadError {
         /// What is wrong.
         cause: String,
     },
+}
+
+impl ReadError {
+    /// The same with the file's name, where it does not tell that already.
+    pub(super) fn in_file(self, path: &Path) -> Self {
+        match self {
+            ReadError::Unreadable { .. } | ReadError::In { .. } => self,
+            cause => ReadError::In { path: path.to_owned(), cause: Box::new(cause) },
+        }
+    }
 }
 
 /// The text of a file.
@@ -96,7 +117,7 @@ fn decode<F: Recorded>(index: usize, text: &str, schema: u32) -> Result<F::Line,
 
 /// The schema version of a header, looked at by itself: a newer header need not parse.
 fn schema<F: Recorded>(header: &str) -> Result<u32, ReadError> {
-    let raw: serde_json::Value = json::<F, _>(0, header)?;
+    let raw: serde_json::Value = serde_json::from_str(header).map_err(|_| ReadError::Foreign(F::FILE))?;
     let found = raw.get("schema").and_then(serde_json::Value::as_u64).unwrap_or(1);
     if found > u64::from(F::SCHEMA_VERSION) {
         return Err(ReadError::Newer { file: F::FILE, found, known: F::SCHEMA_VERSION });

@@ -44,7 +44,7 @@ impl Run {
 
     /// Reads a run file.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
-        Run::parse(&lines::text(path)?)
+        Run::parse(&lines::text(path)?).map_err(|error| error.in_file(path))
     }
 
     /// Reads the text of a run file. A last line without its line feed is torn, and left out.

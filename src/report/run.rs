@@ -51,6 +51,9 @@ pub(super) fn ending(results: &Results) -> String {
             .to_owned();
     };
     let why = match closing.ended {
+        Ending::Precision if results.points.iter().all(|point| point.estimate().is_none()) => {
+            "no point could be measured"
+        }
         Ending::Precision if Precision::of(results).is_complete() => "every value was within its target",
         Ending::Precision => "no further trial was expected to bring another value within the target",
         Ending::Budget => "its time was up",
