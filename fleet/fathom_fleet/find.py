@@ -79,6 +79,7 @@ def found(connection, dataset_name, engine=None):
     return {
         "dataset": str(dataset_name),
         "cohorts": cohorts,
+        "hosts": connection.execute("SELECT count(DISTINCT host) FROM points").fetchone()[0],
         "tests": connection.execute("SELECT count(*) FROM tests").fetchone()[0],
         "suspects": told,
         "unlike": [row for row in rows(connection, "SELECT * FROM oddities ORDER BY cohort, host, what")],

@@ -37,7 +37,7 @@ CREATE TEMP TABLE points AS
 SELECT
     latest.*,
     sizes.kind,
-    concat_ws(', ', sizes.kind, round(pow(2, CASE WHEN sizes.hosts < settings.rare * sizes.hosts_of_kind THEN usual.gib ELSE sizes.gib END)) || ' GiB',
+    concat_ws(', ', sizes.kind, CAST(round(pow(2, CASE WHEN sizes.hosts < settings.rare * sizes.hosts_of_kind THEN usual.gib ELSE sizes.gib END)) AS INTEGER) || ' GiB',
         'microcode ' || microcode, 'Linux ' || kernel) AS cohort
 FROM latest
 CROSS JOIN settings

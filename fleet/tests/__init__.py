@@ -1,0 +1,1 @@
+"""Tests of fathom-fleet. FATHOM names the program (default: fathom)."""
