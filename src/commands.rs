@@ -52,6 +52,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Run(asked) => return measure(&asked, style),
         Command::Replicate(asked) => return replicate::replicate(&asked, style),
         Command::Verify(asked) => return verify::verify(&asked, style),
+        Command::Keep => crate::verify::opinions::keep()?,
         Command::Trial => trial()?,
         Command::Replica => replicate::replica()?,
         Command::Peer(asked) => peer::serve(&asked)?,
