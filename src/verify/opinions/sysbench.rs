@@ -12,7 +12,7 @@ pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     command: "sysbench memory --memory-block-size=1M --memory-total-size=100T --memory-oper=read --time=1 run",
     server: None,
     read: |said| Some(before(said, "MiB/sec")? * f64::from(1 << 20)),
-    otherwise: "it forgets what it reads and does several words in a turn; our plain loop adds one up in each, to prove that it was read",
+    otherwise: "it forgets what it reads; our plain loop adds up one word in each turn, to prove that it was read",
 }];
 
 #[cfg(test)]
