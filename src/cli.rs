@@ -125,6 +125,9 @@ pub enum Command {
     /// Set back what was set, as the process that `ab` starts for it.
     #[command(hide = true)]
     Restore,
+    /// Start other tools, as the process that `verify --peers` starts for it.
+    #[command(hide = true)]
+    Keep,
     /// Do one trial, as the process that `run` starts for it.
     #[command(hide = true)]
     Trial,
@@ -286,6 +289,10 @@ pub struct Replicate {
 pub struct Verify {
     /// Names of rigs, such as `spin`; all of them without any. Only then are later runs told how it ended.
     pub rigs: Vec<String>,
+    /// Instead of setting truths, ask other tools that measure what Fathom measures, in turns with it: perf bench, fio, iperf3,
+    /// sockperf, qperf, sysbench, stress-ng, mbw and hackbench, those that are installed.
+    #[arg(long, conflicts_with = "rigs")]
+    pub peers: bool,
     /// Measure so many times as long as usual, for narrower intervals.
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0, value_parser = parse_times)]
     pub times_as_long: f64,

@@ -53,6 +53,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Run(asked) => return measuring::measure(&asked, style),
         Command::Replicate(asked) => return replicate::replicate(&asked, style),
         Command::Verify(asked) => return verify::verify(&asked, style),
+        Command::Keep => crate::verify::opinions::keep()?,
         Command::Trial => trial()?,
         Command::Replica => replicate::replica()?,
         Command::Peer(asked) => peer::serve(&asked)?,

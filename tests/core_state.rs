@@ -1,15 +1,12 @@
 //! Whether the core was its own: run files of a simulated machine whose states are known give the figures of the core alone.
 
 mod described;
-#[path = "statistics/population.rs"]
-#[allow(dead_code, reason = "the populations are of other tests")]
-mod population;
 
 use fathom::experiment::Counters;
 use fathom::record::{PlannedPoint, Run, TrialOutcome};
 use fathom::results::{CoreLevels, CoreState, PointResult, Results, Standing};
 use fathom::sampling::{CoreReadings, Observations, Sample};
-use population::Chance;
+use fathom::verify::population::Chance;
 
 const OPERATIONS: f64 = 100.0;
 

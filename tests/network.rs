@@ -9,7 +9,7 @@ use fathom::experiment::{Experiment, PeerAddress, Point, Token};
 use fathom::experiments;
 use fathom::sampling::{ClockKind, Observations, Request, Sample, Setting, TrialOutcome, Visit, Visited};
 use fathom::statistics::{median, share_interval};
-use fathom::verify::Relay;
+use fathom::verify::{Relay, Unreliable};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::process::{Child, Command, Stdio};
@@ -145,7 +145,9 @@ fn values(sample: &Sample) -> Vec<f64> {
 #[test]
 fn a_relay_that_holds_each_packet_for_5_ms_each_way_adds_10_ms() {
     let peer = Peer::start(fathom(), "127.0.0.2");
-    let through = |last, delay| Relay::start(peer.at, IpAddr::from([127, 0, 0, last]), delay, None).unwrap();
+    let through = |last, delay| {
+        Relay::start(peer.at, IpAddr::from([127, 0, 0, last]), delay, Unreliable::default()).unwrap()
+    };
     // The relay takes time of its own, to wake up twice: with nothing held it shows how much.
     let (held, at_once) = (through(3, Duration::from_millis(5)), through(6, Duration::ZERO));
     in_one_of_three_sessions(|| {
@@ -168,7 +170,8 @@ fn a_relay_that_holds_each_packet_for_5_ms_each_way_adds_10_ms() {
 fn a_relay_that_drops_one_datagram_in_a_hundred_reads_that_loss() {
     let _alone = alone();
     let peer = Peer::start(fathom(), "127.0.0.4");
-    let relay = Relay::start(peer.at, IpAddr::from([127, 0, 0, 5]), Duration::ZERO, Some(100)).unwrap();
+    let dropping = Unreliable { drop_every: Some(100), ..Unreliable::default() };
+    let relay = Relay::start(peer.at, IpAddr::from([127, 0, 0, 5]), Duration::ZERO, dropping).unwrap();
     let wanted = [("transport", "UDP"), ("path", "peer"), ("payload", "56"), ("loop", "closed")];
     let (mut sent, mut lost) = (0, 0);
     for _ in 0..5 {

@@ -179,3 +179,52 @@ fn a_report_has_the_truths_of_its_build_or_says_that_there_are_none() {
     let json: Value = serde_json::from_str(&told(&run, Form::Json)).unwrap();
     assert_eq!(json["verification"]["truths"][1]["verdict"], "inconclusive");
 }
+
+/// The processes of a group that have not ended.
+fn living(group: u32) -> Vec<String> {
+    let group = group.to_string();
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let stats = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+    let is_member = |stat: &String| {
+        let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+        let (state, session) = (fields.next(), fields.nth(2));
+        state != Some("Z") && session == Some(&group)
+    };
+    stats.filter(is_member).collect()
+}
+
+fn wait_until(what: &str, mut happens: impl FnMut() -> bool) {
+    for _ in 0..600 {
+        if happens() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("{what}");
+}
+
+/// A session with other tools that is killed leaves none of them behind: neither what it has started, nor what that has.
+#[test]
+fn other_tools_end_with_a_session_that_is_killed() {
+    use std::os::unix::process::CommandExt;
+    let _alone = alone();
+    if !["perf", "sockperf", "stress-ng"].iter().any(|tool| Path::new("/usr/bin").join(tool).exists()) {
+        eprintln!("skipped: none of the tools is installed");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+    command.args(["verify", "--peers", "--alongside", "--dir"]).arg(folder.path());
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    // SAFETY: makes the process the leader of a session of its own, by which all that it starts is known.
+    unsafe {
+        command.pre_exec(|| if libc::setsid() < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) })
+    };
+    let mut session = command.spawn().unwrap();
+    let tools = ["(perf)", "(stress-ng", "(sockperf)", "(mbw)", "(fio)"];
+    let is_tool = |stat: &String| tools.iter().any(|tool| stat.contains(tool));
+    wait_until("no tool was started", || living(session.id()).iter().any(is_tool));
+    session.kill().unwrap();
+    session.wait().unwrap();
+    wait_until("something was left running", || living(session.id()).is_empty());
+}

@@ -6,9 +6,10 @@ use crate::cli;
 use crate::experiments;
 use crate::machine::Machine;
 use crate::record::{Verdict, Verification, store};
-use crate::report::{self, Style, VerificationReport};
+use crate::report::{self, OpinionsReport, Style, VerificationReport};
 use crate::run;
 use crate::sampling::clock::kernel_clock;
+use crate::verify::opinions::{self, Agreement};
 use crate::verify::{self, Bench, RIGS};
 use anyhow::{Context, Result, anyhow};
 use std::process::ExitCode;
@@ -35,6 +36,9 @@ pub fn verify(asked: &cli::Verify, style: Style) -> Result<ExitCode> {
         seed: asked.seed,
         times_as_long: asked.times_as_long,
     };
+    if asked.peers {
+        return peers(asked, &bench, style);
+    }
     let now_ns = || kernel_clock(libc::CLOCK_MONOTONIC);
     let (began, mut live) = (now_ns(), report::live::Live::new());
     let truths = verify::verify(&rigs, &bench, &mut live);
@@ -51,6 +55,20 @@ pub fn verify(asked: &cli::Verify, style: Style) -> Result<ExitCode> {
         Verdict::Wrong => ExitCode::from(WRONG),
         Verdict::Inconclusive | Verdict::Skipped => ExitCode::from(INCONCLUSIVE),
     })
+}
+
+/// Asks other tools, in turns with Fathom.
+fn peers(asked: &cli::Verify, bench: &Bench, style: Style) -> Result<ExitCode> {
+    let mut live = report::live::Live::new();
+    let all: Vec<_> = opinions::all().collect();
+    let weighed = opinions::second_opinions(&all, bench, &mut live);
+    live.finish();
+    let weighed = weighed?;
+    let machine = Machine::describe(&bench.folder);
+    let nothing = weighed.iter().all(|weighed| weighed.agreement == Agreement::Skipped);
+    let report = OpinionsReport::of(run::now(), run::tool()?, &machine, weighed);
+    print(&report::render(&report, asked.format, style))?;
+    Ok(if nothing { ExitCode::from(INCONCLUSIVE) } else { ExitCode::SUCCESS })
 }
 
 fn unknown(name: &str) -> anyhow::Error {

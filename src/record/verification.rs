@@ -66,9 +66,10 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// How far what was found is from what was set, as a share of that.
+    /// How far what was found is from what was set, as a share of that; `None` where that is nothing.
     pub fn error(&self) -> Option<f64> {
-        self.set.zip(self.found).map(|(set, found)| found / set - 1.0)
+        let set = self.set.filter(|set| *set != 0.0);
+        set.zip(self.found).map(|(set, found)| found / set - 1.0)
     }
 }
 

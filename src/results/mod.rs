@@ -2,6 +2,7 @@
 //! reports only show what stands here.
 
 mod accuracy;
+pub mod bounds;
 mod core_state;
 mod cross_checks;
 mod disturbance;
@@ -76,7 +77,10 @@ impl<'run> Results<'run> {
         let levels = CoreLevels::of(run);
         let mut points = point::results(run, levels.as_ref());
         let core_hz = core_hz(run);
-        let known = supported(run, &points, core_hz);
+        let mut known = supported(run, &points, core_hz);
+        if bounds::mark(&mut points, &known) {
+            known = supported(run, &points, core_hz);
+        }
         let all = everything(run, &points, core_hz);
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
         let names: Vec<&str> = methods.iter().map(|experiment| experiment.about().name).collect();

@@ -106,6 +106,13 @@ impl Outcome {
         matches!(self, Outcome::Failed { .. } | Outcome::TimedOut { .. } | Outcome::Implausible { .. })
     }
 
+    /// A value that breaks this bound is none; whether it was one.
+    pub(super) fn break_a_bound(&mut self, bound: Bound) -> bool {
+        let Outcome::Value(estimate) = self else { return false };
+        *self = Outcome::Implausible { bound, unusable: estimate.clone() };
+        true
+    }
+
     /// Of what was measured: it breaks a bound, is below resolution, or is a value.
     pub(super) fn measured(headline: Headline, bound: Option<Bound>, kind: Kind) -> Outcome {
         let Headline { estimate, baseline, resolution, .. } = headline;

@@ -21,6 +21,7 @@ pub use answering::answer_visits;
 pub use campaign::{Campaign, Tick, Watcher};
 pub use header::{Options, described, now, tool};
 pub use interrupt::{catch_signals, interrupted};
+pub(crate) use leftovers::Shared as OwnFiles;
 pub use lock::MeasuringLock;
 pub use peering::{Peering, Reach};
 pub use restoring::{COMMAND as RESTORE, restore_when_left};

@@ -12,24 +12,30 @@ mod delay;
 mod device;
 mod disk;
 mod echo;
+mod jitter;
 mod link;
 mod neighbour;
 mod of_trials;
+pub mod opinions;
 mod page_fault;
 mod paired;
+mod order;
 mod page_cache;
+pub mod population;
 mod quota;
 mod relay;
+mod relayed;
 mod rig;
 mod session;
 mod sleep;
 mod spin;
+mod statistics;
 mod swept;
 mod truth;
 mod work;
 
 pub use neighbour::Spinner;
-pub use relay::Relay;
+pub use relay::{Relay, Unreliable};
 pub use rig::Rig;
 pub use session::{Bench, verify};
 
@@ -43,7 +49,10 @@ pub static RIGS: &[&Rig] = &[
     &echo::RIG,
     &page_fault::RIG,
     &chase::RIG,
+    &order::RIG,
+    &statistics::RIG,
     &delay::RIG,
+    &jitter::RIG,
     &neighbour::RIG,
     &quota::RIG,
     &page_cache::RIG,

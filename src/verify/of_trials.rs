@@ -2,9 +2,9 @@
 
 use super::rig::Wanted;
 use super::truth::{Found, Nothing, estimate, result};
-use crate::results::Results;
+use crate::results::{PointResult, Results};
 use crate::sampling::Sample;
-use crate::statistics;
+use crate::statistics::{self, Estimate, Interval, quantile, quantile_interval};
 
 /// The median of what each trial tells, with its interval over trials.
 pub fn median(
@@ -33,4 +33,14 @@ pub fn share(
     }
     // All trials were counted: there is nothing to estimate.
     Ok(Found::exactly(1e6 * so / all))
+}
+
+/// A percentile over all observations, of work whose length is no matter of the trial.
+pub fn tail(point: &PointResult, level: f64) -> Result<Found, Nothing> {
+    let mut all: Vec<f64> = point.samples.iter().flatten().copied().collect();
+    all.sort_by(f64::total_cmp);
+    let of = estimate(point)?;
+    let value = quantile(&all, level).ok_or_else(|| Nothing::found("there are no observations"))?;
+    let interval = quantile_interval(&all, level).map(|(low, high)| Interval { low, high });
+    Ok(Found::of(&Estimate { value, interval, ..of.clone() }, &[point]))
 }

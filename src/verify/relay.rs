@@ -1,4 +1,5 @@
-//! A relay in this process between a run and its peer: it holds every packet for a known time, or drops some datagrams.
+//! A relay in this process between a run and its peer: it holds every packet for a known time, some datagrams for longer, and drops
+//! some.
 //!
 //! It forwards the control connections byte for byte, and reads in the peer's answers at which port a service listens, to
 //! stand at the same port of its own address before the client does.
@@ -18,29 +19,31 @@ pub struct Relay {
     dropped: Arc<AtomicU64>,
 }
 
+/// What a relay does to datagrams on their way to the peer, besides holding them as all others.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unreliable {
+    /// One in so many is held for so much longer.
+    pub late: Option<(u64, Duration)>,
+    /// One in so many is dropped.
+    pub drop_every: Option<u64>,
+}
+
 #[derive(Clone)]
 struct Way {
     peer: IpAddr,
     own: IpAddr,
     delay: Duration,
-    /// Every so many datagrams towards the peer are dropped.
-    drop_every: Option<u64>,
+    datagrams: Unreliable,
     seen: Arc<AtomicU64>,
     dropped: Arc<AtomicU64>,
 }
 
 impl Relay {
-    /// Stands at this address at the port of the peer. Every packet is held for so long, and one datagram towards the peer in so
-    /// many is dropped.
-    pub fn start(
-        peer: SocketAddr,
-        own: IpAddr,
-        delay: Duration,
-        drop_every: Option<u64>,
-    ) -> io::Result<Self> {
+    /// Stands at this address at the port of the peer. Every packet is held for so long.
+    pub fn start(peer: SocketAddr, own: IpAddr, delay: Duration, datagrams: Unreliable) -> io::Result<Self> {
         let listener = TcpListener::bind((own, peer.port()))?;
         let way =
-            Way { peer: peer.ip(), own, delay, drop_every, seen: Arc::default(), dropped: Arc::default() };
+            Way { peer: peer.ip(), own, delay, datagrams, seen: Arc::default(), dropped: Arc::default() };
         let dropped = Arc::clone(&way.dropped);
         spawn(move || {
             for client in listener.incoming().flatten() {
@@ -128,10 +131,13 @@ impl Way {
         let mut next = Some(length);
         while let Some(length) = next {
             let seen = self.seen.fetch_add(1, Ordering::Relaxed);
-            // The fiftieth of every hundred.
-            if self.drop_every.is_some_and(|every| seen % every == every / 2) {
+            // The one in the middle of every so many.
+            let is_one_in = |every: u64| seen % every == every / 2;
+            if self.datagrams.drop_every.is_some_and(is_one_in) {
                 self.dropped.fetch_add(1, Ordering::Relaxed);
             } else {
+                let late = self.datagrams.late.filter(|(every, _)| is_one_in(*every));
+                let delay = delay + late.map_or(Duration::ZERO, |(_, longer)| longer);
                 let _ = held.send((Instant::now() + delay, buffer[..length].to_vec()));
             }
             next = socket.recv(&mut buffer).ok();

@@ -66,7 +66,8 @@ fn confirmed(rigs: &[&'static Rig], bench: &Bench, watcher: &mut dyn Watcher) ->
 /// One session: arranged, measured, judged.
 fn measured(rigs: &[&'static Rig], bench: &Bench, watcher: &mut dyn Watcher) -> Result<Vec<Truth>> {
     let machine = described(&bench.folder, None, bench.cpu)?.0;
-    let (mut options, mut truths, mut able) = (bench.options(rigs), vec![], vec![]);
+    let (mut options, mut truths, mut able) =
+        (bench.options(rigs.iter().map(|rig| rig.budget).sum(), PRECISION), vec![], vec![]);
     for rig in rigs {
         match (rig.points)(&machine) {
             Ok(points) => {
@@ -92,13 +93,13 @@ fn measured(rigs: &[&'static Rig], bench: &Bench, watcher: &mut dyn Watcher) -> 
 }
 
 impl Bench {
-    fn options(&self, rigs: &[&Rig]) -> Options {
-        let budget: Duration = rigs.iter().map(|rig| rig.budget).sum();
+    /// How measuring is asked for: for so long, times as long as is usual, or until intervals are so narrow.
+    pub(super) fn options(&self, budget: Duration, precision: f64) -> Options {
         Options {
             selection: vec![],
             effort: Effort::Standard,
             budget: Some(budget.mul_f64(self.times_as_long)),
-            precision: Some(PRECISION),
+            precision: Some(precision),
             seed: self.seed,
             cpu: self.cpu,
             clock: None,
@@ -114,7 +115,7 @@ impl Bench {
 }
 
 /// A run of the points that are wanted, written nowhere. Where all of them are skipped it has no trials, and tells why.
-fn run(options: &mut Options, peering: Option<Peering>, watcher: &mut dyn Watcher) -> Result<Run> {
+pub(super) fn run(options: &mut Options, peering: Option<Peering>, watcher: &mut dyn Watcher) -> Result<Run> {
     options.selection = options.points.iter().map(|(name, _)| (*name).to_owned()).collect();
     let header: Header = options.header(peering.as_ref().map(Peering::described))?;
     if header.plan.iter().all(|point| point.skip.is_some()) {

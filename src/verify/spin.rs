@@ -1,14 +1,14 @@
 //! Work that spins for a known time by the kernel's clock.
 
+use super::of_trials::tail;
 use super::rig::{Rig, Wanted};
-use super::truth::{Claim, Found, Nothing, estimate, found, result};
+use super::truth::{Claim, found, result};
 use super::work::{Work, about};
 use crate::experiment::{Failure, Parameter, Point, Scale, Site, Workload};
 use crate::quantity::Unit;
 use crate::record::Truth;
-use crate::results::{PointResult, Results};
+use crate::results::Results;
 use crate::sampling::clock::kernel_clock;
-use crate::statistics::{Estimate, Interval, quantile, quantile_interval};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::time::Duration;
@@ -28,12 +28,12 @@ pub static WORK: Work = Work {
         "Is the time found that a loop has spun for?",
         "one spin",
         "A loop reads the kernel's clock (CLOCK_MONOTONIC_RAW), which the measuring clock is not, until a known time has passed. \
-         One by one: 100 µs each. In batches: 6 µs each, less spins of 3 µs, so that 3 µs are left. Seldom long: one spin in \
+         One by one: 100 µs each, or 2 % more. In batches: 6 µs each, less spins of 3 µs, so that 3 µs are left. Seldom long: one spin in \
          ten, drawn at random, takes 200 µs and the others 20 µs, so that the median is the one and the 95th percentile the \
          other.",
         &[FORM],
     ),
-    points: || [ONE_BY_ONE, IN_BATCHES, SELDOM_LONG].map(point).to_vec(),
+    points: || [ONE_BY_ONE, LONGER, IN_BATCHES, SELDOM_LONG].map(point).to_vec(),
     requires: &[],
     block: None,
     prepare,
@@ -43,11 +43,13 @@ const NAME: &str = "verify/spin";
 const FORM: Parameter =
     Parameter { name: "form", meaning: "how the spins follow each other", scale: Scale::Name };
 const ONE_BY_ONE: &str = "one by one";
+const LONGER: &str = "one by one, 2 % longer";
 const IN_BATCHES: &str = "in batches";
 const SELDOM_LONG: &str = "seldom long";
 
 /// Nanoseconds.
 const SINGLE: u64 = 100_000;
+const SINGLE_LONGER: u64 = 102_000;
 const SHORT: u64 = 3_000;
 const USUAL: u64 = 20_000;
 const LONG: u64 = 200_000;
@@ -71,6 +73,11 @@ pub fn single() -> Wanted {
     wanted(ONE_BY_ONE)
 }
 
+/// The same with 2 % more to do.
+pub fn longer() -> Wanted {
+    wanted(LONGER)
+}
+
 /// What is set there.
 pub fn of_single(rig: &Rig, what: &str) -> Claim {
     Claim::of(rig, what, Some(Unit::Nanoseconds), SINGLE as f64)
@@ -90,7 +97,7 @@ pub fn spin(ns: u64) {
 }
 
 fn prepare<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-    point.ensure_variant(&FORM, &[ONE_BY_ONE, IN_BATCHES, SELDOM_LONG])?;
+    point.ensure_variant(&FORM, &[ONE_BY_ONE, LONGER, IN_BATCHES, SELDOM_LONG])?;
     let of = |ns: u64| {
         move |n: u64| {
             (0..n).for_each(|_| spin(ns));
@@ -100,6 +107,7 @@ fn prepare<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, F
     let mut chance = SplitMix64::seed_from_u64(site.seed);
     Ok(match point.name(&FORM) {
         ONE_BY_ONE => Workload::each(of(SINGLE)),
+        LONGER => Workload::each(of(SINGLE_LONGER)),
         IN_BATCHES => Workload::batched(of(2 * SHORT)).against(of(SHORT)),
         _ => Workload::each(move |n: u64| {
             (0..n).for_each(|_| spin(if chance.next_u64() % SELDOM == 0 { LONG } else { USUAL }));
@@ -115,21 +123,11 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
         let claim = Claim::of(rig, what, Some(Unit::Nanoseconds), set as f64).within(reading);
         claim.judged(found(results, &wanted(form)))
     };
-    let tail = Claim::of(rig, "95th percentile, one spin in ten long", Some(Unit::Nanoseconds), LONG as f64);
+    let long = Claim::of(rig, "95th percentile, one spin in ten long", Some(Unit::Nanoseconds), LONG as f64);
     vec![
         median(ONE_BY_ONE, "one by one", SINGLE),
         median(IN_BATCHES, "in batches, less shorter ones", SHORT),
         median(SELDOM_LONG, "median, one spin in ten long", USUAL),
-        tail.judged(result(results, &wanted(SELDOM_LONG)).and_then(percentile)),
+        long.judged(result(results, &wanted(SELDOM_LONG)).and_then(|point| tail(point, TAIL))),
     ]
-}
-
-/// The percentile over all observations; these are independent, as their lengths are drawn.
-fn percentile(point: &PointResult) -> Result<Found, Nothing> {
-    let mut all: Vec<f64> = point.samples.iter().flatten().copied().collect();
-    all.sort_by(f64::total_cmp);
-    let of = estimate(point)?;
-    let value = quantile(&all, TAIL).ok_or_else(|| Nothing::found("there are no observations"))?;
-    let interval = quantile_interval(&all, TAIL).map(|(low, high)| Interval { low, high });
-    Ok(Found::of(&Estimate { value, interval, ..of.clone() }, &[point]))
 }

@@ -93,6 +93,11 @@ impl Found {
         Found { value, interval: Some(Interval { low: value, high: value }), doubt: None }
     }
 
+    /// What was drawn by chance so often, with the interval of that.
+    pub fn drawn(value: f64, interval: Interval) -> Self {
+        Found { value, interval: Some(interval), doubt: None }
+    }
+
     /// The same of which nothing that disturbs is held against it, because that is what the rig has set.
     #[must_use]
     pub fn whatever_disturbs(self) -> Self {

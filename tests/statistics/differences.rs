@@ -1,8 +1,8 @@
 //! Overhead by difference, and ratios.
 
-use crate::population::{Between, Chance, Shape, median, trials};
 use crate::{percentage, percentage_of};
 use fathom::statistics::{Estimate, Measured, difference, estimate, ratio};
+use fathom::verify::population::{Between, Chance, Shape, median, trials};
 
 /// What the operation costs.
 const COST: f64 = 0.3;

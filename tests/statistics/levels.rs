@@ -1,7 +1,7 @@
 //! Whether a core is its own: simulated machines whose states are known.
 
-use crate::population::Chance;
 use fathom::statistics::{Levels, Occupancy, levels};
+use fathom::verify::population::Chance;
 
 /// A machine: what its gauge reads, in ticks.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! Slopes and breaks.
 
-use crate::population::Chance;
 use crate::{held, percentage};
 use fathom::statistics::{Interval, Line, fit_line, line_over_rounds, median, theil_sen, two_segments};
+use fathom::verify::population::Chance;
 
 /// Points on `y = 5 + 2x`, with noise of the given kind.
 fn points(count: u32, noise: fn(&mut Chance) -> f64, chance: &mut Chance) -> Vec<(f64, f64)> {

@@ -10,7 +10,6 @@ mod levels;
 mod lines;
 mod medians;
 mod modes;
-mod population;
 
 /// How often each simulation is repeated.
 const REPETITIONS: usize = if cfg!(debug_assertions) { 1000 } else { 2000 };

@@ -1,8 +1,8 @@
 //! The headline: the median over trials.
 
-use crate::population::{Between, Chance, Shape, median, trials};
 use crate::{held, percentage};
 use fathom::statistics::estimate;
+use fathom::verify::population::{Between, Chance, Shape, median, trials};
 
 /// Trials and observations in each.
 const DESIGNS: &[(usize, usize)] = if cfg!(debug_assertions) {
@@ -45,6 +45,16 @@ fn intervals_hold_the_median_when_trials_differ() {
     }
     for shape in [Shape::Pareto, Shape::Lognormal, Shape::Correlated, Shape::CorrelatedSkewed] {
         assert!(misses(shape, Between::Factor).is_empty(), "{shape:?}");
+    }
+}
+
+/// Of a clock with coarse steps an interval ends on steps: it may hold the median more often than it says, and never less.
+#[test]
+fn intervals_of_readings_in_steps_hold_the_median_no_less_often() {
+    let truth = median(Shape::Quantised, Between::None);
+    for &design in DESIGNS {
+        let found = coverage(Shape::Quantised, Between::None, design, truth);
+        assert!(found >= 93.0, "{design:?} {found}");
     }
 }
 

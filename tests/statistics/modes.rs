@@ -1,8 +1,8 @@
 //! One mode or more.
 
 use crate::percentage;
-use crate::population::{Between, Chance, Shape, trials};
 use fathom::statistics::modes;
+use fathom::verify::population::{Between, Chance, Shape, trials};
 
 fn sample(shape: Shape, size: usize, chance: &mut Chance) -> Vec<f64> {
     trials(shape, Between::None, 1, size, chance).concat()

@@ -18,6 +18,8 @@ mod sustained;
 mod tcp_info;
 mod transfer;
 
+pub use datagrams::LOST as DATAGRAMS_LOST;
+
 use crate::experiment::Experiment;
 
 /// The experiments of this family, in the order in which each may build on those before it.

@@ -1,11 +1,13 @@
-//! Populations whose median is known, from which trials are drawn.
+//! Populations whose median is known, from which trials are drawn: what the statistics are put on trial with.
 
 use std::f64::consts::PI;
 
 /// A generator of its own (`SplitMix64`, Steele, Lea & Flood 2014), so that a fault in the crate's cannot hide itself.
+#[derive(Debug)]
 pub struct Chance(u64);
 
 impl Chance {
+    /// From a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -29,7 +31,7 @@ impl Chance {
 const TRIALS: usize = if cfg!(debug_assertions) { 40_000 } else { 400_000 };
 
 /// How the observations of one trial are scattered; all of the order of one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Normal.
     Normal,
@@ -45,6 +47,10 @@ pub enum Shape {
     Bimodal,
     /// Two modes, 55 to 45, the median next to the gap.
     Edge,
+    /// Exponential.
+    Exponential,
+    /// Normal, read from a clock that steps by half of the scatter.
+    Quantised,
     /// Normal, each observation correlated 0.9 with the one before.
     Correlated,
     /// Lognormal, correlated 0.7 on the logarithmic scale.
@@ -52,7 +58,7 @@ pub enum Shape {
 }
 
 /// How trials differ as a whole.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
     /// Not at all.
     None,
@@ -66,10 +72,13 @@ pub enum Between {
     Factor,
     /// Shifted by an exponential effect.
     Skewed,
+    /// Three trials in ten in another state, four times the scatter slower.
+    States,
 }
 
 impl Shape {
-    pub const ALL: [Self; 9] = [
+    /// Every one that has no steps: where observations come in steps, an interval ends on them and holds more than it says.
+    pub const ALL: [Self; 10] = [
         Self::Normal,
         Self::Pareto,
         Self::Lognormal,
@@ -77,6 +86,7 @@ impl Shape {
         Self::Interrupted,
         Self::Bimodal,
         Self::Edge,
+        Self::Exponential,
         Self::Correlated,
         Self::CorrelatedSkewed,
     ];
@@ -113,6 +123,7 @@ fn trial(shape: Shape, between: Between, size: usize, chance: &mut Chance) -> Ve
         Between::Large => (1.0, 4.0 * effect),
         Between::Factor => ((0.2 * effect).exp(), 0.0),
         Between::Skewed => (1.0, -chance.uniform().ln()),
+        Between::States => (1.0, if chance.uniform() < 0.3 { 4.0 } else { 0.0 }),
     };
     for value in &mut sample {
         *value = *value * factor + shift;
@@ -134,6 +145,8 @@ fn observation(shape: Shape, state: &mut f64, chance: &mut Chance) -> f64 {
         Shape::Interrupted => 1.0 - 0.1 * chance.uniform().ln(),
         Shape::Bimodal => 0.1 * chance.normal() + if chance.uniform() < 0.7 { 1.0 } else { 3.0 },
         Shape::Edge => 0.2 * chance.normal() + if chance.uniform() < 0.55 { 1.0 } else { 3.0 },
+        Shape::Exponential => -chance.uniform().ln(),
+        Shape::Quantised => (2.0 * chance.normal()).round() / 2.0,
         Shape::Correlated => follow(0.9, chance),
         Shape::CorrelatedSkewed => follow(0.7, chance).exp(),
     }

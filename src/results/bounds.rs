@@ -1,0 +1,361 @@
+//! What cannot be, by whatever this machine is made of: a figure that is more than another which holds all of it. Where the
+//! intervals of the two leave no doubt neither is a value, because one of the two is not what it is called.
+//!
+//! What a figure cannot be by itself (a cost below nothing or below the instructions that it takes, a rate above what a core can
+//! move, a difference that the clock does not resolve) is judged with its own trials (`outcome.rs`, `Experiment::bound`).
+
+use super::PointResult;
+use super::place::Place;
+use crate::experiment::{Bound, Dimension, Found, Known, Placement, Point, Value};
+use crate::machine::Machine;
+use crate::quantity::Unit;
+
+/// Two figures of which one is never more than the other.
+#[derive(Debug)]
+pub struct Order {
+    /// The one that is never more, in words.
+    pub less: &'static str,
+    lower: Side,
+    /// The one that is never less.
+    pub more: &'static str,
+    upper: Side,
+    /// Why.
+    pub because: &'static str,
+}
+
+/// A figure that an order is about.
+#[derive(Debug)]
+enum Side {
+    /// That of the point that is meant; the most, where several are.
+    At(Place),
+    /// So many times that.
+    Share(f64, Place),
+    /// What a load takes from a cache: an array twice as large as the level before holds, or more, and at most half of what this
+    /// one holds.
+    Cache(u8),
+    /// What a load takes from memory: the largest array, where that is four times what the last cache holds.
+    Memory,
+    /// The rate of the adapter that leads to the peer, where it is a real one.
+    Link,
+}
+
+const LOAD: Place =
+    Place::of("memory/load_latency", &[("order", "random cycle"), ("pages", "huge")]).any(&["size"]);
+const CALL: Place = Place::of("cpu/procedure_call", &[("form", "abi")]).with(&[("arguments", 0)]);
+const GETPPID: Place = Place::of("cpu/system_call", &[("call", "getppid")]);
+const SWITCH: Place = Place::of("cpu/context_switch", &[("between", "processes"), ("mechanism", "pipe")]);
+const THREAD: Place = Place::of("cpu/thread_creation", &[("measure", "create and join")]);
+const PROCESS: Place = Place::of("cpu/process_creation", &[("measure", "fork, exit, wait")]);
+const PROGRAM: Place = Place::of("cpu/process_creation", &[("measure", "fork and exec of a static program")]);
+const COPY: Place = Place::of("memory/bandwidth", &[("kind", "copy")]).any(&["method", "level", "size"]);
+const LOOPBACK: Place =
+    Place::of("network/bandwidth", &[("transport", "TCP"), ("path", "loopback"), ("figure", "steady")])
+        .with(&[("streams", 1)])
+        .any(&["direction", "chunk"])
+        .at(Placement::AcrossCpus);
+const REMOTE: Place =
+    Place::of("network/bandwidth", &[("transport", "TCP"), ("path", "peer"), ("figure", "steady")])
+        .with(&[("streams", 1)])
+        .any(&["direction", "chunk"])
+        .at(Placement::AcrossCpus);
+const fn block(names: &'static [(&'static str, &'static str)]) -> Side {
+    Side::At(Place::of("filesystem/read", names).with(&[("block", 4096), ("file", 64 << 20)]))
+}
+
+/// Every order.
+pub static ORDERS: &[Order] = &[
+    Order {
+        less: "a load from the first cache",
+        lower: Side::Cache(1),
+        more: "one from the second",
+        upper: Side::Cache(2),
+        because: "a load asks the second cache after the first",
+    },
+    Order {
+        less: "a load from the second cache",
+        lower: Side::Cache(2),
+        more: "one from the third",
+        upper: Side::Cache(3),
+        because: "a load asks the third cache after the second",
+    },
+    Order {
+        less: "a load from the third cache",
+        lower: Side::Cache(3),
+        more: "one from memory",
+        upper: Side::Memory,
+        because: "a load asks memory after the last cache",
+    },
+    Order {
+        less: "a procedure call",
+        lower: Side::At(CALL),
+        more: "a system call",
+        upper: Side::At(GETPPID),
+        because: "a system call calls and returns as well, and changes the privilege besides",
+    },
+    Order {
+        less: "a system call",
+        lower: Side::At(GETPPID),
+        more: "a switch between processes by a pipe",
+        upper: Side::At(SWITCH),
+        because: "whoever hands over enters the kernel to write, and again to read",
+    },
+    Order {
+        less: "creating and joining a thread",
+        lower: Side::At(THREAD),
+        more: "fork, exit and wait",
+        upper: Side::At(PROCESS),
+        because: "a process is a thread with an address space of its own besides",
+    },
+    Order {
+        less: "fork, exit and wait",
+        lower: Side::At(PROCESS),
+        more: "the same with another program in it",
+        upper: Side::At(PROGRAM),
+        because: "the program is put into what fork has made",
+    },
+    Order {
+        less: "what one stream of TCP brings over loopback",
+        lower: Side::At(LOOPBACK),
+        more: "what a core copies at its best",
+        upper: Side::Share(0.5, COPY),
+        because: "the receiver copies every byte, and a copied byte is counted twice",
+    },
+    Order {
+        less: "what one stream of TCP brings to or from the peer",
+        lower: Side::At(REMOTE),
+        more: "the rate of the adapter that leads there",
+        upper: Side::Link,
+        because: "the payload goes through it, with its headers",
+    },
+    Order {
+        less: "a random block from the page cache",
+        lower: block(&[("call", "pread"), ("order", "random"), ("state", "warm")]),
+        more: "one from the device through it",
+        upper: block(&[("call", "pread"), ("order", "random"), ("state", "cold")]),
+        because: "a block that was missing is fetched, and then copied as one that was there",
+    },
+];
+
+/// What was found of a side, and where.
+struct Reading {
+    at: Option<(&'static str, Point)>,
+    found: Found,
+}
+
+impl Order {
+    /// Whether it is kept, by what is known; `None` where a figure or its interval is missing.
+    pub fn is_kept(&self, known: &Known) -> Option<bool> {
+        self.readings(known).map(|[low, high]| !exceeds(&low.found, &high.found))
+    }
+
+    fn readings(&self, known: &Known) -> Option<[Reading; 2]> {
+        let [low, high] = [self.lower.reading(known)?, self.upper.reading(known)?];
+        (low.found.interval.is_some() && high.found.interval.is_some()).then_some([low, high])
+    }
+
+    /// The points that it is about where each side is one, of those that the experiment of a name has on this machine.
+    pub fn points(
+        &self,
+        machine: &Machine,
+        swept: impl Fn(&str) -> Vec<Point>,
+    ) -> Option<[(&'static str, Point); 2]> {
+        Some([self.lower.point(machine, &swept)?, self.upper.point(machine, &swept)?])
+    }
+
+    /// Why neither figure can be, with the end of the other's interval that it lies beyond.
+    fn broken(&self, [low, high]: &[Reading; 2]) -> [Bound; 2] {
+        let Order { less, more, because, .. } = self;
+        let why = format!("{less} cannot be more than {more}, since {because}: one of the two is wrong");
+        let bound = |limit: Option<f64>| Bound { limit: limit.unwrap_or_default(), because: why.clone() };
+        [bound(high.found.interval.map(|ends| ends.high)), bound(low.found.interval.map(|ends| ends.low))]
+    }
+}
+
+/// Whether one is more than the other beyond doubt: their intervals do not meet.
+fn exceeds(low: &Found, high: &Found) -> bool {
+    low.interval.zip(high.interval).is_some_and(|(low, high)| low.low > high.high)
+}
+
+impl Side {
+    fn reading(&self, known: &Known) -> Option<Reading> {
+        match self {
+            Side::At(place) => most(place, known),
+            Side::Share(share, place) => {
+                most(place, known).map(|most| Reading { found: most.found.scaled(*share), ..most })
+            }
+            Side::Cache(_) | Side::Memory => {
+                let sizes: Vec<u64> = LOAD.along("size", known).iter().map(|(size, _)| *size).collect();
+                let size = self.size(known.machine, &sizes)?;
+                let of_it = |(point, _): &(&Point, Found)| point.get("size") == Some(&Value::Number(size));
+                let (point, found) = LOAD.all(known).find(of_it)?;
+                Some(Reading { at: Some((LOAD.experiment(), point.clone())), found })
+            }
+            Side::Link => {
+                let machine = known.machine;
+                let way = machine.peer_route.as_ref().filter(|_| !machine.is_virtual())?;
+                let (_, bits) = machine.adapter_of(Some(way))?;
+                let bytes = Dimension::Of(Unit::BytesPerSecond);
+                Some(Reading { at: None, found: Found::exact(bits as f64 / 8.0, bytes) })
+            }
+        }
+    }
+
+    /// The array that stands for a level, of these.
+    fn size(&self, machine: &Machine, sizes: &[u64]) -> Option<u64> {
+        let cpu = machine.measured_cpu();
+        let held = |level: u8| machine.data_cache_bytes(cpu, level);
+        match self {
+            Side::Cache(level) => {
+                let least = if *level > 1 { 2 * held(level - 1)? } else { 0 };
+                let most = machine.data_cache_share_bytes(cpu, *level)? / 2;
+                sizes.iter().copied().filter(|size| (least..=most).contains(size)).min()
+            }
+            Side::Memory => {
+                let last = held(machine.last_level(cpu)?)?;
+                sizes.iter().copied().max().filter(|size| *size >= 4 * last)
+            }
+            Side::At(_) | Side::Share(..) | Side::Link => None,
+        }
+    }
+
+    /// The point of this machine; `None` where none or several are meant.
+    fn point(&self, machine: &Machine, swept: impl Fn(&str) -> Vec<Point>) -> Option<(&'static str, Point)> {
+        let place = match self {
+            Side::At(place) => place,
+            Side::Cache(_) | Side::Memory => &LOAD,
+            Side::Share(..) | Side::Link => return None,
+        };
+        let name = place.experiment();
+        let mut meant: Vec<Point> =
+            swept(name).into_iter().filter(|point| place.means(name, point)).collect();
+        if !matches!(self, Side::At(_)) {
+            let number = |point: &Point| match point.get("size") {
+                Some(Value::Number(size)) => *size,
+                _ => 0,
+            };
+            let size = self.size(machine, &meant.iter().map(number).collect::<Vec<u64>>())?;
+            meant.retain(|point| number(point) == size);
+        }
+        (meant.len() == 1).then(|| meant.pop().map(|point| (name, point)))?
+    }
+}
+
+fn most(place: &Place, known: &Known) -> Option<Reading> {
+    let by_value = |one: &(&Point, Found), other: &(&Point, Found)| one.1.value.total_cmp(&other.1.value);
+    let (point, found) = place.all(known).max_by(by_value)?;
+    Some(Reading { at: Some((place.experiment(), point.clone())), found })
+}
+
+/// Has both figures of each order that is broken beyond doubt be implausible; whether there was any.
+pub(super) fn mark(points: &mut [PointResult], known: &Known) -> bool {
+    let mut any = false;
+    for order in ORDERS {
+        let Some(readings) = order.readings(known) else { continue };
+        if !exceeds(&readings[0].found, &readings[1].found) {
+            continue;
+        }
+        for (reading, bound) in readings.iter().zip(order.broken(&readings)) {
+            let Some((experiment, point)) = &reading.at else { continue };
+            let is_it =
+                |result: &&mut PointResult| result.experiment == *experiment && result.point == *point;
+            if let Some(result) = points.iter_mut().find(is_it) {
+                any |= result.outcome.break_a_bound(bound);
+            }
+        }
+    }
+    any
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments;
+    use crate::statistics::{Interval, Measured};
+
+    struct OneCpu;
+    impl crate::machine::Host for OneCpu {
+        fn affinity(&self) -> Result<Vec<usize>, String> {
+            Ok(vec![0])
+        }
+    }
+
+    /// A machine with caches of 32 KiB, 1 MiB and 32 MiB.
+    fn machine() -> Machine {
+        let tree = tempfile::tempdir().unwrap();
+        let cpus = tree.path().join("sys/devices/system/cpu");
+        let folder = cpus.join("cpu0/cache");
+        for (level, size) in [(1, "32K"), (2, "1024K"), (3, "32768K")] {
+            let cache = folder.join(format!("index{level}"));
+            std::fs::create_dir_all(&cache).unwrap();
+            let facts =
+                [("level", level.to_string()), ("type", "Data".to_owned()), ("size", size.to_owned())];
+            for (name, text) in facts.into_iter().chain([("shared_cpu_list", "0".to_owned())]) {
+                std::fs::write(cache.join(name), text + "\n").unwrap();
+            }
+        }
+        std::fs::write(cpus.join("online"), "0\n").unwrap();
+        Machine::from_root(&crate::machine::Root::new(tree.path()), &OneCpu, "/".as_ref())
+    }
+
+    fn swept(name: &str, machine: &Machine) -> Vec<Point> {
+        experiments::all().find(|experiment| experiment.about().name == name).unwrap().sweep(machine)
+    }
+
+    fn learn(known: &mut Known, at: &(&'static str, Point), value: f64, half_width: f64) {
+        let interval = Some(Interval { low: value - half_width, high: value + half_width });
+        let found = Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds));
+        known.learn(at.0, &at.1, found);
+    }
+
+    #[test]
+    fn an_order_is_broken_where_the_intervals_exclude_it_alone() {
+        let machine = machine();
+        let mut judged = 0;
+        for order in ORDERS {
+            let Some([lower, upper]) = order.points(&machine, |name| swept(name, &machine)) else { continue };
+            let kept = |less: f64, more: f64, half_width: f64| {
+                let mut known = Known::new(&machine, None);
+                learn(&mut known, &lower, less, half_width);
+                learn(&mut known, &upper, more, half_width);
+                order.is_kept(&known)
+            };
+            assert_eq!(kept(10.0, 20.0, 1.0), Some(true), "{}", order.less);
+            assert_eq!(kept(20.0, 10.0, 1.0), Some(false), "{}", order.less);
+            assert_eq!(kept(20.0, 10.0, 6.0), Some(true), "the intervals meet: {}", order.less);
+            assert_eq!(order.is_kept(&Known::new(&machine, None)), None);
+            judged += 1;
+        }
+        assert!(judged >= 6, "only {judged} orders are about two points of this machine");
+    }
+
+    #[test]
+    fn a_level_is_told_by_an_array_well_inside_of_it() {
+        let machine = machine();
+        let sizes = [8 << 10, 32 << 10, 128 << 10, 2 << 20, 16 << 20, 32 << 20, 256 << 20];
+        let size = |side: Side| side.size(&machine, &sizes);
+        assert_eq!(size(Side::Cache(1)), Some(8 << 10));
+        assert_eq!(size(Side::Cache(2)), Some(128 << 10));
+        assert_eq!(size(Side::Cache(3)), Some(2 << 20));
+        assert_eq!(size(Side::Memory), Some(256 << 20));
+        assert_eq!(Side::Memory.size(&machine, &sizes[..6]), None, "32 MiB may lie in the last cache");
+        assert_eq!(size(Side::Cache(4)), None);
+    }
+
+    #[test]
+    fn the_best_copy_limits_loopback_and_each_of_its_bytes_counts_twice() {
+        let machine = machine();
+        let order = ORDERS.iter().find(|order| order.less.contains("loopback")).unwrap();
+        let kept = |loopback: f64| {
+            let mut known = Known::new(&machine, None);
+            let sizes = [("direction", "send".into()), ("chunk", 131_072.into())];
+            LOOPBACK.plant_at(&mut known, &sizes, loopback);
+            for (method, rate) in [("memcpy", 10e9), ("word loop", 20e9)] {
+                let free = [("method", method.into()), ("level", "L1".into()), ("size", 24_576.into())];
+                COPY.plant_at(&mut known, &free, rate);
+            }
+            order.is_kept(&known)
+        };
+        assert_eq!(kept(9e9), Some(true));
+        assert_eq!(kept(11e9), Some(false));
+    }
+}

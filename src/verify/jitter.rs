@@ -1,0 +1,72 @@
+//! A way that is late now and then, and loses some: every tenth datagram is held longer, and every fiftieth dropped.
+
+use super::of_trials::tail;
+use super::relay::Unreliable;
+use super::relayed::host_behind;
+use super::rig::{Arranged, Rig};
+use super::swept;
+use super::truth::{Claim, Found, Nothing, estimate};
+use crate::experiments::network::DATAGRAMS_LOST;
+use crate::quantity::Unit;
+use crate::record::Truth;
+use crate::results::{PointResult, Results};
+use crate::run::Options;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+pub static RIG: Rig = Rig {
+    name: "jitter",
+    sets: "a way over loopback that is late now and then, and loses some",
+    budget: Duration::from_secs(7),
+    arrange: Some(arrange),
+    points: |machine| {
+        let parameters = [("transport", "UDP"), ("path", "peer"), ("payload", "56"), ("loop", "closed")];
+        swept::points(machine, "network/round_trip", &parameters)
+    },
+    judge,
+};
+
+/// Each way. Long against the waking of a relay's thread, some tens of microseconds.
+const DELAY: Duration = Duration::from_millis(5);
+
+/// One datagram in ten is held for so much longer, and one in fifty is dropped: of those that come back one in twelve is late, and
+/// the 95th percentile is one of them.
+const LATER: Duration = Duration::from_millis(10);
+const LATE_EVERY: u64 = 10;
+const DROP_EVERY: u64 = 50;
+const TAIL: f64 = 0.95;
+
+/// Some dozen round trips, and the wait for one that is lost.
+const TRIAL: Duration = Duration::from_millis(500);
+
+const RELAY: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 4));
+
+fn arrange(options: &mut Options) -> Result<Arranged, String> {
+    options.trial = Some(TRIAL);
+    let datagrams = Unreliable { late: Some((LATE_EVERY, LATER)), drop_every: Some(DROP_EVERY) };
+    let (arranged, relay) = host_behind(RELAY, DELAY, datagrams)?;
+    Ok(Arranged { account: Some(Box::new(move || relay.dropped() as f64)), ..arranged })
+}
+
+fn judge(rig: &Rig, results: &Results, dropped: Option<f64>) -> Vec<Truth> {
+    let Some(point) = results.points.first() else {
+        return vec![Nothing::set("it is not in the plan").of(rig)];
+    };
+    let set = 2.0 * DELAY.as_nanos() as f64;
+    let of = |what: &str, set: f64| Claim::of(rig, what, Some(Unit::Nanoseconds), set);
+    let median = estimate(point).map(|found| Found::of(found, &[point]).whatever_disturbs());
+    let late = tail(point, TAIL).map(Found::whatever_disturbs);
+    vec![
+        of("a round trip by UDP", set).judged(median),
+        of("95th percentile, one in ten 10 ms late", set + LATER.as_nanos() as f64).judged(late),
+        Claim::of(rig, "datagrams lost, as many as were dropped", None, dropped.unwrap_or_default())
+            .judged(lost(results, point)),
+    ]
+}
+
+/// How many all trials have counted.
+fn lost(results: &Results, point: &PointResult) -> Result<Found, Nothing> {
+    estimate(point)?;
+    let counted = results.run.samples().filter_map(|sample| sample.witnessed.get(DATAGRAMS_LOST));
+    Ok(Found::exactly(counted.fold(0.0, |sum, lost| sum + lost)))
+}
