@@ -20,6 +20,8 @@ pub struct MainFigure {
     pub words: &'static str,
     /// Whether it is what one step of the sweep costs, by the line fitted through it, instead of a point's own figure.
     pub slope: bool,
+    /// Whether it is one of the dozen by which a machine is told where there is room for no more.
+    pub leads: bool,
     /// The setting; the first of the sweep that has it is taken.
     pub at: &'static [(&'static str, At)],
 }
@@ -45,12 +47,17 @@ pub enum At {
 impl MainFigure {
     /// The figure of a point.
     pub const fn of(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
-        MainFigure { words, slope: false, at }
+        MainFigure { words, slope: false, leads: false, at }
+    }
+
+    /// The figure of a point, and one of the dozen by which a machine is told.
+    pub const fn leading(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
+        MainFigure { words, slope: false, leads: true, at }
     }
 
     /// What one step costs, by the line through the points of this setting.
     pub const fn slope(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
-        MainFigure { words, slope: true, at }
+        MainFigure { words, slope: true, leads: false, at }
     }
 
     /// The first of these settings that is wanted; `landmarks` are what the machine declares.

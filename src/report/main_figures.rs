@@ -9,6 +9,8 @@ use crate::results::{PointResult, Results, TrendResult};
 pub(super) struct Main<'run> {
     /// What it is of, in a few words beside the experiment's name.
     pub words: String,
+    /// Whether it is one of the dozen by which a machine is told.
+    pub leads: bool,
     /// Where it comes from.
     pub source: Source<'run>,
 }
@@ -34,7 +36,8 @@ pub(super) fn of<'run>(found: &'run Results, name: &'run str) -> Vec<Main<'run>>
         named.filter_map(|figure| choose(found, name, figure, &measured, &landmarks)).collect();
     match (chosen.is_empty(), measured.first()) {
         (true, Some(point)) => {
-            vec![Main { words: words::short_label(*point, &point.point), source: Source::Point(point) }]
+            let words = words::short_label(*point, &point.point);
+            vec![Main { words, leads: false, source: Source::Point(point) }]
         }
         _ => distinct(chosen),
     }
@@ -51,14 +54,15 @@ fn choose<'run>(
         let groups = || found.trends.iter().filter(|trend| trend.experiment == name);
         let group = figure.choose(groups().map(|trend| &trend.group), landmarks)?;
         let trend = groups().find(|trend| trend.group == *group)?;
-        return Some(Main { words: figure.words.to_owned(), source: Source::Slope(trend) });
+        let words = figure.words.to_owned();
+        return Some(Main { words, leads: figure.leads, source: Source::Slope(trend) });
     }
     let of = |point: &Point| measured.iter().copied().find(|found| found.point == *point);
     let merit = |point: &Point| of(point).and_then(PointResult::merit).unwrap_or(f64::NEG_INFINITY);
     let points = measured.iter().map(|point| &point.point);
     let point = of(figure.choose_best(points, landmarks, merit)?)?;
     let words = figure.said(&point.point, |name, value| words::value(point, name, value));
-    Some(Main { words: said(&words, &point.point), source: Source::Point(point) })
+    Some(Main { words: said(&words, &point.point), leads: figure.leads, source: Source::Point(point) })
 }
 
 /// A virtual peer is never shown as a real one.

@@ -137,10 +137,7 @@ impl<'run> Precision<'run> {
             values => format!(" ({})", quantities::percent(self.reached as f64 / values as f64)),
         };
         let values = plural(self.values, "value");
-        let mut said = vec![format!("{} of {values}{share} are within the target of {target}", self.reached)];
-        if !self.missed.is_empty() {
-            said.push(format!("{} missed it", self.missed.len()));
-        }
+        let mut said = vec![format!("{} of {values}{share} are within {target} as wished", self.reached)];
         if let (Some(median), Some((_, widest))) = (self.median, self.widest) {
             let (median, widest) = (quantities::plus_minus(median), quantities::plus_minus(widest));
             said.push(format!("the median is {median}, the widest {widest}"));
@@ -241,7 +238,7 @@ pub(super) fn frequencies(results: &Results) -> Option<String> {
     let low = seen().map(|(low, _)| low).reduce(f64::min)?;
     let high = seen().map(|(_, high)| high).reduce(f64::max)?;
     Some(format!(
-        "The core ran at {} to {}, by calibrated chains of instructions beside the samples.",
+        "The core ran at {} to {}, by calibrated chains of instructions.",
         quantities::frequency(low),
         quantities::frequency(high)
     ))

@@ -72,8 +72,7 @@ pub(super) fn sentence(verification: &Verification) -> String {
 pub(super) fn told(header: &Header) -> String {
     match &header.verification {
         Some(found) => format!("yes, this build on this machine at {}: {}", found.at, sentence(found)),
-        None => "no, not this build on this machine: `fathom verify` sets known truths and measures them."
-            .to_owned(),
+        None => "no, not this build on this machine (`fathom verify` does it).".to_owned(),
     }
 }
 

@@ -43,7 +43,7 @@ static ABOUT: About = About {
     parameters: &[MECHANISM, BETWEEN, MEMBERS, WORKING_SET],
     trends: &[],
     shown: Shown::by(&[
-        MainFigure::of(
+        MainFigure::leading(
             "between processes",
             &[("between", At::Name(PROCESSES)), ("mechanism", At::Name(PIPE_NET))],
         ),

@@ -36,7 +36,7 @@ static ABOUT: About = About {
     version: 1,
     parameters: &[MEASURE],
     trends: &[],
-    shown: Shown::by(&[MainFigure::of(
+    shown: Shown::by(&[MainFigure::leading(
         "kernel thread, created and joined",
         &[("measure", At::Name("create and join"))],
     )]),

@@ -66,7 +66,7 @@ static ABOUT: About = About {
                 ("file", At::Most),
             ],
         ),
-        MainFigure::of(
+        MainFigure::leading(
             "4 KiB at random, from the device, in short trials",
             &[
                 ("block", At::Number(4_096)),

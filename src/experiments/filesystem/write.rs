@@ -52,7 +52,7 @@ static ABOUT: About = About {
                 ("durability", At::Name("in the page cache")),
             ],
         ),
-        MainFigure::of(
+        MainFigure::leading(
             "4 KiB in random order and fsync",
             &[
                 ("block", At::Number(4_096)),

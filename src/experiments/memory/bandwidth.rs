@@ -66,7 +66,7 @@ static ABOUT: About = About {
             "write, main memory, one core",
             &[("kind", At::Name("write")), ("size", At::Most), ("method", At::Best)],
         ),
-        MainFigure::of(
+        MainFigure::leading(
             "copy, main memory, one core",
             &[("kind", At::Name("copy")), ("size", At::Most), ("method", At::Best)],
         ),

@@ -54,13 +54,19 @@ static ABOUT: About = About {
     parameters: &[ORDER, PAGES, STRIDE, SIZE],
     trends: &[],
     shown: Shown::by(&[
-        MainFigure::of(
+        MainFigure::leading(
             "within the first cache",
             &[("order", At::Name("random cycle")), ("size", At::Within(1))],
         ),
-        MainFigure::of("within the second", &[("order", At::Name("random cycle")), ("size", At::Within(2))]),
-        MainFigure::of("within the third", &[("order", At::Name("random cycle")), ("size", At::Within(3))]),
-        MainFigure::of("main memory", &[("order", At::Name("random cycle")), ("size", At::Most)]),
+        MainFigure::leading(
+            "within the second",
+            &[("order", At::Name("random cycle")), ("size", At::Within(2))],
+        ),
+        MainFigure::leading(
+            "within the third",
+            &[("order", At::Name("random cycle")), ("size", At::Within(3))],
+        ),
+        MainFigure::leading("main memory", &[("order", At::Name("random cycle")), ("size", At::Most)]),
     ])
     .landmarks(|machine| hierarchy::landmarks(machine, &SIZE)),
 };

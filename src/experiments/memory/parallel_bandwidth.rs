@@ -44,7 +44,7 @@ static ABOUT: About = About {
     parameters: &[KIND, METHOD, LEVEL, SIZE, THREADS],
     trends: &[],
     shown: Shown::by(&[
-        MainFigure::of(
+        MainFigure::leading(
             "read, all cores",
             &[("kind", At::Name("read")), ("threads", At::Most), ("method", At::Best)],
         ),

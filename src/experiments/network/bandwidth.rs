@@ -63,7 +63,7 @@ static ABOUT: About = About {
     parameters: &[TRANSPORT, PATH, DIRECTION, CHUNK, STREAMS, FIGURE, START, MESSAGES],
     trends: &[],
     shown: Shown::by(&[
-        MainFigure::of(
+        MainFigure::leading(
             "TCP over loopback at its best",
             &[
                 ("transport", At::Name("TCP")),

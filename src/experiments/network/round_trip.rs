@@ -53,7 +53,7 @@ static ABOUT: About = About {
     parameters: &[TRANSPORT, PATH, PAYLOAD, LOOP, INTERVAL],
     trends: &[],
     shown: Shown::by(&[
-        MainFigure::of(
+        MainFigure::leading(
             "TCP over loopback, 1 byte",
             &[
                 ("transport", At::Name("TCP")),

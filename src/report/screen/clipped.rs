@@ -3,7 +3,7 @@
 use crate::report::text::{Style, clean, display_width, lines};
 
 /// No sentence takes more lines than this: a name in a run file may be of any length.
-const MOST_OF_ONE: usize = 3;
+const MOST_OF_ONE: usize = 2;
 
 /// Text in at most [`MOST_OF_ONE`] lines of the style's width, the first behind `lead`, the others below its text.
 pub(super) fn clipped(lead: &str, text: &str, style: Style) -> String {

@@ -1,4 +1,4 @@
-//! The main figures as a table: as many as there is room for, of every experiment before more of one.
+//! The main figures as a table: as many as there is room for, those by which a machine is told before all others.
 
 use super::clipped::cut;
 use crate::report::main_figures::{self, Main, Source};
@@ -54,10 +54,15 @@ fn ranked<'run>(results: &'run Results) -> Vec<Ranked<'run>> {
     names.into_iter().flat_map(of).collect()
 }
 
-/// Takes away the last ranks until what is left fits with a line for each family, and within a rank from the end.
+/// Takes figures away until what is left fits with a line for each family: those that do not lead before those that do, the last ranks
+/// first, and within a rank from the family that has most.
 fn keep(all: &mut Vec<Ranked>, room: usize) {
     while all.len() + families(all) > room {
-        let last = all.iter().enumerate().max_by_key(|(place, figure)| (figure.rank, *place));
+        let of_family =
+            |name: &str| all.iter().filter(|other| family(other.experiment) == family(name)).count();
+        let last = all.iter().enumerate().max_by_key(|(place, figure)| {
+            (!figure.main.leads, figure.rank, of_family(figure.experiment), *place)
+        });
         let Some((place, _)) = last else { return };
         all.remove(place);
     }

@@ -14,7 +14,7 @@ use clipped::clipped;
 use std::path::Path;
 
 /// A screen has no more lines.
-pub const MOST_LINES: usize = 60;
+pub const MOST_LINES: usize = 50;
 
 /// The screen, of at most [`MOST_LINES`] lines. `files` names what was written where: `("run file", path)`.
 pub fn page(results: &Results, files: &[(&str, &Path)], style: Style) -> String {

@@ -11,7 +11,10 @@ use crate::results::{Agreement, PointResult, Results, distance};
 const MOST: usize = 2;
 
 /// Of causes so many are named.
-const MOST_CAUSES: usize = 5;
+const MOST_CAUSES: usize = 3;
+
+/// Of predictions that missed so many are named.
+const MOST_MISSES: usize = 1;
 
 /// Predictions that missed by more than this factor are worth a line.
 const FAR: f64 = crate::results::FAIR;
@@ -93,7 +96,7 @@ fn misses(results: &Results) -> Vec<String> {
     }
     worst.retain(|(_, factor)| distance(*factor) > FAR);
     worst.sort_by(|one, other| distance(other.1).total_cmp(&distance(one.1)));
-    worst.iter().take(MOST + 1).filter_map(|(point, factor)| missed(point, *factor)).collect()
+    worst.iter().take(MOST_MISSES).filter_map(|(point, factor)| missed(point, *factor)).collect()
 }
 
 /// Whether the point's own interval, where it has one, leaves no doubt of how far it missed.

@@ -50,12 +50,12 @@ fn trials(results: &Results) -> Option<String> {
     let median = statistics::median(&each.iter().map(|trials| *trials as f64).collect::<Vec<_>>())?;
     let left_out: usize = results.points.iter().map(|point| point.left_out).sum();
     let mut said = format!(
-        "{} in fresh processes, {} a point in the median ({least} to {most})",
+        "{} in fresh processes, {} a point ({least} to {most})",
         quantities::count(each.iter().sum()),
         quantities::plain(median)
     );
     if left_out > 0 {
-        said += &format!("; {left_out} more left out, whose own evidence does not hold");
+        said += &format!("; {left_out} left out for their own evidence");
     }
     Some(said + ".")
 }
@@ -63,15 +63,15 @@ fn trials(results: &Results) -> Option<String> {
 fn evidence(results: &Results) -> Option<String> {
     let judged = || results.points.iter().filter(|point| !point.evidence.checks().is_empty());
     let holding = judged().filter(|point| point.evidence_holds()).count();
+    let not_judged = results.points.iter().filter(|point| point.evidence.not_judged().is_some()).count();
+    let other = (not_judged > 0)
+        .then(|| format!("{} not judged: measured by other methods.", quantities::count(not_judged)));
     let holds = (judged().count() > 0).then(|| {
         format!(
-            "holds at {holding} of {} that have any: the operation was the one named.",
-            plural(judged().count(), "point")
+            "holds at {holding} of {}{}",
+            plural(judged().count(), "point"),
+            if other.is_some() { "," } else { ": the operation was the one named." }
         )
-    });
-    let not_judged = results.points.iter().filter(|point| point.evidence.not_judged().is_some()).count();
-    let other = (not_judged > 0).then(|| {
-        format!("Not judged at {}: not measured by methods of this program.", plural(not_judged, "point"))
     });
     let unasked = || results.points.iter().flat_map(|point| point.evidence.unasked());
     let unasked = unasked()
