@@ -91,7 +91,7 @@ fn what_needs_root_is_found_or_says_what_is_missing() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let place = folder.path().to_str().unwrap();
     let (mut right, mut decided) = (0, 0);
-    for rig in ["page-cache", "device-bytes", "device-requests", "device-burst", "link", "delay"] {
+    for rig in ["page-cache", "device-bytes", "device-requests", "device-burst", "link", "delay", "jitter"] {
         let truths = truths(&verified(&[rig, "--dir", place], state.path()));
         assert!(!truths.is_empty(), "{rig} says nothing");
         for truth in &truths {

@@ -1,4 +1,4 @@
-//! A way that is late now and then, and loses some: every tenth datagram is held longer, and every fiftieth dropped.
+//! A way that is late now and then, and loses some: every fifth datagram is held longer, and every fiftieth dropped.
 
 use super::of_trials::tail;
 use super::relay::Unreliable;
@@ -17,7 +17,7 @@ use std::time::Duration;
 pub static RIG: Rig = Rig {
     name: "jitter",
     sets: "a way over loopback that is late now and then, and loses some",
-    budget: Duration::from_secs(7),
+    budget: Duration::from_secs(8),
     arrange: Some(arrange),
     points: |machine| {
         let parameters = [("transport", "UDP"), ("path", "peer"), ("payload", "56"), ("loop", "closed")];
@@ -27,12 +27,12 @@ pub static RIG: Rig = Rig {
 };
 
 /// Each way. Long against the waking of a relay's thread, some tens of microseconds.
-const DELAY: Duration = Duration::from_millis(5);
+const DELAY: Duration = Duration::from_millis(10);
 
-/// One datagram in ten is held for so much longer, and one in fifty is dropped: of those that come back one in twelve is late, and
-/// the 95th percentile is one of them.
+/// One datagram in five is held for so much longer, and one in fifty is dropped: the 95th percentile of those that come back is well
+/// among the late ones.
 const LATER: Duration = Duration::from_millis(10);
-const LATE_EVERY: u64 = 10;
+const LATE_EVERY: u64 = 5;
 const DROP_EVERY: u64 = 50;
 const TAIL: f64 = 0.95;
 
@@ -54,11 +54,12 @@ fn judge(rig: &Rig, results: &Results, dropped: Option<f64>) -> Vec<Truth> {
     };
     let set = 2.0 * DELAY.as_nanos() as f64;
     let of = |what: &str, set: f64| Claim::of(rig, what, Some(Unit::Nanoseconds), set);
-    let median = estimate(point).map(|found| Found::of(found, &[point]).whatever_disturbs());
-    let late = tail(point, TAIL).map(Found::whatever_disturbs);
+    // Evidence that few were lost fails, as it must: where these are not right, that leaves them open.
+    let median = estimate(point).map(|found| Found::of(found, &[point]));
     vec![
         of("a round trip by UDP", set).judged(median),
-        of("95th percentile, one in ten 10 ms late", set + LATER.as_nanos() as f64).judged(late),
+        of("95th percentile, one in five 10 ms late", set + LATER.as_nanos() as f64)
+            .judged(tail(point, TAIL)),
         Claim::of(rig, "datagrams lost, as many as were dropped", None, dropped.unwrap_or_default())
             .judged(lost(results, point)),
     ]
