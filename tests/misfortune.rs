@@ -117,7 +117,7 @@ fn a_run_that_was_started_to_survive_a_hang_up_does() {
     wait_until("more trials ended", || lines_of(&file, "trial").len() > before + 4);
     assert!(lines_of(&file, "closing").is_empty());
     send(&run, libc::SIGTERM);
-    run.wait().unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(3), "an interrupted run is not a whole one");
     assert_eq!(lines_of(&file, "closing")[0]["ended"], "interrupted");
 }
 
