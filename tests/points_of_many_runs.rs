@@ -55,6 +55,8 @@ fn levels_are_those_of_a_comparison_and_the_machine_is_told() {
     let reduced = ReducedRun::of_run(&Run::read(&file).unwrap());
     let [line] = exported(&["--trials", file.to_str().unwrap()]).try_into().unwrap();
     assert_eq!(line["labels"]["rack"], "7");
+    let steal = lines_of(&file, "closing")[0]["conditions"]["steal_ns"].as_f64();
+    assert_eq!(line["steal_s"].as_f64(), steal.map(|ns| ns / 1e9));
     assert_eq!(line["kernel"], lines_of(&file, "header")[0]["machine"]["kernel"]["release"]["value"]);
     let points = line["points"].as_array().unwrap();
     assert_eq!(points.len(), reduced.levels.len());

@@ -37,6 +37,9 @@ struct RunLine<'a> {
     #[serde(flatten)]
     machine: MachineFields<'a>,
     core_shared: Option<f64>,
+    /// Seconds of processor time that the host, and that a quota of the control group, took from this machine during the run.
+    steal_s: Option<f64>,
+    throttled_s: Option<f64>,
     points: Vec<PointFields<'a>>,
 }
 
@@ -141,8 +144,14 @@ fn of<'a>(
         build,
         machine: machine(&run.header.machine),
         core_shared: reduced.core_shared,
+        steal_s: closing.conditions.steal_ns.map(seconds),
+        throttled_s: closing.conditions.throttled_ns.map(seconds),
         points: reduced.levels.iter().map(|level| point(level, &margins, trials)).collect(),
     })
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
 }
 
 fn machine(machine: &Machine) -> MachineFields<'_> {

@@ -57,6 +57,11 @@ static FLEET: Set = Set {
             "the depth of the pipeline",
             &[("instruction", At::Name("mispredicted-branch"))],
         ),
+        member(
+            "cpu/sustained",
+            "a quota, heat: what lasts of it for a second",
+            &[("figure", At::Name("sustained")), ("lasting", At::Least)],
+        ),
         member("cpu/system_call", "entering the kernel", &[("call", At::Name("getppid"))]),
         member("cpu/system_call", "work in the kernel", &[("call", At::Name("open and close"))]),
         member("cpu/noise", "time that others take", &[("figure", At::Name("lost")), ("cpu", At::Least)]),

@@ -2,7 +2,7 @@
 -- where most of the cohort has a value.
 
 CREATE TEMP TABLE machines AS
-SELECT cohort, host, started, memory_bytes, governor, boost, load, core_shared
+SELECT cohort, host, started, memory_bytes, governor, boost, core_shared, throttled_s / took_s AS throttled, steal_s / took_s / cpus AS stolen
 FROM (
     SELECT *, row_number() OVER (PARTITION BY cohort, host ORDER BY started DESC, run, experiment, point) AS place FROM points
 ) AS placed
@@ -23,7 +23,15 @@ WHERE boost <> usual
 UNION ALL
 SELECT cohort, host, 'core shared', format('{:.0f} % of the time, its cohort {:.0f} %', 100 * core_shared, 100 * usual)
 FROM machines JOIN (SELECT cohort, median(core_shared) AS usual FROM machines GROUP BY cohort) AS usual USING (cohort)
-WHERE core_shared > usual + 0.2;
+WHERE core_shared > usual + 0.2
+UNION ALL
+SELECT cohort, host, 'quota', format('held back for {:.0f} % of the run, its cohort for {:.0f} %', 100 * throttled, 100 * coalesce(usual, 0))
+FROM machines JOIN (SELECT cohort, median(throttled) AS usual FROM machines GROUP BY cohort) AS usual USING (cohort)
+WHERE throttled > coalesce(usual, 0) + 0.02
+UNION ALL
+SELECT cohort, host, 'steal', format('{:.0f} % of its time went to other guests, its cohort {:.0f} %', 100 * stolen, 100 * coalesce(usual, 0))
+FROM machines JOIN (SELECT cohort, median(stolen) AS usual FROM machines GROUP BY cohort) AS usual USING (cohort)
+WHERE stolen > coalesce(usual, 0) + 0.05;
 
 CREATE TEMP TABLE failing AS
 SELECT cohort, host, experiment, point, outcome, reason
