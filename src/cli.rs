@@ -348,8 +348,10 @@ pub struct Peer {
 /// What to show of a run, and how.
 #[derive(Debug, Args)]
 pub struct Report {
-    /// The run file; without it the latest in the data folder.
-    pub run: Option<PathBuf>,
+    /// A run file, and names or globs of experiments; without a file the latest run of the data folder, without names all of it. What is
+    /// named is told in its tables.
+    #[arg(value_name = "RUN|EXPERIMENT")]
+    pub what: Vec<PathBuf>,
     /// In which form.
     #[arg(long, value_enum, default_value_t = Form::Text)]
     pub format: Form,

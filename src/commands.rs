@@ -26,10 +26,10 @@ use crate::report::{self, FactsForm, RunReport, Style, catalogue};
 use crate::results::Results;
 use crate::run;
 use crate::sampling;
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use clap::{CommandFactory, Parser};
 use status::COULD_NOT_RUN;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use streams::{print, request, written};
 
@@ -100,21 +100,18 @@ const LEAST_COLUMNS: usize = 40;
 
 /// The width of the terminal that results go to; where there is none, what `COLUMNS` says, or a page's width.
 fn columns() -> usize {
-    // SAFETY: a winsize is plain integers, and the call fills it where standard output is a terminal.
-    let size = unsafe {
-        let mut size: libc::winsize = std::mem::zeroed();
-        libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size);
-        size
-    };
     let said = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns >= LEAST_COLUMNS);
-    if size.ws_col == 0 { said().unwrap_or(PAGE_COLUMNS) } else { usize::from(size.ws_col) }
+    match streams::window() {
+        Some((columns, _)) => columns,
+        None => said().unwrap_or(PAGE_COLUMNS),
+    }
 }
 
 fn explain(patterns: &[String], style: Style) -> Result<()> {
     let machine = Machine::describe(Path::new("."));
     let texts =
         plan::select(patterns)?.into_iter().map(|experiment| catalogue::explain(experiment, &machine, style));
-    print(&texts.collect::<Vec<_>>().join("\n"))
+    streams::print_by_pages(&texts.collect::<Vec<_>>().join("\n"))
 }
 
 fn machine(form: FactsForm, folder: &Path, style: Style) -> Result<()> {
@@ -136,25 +133,46 @@ fn show(asked: &cli::Report, style: Style) -> Result<()> {
         store::latest(&folder)
             .ok_or_else(|| anyhow!("there is no run in {} yet: `fathom run` makes one", folder.display()))
     };
-    let path = asked.run.clone().map_or_else(latest, Ok)?;
+    let (file, experiments) = named(&asked.what)?;
+    let path = file.map_or_else(latest, Ok)?;
     let text = if Replication::is_at(&path) {
         references::refuse(&asked.beside)?;
+        if !experiments.is_empty() {
+            bail!("{} is a replication, whose table is told as a whole", path.display());
+        }
         replicate::show(&path, asked.format, style)?
     } else {
-        shown(&path, asked, style)?
+        shown(&path, &experiments, asked, style)?
     };
     written(&text, asked.output.as_deref(), &[path])
 }
 
-fn shown(path: &Path, asked: &cli::Report, style: Style) -> Result<String> {
+/// The run file and the experiments among what is named: what is no file, and is written as no path, is an experiment.
+fn named(what: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<String>)> {
+    let is_path = |name: &&PathBuf| name.is_file() || name.is_absolute() || name.extension().is_some();
+    let (files, experiments): (Vec<&PathBuf>, Vec<&PathBuf>) = what.iter().partition(is_path);
+    if files.len() > 1 {
+        bail!("a report is of one run file: `fathom compare` sets several beside each other");
+    }
+    let experiments =
+        experiments.into_iter().map(|name| name.to_string_lossy().into_owned()).collect::<Vec<_>>();
+    plan::select(&experiments)?;
+    Ok((files.first().map(|path| (*path).clone()), experiments))
+}
+
+fn shown(path: &Path, experiments: &[String], asked: &cli::Report, style: Style) -> Result<String> {
     // A misspelt name is told before a long file is read.
     let machines = references::called(&asked.beside)?;
     let run = Run::read(path)?;
     if run.torn {
         eprintln!("note: the last line of {} is torn, as after a kill, and left out", path.display());
     }
-    let results = Results::of(&run);
+    let mut results = Results::of(&run);
+    if !experiments.is_empty() {
+        results = results.only(|name| experiments.iter().any(|pattern| plan::names(pattern, name)));
+    }
     let files = [("run file", path)];
-    let report = RunReport::of(&results).beside(&machines).written_to(&files).in_full(asked.full);
+    let full = asked.full || !experiments.is_empty();
+    let report = RunReport::of(&results).beside(&machines).written_to(&files).in_full(full);
     Ok(report::render(&report, asked.format, style))
 }

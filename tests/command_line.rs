@@ -183,6 +183,31 @@ fn published_machines_are_listed_and_set_beside_a_run() {
 }
 
 #[test]
+fn a_part_of_a_run_is_told_as_the_whole_run_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let mut measured = short_run(&file);
+    measured.arg("cpu/loop_overhead").assert().success();
+    let shown = |what: &[&str]| {
+        let mut command = fathom();
+        command.arg("report").args(what).arg(&file).args(["--format", "json"]);
+        let output = command.assert().success().get_output().clone();
+        let all: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        all["points"].as_array().unwrap().clone()
+    };
+    let (whole, part) = (shown(&[]), shown(&["system_call"]));
+    let of_it = |points: &[serde_json::Value]| -> Vec<serde_json::Value> {
+        points.iter().filter(|point| point["experiment"] == "cpu/system_call").cloned().collect()
+    };
+    assert!(part.len() < whole.len() && part.len() > 10);
+    assert_eq!(of_it(&part), part);
+    assert_eq!(of_it(&whole), part);
+    let tables = fathom().args(["report", "system_call"]).arg(&file).assert().success().get_output().clone();
+    let tables = text(&tables.stdout);
+    assert!(tables.contains("cpu/system_call (one-cpu)") && !tables.contains("loop_overhead"), "{tables}");
+}
+
+#[test]
 fn a_published_machine_is_a_side_of_a_comparison() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");

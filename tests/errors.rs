@@ -20,6 +20,8 @@ const MISTAKES: &[Mistake] = &[
     (&["report", "--format", "pdf"], 2, &["possible values", "html"]),
     // files
     (&["report", "/no/such/file"], 2, &["/no/such/file", "No such file"]),
+    (&["report", "memroy"], 2, &["did you mean `memory`"]),
+    (&["report", "one.jsonl", "other.jsonl"], 2, &["fathom compare"]),
     (&["report", "/"], 2, &["cannot read /", "directory"]),
     (&["report", "/etc/passwd"], 2, &["/etc/passwd: it is no run file of fathom"]),
     (&["export", "--format", "csv", "/etc/passwd"], 2, &["/etc/passwd: it is no run file"]),
@@ -98,4 +100,26 @@ fn a_reader_who_goes_away_ends_the_report_without_a_word() {
     let output = output.unwrap();
     assert_eq!(text(&output.stdout).lines().count(), 1);
     assert_eq!(text(&output.stderr), "");
+}
+
+#[test]
+fn what_is_too_long_for_a_terminal_goes_through_a_pager() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    short_run(&file).assert().success();
+    // `script` gives it a terminal.
+    let shown = |rows: usize, pager: &str| {
+        let fathom = assert_cmd::cargo::cargo_bin("fathom");
+        let report =
+            format!("stty rows {rows} cols 100; {} report --full {}", fathom.display(), file.display());
+        let mut command = std::process::Command::new("script");
+        let output = command.args(["-qec", &report, "/dev/null"]).env("PAGER", pager).output().unwrap();
+        text(&output.stdout).lines().filter(|line| !line.trim().is_empty()).count()
+    };
+    assert_eq!(shown(24, "head -1"), 1);
+    // Where it fits, where no pager is wanted, and where there is none of the name, all of it is printed.
+    let whole = shown(10_000, "head -1");
+    assert!(whole > 24, "{whole}");
+    assert_eq!(shown(24, ""), whole);
+    assert!(shown(24, "no-such-pager-anywhere") >= whole);
 }

@@ -50,6 +50,52 @@ pub fn explain(experiment: &dyn Experiment, machine: &Machine, style: Style) -> 
     text
 }
 
+/// The page of an experiment in `docs/experiments`: what holds on every machine, as Markdown.
+pub fn page(experiment: &dyn Experiment) -> String {
+    let about = experiment.about();
+    let mut text = format!("# {}\n\n{}\n", about.name, about.question);
+    let mut section = |title: &str, body: &str| {
+        if !body.is_empty() {
+            text += &format!("\n## {title}\n\n{}\n", body.trim_end());
+        }
+    };
+    section("Operation", &sentence(about.operation));
+    section("Method", &format!("Version {}. {}", about.version, about.method));
+    let parameters = about.parameters.iter().chain([&AXIS_PLACEMENT]);
+    let row = |parameter: &Parameter| format!("| `{}` | {} |\n", parameter.name, parameter.meaning);
+    let rows: String = parameters.map(row).collect();
+    section("Parameters", &format!("| parameter | meaning |\n|---|---|\n{rows}"));
+    let listed = |said: String| format!("- {said}\n");
+    let figures = about.shown.main_figures.iter().map(|figure| listed(figure.words.to_owned()));
+    section("Main figures", &figures.collect::<String>());
+    let lines =
+        about.trends.iter().map(|trend| listed(format!("along `{}`: the cost {}", trend.along, trend.slope)));
+    section("Lines fitted", &lines.collect::<String>());
+    section("Caveats", about.caveats);
+    text
+}
+
+/// A phrase as a sentence.
+fn sentence(phrase: &str) -> String {
+    let mut letters = phrase.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    let end = if phrase.ends_with('.') { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}
+
+/// The list of those pages.
+pub fn index(experiments: impl Iterator<Item = &'static dyn Experiment>) -> String {
+    let row = |experiment: &'static dyn Experiment| {
+        let about = experiment.about();
+        format!("| [{}]({}.md) | {} |\n", about.name, about.name, about.question)
+    };
+    let rows: String = experiments.map(row).collect();
+    "# Experiments\n\n`fathom explain EXPERIMENT` tells the same with what this machine makes of it. These pages are written from the source \
+     (`FATHOM_WRITE_GOLDEN=1 cargo test --test golden`).\n\n| experiment | question |\n|---|---|\n"
+        .to_owned()
+        + &rows
+}
+
 fn paragraphs(text: &str, style: Style) -> String {
     let wrapped: Vec<String> = text
         .split("\n\n")

@@ -119,6 +119,20 @@ impl<'run> Results<'run> {
         }
     }
 
+    /// The results of the experiments that are wanted by their names, each as the whole run has it; what is said of several experiments
+    /// together is left out.
+    #[must_use]
+    pub fn only(mut self, is_wanted: impl Fn(&str) -> bool) -> Self {
+        self.points.retain(|point| is_wanted(&point.experiment));
+        self.trends.retain(|trend| is_wanted(&trend.experiment));
+        self.findings.retain(|(experiment, _)| is_wanted(experiment));
+        self.overall.clear();
+        self.mechanisms.clear();
+        self.cross_checks.clear();
+        self.accuracy = Accuracy::of(&self.points);
+        self
+    }
+
     /// What was found by the methods of this program, as experiments know it: by their own names of points.
     pub fn known(&self) -> Known<'run> {
         let mut known = Known::new(&self.run.header.machine, self.core_hz);
