@@ -175,7 +175,7 @@ fn a_report_has_the_truths_of_its_build_or_says_that_there_are_none() {
         "verified on this machine at 2026-02-03T04:05:06Z, before the run: 2 truths: 1 right, 1 inconclusive."
     ));
     assert!(page.contains("| `spin`") && page.contains("+1.00 | right"), "{page}");
-    assert!(told(&run, Form::Text).contains("yes, this build on this machine at 2026-02-03T04:05:06Z"));
+    assert!(told(&run, Form::Text).contains("yes, this build on this machine: "));
     let json: Value = serde_json::from_str(&told(&run, Form::Json)).unwrap();
     assert_eq!(json["verification"]["truths"][1]["verdict"], "inconclusive");
 }

@@ -137,7 +137,7 @@ impl<'run> Precision<'run> {
             values => format!(" ({})", quantities::percent(self.reached as f64 / values as f64)),
         };
         let values = plural(self.values, "value");
-        let mut said = vec![format!("{} of {values}{share} are within {target} as wished", self.reached)];
+        let mut said = vec![format!("{} of {values}{share} are within {target}", self.reached)];
         if let (Some(median), Some((_, widest))) = (self.median, self.widest) {
             let (median, widest) = (quantities::plus_minus(median), quantities::plus_minus(widest));
             said.push(format!("the median is {median}, the widest {widest}"));

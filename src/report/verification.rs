@@ -71,7 +71,7 @@ pub(super) fn sentence(verification: &Verification) -> String {
 /// Whether the build that has measured a run was on trial on that machine, and how that ended.
 pub(super) fn told(header: &Header) -> String {
     match &header.verification {
-        Some(found) => format!("yes, this build on this machine at {}: {}", found.at, sentence(found)),
+        Some(found) => format!("yes, this build on this machine: {}", sentence(found)),
         None => "no, not this build on this machine (`fathom verify` does it).".to_owned(),
     }
 }
