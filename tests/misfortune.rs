@@ -144,7 +144,7 @@ fn restricted(
     restrict: impl Fn() -> bool + Send + Sync + 'static,
 ) -> std::process::Output {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("fathom"));
-    let budget = if chapter == "cpu" { "4s" } else { "15s" };
+    let budget = if chapter == "cpu" { "4s" } else { "8s" };
     command.args(["run", "--quick", "--alongside", "--trial", "4ms", "--budget", budget, chapter]);
     command.arg("--dir").arg(file.parent().unwrap()).arg("-o").arg(file);
     // SAFETY: the closure makes system calls only.

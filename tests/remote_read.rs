@@ -124,7 +124,7 @@ fn nfs_is_read_without_a_mount() {
         );
     }
     let elsewhere = format!("nfs://{}/elsewhere/x", server.address);
-    let (_, points) = measure(server.folder.path(), &elsewhere, &["--quick", "--budget", "1s"]);
+    let (_, points) = measure(server.folder.path(), &elsewhere, &["--quick", "--budget", "6s"]);
     let reason = failed(&points, "nfs");
     assert!(reason.contains("exports") && reason.contains("none of them"), "{reason}");
 }
@@ -141,7 +141,7 @@ fn smb_is_read_without_a_mount_as_nobody_and_as_a_user_who_signs() {
     let _alone = alone();
     let Some(server) = server("smb from Samba, as nobody", "samba", &[], 102, 445) else { return };
     let remote = format!("smb://{}/files/", server.address);
-    let (output, points) = measure(server.folder.path(), &remote, &["--budget", "30s"]);
+    let (output, points) = measure(server.folder.path(), &remote, &["--quick", "--budget", "30s"]);
     sound(&server, &output, &points, "smb", &["no data", "server-cached"]);
     drop(server);
     let Some(server) = self::server("smb from Samba, as a user", "samba", &["pass word"], 103, 445) else {
@@ -181,7 +181,7 @@ fn sftp_is_read_over_the_users_own_ssh_and_through_sshfs() {
 /// What refuses says so, in its own words where it has any.
 fn sftp_refused(server: &Server) {
     let refused = |remote: String| {
-        let (output, points) = measure(server.folder.path(), &remote, &["--quick", "--budget", "1s"]);
+        let (output, points) = measure(server.folder.path(), &remote, &["--quick", "--budget", "6s"]);
         assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
         failed(&points, "sftp")
     };
@@ -211,7 +211,8 @@ fn mounted_by_sshfs(server: &Server) {
         say(&format!("NOT RUN: reads through sshfs: {mounted:?}"));
         return;
     }
-    let (output, points) = measure(server.folder.path(), &point.display().to_string(), &["--budget", "40s"]);
+    let (output, points) =
+        measure(server.folder.path(), &point.display().to_string(), &["--quick", "--budget", "40s"]);
     let unmounted = Command::new("umount").arg("-l").arg(&point).status();
     assert!(unmounted.is_ok_and(|status| status.success()));
     sound(server, &output, &points, "sshfs mount", &["client-cached", "server-cached"]);

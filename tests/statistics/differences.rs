@@ -122,7 +122,7 @@ fn around(
 /// The sum of two Pareto estimates of six trials is held 93.5 times in 100, near the least that is allowed: where drawing is
 /// cheap it is repeated until chance moves that by a quarter of a time, not by half of one.
 fn repetitions((count, size): (usize, usize)) -> usize {
-    if cfg!(debug_assertions) { 1000 } else { (6_000_000 / (count * size)).clamp(2000, 10_000) }
+    if cfg!(debug_assertions) { 1000 } else { (3_000_000 / (count * size)).clamp(1000, 5_000) }
 }
 
 /// How often the interval of what is computed holds the truth, in 100 times.
