@@ -68,12 +68,6 @@ fn points(output: &Output) -> Vec<Value> {
     json["points"].as_array().unwrap().clone()
 }
 
-/// The medians of the points whose parameters are these.
-fn medians(points: &[Value], wanted: &[(&str, &str)]) -> Vec<f64> {
-    let is_wanted = |point: &&Value| wanted.iter().all(|(name, value)| point["parameters"][name] == *value);
-    points.iter().filter(is_wanted).filter_map(|point| point["median"].as_f64()).collect()
-}
-
 fn near(what: &str, found: f64, truth: f64, tolerance: f64) -> Result<(), String> {
     let off = found / truth - 1.0;
     if off.abs() <= tolerance {
