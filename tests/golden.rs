@@ -208,8 +208,10 @@ fn every_link_inside_the_page_has_its_target_and_every_id_is_its_own() {
     for target in attributes(&page, "href=\"#") {
         assert!(ids.contains(&target), "nothing has the id {target}");
     }
-    for named in attributes(&page, "aria-labelledby=\"") {
-        assert!(named.split(' ').all(|id| ids.contains(&id)), "{named}");
+    for attribute in ["aria-labelledby=\"", "aria-describedby=\""] {
+        let named = attributes(&page, attribute);
+        assert!(!named.is_empty());
+        assert!(named.iter().all(|id| ids.contains(id)), "{named:?}");
     }
 }
 
@@ -245,13 +247,48 @@ fn everything_in_files(form: Form) -> [String; 2] {
     [paper, appendix(&report, form).expect("an appendix")]
 }
 
+/// What is inside of the appendix's parts, which have further parts inside of them.
+fn folded_for_long(page: &str) -> Vec<&str> {
+    let mut parts = vec![];
+    let (mut depth, mut from) = (0, None);
+    for (at, _) in page.match_indices("details") {
+        if page[..at].ends_with("</") {
+            depth -= 1;
+            if let Some((_, from)) = from.take_if(|(outer, _)| *outer == depth) {
+                parts.push(&page[from..at]);
+            }
+        } else if page[..at].ends_with('<') {
+            if page[at..].starts_with("details class=\"long\"") && from.is_none() {
+                from = Some((depth, at));
+            }
+            depth += 1;
+        }
+    }
+    parts
+}
+
+/// The paper without its appendix has tables and figures without a gap, and so has the appendix.
+#[test]
+fn what_is_in_the_appendix_is_counted_by_itself() {
+    let page = everything_in(Form::Html);
+    let folded = folded_for_long(&page);
+    for kind in [" id=\"table-", " id=\"figure-"] {
+        let inside: BTreeSet<&str> = folded.iter().flat_map(|part| between(part, kind, '"')).collect();
+        assert!(!inside.is_empty() && inside.iter().all(|number| number.starts_with('A')), "{inside:?}");
+        let all: Vec<&str> = between(&page, kind, '"').collect();
+        let outside = all.iter().filter(|number| !inside.contains(*number));
+        assert!(outside.clone().count() > 0);
+        assert!(outside.clone().all(|number| !number.starts_with('A')), "{all:?}");
+    }
+}
+
 /// On paper what stays folded is missing: what is cited of it is said to be of the page.
 #[test]
 fn on_paper_no_table_is_cited_as_there_that_stays_folded() {
     let paper = everything_in(Form::Html);
-    let folded = paper.split("<details class=\"long\">").skip(1);
-    let folded = folded.filter_map(|rest| rest.split("</details>").next());
-    let folded: BTreeSet<&str> = folded.flat_map(|inside| between(inside, " id=\"table-", '"')).collect();
+    let folded = folded_for_long(&paper);
+    let folded: BTreeSet<&str> =
+        folded.iter().flat_map(|inside| between(inside, " id=\"table-", '"')).collect();
     assert!(!folded.is_empty(), "the fixture has nothing that stays folded");
     let cited: BTreeSet<&str> = between(&paper, "<a href=\"#table-", '"').collect();
     assert!(!cited.is_empty() && cited.is_disjoint(&folded), "{cited:?} {folded:?}");
@@ -311,14 +348,17 @@ fn ensure_cited(markdown: &str, other: &str, elsewhere: &str) {
 fn tables_and_figures_are_numbered_without_a_gap() {
     let page = with_results(|results| in_form(results, Form::Html));
     for kind in ["table", "figure"] {
-        let numbers: Vec<usize> = attributes(&page, &format!(" id=\"{kind}-"))
-            .iter()
-            .map(|number| number.parse().expect("a number"))
-            .collect();
-        assert!(!numbers.is_empty());
-        let mut sorted = numbers.clone();
-        sorted.sort_unstable();
-        assert_eq!(sorted, (1..=numbers.len()).collect::<Vec<_>>(), "{kind}");
+        let opening = format!(" id=\"{kind}-");
+        let all = attributes(&page, &opening);
+        let (appendix, paper): (Vec<&str>, Vec<&str>) =
+            all.iter().partition(|number| number.starts_with('A'));
+        for part in [appendix, paper] {
+            assert!(!part.is_empty());
+            let number = |number: &&str| number.trim_start_matches('A').parse().expect("a number");
+            let mut numbers: Vec<usize> = part.iter().map(number).collect();
+            numbers.sort_unstable();
+            assert_eq!(numbers, (1..=part.len()).collect::<Vec<_>>(), "{kind}");
+        }
     }
 }
 
@@ -431,6 +471,13 @@ fn every_form_begins_with_what_the_screen_says() {
         (Form::Latex, "\\tableofcontents"),
         (Form::Synopsis, "## Machine and program"),
     ];
+    // What a machine is told by stands in every opening, whatever the width that a screen would have.
+    let all = bare(&in_form(&results, Form::Synopsis));
+    let leading = fathom::experiments::all().flat_map(|experiment| experiment.about().shown.main_figures);
+    let leading =
+        leading.filter(|figure| figure.leads).filter_map(|figure| figure.words.split(['(', '{']).next());
+    let leading: Vec<String> = leading.map(bare).filter(|words| all.contains(words)).collect();
+    assert!(leading.len() > 9, "{leading:?}");
     for (form, after) in forms {
         let text = in_form(&results, form);
         let (opening, _) = text.split_once(after).expect("what follows the opening");
@@ -440,6 +487,9 @@ fn every_form_begins_with_what_the_screen_says() {
             let (of, numbers) = (bare(of.trim_end_matches('…')), bare(numbers));
             let stands = opening.contains(&whole) || opening.contains(&of) && opening.contains(&numbers);
             assert!(stands, "{form:?} has no {of} of {numbers}");
+        }
+        for words in &leading {
+            assert!(opening.contains(words), "{form:?} has no {words}");
         }
         for title in ["How far to trust it", "What stands out", "in fresh processes"] {
             assert!(opening.contains(&bare(title)), "{form:?}: {title}");

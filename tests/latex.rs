@@ -57,6 +57,7 @@ fn ensure_set(name: &str, run: &str) {
         let wide: Vec<f64> =
             boxes.filter_map(|points| points.parse().ok()).filter(|wide| *wide > SEEN_PT).collect();
         assert_eq!(wide, Vec::<f64>::new(), "{name} runs off the paper");
+        assert!(!log.contains("Overfull \\vbox"), "{name} runs over the end of a page");
         assert!(!log.contains("undefined references"), "{name} refers to what it has not");
     }
 }

@@ -66,16 +66,26 @@ pub(super) fn all<'run>(found: &'run Results) -> Vec<Ranked<'run>> {
 }
 
 /// Takes figures away until what is left fits into so many lines with one for each family: those that do not lead before those
-/// that do, the last ranks first, and within a rank from the family that has most.
-pub(super) fn keep(all: &mut Vec<Ranked>, room: usize) {
+/// that do, the last ranks first, and within a rank from the family that has most. Gives how many it took away.
+pub(super) fn keep(all: &mut Vec<Ranked>, room: usize) -> usize {
+    let before = all.len();
     while all.len() + families(all) > room {
         let of_family = |family: &str| all.iter().filter(|other| other.family() == family).count();
         let last = all.iter().enumerate().max_by_key(|(place, figure)| {
             (!figure.main.leads, figure.rank, of_family(figure.family()), *place)
         });
-        let Some((place, _)) = last else { return };
+        let Some((place, _)) = last else { break };
         all.remove(place);
     }
+    before - all.len()
+}
+
+/// How many lines those take that lead, with one for each of their families.
+pub(super) fn leading_room(all: &[Ranked]) -> usize {
+    let leading = all.iter().filter(|figure| figure.main.leads);
+    let mut names: Vec<&str> = leading.clone().map(Ranked::family).collect();
+    names.dedup();
+    leading.count() + names.len()
 }
 
 fn families(all: &[Ranked]) -> usize {

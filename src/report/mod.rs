@@ -7,6 +7,7 @@
 //! run file gives the same bytes.
 
 mod accuracy;
+mod alike;
 mod article;
 mod beside;
 pub mod catalogue;

@@ -6,8 +6,10 @@ pub(super) mod beside;
 mod conditions;
 mod evidence;
 mod experiment;
+mod hierarchy;
 mod machine;
 mod main_figures;
+mod main_rows;
 mod mechanisms;
 mod method;
 mod opening;
@@ -24,7 +26,6 @@ mod without;
 mod works;
 
 use super::paper::{Block, Document, Key, Section, Text};
-use super::text::Style;
 use super::{run, screen};
 use crate::results::Results;
 use beside::Published;
@@ -44,17 +45,17 @@ pub fn of(found: &Results, published: Option<&Published>) -> Document {
     document.sections.extend(chapters(found));
     document.sections.extend(mechanisms::of(found));
     document.sections.extend(mechanisms::cross_checks(found));
-    document.sections.push(summary::of(found));
     document.sections.extend(accuracy::of(found));
     document.sections.extend(published.map(|published| beside::of(found, published)));
-    document.sections.extend([without::of(found), conditions::of(found), settings::of(found)]);
-    document.sections.extend([verification::of(found), published_statistics::of(found), references()]);
+    document.sections.push(conditions::of(found));
+    document.sections.extend([references(), settings::of(found), verification::of(found)]);
+    document.sections.extend([summary::of(found), without::of(found), published_statistics::of(found)]);
     document
 }
 
 /// The screen that a run ends with.
 fn front(found: &Results) -> Section {
-    let (figures, more) = screen::leading(found, Style::default());
+    let (figures, more) = screen::leading(found);
     let rest = (more > 0).then(|| format!("{more} more are in the sections of their experiments.").into());
     let name = |experiment: &str| Text::link(&place_of(found, experiment), experiment);
     opening::of(
@@ -70,7 +71,8 @@ fn chapters(found: &Results) -> Vec<Section> {
         let family = name.split('/').next().unwrap_or_default();
         if chapters.last().is_none_or(|(last, _)| *last != family) {
             let key = Key::numbered("chapter", chapters.len() + 1);
-            chapters.push((family, Section::new(key, title(family))));
+            let chapter = Section::new(key, title(family));
+            chapters.push((family, chapter.with_all(hierarchy::of(found, family))));
         }
         if let Some((_, chapter)) = chapters.last_mut() {
             chapter.sections.push(experiment::of(found, name, place));

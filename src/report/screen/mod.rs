@@ -20,16 +20,14 @@ pub(super) use trust::{TITLE as TRUST, lines as trust};
 /// A screen has no more lines.
 pub const MOST_LINES: usize = 50;
 
-/// So many lines name files: a run file, a baseline and a page.
-const MOST_FILES: usize = 3;
-
 /// Lines between the parts, the title of the figures, the line that says how many there are besides, and the one that says
 /// where the rest is.
-const BETWEEN: usize = 6;
+const BETWEEN: usize = 7;
 
 /// The screen, of at most [`MOST_LINES`] lines. `files` names what was written where: `("run file", path)`.
 pub fn page(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
-    let (figures, more) = leading(results, style);
+    let mut figures = main_figures::all(results);
+    let more = main_figures::keep(&mut figures, room(results, style).saturating_sub(files.len()));
     head(results, style)
         + "\n"
         + &trust::text(results, style)
@@ -40,15 +38,20 @@ pub fn page(results: &Results, files: &[(&str, &Path)], style: Style) -> String 
         + &rest(files, style)
 }
 
-/// The main figures that a screen of this width shows, and how many more there are.
-pub(super) fn leading<'run>(results: &'run Results, style: Style) -> (Vec<Ranked<'run>>, usize) {
-    let parts = [head(results, style), trust::text(results, style), notable::text(results, style)];
-    let used = parts.iter().map(|part| part.lines().count()).sum::<usize>() + BETWEEN + MOST_FILES;
+/// The main figures that a document opens with, and how many more there are: those that a screen of usual width has room for, and
+/// all by which a machine is told.
+pub(super) fn leading<'run>(results: &'run Results) -> (Vec<Ranked<'run>>, usize) {
     let mut figures = main_figures::all(results);
-    let all = figures.len();
-    main_figures::keep(&mut figures, MOST_LINES.saturating_sub(used));
-    let more = all - figures.len();
+    let room = room(results, Style::default()).max(main_figures::leading_room(&figures));
+    let more = main_figures::keep(&mut figures, room);
     (figures, more)
+}
+
+/// How many lines the other parts leave for figures, their families and the names of files.
+fn room(results: &Results, style: Style) -> usize {
+    let parts = [head(results, style), trust::text(results, style), notable::text(results, style)];
+    let used = parts.iter().map(|part| part.lines().count()).sum::<usize>() + BETWEEN;
+    MOST_LINES.saturating_sub(used)
 }
 
 fn head(results: &Results, style: Style) -> String {

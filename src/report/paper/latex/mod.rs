@@ -12,7 +12,7 @@ use super::{
 };
 use crate::report::text::clean;
 use letters::{code, plain};
-use picture::{UNIT, picture};
+use picture::picture;
 use std::fmt::Write;
 use table::Layout;
 
@@ -21,8 +21,11 @@ const PREAMBLE: &str = include_str!("preamble.tex");
 /// What a line has room for on an upright page and on one that lies, in points: A4 without the margins of the preamble.
 const ROOM: [f64; 2] = [499.0, 746.0];
 
+/// Figures are at most so high, in points: a page that lies has room for such a one with its caption.
+const HIGHEST: f64 = 430.0;
+
 /// Tables of more lines may be broken by the end of a page.
-const MOST_WHOLE: usize = 14;
+const MOST_WHOLE: usize = 24;
 
 /// The paper.
 pub fn render(document: &Document) -> String {
@@ -41,7 +44,7 @@ fn written(document: &Document, part: Part) -> String {
         form.section(section, 0);
     }
     if part == Part::Paper && document.sections.iter().any(|section| !section.blocks.is_empty()) {
-        form.text.push_str("\n\\tableofcontents\n");
+        form.text.push_str("\n{\\setlength{\\parskip}{0pt}\\tableofcontents}\n");
     }
     for section in &document.sections {
         form.section(section, 1);
@@ -155,7 +158,7 @@ impl Form<'_> {
                 let _ = writeln!(self.text, "\n\\emph{{{}}}", self.phrase(text));
             }
             Block::Heading(title) => {
-                let _ = writeln!(self.text, "\n\\paragraph{{{}}}\\mbox{{}}\\par", plain(title));
+                let _ = writeln!(self.text, "\n\\minor{{{}}}", plain(title));
             }
             Block::List(items) => self.list(&items.iter().map(|item| self.phrase(item)).collect::<Vec<_>>()),
             Block::Keys(keys) => {
@@ -171,7 +174,7 @@ impl Form<'_> {
 
     fn list(&mut self, items: &[String]) {
         let items: String = items.iter().map(|item| format!("\\item {item}\n")).collect();
-        let _ = writeln!(self.text, "\n\\begin{{points}}\n{items}\\end{{points}}");
+        let _ = writeln!(self.text, "\n\\begin{{itemize}}\n{items}\\end{{itemize}}");
     }
 
     /// Lines of a program: no `verbatim`, which has no way out for the letters that LaTeX does not know.
@@ -185,15 +188,15 @@ impl Form<'_> {
     }
 
     fn figure(&mut self, figure: &Figure) {
-        let drawing = picture(&figure.drawing);
+        let drawing = picture(&figure.drawing, HIGHEST);
         let mut caption = figure.caption.clone();
         if let Some(data) = &figure.data {
             caption = caption.and(" Data: ").and(Text::to(data)).and(".");
         }
         let _ = writeln!(
             self.text,
-            "\n\\begin{{figure}}[!htbp]\\centering\\scriptsize\\setlength{{\\unitlength}}{{{UNIT}pt}}\n{drawing}\n\
-             \\caption{{{}}}\\label{{fig:{}}}\n\\end{{figure}}",
+            "\n\\begin{{wholefigure}}\\scriptsize\n{drawing}\n\
+             \\footnotesize\\caption{{{}}}\\label{{fig:{}}}\n\\end{{wholefigure}}",
             self.unnoted(&caption),
             figure.key.name()
         );
@@ -203,34 +206,43 @@ impl Form<'_> {
         let is_appendix = self.part == Part::Appendix;
         let layout = Layout::of(table, ROOM[usize::from(is_appendix)], is_appendix);
         let notes = TableNotes::of(table);
-        let _ = writeln!(
-            self.text,
-            "\n{{{}\n\\begin{{longtable}}{{@{{}}{}@{{}}}}\n\\caption{{{}}}\\label{{tab:{}}}\\\\*\n\\toprule",
-            layout.size,
-            layout.shape,
-            self.unnoted(&table.caption),
-            table.key.name()
-        );
-        let heads: Vec<String> = layout
-            .shown
-            .iter()
-            .zip(&layout.heads)
-            .map(|(place, lines)| head(table.columns[*place].align, lines))
-            .collect();
-        let _ =
-            writeln!(self.text, "{} \\\\*\n\\midrule\n\\endhead\n\\bottomrule\n\\endfoot", heads.join(" & "));
         let lines: usize = table.groups.iter().map(|group| 1 + group.rows.len()).sum();
+        let is_whole = lines <= MOST_WHOLE;
+        let caption =
+            format!("\\caption{{{}}}\\label{{tab:{}}}", self.unnoted(&table.caption), table.key.name());
+        let heads = layout.shown.iter().zip(&layout.heads);
+        let heads: Vec<String> =
+            heads.map(|(place, lines)| head(table.columns[*place].align, lines)).collect();
+        let (size, shape, heads) = (layout.size, &layout.shape, heads.join(" & "));
+        let _ = if is_whole {
+            writeln!(
+                self.text,
+                "\n\\begin{{wholetable}}{size}\n{caption}\n\\begin{{tabular}}{{@{{}}{shape}@{{}}}}\n\\toprule\n{heads} \\\\\n\\midrule"
+            )
+        } else {
+            writeln!(
+                self.text,
+                "\n{{{size}\n\\begin{{longtable}}{{@{{}}{shape}@{{}}}}\n{caption}\\\\*\n\\toprule\n{heads} \\\\*\n\\midrule\n\
+                 \\endhead\n\\bottomrule\n\\endfoot"
+            )
+        };
         for group in &table.groups {
-            self.group(group, &layout, &notes, lines <= MOST_WHOLE);
+            self.group(group, &layout, &notes);
         }
-        self.text.push_str("\\end{longtable}\n");
+        self.text.push_str(if is_whole {
+            "\\bottomrule\n\\end{tabular}\\par\n"
+        } else {
+            "\\end{longtable}\n"
+        });
         for (letter, note) in notes.all() {
-            let _ = writeln!(self.text, "\\noindent\\textsuperscript{{{letter}}} {}\\par", self.phrase(note));
+            let note = self.phrase(note);
+            let _ =
+                writeln!(self.text, "{{\\raggedright\\noindent\\textsuperscript{{{letter}}} {note}\\par}}");
         }
-        self.text.push_str("}\n");
+        self.text.push_str(if is_whole { "\\end{wholetable}\n" } else { "}\n" });
     }
 
-    fn group(&mut self, group: &Group, layout: &Layout, notes: &TableNotes, whole: bool) {
+    fn group(&mut self, group: &Group, layout: &Layout, notes: &TableNotes) {
         let columns = layout.shown.len();
         if !group.head.is_empty() {
             let head = self.cell(&group.head, notes);
@@ -251,11 +263,12 @@ impl Form<'_> {
                 let _ = writeln!(self.text, "\\cmidrule{{1-{columns}}}");
             }
             // What begins a row with a bracket would be read as the height of the one before.
-            let _ = writeln!(self.text, "{{}}{} \\\\{}", cells.join(" & "), if whole { "*" } else { "" });
+            let _ = writeln!(self.text, "{{}}{} \\\\", cells.join(" & "));
         }
     }
 
     fn works(&mut self) {
+        self.text.push('\n');
         for (place, work) in self.numbers.works().iter().enumerate() {
             let _ = writeln!(self.text, "\\noindent{{\\small [{}] {}\\par}}", place + 1, plain(work));
         }

@@ -41,8 +41,8 @@ impl<'a> Element<'a> {
     }
 }
 
-/// A unit of a drawing, in points of LaTeX, of which there are 72.27 in an inch; PDF has 72.
-pub(super) const UNIT: f64 = 0.56;
+/// The longest a unit of a drawing is, in points of LaTeX, of which there are 72.27 in an inch; PDF has 72.
+const UNIT: f64 = 0.5;
 
 /// Four arcs are a circle as nearly as an eye sees: how far their handles reach, as a share of the radius.
 const HANDLE: f64 = 0.5523;
@@ -54,14 +54,15 @@ const RULE: [u8; 3] = [187; 3];
 const FAINT: [u8; 3] = [68; 3];
 const INK: [u8; 3] = [0; 3];
 
-/// The picture, whose unit of length is [`UNIT`].
-pub(super) fn picture(drawing: &Svg) -> String {
+/// The picture, at most so many points high.
+pub(super) fn picture(drawing: &Svg, most: f64) -> String {
     let (width, height) = drawing.size();
+    let unit = UNIT.min(most / height);
     let mut picture = Picture { height, painted: String::new(), words: String::new() };
     Element::all(drawing.body()).for_each(|element| picture.element(&element));
-    let scale = UNIT * 72.0 / 72.27;
+    let scale = unit * 72.0 / 72.27;
     format!(
-        "\\begin{{picture}}({width:.0},{height:.0})\n\\put(0,0){{\\pdfliteral{{q {scale:.4} 0 0 -{scale:.4} 0 {:.2} cm\n{}Q}}}}\n\
+        "\\setlength{{\\unitlength}}{{{unit:.3}pt}}\n\\begin{{picture}}({width:.0},{height:.0})\n\\put(0,0){{\\pdfliteral{{q {scale:.4} 0 0 -{scale:.4} 0 {:.2} cm\n{}Q}}}}\n\
          {}\\end{{picture}}",
         scale * height,
         picture.painted,

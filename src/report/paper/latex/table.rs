@@ -12,6 +12,9 @@ const GAP: f64 = 6.0;
 /// Columns of words are not made narrower than so many letters' widths.
 const NARROWEST: f64 = 5.0;
 
+/// A head has about so many lines at most.
+const MOST_HEAD: f64 = 3.0;
+
 /// The columns of a table that a file shows, and how wide they are.
 pub(super) struct Layout {
     /// The command that sets the size of letters.
@@ -63,7 +66,7 @@ impl Measured {
         let rows = table.groups.iter().flat_map(|group| &group.rows);
         let cells = || rows.clone().filter_map(|row: &Row| row.cells.get(place)).map(words);
         let head = words(&column.title());
-        let of_head = head.split(' ').map(width).fold(0.0, f64::max);
+        let of_head = head.split(' ').map(width).fold(width(&head) / MOST_HEAD, f64::max);
         let natural = cells().map(|cell| width(&cell)).fold(of_head, f64::max);
         let least = match column.align {
             Align::Words => natural.min(NARROWEST.max(of_head)),
