@@ -1,7 +1,9 @@
 //! How the results of an experiment are shown.
 
+use super::level::Levels;
 use super::main_figure::{Landmark, MainFigure};
 use super::point::{Parameter, Point};
+use super::prediction::Known;
 use crate::machine::Machine;
 
 /// What pages and drawings have to know of an experiment besides its points.
@@ -11,6 +13,8 @@ pub struct Shown {
     pub main_figures: &'static [MainFigure],
     /// What the machine declares along the parameters of the sweep.
     pub landmarks: fn(&Machine) -> Vec<Landmark>,
+    /// The levels of a hierarchy that the results show; `None` where they show none.
+    pub levels: fn(&Known) -> Option<Levels>,
     /// Whether the observations of a point say something by their order, and are to be drawn in it.
     pub in_order: fn(&Point) -> bool,
     /// The point of the same setting that the result of a point is drawn against: what a load takes against the bandwidth
@@ -21,15 +25,28 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// By these figures; nothing declared, nothing in order, nothing against another.
+    /// By these figures; nothing declared, no levels, nothing in order, nothing against another.
     pub const fn by(main_figures: &'static [MainFigure]) -> Self {
-        Shown { main_figures, landmarks: |_| vec![], in_order: |_| false, against: |_| None, matrix: None }
+        Shown {
+            main_figures,
+            landmarks: |_| vec![],
+            levels: |_| None,
+            in_order: |_| false,
+            against: |_| None,
+            matrix: None,
+        }
     }
 
     /// With what the machine declares.
     #[must_use]
     pub const fn landmarks(self, landmarks: fn(&Machine) -> Vec<Landmark>) -> Self {
         Shown { landmarks, ..self }
+    }
+
+    /// With the levels that the results show.
+    #[must_use]
+    pub const fn levels(self, levels: fn(&Known) -> Option<Levels>) -> Self {
+        Shown { levels, ..self }
     }
 
     /// With observations in their order.

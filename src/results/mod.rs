@@ -41,7 +41,7 @@ pub use processor_time::ProcessorTime;
 pub use published_statistics::{PublishedStatistics, ticks_and_cycles};
 pub use trend::TrendResult;
 
-use crate::experiment::{Experiment, Finding, Found, Known, Point};
+use crate::experiment::{Experiment, Finding, Found, Known, Levels, Point};
 use crate::record::{Method, Run, Trial};
 use crate::statistics;
 use point::first_of_each;
@@ -57,6 +57,8 @@ pub struct Results<'run> {
     pub trends: Vec<TrendResult>,
     /// What the results say, by experiment.
     pub findings: Vec<(String, Vec<Finding>)>,
+    /// The levels of a hierarchy that the results show, by experiment.
+    pub levels: Vec<(String, Levels)>,
     /// What the results of all experiments together say.
     pub overall: Vec<Finding>,
     /// Causes behind figures of several experiments.
@@ -74,8 +76,8 @@ pub struct Results<'run> {
 impl<'run> Results<'run> {
     /// Computes everything; the same run file gives the same results.
     pub fn of(run: &'run Run) -> Self {
-        let levels = CoreLevels::of(run);
-        let mut points = point::results(run, levels.as_ref());
+        let core_levels = CoreLevels::of(run);
+        let mut points = point::results(run, core_levels.as_ref());
         let core_hz = core_hz(run);
         let mut known = supported(run, &points, core_hz);
         if bounds::mark(&mut points, &known) {
@@ -92,6 +94,11 @@ impl<'run> Results<'run> {
             })
             .filter(|(_, said): &(String, Vec<Finding>)| !said.is_empty())
             .collect();
+        let levels = methods.iter().filter_map(|experiment| {
+            let about = experiment.about();
+            Some((about.name.to_owned(), (about.shown.levels)(&known)?))
+        });
+        let levels = levels.collect();
         let mut mechanisms = mechanisms::found(&known, &points);
         let mut cross_checks = cross_checks::made(&known);
         let mut trends = trend::trends(run, &points, |_| true);
@@ -104,12 +111,13 @@ impl<'run> Results<'run> {
             causes.chain(checks).chain(overall).for_each(virtual_peer::name_in);
         }
         let accuracy = Accuracy::of(&points);
-        let core_shared = levels.and_then(|levels| CoreShared::of(run, &levels));
+        let core_shared = core_levels.and_then(|levels| CoreShared::of(run, &levels));
         Results {
             run,
             points,
             trends,
             findings,
+            levels,
             overall,
             mechanisms,
             cross_checks,
@@ -126,6 +134,7 @@ impl<'run> Results<'run> {
         self.points.retain(|point| is_wanted(&point.experiment));
         self.trends.retain(|trend| is_wanted(&trend.experiment));
         self.findings.retain(|(experiment, _)| is_wanted(experiment));
+        self.levels.retain(|(experiment, _)| is_wanted(experiment));
         self.overall.clear();
         self.mechanisms.clear();
         self.cross_checks.clear();

@@ -68,7 +68,8 @@ static ABOUT: About = About {
         ),
         MainFigure::leading("main memory", &[("order", At::Name("random cycle")), ("size", At::Most)]),
     ])
-    .landmarks(|machine| hierarchy::landmarks(machine, &SIZE)),
+    .landmarks(|machine| hierarchy::landmarks(machine, &SIZE))
+    .levels(findings::levels),
 };
 
 /// The strides of lmbench's curves (and report 003's: 8 bytes, times 4).

@@ -1,22 +1,85 @@
 //! How good the predictions were.
 
 use super::places::{place_of, title};
-use crate::report::paper::{Block, Column, Group, Key, Row, Section, Table, Text};
+use crate::experiment::Finding;
+use crate::report::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Weight};
+use crate::report::words::plural;
 use crate::report::{finding, quantities, words};
 use crate::results::{CLOSE, FAIR, Results, Share, Tally};
+
+/// Of what predictions missed for the paper names so much, the most far-reaching first; the appendix has all.
+const MOST_CAUSES: usize = 5;
 
 /// The section; `None` where nothing could be judged.
 pub(super) fn of(found: &Results) -> Option<Section> {
     let total = found.accuracy.total.as_ref()?;
-    let mut table = Table::new(
-        Key::of("accuracy-table"),
-        format!(
-            "Predictions against results: the share of points within a factor of {CLOSE} and of {FAIR}, with its 95 % \
-             interval (Wilson 1927), the median of measured over predicted, and the furthest of all."
-        ),
+    let (chapters, experiments) = (by_chapter(found, total), by_experiment(found));
+    let said = format!(
+        "Of {} that were predicted before they were measured, {} came within a factor of {FAIR} of it and {} within {CLOSE}{}. A \
+         prediction stays when it was wrong. ",
+        plural(total.judged, "value"),
+        quantities::percent(total.fair.share),
+        quantities::percent(total.close.share),
+        independent(found)
+    );
+    let told = |said: &Finding| Block::Paragraph(Text::prose(&finding::text(&said.statement)));
+    let (first, rest) = found.overall.split_at(found.overall.len().min(MOST_CAUSES));
+    let rest = (!rest.is_empty()).then(|| Block::Folded {
+        summary: plural(rest.len(), "more cause").into(),
+        long: true,
+        open: false,
+        blocks: rest.iter().map(told).collect(),
+    });
+    Some(
+        Section::new(Key::of("accuracy"), "How good the predictions were")
+            .say(
+                Text::plain(said)
+                    .and(Text::to(&chapters.key))
+                    .and(" has each chapter, ")
+                    .and(Text::to(&experiments.key))
+                    .and(" each experiment."),
+            )
+            .with_all(first.iter().map(told))
+            .with_all(rest)
+            .with(chapters)
+            .with(Block::Folded {
+                summary: "Each experiment".into(),
+                long: true,
+                open: false,
+                blocks: vec![experiments.into()],
+            }),
     )
-    .columns([
-        Column::words("experiment"),
+}
+
+/// A row for each chapter, each kind of prediction, and the whole run.
+fn by_chapter(found: &Results, total: &Tally) -> Table {
+    let chapters = found.accuracy.chapters.iter();
+    let chapters = chapters.map(|chapter| row(Text::plain(title(&chapter.name)), chapter));
+    let kinds = found.accuracy.by_kind().into_iter();
+    let kinds = kinds.map(|tally| row(Text::plain(&*tally.name), tally));
+    let whole = row(Text::plain("the whole run"), total).weighing(Weight::Sum);
+    table("accuracy-table", "experiments").rows(chapters.chain(kinds).chain([whole]))
+}
+
+/// A row for each experiment.
+fn by_experiment(found: &Results) -> Table {
+    let mut table = table("accuracy-of-each", "experiment");
+    for chapter in &found.accuracy.chapters {
+        let mine = found.accuracy.experiments.iter();
+        let mine = mine.filter(|tally| tally.name.split('/').next() == Some(&*chapter.name));
+        let rows = mine.map(|tally| row(Text::link(&place_of(found, &tally.name), &*tally.name), tally));
+        table = table.group(Group::named(title(&chapter.name)).rows(rows));
+    }
+    table
+}
+
+fn table(key: &str, of: &str) -> Table {
+    let caption = format!(
+        "Predictions against results: the share of points within a factor of {CLOSE} and of {FAIR}, with its 95 % interval \
+         (Wilson 1927), the median of measured over predicted, and the furthest of all."
+    );
+    Table::new(Key::of(key), caption).columns([
+        Column::words(of),
         Column::count("points judged"),
         Column::count("without a prediction").spare(),
         Column::number(format!("within {CLOSE}×"), "%"),
@@ -24,36 +87,7 @@ pub(super) fn of(found: &Results) -> Option<Section> {
         Column::ratio("median factor"),
         Column::ratio("worst factor"),
         Column::words("the worst").spare(),
-    ]);
-    for chapter in &found.accuracy.chapters {
-        let mine = found.accuracy.experiments.iter();
-        let mine = mine.filter(|tally| tally.name.split('/').next() == Some(&*chapter.name));
-        let group = Group::named(title(&chapter.name))
-            .rows(mine.map(|tally| row(Text::link(&place_of(found, &tally.name), &*tally.name), tally)));
-        table = table.group(
-            group.row(row(Text::plain("all of them"), chapter).weighing(crate::report::paper::Weight::Sum)),
-        );
-    }
-    let kinds = found.accuracy.by_kind().into_iter();
-    let kinds =
-        kinds.map(|tally| row(Text::plain(&*tally.name), tally).weighing(crate::report::paper::Weight::Sum));
-    let whole = row(Text::plain("the whole run"), total).weighing(crate::report::paper::Weight::Sum);
-    let said = format!(
-        "Of {} that were predicted before they were measured, {} came within a factor of {FAIR} of it and {} within {CLOSE}{}. A \
-         prediction stays when it was wrong. ",
-        words::plural(total.judged, "value"),
-        quantities::percent(total.fair.share),
-        quantities::percent(total.close.share),
-        independent(found)
-    );
-    let overall = found.overall.iter().map(|said| finding::text(&said.statement));
-    let overall = overall.map(|said| Block::Paragraph(Text::prose(&said)));
-    Some(
-        Section::new(Key::of("accuracy"), "How good the predictions were")
-            .say(Text::plain(said).and(Text::to(&table.key)).and(" has each experiment."))
-            .with_all(overall)
-            .with(table.group(Group::default().rows(kinds.chain([whole])))),
-    )
+    ])
 }
 
 /// How good those were that the run itself had no part in; nothing where these are all or none.

@@ -7,7 +7,7 @@ use crate::report::{quantities, words};
 use crate::results::Results;
 
 /// Of the intervals that are wider than their target so many are named.
-const MOST_MISSED: usize = 20;
+const MOST_MISSED: usize = 8;
 
 /// The section.
 pub(super) fn of(found: &Results) -> Section {

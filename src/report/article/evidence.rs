@@ -2,61 +2,83 @@
 
 use crate::experiment::Check;
 use crate::report::paper::{Block, Column, Key, Row, Sign, Table, Text};
-use crate::report::words;
+use crate::report::words::{self, plural};
 use crate::results::PointResult;
 
-/// A sentence, what does not hold, and every claim; that it is not judged; nothing where nothing is claimed.
-pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
+/// Of what does not hold the paper names so much; the appendix has all.
+const MOST_FAILING: usize = 4;
+
+/// Every claim of some points that was judged.
+fn claims<'run>(
+    points: &'run [&PointResult],
+) -> impl Iterator<Item = (&'run PointResult, &'run Check)> + Clone {
+    points.iter().flat_map(|point| point.evidence.checks().iter().map(move |check| (*point, check)))
+}
+
+/// Every claim that could not be asked for.
+fn unasked<'run>(
+    points: &'run [&PointResult],
+) -> impl Iterator<Item = (&'run PointResult, &'run Check)> + Clone {
+    points.iter().flat_map(|point| point.evidence.unasked().iter().map(move |check| (*point, check)))
+}
+
+/// How much of what is claimed holds, in a sentence; `None` where nothing is claimed.
+pub(super) fn judged(points: &[&PointResult]) -> Option<Text> {
     if let Some(other) = points.iter().find_map(|point| point.evidence.not_judged()) {
-        let said = Text::sign(Sign::NotJudged).and(format!(" The evidence is not judged: {other}."));
-        return vec![Block::Paragraph(said)];
+        return Some(Text::sign(Sign::NotJudged).and(format!(" The evidence is not judged: {other}.")));
     }
-    let claims =
-        points.iter().flat_map(|point| point.evidence.checks().iter().map(move |check| (*point, check)));
-    let (judged, holding) = (claims.clone().count(), claims.clone().filter(|(_, check)| check.holds).count());
-    let unasked =
-        points.iter().flat_map(|point| point.evidence.unasked().iter().map(move |check| (*point, check)));
-    let reason = unasked.clone().next().map(|(_, check)| check.seen.clone());
-    if judged == 0 && reason.is_none() {
+    let (judged, holding) = (claims(points).count(), claims(points).filter(|(_, check)| check.holds).count());
+    let not_asked = unasked(points).next().map(|(_, first)| {
+        let all = plural(unasked(points).count(), "claim");
+        format!(" {all} could not be asked for: {}.", first.seen.trim_end_matches('.'))
+    });
+    let held = (judged > 0).then(|| format!("{holding} of {} hold.", plural(judged, "claim")));
+    let said: String = held.into_iter().chain(not_asked).collect();
+    (!said.is_empty()).then(|| Text::plain(said.trim_start()))
+}
+
+/// What does not hold.
+pub(super) fn failing(points: &[&PointResult]) -> Option<Block> {
+    let failing = || claims(points).filter(|(_, check)| !check.holds);
+    let item = |(point, check): (&PointResult, &Check)| {
+        let label = words::short_label(point, &point.point);
+        Text::sign(Sign::Fails).and(format!(" {label}: {}; seen: {}", check.claim, check.seen))
+    };
+    let more = failing().count().saturating_sub(MOST_FAILING);
+    let more = (more > 0).then(|| Text::plain(format!("and {}.", plural(more, "more claim"))));
+    let items: Vec<Text> = failing().take(MOST_FAILING).map(item).chain(more).collect();
+    (!items.is_empty()).then_some(Block::List(items))
+}
+
+/// Every claim, with what was seen; nothing where nothing is claimed.
+pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
+    let rows: Vec<Row> = claims(points)
+        .chain(unasked(points))
+        .map(|(point, check)| {
+            Row::of([
+                Text::plain(words::short_label(point, &point.point)),
+                Text::plain(&*check.claim),
+                Text::plain(&*check.seen),
+                Text::sign(sign(check)),
+            ])
+        })
+        .collect();
+    if rows.is_empty() {
         return vec![];
     }
     let table = key.within("evidence");
-    let not_asked =
-        reason.map(|reason| format!("{} could not be asked for: {reason}; ", unasked.clone().count()));
-    let said = format!("{holding} of {judged} claims hold; {}", not_asked.unwrap_or_default());
-    let failing: Vec<Text> = claims
-        .clone()
-        .filter(|(_, check)| !check.holds)
-        .map(|(point, check)| {
-            let label = words::short_label(point, &point.point);
-            Text::sign(Sign::Fails).and(format!(" {label}: {}; seen: {}", check.claim, check.seen))
-        })
-        .collect();
-    let rows = claims.chain(unasked).map(|(point, check)| {
-        Row::of([
-            Text::plain(words::short_label(point, &point.point)),
-            Text::plain(&*check.claim),
-            Text::plain(&*check.seen),
-            Text::sign(sign(check)),
-        ])
-    });
     let caption = "Evidence. What was seen is a count or a ratio unless it names a unit.";
     let columns =
         [Column::words("operation"), Column::words("claim"), Column::words("seen"), Column::signs("holds")];
     let all = Table::new(table.clone(), caption).columns(columns).rows(rows);
-    let mut blocks = vec![Block::Paragraph(Text::plain(said).and(Text::to(&table)).and(" has each."))];
-    if !failing.is_empty() {
-        blocks.push(Block::List(failing));
-    }
-    blocks.push(Block::Folded {
+    vec![Block::Folded {
         summary: Text::plain("What shows that the operation was the one named (")
             .and(Text::to(&table))
             .and(")"),
         long: true,
         open: false,
         blocks: vec![Block::Table(all)],
-    });
-    blocks
+    }]
 }
 
 fn sign(check: &Check) -> Sign {

@@ -1,40 +1,90 @@
-//! The section of one experiment: question, method, prediction, results, evidence, analysis, limits.
+//! The section of one experiment. In the paper: question, figure, a few rows, and what they say. In its appendix: method,
+//! prediction, all results, evidence, limits.
 
+use super::main_rows::MainRows;
 use super::places::section_of;
 use super::works::paragraphs;
 use super::{evidence, prediction, results, without};
 use crate::experiment::Finding;
 use crate::quantity::Unit;
 use crate::record::{Excerpt, Method};
+use crate::report::figure::{self, Figures};
 use crate::report::paper::{Block, Figure, Key, Section, Table, Text, Tone};
-use crate::report::{figure, finding, run};
+use crate::report::words::plural;
+use crate::report::{finding, run, summary};
 use crate::results::{PointResult, Results};
+
+/// Of predictions that missed so many are explained in the paper; the appendix has all.
+const MOST_MISSED: usize = 2;
+
+/// What the results say has so many words in the paper, about a third of a page; what goes beyond stands in the appendix.
+const MOST_WORDS: usize = 200;
 
 /// The section of the experiment at this place among all.
 pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
     let key = section_of(place);
     let points: Vec<&PointResult> = found.of_experiment(name).collect();
     let recorded = found.method(name);
-    let question = recorded.as_ref().map_or(UNKNOWN, |method| &method.question);
+    let method = recorded.as_deref();
+    let question = method.map_or(UNKNOWN, |method| &method.question);
+    let tables = results::tables(&points, &key);
+    let few = MainRows::of(found, name);
+    let Figures { main, others } = figure::of_experiment(found, name, &few.points());
+    // The table below it says where the data are.
+    let figure = main.map(|drawn| numbered(name, key.within("figure"), drawn, &[]));
+    let all: Vec<&Key> = tables.iter().map(|(_, table)| &table.key).collect();
+    let others = others
+        .into_iter()
+        .enumerate()
+        .map(|(place, drawn)| numbered(name, key.within(&format!("figure-{}", place + 1)), drawn, &tables));
+    let (said, more_said) = said(found, name);
+    let (missed, more_missed) = missed(found, name);
+    let results = others.map(Block::from).collect();
     Section::new(key.clone(), Text::code(name))
         .with(Block::Question(Text::prose(question)))
-        .under("Method", method(recorded.as_deref(), points.first().copied()))
-        .under("Prediction", prediction::blocks(&points, &key))
-        .under("Results", shown(found, name, &points, &key))
-        .under("Evidence", evidence::blocks(&points, &key))
-        .under("Analysis", analysis(found, name))
-        .under("Limits", recorded.as_deref().map(limits).unwrap_or_default())
+        .with_all(method.map(operation))
+        .with_all(figure.map(Block::from))
+        .with_all(few.table(name, key.within("main"), &all).map(Block::from))
+        .with_all(said)
+        .with_all(missed)
+        .with(standing(found, name, &points))
+        .with_all(evidence::failing(&points))
+        .with(Block::Folded {
+            summary: "Method, prediction, all results, evidence and limits".into(),
+            long: true,
+            open: false,
+            blocks: headed([
+                ("Method", self::method(method, points.first().copied())),
+                ("Prediction", prediction::blocks(&points, &key)),
+                ("Results", shown(found, name, results, tables)),
+                ("What else the results say", more_said),
+                ("Why predictions missed", more_missed),
+                ("Evidence", evidence::blocks(&points, &key)),
+                ("Limits", method.map(limits).unwrap_or_default()),
+            ]),
+        })
+}
+
+/// Parts with their headings; those that are empty have none.
+fn headed<const PARTS: usize>(parts: [(&str, Vec<Block>); PARTS]) -> Vec<Block> {
+    let written = parts.into_iter().filter(|(_, blocks)| !blocks.is_empty());
+    written
+        .flat_map(|(heading, blocks)| std::iter::once(Block::Heading(heading.to_owned())).chain(blocks))
+        .collect()
 }
 
 const UNKNOWN: &str =
     "Neither this program nor the run file describes the method that measured these figures.";
 
+/// What is measured, in a sentence.
+fn operation(method: &Method) -> Block {
+    let is = Text::prose(&format!(" is {}.", method.operation));
+    Block::Paragraph(Text::strong("One operation").and(is))
+}
+
 /// The method that measured, where it is known; and its version, with that of this program where it is another.
 fn method(method: Option<&Method>, first: Option<&PointResult>) -> Vec<Block> {
-    let text = method.into_iter().flat_map(|method| {
-        let operation = Text::prose(&format!(" is {}.", method.operation));
-        std::iter::once(Text::strong("One operation").and(operation)).chain(paragraphs(&method.text))
-    });
+    let text = method.into_iter().flat_map(|method| paragraphs(&method.text));
     let version = first.map(|point| {
         let mut said = format!("Method version {}.", point.method_version);
         if let (Err(other), Some(_)) = (point.method(), method) {
@@ -55,84 +105,105 @@ fn excerpt(timed: &Excerpt) -> Block {
     }
 }
 
-/// Figures, then the tables that they are drawn from, then what has no value.
-fn shown(found: &Results, name: &str, points: &[&PointResult], key: &Key) -> Vec<Block> {
-    let tables = results::tables(points, key);
-    let figures = figures(found, name, key, &tables);
-    let mut blocks = vec![];
-    if !tables.is_empty() {
-        blocks.push(Block::Paragraph(pointer(&tables, &figures)));
-    }
-    blocks.extend(figures.into_iter().map(Block::from));
-    blocks.extend(tables.into_iter().map(|(_, table)| Block::from(table)));
-    let missing = without::items(found, Some(name));
-    if !missing.is_empty() {
-        blocks.push(Block::Paragraph("Without a value:".into()));
-        blocks.push(Block::List(missing));
-    }
-    blocks
-}
-
-/// "Table 3 and Figure 2 show what was found."
-fn pointer(tables: &[(Unit, Table)], figures: &[Figure]) -> Text {
-    let all = |keys: Vec<&Key>| Text::joined(keys.into_iter().map(Text::to), ", ");
-    let of_tables = all(tables.iter().map(|(_, table)| &table.key).collect());
-    if figures.is_empty() {
-        let verb = if tables.len() > 1 { " have" } else { " has" };
-        return of_tables.and(verb).and(" what was found.");
-    }
-    let drawn = all(figures.iter().map(|figure| &figure.key).collect());
-    let verb = if figures.len() > 1 { " show" } else { " shows" };
-    drawn.and(verb).and(" what was found; the figures are in ").and(of_tables).and(".")
-}
-
-fn figures(found: &Results, name: &str, key: &Key, tables: &[(Unit, Table)]) -> Vec<Figure> {
-    let data = |unit: Unit| tables.iter().find(|(of, _)| *of == unit).map(|(_, table)| table.key.clone());
-    let numbered = |(place, drawn): (usize, figure::Figure)| Figure {
-        key: key.within(&format!("figure-{}", place + 1)),
+/// A figure with its number, and where its data are.
+fn numbered(name: &str, key: Key, drawn: figure::Figure, tables: &[(Unit, Table)]) -> Figure {
+    let data = tables.iter().find(|(unit, _)| *unit == drawn.unit).map(|(_, table)| table.key.clone());
+    Figure {
+        key,
         caption: Text::code(name).and(": ").and(drawn.caption),
-        data: data(drawn.unit),
+        data,
         drawing: drawn.svg,
         otherwise: drawn.otherwise,
         spread: drawn.spread,
-    };
-    figure::of_experiment(found, name).into_iter().enumerate().map(numbered).collect()
+    }
 }
 
-/// What the results say, and the lines through the sweeps.
-fn analysis(found: &Results, name: &str) -> Vec<Block> {
-    let (missed, said): (Vec<&Finding>, Vec<&Finding>) =
-        found.findings_of(name).iter().partition(|said| said.is_miss());
-    let approximate = said.iter().any(|said| finding::text(&said.statement).contains('~'));
-    let texts = |said: Vec<&Finding>| -> Vec<Text> {
-        said.into_iter().map(|said| Text::prose(&finding::text(&said.statement))).collect()
+/// The other figures, the tables that all are drawn from, the lines through sweeps, and what has no value.
+fn shown(found: &Results, name: &str, figures: Vec<Block>, tables: Vec<(Unit, Table)>) -> Vec<Block> {
+    let tables = tables.into_iter().map(|(_, table)| Block::from(table));
+    let of_trends = "Least squares in every round, with 95 % intervals over rounds:";
+    figures
+        .into_iter()
+        .chain(tables)
+        .chain(listed(of_trends, trends(found, name)))
+        .chain(listed("Without a value:", without::items(found, name)))
+        .collect()
+}
+
+/// A list below what leads to it; nothing where it is empty.
+fn listed(lead: &str, items: Vec<Text>) -> Vec<Block> {
+    if items.is_empty() { vec![] } else { vec![Block::Paragraph(lead.into()), Block::List(items)] }
+}
+
+/// What the results say: the first of it for the paper, and the rest for the appendix.
+fn said(found: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
+    let mut said: Vec<String> =
+        found.findings_of(name).iter().filter(|said| !said.is_miss()).map(told).collect();
+    let mut words = 0;
+    let first = said.iter().take_while(|said| {
+        let before = words;
+        words += said.split_whitespace().count();
+        before == 0 || words <= MOST_WORDS
+    });
+    let rest = said.split_off(first.count());
+    (sentences(&said), sentences(&rest))
+}
+
+/// A list of sentences, with what a mark in them means.
+fn sentences(said: &[String]) -> Vec<Block> {
+    let approximate = said.iter().any(|said| said.contains('~'));
+    let note = approximate.then(|| Block::Aside(Tone::Faint, finding::APPROXIMATE.into()));
+    let list = (!said.is_empty()).then(|| Block::List(said.iter().map(|said| Text::prose(said)).collect()));
+    list.into_iter().chain(note).collect()
+}
+
+fn told(finding: &Finding) -> String {
+    finding::text(&finding.statement)
+}
+
+/// Why predictions missed: the first few for the paper, and all of them for the appendix where they are more.
+fn missed(found: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
+    let misses = found.findings_of(name).iter().filter(|said| said.is_miss());
+    let all: Vec<Text> = misses.map(|miss| Text::prose(&told(miss))).collect();
+    let few: Vec<Text> = all.iter().take(MOST_MISSED).cloned().collect();
+    let more = all.len() - few.len();
+    let lead = match more {
+        0 => "Predictions that missed by more than a factor of two, and why:".to_owned(),
+        _ => format!(
+            "Predictions that missed by more than a factor of two, and why ({} of {}):",
+            few.len(),
+            all.len()
+        ),
     };
-    let (missed, said) = (texts(missed), texts(said));
-    let trends: Vec<Text> = found
-        .trends
-        .iter()
-        .filter(|trend| trend.experiment == name)
-        .map(|trend| {
-            let (label, text) = (run::trend_label(trend), run::trend(trend));
-            if label.is_empty() { text.into() } else { Text::strong(label).and(format!(": {text}")) }
-        })
-        .collect();
-    let mut blocks = vec![];
-    if !said.is_empty() {
-        blocks.push(Block::List(said));
-        blocks.extend(approximate.then(|| Block::Aside(Tone::Faint, finding::APPROXIMATE.into())));
+    (listed(&lead, few), if more == 0 { vec![] } else { vec![Block::List(all)] })
+}
+
+fn trends(found: &Results, name: &str) -> Vec<Text> {
+    let mine = found.trends.iter().filter(|trend| trend.experiment == name);
+    mine.map(|trend| {
+        let (label, text) = (run::trend_label(trend), run::trend(trend));
+        if label.is_empty() { text.into() } else { Text::strong(label).and(format!(": {text}")) }
+    })
+    .collect()
+}
+
+/// How many points have a figure, why the others have none, and how much of the evidence holds.
+fn standing(found: &Results, name: &str, points: &[&PointResult]) -> Block {
+    let shown = points.iter().filter(|point| summary::is_in_table(point)).count();
+    let mut said = match (shown, points.len()) {
+        (0, all) => Text::plain(format!("None of {} has a value. ", plural(all, "point"))),
+        (shown, all) if shown == all => {
+            Text::plain(format!("All of {} have a value. ", plural(all, "point")))
+        }
+        (shown, all) => Text::plain(format!("{shown} of {} have a value. ", plural(all, "point"))),
+    };
+    if let Some(reasons) = without::reasons(found, name) {
+        said = said.and("Without one: ").and(reasons).and(" ");
     }
-    if !missed.is_empty() {
-        let lead = "Predictions that missed by more than a factor of two, and why:";
-        blocks.push(Block::Paragraph(lead.into()));
-        blocks.push(Block::List(missed));
+    if let Some(evidence) = evidence::judged(points) {
+        said = said.and(evidence);
     }
-    if !trends.is_empty() {
-        blocks
-            .push(Block::Paragraph("Least squares in every round, with 95 % intervals over rounds:".into()));
-        blocks.push(Block::List(trends));
-    }
-    blocks
+    Block::Aside(Tone::Faint, said)
 }
 
 fn limits(method: &Method) -> Vec<Block> {

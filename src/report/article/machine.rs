@@ -1,5 +1,6 @@
 //! The machine, and the second host where there is one: every fact with where it was read.
 
+use super::synopsis_machine;
 use crate::report::description::{self, Row as Fact};
 use crate::report::paper::{Block, Column, Key, Row, Section, Table, Text, Tone, Weight};
 use crate::report::run;
@@ -18,12 +19,17 @@ pub(super) fn of(found: &Results) -> Section {
         open: place == 0,
         blocks: vec![Block::Table(table(place, &part))],
     };
-    let mut section = Section::new(Key::of("machine"), "The machine")
-        .say("Every fact with the file, instruction or call it was read from; what is unknown says why.");
+    let mut section = Section::new(Key::of("machine"), "The machine");
     if let Some(peer) = run::peer(header) {
         section = section.say(peer);
     }
-    section.with_all(parts.map(folded))
+    let lead = "Every fact with the file, instruction or call it was read from; what is unknown says why.";
+    section.with(synopsis_machine::table(found)).with(Block::Folded {
+        summary: "Every fact".into(),
+        long: true,
+        open: false,
+        blocks: std::iter::once(Block::Paragraph(lead.into())).chain(parts.map(folded)).collect(),
+    })
 }
 
 fn table(place: usize, part: &description::Section) -> Table {

@@ -3,7 +3,7 @@
 use super::works::cited;
 use crate::quantity::Unit;
 use crate::report::paper::{Key, Section, Text};
-use crate::report::{quantities, run};
+use crate::report::{figure, quantities, run};
 use crate::results::Results;
 
 /// The second section.
@@ -20,12 +20,13 @@ pub(super) fn of(found: &Results) -> Section {
              baseline, the same work without it runs interleaved in the same trial and is subtracted."
         ))
         .say(estimate())
+        .say(figure::KEY)
         .say(
             Text::plain(
                 "What each operation should cost was written to the run file before it was measured: base hardware plus \
                  software overhead, term by term. How near that came is in ",
             )
-            .and(Text::to(&Key::of("summary")))
+            .and(Text::to(&Key::of(if found.accuracy.total.is_some() { "accuracy" } else { "summary" })))
             .and(format!(
                 ". All randomness comes from the seed {}; the same run file gives this report byte for byte.",
                 settings.seed

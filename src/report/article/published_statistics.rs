@@ -38,10 +38,12 @@ pub(super) fn of(found: &Results) -> Section {
         "The statistics of {} values",
         table.groups.iter().map(|group| group.rows.len()).sum::<usize>()
     );
-    Section::new(Key::of("published-statistics"), "Other statistics")
-        .lettered()
-        .say(method())
-        .with(Block::Folded { summary: summary.into(), long: true, open: false, blocks: vec![table.into()] })
+    Section::new(Key::of("published-statistics"), "Other statistics").lettered().with(Block::Folded {
+        summary: summary.into(),
+        long: true,
+        open: false,
+        blocks: vec![Block::Paragraph(method().into()), table.into()],
+    })
 }
 
 /// What the columns mean.

@@ -1,7 +1,7 @@
 //! Settings, and how to repeat a run.
 
 use crate::experiment::Effort;
-use crate::report::paper::{Column, Key, Row, Section, Table, Text};
+use crate::report::paper::{Block, Column, Key, Row, Section, Table, Text};
 use crate::report::{quantities, words};
 use crate::results::Results;
 
@@ -12,7 +12,12 @@ pub(super) fn of(found: &Results) -> Section {
         .rows(rows(found).into_iter().map(|(name, value)| Row::of([Text::plain(name), Text::plain(value)])));
     Section::new(Key::of("settings"), "Settings and how to repeat this")
         .lettered()
-        .with(table)
+        .with(Block::Folded {
+            summary: "Every setting".into(),
+            long: true,
+            open: false,
+            blocks: vec![table.into()],
+        })
         .say(Text::plain("To repeat it: ").and(Text::code(command(found))))
         .say(Text::prose(
             "All figures, unrounded and with their units, are in the form that `fathom report RUN --format json` gives; the \

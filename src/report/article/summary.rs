@@ -1,7 +1,8 @@
 //! The summary table: one row an operation, from the same records as everything else (R-FIX-65).
 
 use super::places::place_of;
-use crate::report::paper::{Column, Group, Key, Row, Section, Table, Text, Tone};
+use crate::report::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone};
+use crate::report::words::plural;
 use crate::report::{summary, words};
 use crate::results::Results;
 
@@ -26,14 +27,21 @@ pub(super) fn of(found: &Results) -> Section {
     for group in summary::groups(found) {
         table = table.group(rows(found, &group));
     }
-    Section::new(Key::of("summary"), "Summary")
+    let number = table.groups.iter().map(|group| group.rows.len()).sum();
+    Section::new(Key::of("summary"), "Every operation")
+        .lettered()
         .say(
             Text::to(&table.key)
                 .and(" has every operation; points without a value are in ")
                 .and(Text::to(&Key::of("without")))
                 .and("."),
         )
-        .with(table)
+        .with(Block::Folded {
+            summary: plural(number, "operation").into(),
+            long: true,
+            open: false,
+            blocks: vec![table.into()],
+        })
 }
 
 fn rows(found: &Results, group: &summary::Group) -> Group {

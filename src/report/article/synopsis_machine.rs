@@ -16,8 +16,13 @@ const FACTS: &[(&str, &[&str])] = &[
     ("Virtualisation", &["Hypervisor"]),
 ];
 
-/// The machine and the program, as far as they are known.
+/// The machine and the program.
 pub(super) fn machine(found: &Results) -> Section {
+    Section::new(Key::of("synopsis-machine"), "Machine and program").with(table(found))
+}
+
+/// The machine and the program, as far as they are known, in half a page.
+pub(super) fn table(found: &Results) -> Table {
     let (machine, tool) = (&found.run.header.machine, &found.run.header.tool);
     let described = description::sections(machine);
     let of = |(title, names): &(&str, &'static [&str])| -> Vec<Row> {
@@ -29,10 +34,9 @@ pub(super) fn machine(found: &Results) -> Section {
     let program = format!("{} {}, {} build for {}", tool.name, tool.version, tool.build, tool.target);
     let compiler = tool.compiler.clone().map(|compiler| Row::of(["Compiler".to_owned(), compiler]));
     let program = [Row::of(["Program".to_owned(), program])].into_iter().chain(compiler);
-    let table = Table::new(Key::of("synopsis-machine-table"), "What was measured, and by what.")
+    Table::new(Key::of("synopsis-machine-table"), "What was measured, and by what.")
         .columns([Column::words("fact"), Column::words("value, with its unit")])
-        .rows(FACTS.iter().flat_map(of).chain(program));
-    Section::new(Key::of("synopsis-machine"), "Machine and program").with(table)
+        .rows(FACTS.iter().flat_map(of).chain(program))
 }
 
 /// A fact by its part of the description and its name there: "Memory: Size".

@@ -1,6 +1,6 @@
 //! Whether the instrument itself was on trial.
 
-use crate::report::paper::{Key, Section, Text};
+use crate::report::paper::{Block, Key, Section, Text};
 use crate::report::verification;
 use crate::results::Results;
 
@@ -15,7 +15,12 @@ pub(super) fn of(found: &Results) -> Section {
                 verification::sentence(of_build),
                 verification::judged()
             ))
-            .with(verification::table(of_build)),
+            .with(Block::Folded {
+                summary: "Every truth".into(),
+                long: true,
+                open: false,
+                blocks: vec![verification::table(of_build).into()],
+            }),
         None => section.say(Text::prose(
             "This build was not verified on this machine before the run: `fathom verify` sets known truths and measures them.",
         )),

@@ -3,35 +3,80 @@
 use super::places::place_of;
 use crate::report::paper::{Block, Key, Section, Text, Tone};
 use crate::report::summary::{self, Unmeasured};
+use crate::report::words::plural;
 use crate::results::Results;
 
-/// The section.
+/// Of reasons the paper names so many in an experiment's section; the appendix has all.
+const MOST_REASONS: usize = 2;
+
+/// The section: what broke, and all that has no value folded.
 pub(super) fn of(found: &Results) -> Section {
-    let section = Section::new(Key::of("without"), "What has no value");
-    let items = items(found, None);
-    if items.is_empty() {
+    let section = Section::new(Key::of("without"), "What has no value").lettered();
+    let groups = summary::unmeasured(found);
+    if groups.is_empty() {
         return section.say("Every planned point has a value or an upper limit.");
     }
-    section.say("No zero stands for these; each says why.").with(Block::List(items))
-}
-
-/// An item for each reason, of one experiment or of all.
-pub(super) fn items(found: &Results, experiment: Option<&str>) -> Vec<Text> {
-    let groups = summary::unmeasured(found).into_iter();
-    let mine = groups.filter(|group| experiment.is_none_or(|name| group.experiment == name));
-    mine.map(|group| item(found, &group, experiment.is_none())).collect()
-}
-
-fn item(found: &Results, group: &Unmeasured, named: bool) -> Text {
-    let tone = if group.failure { Tone::Bad } else { Tone::Careful };
-    let mut text = Text::toned(tone, group.outcome);
-    if named {
-        text = text.and(" ").and(Text::link(&place_of(found, group.experiment), group.experiment));
-    }
-    let points = match group.points.as_slice() {
-        [one] => format!(": {one}: "),
-        many if named => format!(": {} points: ", many.len()),
-        many => format!(": {} points ({}): ", many.len(), many.join("; ")),
+    let item = |group: &Unmeasured| {
+        let link = Text::link(&place_of(found, group.experiment), group.experiment);
+        outcome(group).and(" ").and(link).and(": ").and(counted(group))
     };
-    text.and(points).and(Text::prose(&group.reason))
+    let broken: Vec<Text> = groups.iter().filter(|group| group.failure).map(item).collect();
+    let section = if broken.is_empty() {
+        section.say("Nothing failed.")
+    } else {
+        section.say("What failed:").with(Block::List(broken))
+    };
+    let number = groups.iter().map(|group| group.points.len()).sum();
+    section.with(Block::Folded {
+        summary: format!("{} without a value, and why", plural(number, "point")).into(),
+        long: true,
+        open: false,
+        blocks: vec![
+            Block::Paragraph("No zero stands for these; each says why.".into()),
+            Block::List(groups.iter().map(item).collect()),
+        ],
+    })
+}
+
+fn outcome(group: &Unmeasured) -> Text {
+    Text::toned(if group.failure { Tone::Bad } else { Tone::Careful }, group.outcome)
+}
+
+/// How many points, and why.
+fn counted(group: &Unmeasured) -> Text {
+    let points = match group.points.as_slice() {
+        [one] => format!("{one}: "),
+        many => format!("{}: ", plural(many.len(), "point")),
+    };
+    Text::plain(points).and(Text::prose(&group.reason))
+}
+
+/// The groups of one experiment.
+fn mine<'run>(found: &'run Results, experiment: &str) -> Vec<Unmeasured<'run>> {
+    summary::unmeasured(found).into_iter().filter(|group| group.experiment == experiment).collect()
+}
+
+/// Why points of an experiment have no value, in a sentence or two; `None` where all have one.
+pub(super) fn reasons(found: &Results, experiment: &str) -> Option<Text> {
+    let groups = mine(found, experiment);
+    let told = groups.iter().take(MOST_REASONS).map(|group| {
+        let number = format!("{} {}, ", plural(group.points.len(), "point"), group.outcome);
+        Text::plain(number).and(Text::prose(group.reason.trim_end_matches('.')))
+    });
+    let rest: usize = groups.iter().skip(MOST_REASONS).map(|group| group.points.len()).sum();
+    let rest = (rest > 0).then(|| Text::plain(format!("{} for other reasons", plural(rest, "point"))));
+    let all: Vec<Text> = told.chain(rest).collect();
+    (!all.is_empty()).then(|| Text::joined(all, "; ").and("."))
+}
+
+/// An item for each reason why points of an experiment have no value, with all their names.
+pub(super) fn items(found: &Results, experiment: &str) -> Vec<Text> {
+    let item = |group: &Unmeasured| {
+        let points = match group.points.as_slice() {
+            [one] => format!(": {one}: "),
+            many => format!(": {} points ({}): ", many.len(), many.join("; ")),
+        };
+        outcome(group).and(points).and(Text::prose(&group.reason))
+    };
+    mine(found, experiment).iter().map(item).collect()
 }

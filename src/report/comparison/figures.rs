@@ -14,7 +14,7 @@ pub(super) fn section(names: [&str; 2], comparison: &Comparison, place: usize) -
     });
     let numbered = |(place, (name, drawn)): (usize, (String, figure::Figure))| Figure {
         key: key.within(&format!("figure-{}", place + 1)),
-        caption: Text::code(name).and(": ").and(drawn.caption),
+        caption: Text::code(name).and(": ").and(drawn.explained()),
         data: Some(data.clone()),
         drawing: drawn.svg,
         otherwise: drawn.otherwise,

@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::drawn::{Figure, quantity};
-use super::mark::{Mark, extent, is_drawn, key, mark};
+use super::mark::{Mark, extent, is_drawn, mark};
 use super::svg::{self, Drawing, SERIES, WIDTH};
 use crate::experiment::{Point, Value};
 use crate::report::{quantities, words};
@@ -80,10 +80,9 @@ fn figure(pairs: &[(&PointResult, &PointResult)], curves: &[Curve]) -> Figure {
     }
     let marks: Vec<&Mark> = places().map(|place| &place.up).collect();
     let caption = format!(
-        "{} against the {} that was found at the same setting. Lines only join neighbours.{}",
+        "{} against the {} that was found at the same setting.",
         quantity(point.unit),
-        words::quantity(partner.unit),
-        key(&marks)
+        words::quantity(partner.unit)
     );
     let name = format!(
         "{}: {} against {}",

@@ -9,7 +9,7 @@ use crate::quantity::Unit;
 use crate::report::{quantities, words};
 use crate::results::TrendResult;
 
-const PLOT_HEIGHT: f64 = 300.0;
+const PLOT_HEIGHT: f64 = 210.0;
 
 /// What a figure shows, however its values are spread.
 pub(super) struct Curves<'a> {
@@ -41,11 +41,42 @@ pub(super) struct Curve<'a> {
     pub(super) trend: Option<&'a TrendResult>,
 }
 
-struct Plot {
-    x: Axis,
-    y: Axis,
-    left: f64,
-    bottom: f64,
+/// Where the values stand.
+pub(super) struct Plot {
+    /// The settings.
+    pub(super) x: Axis,
+    /// The values.
+    pub(super) y: Axis,
+    /// The left edge.
+    pub(super) left: f64,
+    /// The upper edge.
+    pub(super) top: f64,
+    /// The lower edge.
+    pub(super) bottom: f64,
+}
+
+impl Plot {
+    /// The values at the left edge, with a line across at each.
+    pub(super) fn values(&self, drawing: &mut Drawing, unit: Unit) {
+        for tick in self.y.ticks(7) {
+            let y = self.y.place(tick);
+            drawing.line("grid", (self.left, y), (WIDTH - 12.0, y));
+            drawing.text("tick", "end", (self.left - 6.0, y + 4.0), &quantities::tick(unit, tick));
+        }
+        drawing.upright((14.0, f64::midpoint(self.top, self.bottom)), words::quantity(unit));
+    }
+
+    /// The settings at the lower edge.
+    pub(super) fn settings(&self, drawing: &mut Drawing, scale: Scale, named: &str) {
+        for tick in self.x.ticks(10) {
+            let x = self.x.place(tick);
+            drawing.line("axis", (x, self.bottom), (x, self.bottom + 4.0));
+            drawing.text("tick", "middle", (x, self.bottom + 17.0), &setting(scale, tick));
+        }
+        drawing.line("axis", (self.left, self.bottom), (WIDTH - 12.0, self.bottom));
+        let middle = f64::midpoint(self.left, WIDTH - 12.0);
+        drawing.text("name", "middle", (middle, self.bottom + 38.0), named);
+    }
 }
 
 impl Curves<'_> {
@@ -54,7 +85,13 @@ impl Curves<'_> {
         let suited = self.plot(Axis::of_values);
         let otherwise = self.other_plot().map(|plot| self.drawn(&plot));
         let drawn = self.drawn(&suited);
-        Figure { otherwise, ..Figure::of(self.caption(&suited), self.unit, drawn, &suited.y) }
+        let joined = if self.is_fitted() { "" } else { " Lines only join neighbours of a sweep." };
+        let key = key(&self.marks().collect::<Vec<_>>()) + joined;
+        Figure { otherwise, ..Figure::of(self.caption(&suited), self.unit, drawn, &suited.y).keyed(key) }
+    }
+
+    fn is_fitted(&self) -> bool {
+        self.members.iter().any(|curve| curve.trend.is_some())
     }
 
     fn marks(&self) -> impl Iterator<Item = &Mark> {
@@ -92,6 +129,7 @@ impl Curves<'_> {
             x: Axis::of_settings(&settings, left, WIDTH - 12.0),
             y: axis(&values, self.unit, bottom, top),
             left,
+            top,
             bottom,
         }
     }
@@ -99,10 +137,9 @@ impl Curves<'_> {
     fn drawn(&self, plot: &Plot) -> Svg {
         let mut drawing = Drawing::new(plot.bottom + 46.0);
         drawing.legend(plot.left, 0.0, &self.names());
-        self.frame(&mut drawing, plot);
-        for (index, landmark) in self.landmarks(plot).enumerate() {
-            draw_landmark(&mut drawing, plot, index, landmark);
-        }
+        plot.values(&mut drawing, self.unit);
+        plot.settings(&mut drawing, self.scale, &self.named);
+        draw_landmarks(&mut drawing, plot, self.landmarks(plot));
         for (index, curve) in self.members.iter().enumerate() {
             drawing.curve(&curve.name, |drawing| draw(drawing, plot, index, curve));
         }
@@ -116,10 +153,9 @@ impl Curves<'_> {
             "" => format!("{quantity} by {}.", self.named),
             statistic => format!("{statistic} {} by {}.", quantity.to_lowercase(), self.named),
         };
-        caption += &key(&self.marks().collect::<Vec<_>>());
-        let fitted = self.members.iter().any(|curve| curve.trend.is_some());
-        caption +=
-            if fitted { " Lines are least-squares fits." } else { " Lines only join neighbours of a sweep." };
+        if self.is_fitted() {
+            caption += " Lines are least-squares fits.";
+        }
         if self.landmarks(plot).next().is_some() {
             caption += " Dashed lines stand where the machine declares a limit.";
         }
@@ -129,23 +165,6 @@ impl Curves<'_> {
     /// What the machine declares along this setting, as far as the axis reaches.
     fn landmarks(&self, plot: &Plot) -> impl Iterator<Item = &Landmark> {
         self.landmarks.iter().filter(|landmark| plot.x.shows(landmark.at))
-    }
-
-    fn frame(&self, drawing: &mut Drawing, plot: &Plot) {
-        for tick in plot.y.ticks(7) {
-            let y = plot.y.place(tick);
-            drawing.line("grid", (plot.left, y), (WIDTH - 12.0, y));
-            drawing.text("tick", "end", (plot.left - 6.0, y + 4.0), &quantities::tick(self.unit, tick));
-        }
-        for tick in plot.x.ticks(10) {
-            let x = plot.x.place(tick);
-            drawing.line("axis", (x, plot.bottom), (x, plot.bottom + 4.0));
-            drawing.text("tick", "middle", (x, plot.bottom + 17.0), &setting(self.scale, tick));
-        }
-        drawing.line("axis", (plot.left, plot.bottom), (WIDTH - 12.0, plot.bottom));
-        let middle = f64::midpoint(plot.left, WIDTH - 12.0);
-        drawing.text("name", "middle", (middle, plot.bottom + 38.0), &self.named);
-        drawing.upright((14.0, plot.bottom - PLOT_HEIGHT / 2.0), words::quantity(self.unit));
     }
 
     /// For those who do not see the figure: the ends of every curve.
@@ -160,15 +179,24 @@ impl Curves<'_> {
     }
 }
 
-/// A dashed line with its name; names of neighbours stand on two lines, so that they do not meet.
-fn draw_landmark(drawing: &mut Drawing, plot: &Plot, index: usize, landmark: &Landmark) {
-    let x = plot.x.place(landmark.at);
-    let top = plot.bottom - PLOT_HEIGHT;
-    drawing.line("landmark", (x, top), (x, plot.bottom));
-    let (anchor, beside) =
-        if x + svg::width(&landmark.name) > WIDTH { ("end", -4.0) } else { ("start", 4.0) };
-    let y = top + 12.0 + 15.0 * (index % 2) as f64;
-    drawing.text("tick", anchor, (x + beside, y), &landmark.name);
+/// A dashed line for each with its name beside it, on the first line where it meets no other name.
+fn draw_landmarks<'a>(drawing: &mut Drawing, plot: &Plot, landmarks: impl Iterator<Item = &'a Landmark>) {
+    let mut taken: Vec<Vec<(f64, f64)>> = vec![];
+    for landmark in landmarks {
+        let x = plot.x.place(landmark.at);
+        drawing.line("landmark", (x, plot.top), (x, plot.bottom));
+        let width = svg::width(&landmark.name);
+        let (anchor, from, to) =
+            if x + width > WIDTH { ("end", x - width, x - 4.0) } else { ("start", x + 4.0, x + width) };
+        let is_free = |row: &Vec<(f64, f64)>| row.iter().all(|(start, end)| to < *start || *end < from);
+        let row = taken.iter().position(is_free).unwrap_or(taken.len());
+        if row == taken.len() {
+            taken.push(vec![]);
+        }
+        taken[row].push((from, to));
+        let y = plot.top + 12.0 + 15.0 * row as f64;
+        drawing.text("tick", anchor, (if anchor == "end" { to } else { from }, y), &landmark.name);
+    }
 }
 
 /// A setting at the axis: only sizes and times have a unit, and only whole numbers are settings.
@@ -182,7 +210,8 @@ fn setting(scale: Scale, tick: f64) -> String {
     }
 }
 
-fn draw(drawing: &mut Drawing, plot: &Plot, index: usize, curve: &Curve) {
+/// A curve: its line, and its marks with what they say.
+pub(super) fn draw(drawing: &mut Drawing, plot: &Plot, index: usize, curve: &Curve) {
     if let Some(trend) = curve.trend {
         drawing.path(&format!("line l{index}"), &fit(plot, trend));
     } else {

@@ -8,6 +8,8 @@ use crate::quantity::Unit;
 pub(in crate::report) struct Figure {
     /// What is seen, without the number.
     pub caption: String,
+    /// What the marks mean, where the document does not say it once for all figures; may be empty.
+    pub key: String,
     /// The unit of the table that has its numbers.
     pub unit: Unit,
     /// The drawing.
@@ -20,7 +22,16 @@ pub(in crate::report) struct Figure {
 
 impl Figure {
     pub(super) fn of(caption: String, unit: Unit, svg: Svg, axis: &Axis) -> Self {
-        Figure { caption, unit, svg, otherwise: None, spread: axis.spread() }
+        Figure { caption, key: String::new(), unit, svg, otherwise: None, spread: axis.spread() }
+    }
+
+    pub(super) fn keyed(self, key: String) -> Self {
+        Figure { key, ..self }
+    }
+
+    /// What is seen, and what the marks mean.
+    pub fn explained(&self) -> String {
+        format!("{}{}", self.caption, self.key)
     }
 }
 

@@ -52,7 +52,12 @@ pub(super) fn extent<'a>(marks: impl Iterator<Item = &'a Mark>) -> Vec<f64> {
     numbers.collect()
 }
 
-/// What the marks mean, for the end of a caption.
+/// What the marks of any figure may mean, for a document that says it once.
+pub(in crate::report) const KEY: &str = "Bars are 95 % intervals; where none is seen, it is smaller than the mark. Hollow marks are \
+     predictions. Arrows are upper limits of what could not be told from zero. Lines only join neighbours of a sweep, unless they \
+     are said to be fitted.";
+
+/// What the marks of one figure mean, for a document that does not say it elsewhere.
 pub(super) fn key(marks: &[&Mark]) -> String {
     let mut said = " Bars are 95 % intervals; where none is seen, it is smaller than the mark.".to_owned();
     if marks.iter().any(|mark| mark.predicted.is_some()) {

@@ -2,10 +2,9 @@
 
 use super::axis::Axis;
 use super::drawn::{Figure, quantity};
-use super::mark::{Mark, extent, key, mark};
+use super::mark::{Mark, extent, mark};
 use super::svg::{self, Drawing, WIDTH};
-use crate::experiment::Point;
-use crate::report::{quantities, words};
+use crate::report::{alike, quantities, words};
 use crate::results::PointResult;
 
 /// More rows than this make another figure.
@@ -26,9 +25,8 @@ pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
 
 fn figure(points: &[&PointResult]) -> Figure {
     let marks: Vec<Mark> = points.iter().filter_map(|point| mark(point)).collect();
-    let shared = shared(points);
-    let label =
-        |point: &PointResult| svg::shortened(&words::label(point, &differing(point, &shared)), LONGEST);
+    let shared = alike::shared(points);
+    let label = |point: &PointResult| svg::shortened(&alike::differing(point, &shared), LONGEST);
     let labels: Vec<String> = points.iter().map(|point| label(point)).collect();
     let unit = points[0].unit;
     let left = labels.iter().map(|label| svg::width(label)).fold(40.0, f64::max) + 14.0;
@@ -52,33 +50,12 @@ fn figure(points: &[&PointResult]) -> Figure {
     let all = if shared.is_empty() {
         String::new()
     } else {
-        format!(" ({}, all of them)", said(points[0], &shared))
+        format!(" ({}, all of them)", alike::said(points[0], &shared))
     };
-    let caption =
-        format!("{} of each variant{all}.{}", quantity(unit), key(&marks.iter().collect::<Vec<_>>()));
+    let caption = format!("{} of each variant{all}.", quantity(unit));
     let name = format!("{experiment}: {} of each variant", quantity(unit).to_lowercase());
     let description: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
     Figure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &axis)
-}
-
-/// The parameters that are the same in every row: said once below.
-fn shared(points: &[&PointResult]) -> Vec<String> {
-    let names = points[0].point.parameters().map(|(name, _)| name.to_owned());
-    let same = |name: &String| points.iter().all(|point| point.point.get(name) == points[0].point.get(name));
-    names.filter(same).collect()
-}
-
-/// The point without what it shares with the others; a point that shares everything keeps it.
-fn differing(point: &PointResult, shared: &[String]) -> Point {
-    let rest = shared.iter().fold(point.point.clone(), |rest, name| rest.without(name));
-    if rest.parameters().next().is_some() { rest } else { point.point.clone() }
-}
-
-/// What the rows share, in words.
-fn said(point: &PointResult, shared: &[String]) -> String {
-    let others =
-        point.point.parameters().map(|(name, _)| name.to_owned()).filter(|name| !shared.contains(name));
-    words::label(point, &others.fold(point.point.clone(), |rest, name| rest.without(&name)))
 }
 
 fn row(drawing: &mut Drawing, axis: &Axis, (left, y): (f64, f64), mark: &Mark) {

@@ -108,9 +108,15 @@ impl Drawing {
 
     /// The heads of the series in lines below `top`, as far as they fit.
     pub(super) fn legend(&mut self, left: f64, top: f64, names: &[String]) {
-        for (series, (x, y)) in legend_places(left, names).0.into_iter().enumerate() {
+        self.legend_from(0, left, top, names);
+    }
+
+    /// The same of the series from this one on.
+    pub(super) fn legend_from(&mut self, first: usize, left: f64, top: f64, names: &[String]) {
+        for (place, (x, y)) in legend_places(left, names).0.into_iter().enumerate() {
+            let series = first + place;
             self.mark(&format!("s{series}"), series, (x + 5.0, top + y - 4.0));
-            self.text("tick", "start", (x + 15.0, top + y), &names[series]);
+            self.text("tick", "start", (x + 15.0, top + y), &names[place]);
         }
     }
 

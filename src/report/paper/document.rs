@@ -71,7 +71,8 @@ pub enum Block {
     Folded {
         /// What is inside.
         summary: Text,
-        /// Whether it stays folded in print: long lists that nobody reads on paper.
+        /// Whether it is of the appendix: every row, derivation and piece of evidence, which few read and no paper has room for. Its
+        /// tables and figures are counted by themselves.
         long: bool,
         /// Whether it is open at first.
         open: bool,
@@ -115,7 +116,7 @@ pub(super) enum Node<'a> {
     Table(&'a Table),
     /// A figure, before its caption.
     Figure(&'a Figure),
-    /// Blocks that stay folded on paper, before what is in them.
+    /// Blocks of the appendix, before what is in them.
     KeptBack(&'a [Block]),
     /// Running text.
     Text(&'a Text),

@@ -6,6 +6,7 @@ use super::key::Key;
 use super::table::Table;
 use super::text::{Piece, Text};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// What everything in a document is called.
 #[derive(Debug, Default)]
@@ -14,8 +15,8 @@ pub struct Numbers<'a> {
     works: Vec<&'a str>,
     of_works: BTreeMap<&'a str, usize>,
     notes: Vec<&'a Text>,
-    tables: usize,
-    figures: usize,
+    tables: Counter,
+    figures: Counter,
     kept_back: BTreeSet<&'a Key>,
 }
 
@@ -25,9 +26,34 @@ pub(super) enum Place {
     /// `3.2`, `A`; empty before the contents.
     Section(String),
     /// The third table.
-    Table(usize),
+    Table(Number),
     /// The second figure.
-    Figure(usize),
+    Figure(Number),
+}
+
+/// `3`; `A3` of what is in the appendix, which is counted by itself, so that the paper without it has no gaps.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Number {
+    place: usize,
+    in_appendix: bool,
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "{}{}", if self.in_appendix { "A" } else { "" }, self.place)
+    }
+}
+
+/// How many there are so far, in the paper and in its appendix.
+#[derive(Debug, Default)]
+struct Counter([usize; 2]);
+
+impl Counter {
+    fn next(&mut self, in_appendix: bool) -> Number {
+        let count = &mut self.0[usize::from(in_appendix)];
+        *count += 1;
+        Number { place: *count, in_appendix }
+    }
 }
 
 impl Place {
@@ -77,21 +103,23 @@ impl<'a> Numbers<'a> {
             Node::Section(_) => {}
             Node::KeptBack(blocks) => {
                 let mut keep = |node: Node<'a>| {
-                    if let Node::Table(table) = node {
-                        self.kept_back.insert(&table.key);
-                    }
+                    match node {
+                        Node::Table(table) => self.kept_back.insert(&table.key),
+                        Node::Figure(figure) => self.kept_back.insert(&figure.key),
+                        _ => false,
+                    };
                 };
                 for block in blocks {
                     block.walk(&mut keep);
                 }
             }
             Node::Table(table) => {
-                self.tables += 1;
-                self.places.insert(&table.key, Place::Table(self.tables));
+                let number = self.tables.next(self.is_kept_back(&table.key));
+                self.places.insert(&table.key, Place::Table(number));
             }
             Node::Figure(figure) => {
-                self.figures += 1;
-                self.places.insert(&figure.key, Place::Figure(self.figures));
+                let number = self.figures.next(self.is_kept_back(&figure.key));
+                self.places.insert(&figure.key, Place::Figure(number));
             }
             Node::Cell(text) => self.cited(text),
             Node::Text(text) => {
@@ -137,9 +165,14 @@ impl<'a> Numbers<'a> {
         self.notes.iter().position(|known| std::ptr::eq(*known, note)).map(|place| place + 1)
     }
 
-    /// Whether a key leads to a table inside of what stays folded on paper, and is no part of a printed document.
+    /// Whether a key leads to a table or figure of the appendix, which is no part of a printed document.
     pub(super) fn is_kept_back(&self, key: &Key) -> bool {
         self.kept_back.contains(key)
+    }
+
+    /// Whether there is any.
+    pub(super) fn has_appendix(&self) -> bool {
+        !self.kept_back.is_empty()
     }
 
     /// Where a key leads.
@@ -156,10 +189,10 @@ impl<'a> Numbers<'a> {
     }
 
     /// The number behind "Table" or "Figure".
-    pub(super) fn number(&self, key: &Key) -> usize {
+    pub(super) fn number(&self, key: &Key) -> Number {
         match self.places.get(key) {
             Some(Place::Table(number) | Place::Figure(number)) => *number,
-            _ => 0,
+            _ => Number::default(),
         }
     }
 }

@@ -56,7 +56,7 @@ fn drawn(place: usize, picture: &Picture, replication: &Replication) -> Result<(
     }
     let numbered = |(part, drawn): (usize, figure::Figure)| Figure {
         key: Key::of("figure").within(&format!("picture-{place}-{part}")),
-        caption: Text::plain(format!("{} of the report. {}", titled(picture), drawn.caption)),
+        caption: Text::plain(format!("{} of the report. {}", titled(picture), drawn.explained())),
         data: Some(numbers.key.clone()),
         drawing: drawn.svg,
         otherwise: drawn.otherwise,

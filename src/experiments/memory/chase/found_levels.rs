@@ -1,7 +1,9 @@
 //! The levels that a curve of latency shows, beside those that the machine declares.
 
 use super::hierarchy;
-use crate::experiment::{Dimension, Finding, Found, Known, Parameter, Point, Question, Statement, said};
+use crate::experiment::{
+    Dimension, Finding, Found, Known, Level, Parameter, Point, Question, Statement, said,
+};
 use crate::quantity::Unit;
 use crate::statistics::{Crossing, CurvePoint, Interval, Measured, Plateau, plateaus, rise};
 
@@ -139,8 +141,8 @@ impl Shown<'_> {
     }
 }
 
-/// What a curve over sizes shows of the caches, on pages of this name.
-pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Finding> {
+/// The declared caches, with what is published of each and of what lies beyond it.
+pub fn limits_of_caches(known: &Known) -> Vec<Limit> {
     let levels = hierarchy::levels(known);
     let expected =
         |index: usize| Some((levels.get(index)?.latency().value, levels.get(index + 1)?.latency().value));
@@ -150,22 +152,21 @@ pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Fin
         said_by: "declared".to_owned(),
         expected: expected(index),
     };
-    let limits: Vec<Limit> = hierarchy::declared(known.machine).into_iter().enumerate().map(limit).collect();
-    let told = levels_told(&limits, curve, Along::BYTES);
+    hierarchy::declared(known.machine).into_iter().enumerate().map(limit).collect()
+}
+
+/// What a curve over sizes shows of the caches, on pages of this name.
+pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Finding> {
+    let told = levels_told(&limits_of_caches(known), curve, Along::BYTES);
     let told = Statement::joined(told, "; ")?;
     let lead = format!("Found from the curve on {pages} pages: ");
     Some(Finding::of(Question::Caches, said![lead, told, "."]))
 }
 
-/// What a curve, in the order of x, shows of each limit, and which plateaus it has besides.
-pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<Statement> {
-    let found = Shown { curve, plateaus: plateaus(curve) };
-    if found.plateaus.is_empty() {
-        return vec![];
-    }
-    let memory = found.memory_from(limits);
+/// How each limit is matched, in the order of the limits. Where the last one is not, the plateau before memory is that level's.
+fn matches<'found>(found: &'found Shown, limits: &[Limit], memory: Option<f64>) -> Vec<LimitMatch<'found>> {
     let mut claimed: Vec<f64> = vec![];
-    let mut told: Vec<Statement> = vec![];
+    let mut matches = vec![];
     for (index, limit) in limits.iter().enumerate() {
         let mut matched = found.matched(limit, &claimed, memory.unwrap_or(f64::INFINITY));
         let is_last = index + 1 == limits.len();
@@ -178,10 +179,43 @@ pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<
         if let LimitMatch::By(plateau, _) = matched {
             claimed.push(plateau.from);
         }
-        told.push(limit_told(limit, &matched, along));
+        matches.push(matched);
     }
+    matches
+}
+
+/// The levels that a curve, in the order of x, shows: each from where the one before it ends, and what lies beyond the last from
+/// where its plateau begins.
+pub fn levels(limits: &[Limit], curve: &[CurvePoint]) -> Vec<Level> {
+    let found = Shown { curve, plateaus: plateaus(curve) };
+    let memory = found.memory_from(limits);
+    let mut levels: Vec<Level> = vec![];
+    for (limit, matched) in limits.iter().zip(matches(&found, limits, memory)) {
+        if let LimitMatch::By(_, ends) = matched {
+            let from = levels.last().and_then(|before| before.to);
+            levels.push(Level { name: limit.name.clone(), from, to: Some(ends.at.exp2()) });
+        }
+    }
+    let memory = memory.map(|from| Level { name: "memory".to_owned(), from: Some(from.exp2()), to: None });
+    levels.extend(memory);
+    levels
+}
+
+/// What a curve, in the order of x, shows of each limit, and which plateaus it has besides.
+pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<Statement> {
+    let found = Shown { curve, plateaus: plateaus(curve) };
+    if found.plateaus.is_empty() {
+        return vec![];
+    }
+    let memory = found.memory_from(limits);
+    let matches = matches(&found, limits, memory);
+    let claimed = |plateau: &Plateau| {
+        matches.iter().any(|matched| matches!(matched, LimitMatch::By(own, _) if std::ptr::eq(*own, plateau)))
+    };
+    let told = limits.iter().zip(&matches).map(|(limit, matched)| limit_told(limit, matched, along));
+    let mut told: Vec<Statement> = told.collect();
     let is_memory = |plateau: &Plateau| memory.is_some_and(|memory| plateau.from >= memory);
-    let unclaimed = |plateau: &&Plateau| !claimed.contains(&plateau.from) && !is_memory(plateau);
+    let unclaimed = |plateau: &&Plateau| !claimed(plateau) && !is_memory(plateau);
     let besides = found.plateaus.iter().filter(unclaimed);
     told.extend(besides.filter_map(|plateau| {
         let name = "a plateau besides";
@@ -323,6 +357,18 @@ mod tests {
         }
         let said = said(&limits, &steps(&[(15.0, 4.0), (20.0, 35.0)], 26.0));
         assert!(!said.contains("memory"), "{said}");
+    }
+
+    #[test]
+    fn levels_stand_from_the_end_of_the_one_before_to_their_own() {
+        let curve = steps(&[(15.0, 4.0), (20.0, 100.0)], 24.0);
+        let found = levels(&limits(&[15, 20]), &curve);
+        let names: Vec<&str> = found.iter().map(|level| level.name.as_str()).collect();
+        assert_eq!(names, ["L1", "L2", "memory"]);
+        let near = |place: Option<f64>, truth: f64| place.is_some_and(|at| (at.log2() - truth).abs() <= 0.25);
+        assert!(found[0].from.is_none() && near(found[0].to, 15.0), "{found:?}");
+        assert!(near(found[1].from, 15.0) && near(found[1].to, 20.0), "{found:?}");
+        assert!(near(found[2].from, 20.25) && found[2].to.is_none(), "{found:?}");
     }
 
     #[test]

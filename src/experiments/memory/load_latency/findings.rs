@@ -3,7 +3,7 @@
 use super::points::{
     FIXED, NAME, SIZE, STRIDE, WIDE_STRIDE, WITHIN, WITHIN_ROLLED, cycle_point, naive_point,
 };
-use crate::experiment::{Finding, Found, Known, Question, said};
+use crate::experiment::{Finding, Found, Known, Levels, Question, said};
 use crate::experiments::memory::chase::{found_levels, last_cache};
 use crate::experiments::memory::pages::Pages;
 use crate::quantity::declared;
@@ -16,6 +16,17 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let last = last_cache::short_of_declared(known, &huge);
     let found = Pages::ALL.into_iter().filter_map(levels).chain(last);
     found.chain(translation_share(known)).chain(three_versions(known)).collect()
+}
+
+/// The levels of the curve on huge pages, where translation adds least; where none were got, on base pages.
+pub fn levels(known: &Known) -> Option<Levels> {
+    Pages::ALL.into_iter().find_map(|pages| {
+        let of = cycle_point(pages, 0);
+        let curve = found_levels::curve(known, NAME, &of, &SIZE);
+        let levels = found_levels::levels(&found_levels::limits_of_caches(known), &curve);
+        let of = of.without(SIZE.name);
+        (!levels.is_empty()).then_some(Levels { of, along: SIZE.name, levels })
+    })
 }
 
 /// Report 003's three versions of the chase, over the largest array that was visited by all of them.

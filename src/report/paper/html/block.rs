@@ -73,18 +73,18 @@ impl Page<'_> {
     }
 
     fn figure(&mut self, figure: &Figure) {
-        let number = self.numbers.number(&figure.key);
-        self.out.raw("<figure id=\"figure-").number(number).raw("\">\n");
+        let number = &self.numbers.number(&figure.key).to_string();
+        self.out.raw("<figure id=\"figure-").text(number).raw("\">\n");
         self.out
             .raw("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Figure ")
-            .number(number)
+            .text(number)
             .raw("\">");
-        self.out.drawing(&figure.drawing, &number.to_string(), false);
+        self.out.drawing(&figure.drawing, number, false);
         if let Some(otherwise) = &figure.otherwise {
             self.out.raw("<div class=\"otherwise\" data-first=\"").text(figure.spread).raw("\" hidden>");
             self.out.drawing(otherwise, &format!("{number}-otherwise"), false).raw("</div>");
         }
-        self.out.raw("</div>\n<figcaption><b>Figure ").number(number).raw(".</b> ");
+        self.out.raw("</div>\n<figcaption><b>Figure ").text(number).raw(".</b> ");
         self.phrase(&figure.caption);
         if let Some(data) = &figure.data {
             self.out.raw(" Data: ");

@@ -5,6 +5,8 @@
 //! only the script and the style that we wrote run, by their hashes.
 
 mod block;
+#[cfg(test)]
+mod contrast;
 mod policy;
 mod table;
 mod text;
@@ -75,6 +77,12 @@ impl Page<'_> {
         self.out.raw("<h2 id=\"contents-h\">Contents</h2>\n");
         self.entries(&document.sections);
         self.out.raw("</nav>\n");
+        if self.numbers.has_appendix() {
+            self.out.raw(
+                "<p id=\"appendix\">What is folded is the appendix: every fact, row, derivation and piece of evidence. Its tables \
+                 and figures are numbered A1, A2 and so on. It is printed only where it was opened before.</p>\n",
+            );
+        }
     }
 
     fn entries(&mut self, sections: &[Section]) {
@@ -136,8 +144,8 @@ impl Page<'_> {
     fn address(&mut self, key: &super::Key, place: &Place) {
         match place {
             Place::Section(_) => self.out.anchor(key.name()),
-            Place::Table(number) => self.out.raw("table-").number(*number),
-            Place::Figure(number) => self.out.raw("figure-").number(*number),
+            Place::Table(number) => self.out.raw("table-").text(&number.to_string()),
+            Place::Figure(number) => self.out.raw("figure-").text(&number.to_string()),
         };
     }
 }

@@ -1,6 +1,6 @@
 // Comfort only: the page is complete without it. Adds a filter to the summary table and switches to the figures (hide a
-// curve, spread the values the other way), opens what a link points into, and opens before printing what is folded, but for
-// the long derivations and lists of evidence.
+// curve, spread the values the other way, tell the points in words), opens the appendix or what a link points into, and opens before printing what is
+// folded, but for the appendix.
 (function () {
   "use strict";
   var table = document.querySelector("table.searched");
@@ -46,6 +46,8 @@
     var switches = document.createElement("p");
     var other = figure.querySelector(".otherwise");
     var curves = figure.querySelectorAll("svg .curve");
+    // The first drawing's: the other one has the same marks elsewhere.
+    var marks = figure.querySelector("svg").querySelectorAll("g > title");
     var names = [];
     switches.className = "tools switches";
     if (other) {
@@ -68,8 +70,28 @@
         }));
       });
     }
+    if (marks.length) {
+      var list = document.createElement("ul");
+      list.hidden = true;
+      marks.forEach(function (mark) {
+        var item = document.createElement("li");
+        item.textContent = mark.textContent;
+        list.append(item);
+      });
+      switches.append(button("points in words", "false", function (on) { list.hidden = !on; }));
+      figure.append(list);
+    }
     if (switches.childElementCount) { figure.querySelector("figcaption").before(switches); }
   });
+  var appendix = document.getElementById("appendix");
+  if (appendix) {
+    var all = document.createElement("span");
+    all.className = "tools switches";
+    all.append(button("open the appendix", "false", function (on) {
+      document.querySelectorAll("details.long").forEach(function (folded) { folded.open = on; });
+    }));
+    appendix.append(" ", all);
+  }
   function reveal() {
     var target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
     for (var node = target; node; node = node.parentElement) {

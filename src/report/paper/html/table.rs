@@ -4,20 +4,24 @@ use super::Page;
 use crate::report::paper::numbers::TableNotes;
 use crate::report::paper::{Align, Column, Group, Row, Table, Weight};
 
+/// A table of so many rows is printed on one page.
+const FEW: usize = 12;
+
 impl Page<'_> {
     pub(super) fn table(&mut self, table: &Table) {
-        let number = self.numbers.number(&table.key);
+        let number = &self.numbers.number(&table.key).to_string();
         let notes = TableNotes::of(table);
         self.out
             .raw("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Table ")
-            .number(number)
+            .text(number)
             .raw("\">\n");
-        self.out.raw("<table id=\"table-").number(number).raw(match (table.searched, has_numbers(table)) {
+        self.out.raw("<table id=\"table-").text(number).raw(match (table.searched, has_numbers(table)) {
             (true, _) => "\" class=\"figures searched\">\n",
+            (_, true) if rows(table) <= FEW => "\" class=\"figures few\">\n",
             (_, true) => "\" class=\"figures\">\n",
             (_, false) => "\" class=\"facts\">\n",
         });
-        self.out.raw("<caption><b>Table ").number(number).raw(".</b> ");
+        self.out.raw("<caption><b>Table ").text(number).raw(".</b> ");
         self.phrase(&table.caption);
         self.out.raw("</caption>\n<thead><tr>");
         for column in &table.columns {
@@ -33,7 +37,7 @@ impl Page<'_> {
         self.table_notes(&notes, number);
     }
 
-    fn group(&mut self, group: &Group, table: &Table, notes: &TableNotes, number: usize) {
+    fn group(&mut self, group: &Group, table: &Table, notes: &TableNotes, number: &str) {
         self.out.raw("<tbody>\n");
         if !group.head.is_empty() {
             self.out
@@ -49,7 +53,7 @@ impl Page<'_> {
         self.out.raw("</tbody>\n");
     }
 
-    fn row(&mut self, row: &Row, table: &Table, notes: &TableNotes, number: usize) {
+    fn row(&mut self, row: &Row, table: &Table, notes: &TableNotes, number: &str) {
         self.out.raw(match row.weight {
             Weight::Usual => "<tr>",
             Weight::Sum => "<tr class=\"sum\">",
@@ -64,14 +68,14 @@ impl Page<'_> {
         self.out.raw("</tr>\n");
     }
 
-    fn table_notes(&mut self, notes: &TableNotes, number: usize) {
+    fn table_notes(&mut self, notes: &TableNotes, number: &str) {
         let mut any = false;
         for (letter, note) in notes.all() {
             self.out.raw(if any { "" } else { "<ol class=\"notes\">\n" });
             any = true;
             self.out
                 .raw("<li id=\"tablenote-")
-                .number(number)
+                .text(number)
                 .raw("-")
                 .text(&letter)
                 .raw("\"><sup>")
@@ -82,6 +86,10 @@ impl Page<'_> {
         }
         self.out.raw(if any { "</ol>\n" } else { "" });
     }
+}
+
+fn rows(table: &Table) -> usize {
+    table.groups.iter().map(|group| group.rows.len()).sum()
 }
 
 fn has_numbers(table: &Table) -> bool {

@@ -19,12 +19,12 @@ impl Page<'_> {
     }
 
     /// A cell: its notes stand under the table.
-    pub(super) fn cell(&mut self, text: &Text, notes: &TableNotes, table: usize) {
+    pub(super) fn cell(&mut self, text: &Text, notes: &TableNotes, table: &str) {
         for piece in text.pieces() {
             match piece {
                 Piece::Note(note) => {
                     let letter = notes.letter(note);
-                    self.out.raw("<sup><a href=\"#tablenote-").number(table).raw("-").text(&letter);
+                    self.out.raw("<sup><a href=\"#tablenote-").text(table).raw("-").text(&letter);
                     self.out.raw("\">").text(&letter).raw("</a></sup>");
                 }
                 piece => {

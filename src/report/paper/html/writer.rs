@@ -59,7 +59,7 @@ impl Writer {
     pub fn drawing(&mut self, drawing: &Svg, mark: &str, hidden: bool) -> &mut Self {
         let (width, height) = drawing.size();
         let _ = write!(self.0, r#"<svg class="figure" role="img" viewBox="0 0 {width:.0} {height:.0}""#);
-        let _ = write!(self.0, r#" aria-labelledby="fig{mark}-n fig{mark}-d""#);
+        let _ = write!(self.0, r#" aria-labelledby="fig{mark}-n" aria-describedby="fig{mark}-d""#);
         self.0.push_str(if hidden { " hidden>" } else { ">" });
         let _ = write!(self.0, r#"<title id="fig{mark}-n">"#);
         self.text(&drawing.name).raw("</title>");
