@@ -91,7 +91,7 @@ fn what_stands_in_the_way_is_told_in_words() {
             &[("ssh", LOCALLY), ("mktemp", "echo no room; exit 1")],
             "no folder into which this program could be copied (no room)",
         ),
-        (&[("ssh", LOCALLY), ("sha256sum", "echo 0000")], "did not arrive whole"),
+        (&[("ssh", LOCALLY), ("sha256sum", "echo 0000")], "is incomplete"),
     ];
     for (scripts, words) in cases {
         let folder = tempfile::tempdir().unwrap();

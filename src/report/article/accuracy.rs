@@ -12,7 +12,7 @@ pub(super) fn of(found: &Results) -> Option<Section> {
         Key::of("accuracy-table"),
         format!(
             "Predictions against results: the share of points within a factor of {CLOSE} and of {FAIR}, with its 95 % \
-             interval (Wilson 1927), the median of measured over predicted, and the furthest of all."
+             interval (Wilson 1927), the median of measured over predicted, and the worst prediction."
         ),
     )
     .columns([
@@ -39,8 +39,8 @@ pub(super) fn of(found: &Results) -> Option<Section> {
         kinds.map(|tally| row(Text::plain(&*tally.name), tally).weighing(crate::report::paper::Weight::Sum));
     let whole = row(Text::plain("the whole run"), total).weighing(crate::report::paper::Weight::Sum);
     let said = format!(
-        "Of {} that were predicted before they were measured, {} came within a factor of {FAIR} of it and {} within {CLOSE}{}. A \
-         prediction stays when it was wrong. ",
+        "{} were predicted before they were measured: {} came within a factor of {FAIR} of the prediction and {} \
+         within {CLOSE}{}. Wrong predictions are kept. ",
         words::plural(total.judged, "value"),
         quantities::percent(total.fair.share),
         quantities::percent(total.close.share),
@@ -50,7 +50,7 @@ pub(super) fn of(found: &Results) -> Option<Section> {
     let overall = overall.map(|said| Block::Paragraph(Text::prose(&said)));
     Some(
         Section::new(Key::of("accuracy"), "How good the predictions were")
-            .say(Text::plain(said).and(Text::to(&table.key)).and(" has each experiment."))
+            .say(Text::plain(said).and(Text::to(&table.key)).and(" lists each experiment."))
             .with_all(overall)
             .with(table.group(Group::default().rows(kinds.chain([whole])))),
     )
@@ -60,7 +60,7 @@ pub(super) fn of(found: &Results) -> Option<Section> {
 fn independent(found: &Results) -> String {
     found.accuracy.by_kind().first().map_or(String::new(), |tally| {
         format!(
-            "; of the {} that stand on nothing measured in the same run, {} came within a factor of {FAIR}",
+            "; of the {} whose predictions use no measurement of the same run, {} came within a factor of {FAIR}",
             tally.judged,
             quantities::percent(tally.fair.share)
         )

@@ -22,14 +22,14 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
     }
     let table = key.within("evidence");
     let not_asked =
-        reason.map(|reason| format!("{} could not be asked for: {reason}; ", unasked.clone().count()));
+        reason.map(|reason| format!("{} could not be checked: {reason}; ", unasked.clone().count()));
     let said = format!("{holding} of {judged} claims hold; {}", not_asked.unwrap_or_default());
     let failing: Vec<Text> = claims
         .clone()
         .filter(|(_, check)| !check.holds)
         .map(|(point, check)| {
             let label = words::short_label(point, &point.point);
-            Text::sign(Sign::Fails).and(format!(" {label}: {}; seen: {}", check.claim, check.seen))
+            Text::sign(Sign::Fails).and(format!(" {label}: {}; observed: {}", check.claim, check.seen))
         })
         .collect();
     let rows = claims.chain(unasked).map(|(point, check)| {
@@ -40,7 +40,7 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
             Text::sign(sign(check)),
         ])
     });
-    let caption = "Evidence. What was seen is a count or a ratio unless it names a unit.";
+    let caption = "Evidence. An observed value is a count or a ratio unless it has a unit.";
     let columns =
         [Column::words("operation"), Column::words("claim"), Column::words("seen"), Column::signs("holds")];
     let all = Table::new(table.clone(), caption).columns(columns).rows(rows);
@@ -49,7 +49,7 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
         blocks.push(Block::List(failing));
     }
     blocks.push(Block::Folded {
-        summary: Text::plain("What shows that the operation was the one named (")
+        summary: Text::plain("What shows that the operation measured was the one named (")
             .and(Text::to(&table))
             .and(")"),
         long: true,

@@ -19,7 +19,7 @@ pub(super) fn of(found: &Results) -> Section {
         blocks: vec![Block::Table(table(place, &part))],
     };
     let mut section = Section::new(Key::of("machine"), "The machine")
-        .say("Every fact with the file, instruction or call it was read from; what is unknown says why.");
+        .say("Every fact, with the file, instruction or call it was read from; where a fact is unknown, the reason.");
     if let Some(peer) = run::peer(header) {
         section = section.say(peer);
     }

@@ -39,7 +39,7 @@ fn keys(found: &Results) -> Vec<(String, Text)> {
         (
             format!("{values} of {}", quantities::count(points.len())),
             Text::plain(format!(
-                "points have a value; {below} below resolution, {skipped} skipped, {} failed (",
+                "points have a value; {below} are below resolution, {skipped} skipped, {} failed (",
                 found.failures()
             ))
             .and(Text::to(&Key::of("without")))
@@ -60,9 +60,9 @@ fn evidence(points: &[PointResult]) -> (String, Text) {
         points.iter().filter(|point| !point.evidence.checks().is_empty()).collect();
     let holding = judged.iter().filter(|point| point.evidence_holds()).count();
     let not_judged = points.iter().filter(|point| point.evidence.not_judged().is_some()).count();
-    let mut meaning = "points with evidence: all of it holds, the operation was the one named".to_owned();
+    let mut meaning = "points whose evidence all holds: the operation measured was the one named".to_owned();
     if not_judged > 0 {
-        meaning += &format!("; that of {not_judged} more is not judged");
+        meaning += &format!("; the evidence of {not_judged} more is not judged");
     }
     (format!("{holding} of {}", judged.len()), meaning.into())
 }
@@ -70,7 +70,7 @@ fn evidence(points: &[PointResult]) -> (String, Text) {
 fn predictions(found: &Results) -> Option<(String, Text)> {
     let total = found.accuracy.total.as_ref()?;
     let meaning = format!(
-        "of {} within a factor of {FAIR} of what was predicted before measuring (",
+        "of {} are within a factor of {FAIR} of the prediction made before measuring (",
         plural(total.judged, "value")
     );
     let meaning = Text::plain(meaning).and(Text::to(&Key::of("accuracy"))).and(")");

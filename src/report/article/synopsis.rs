@@ -40,7 +40,7 @@ fn overview(found: &Results) -> Text {
         vec![run::ending(found), run::clock(&found.run.header.clock), Precision::of(found).sentence()];
     if let Some(total) = &found.accuracy.total {
         said.push(format!(
-            "{} of {} came within a factor of {FAIR} of what was predicted before.",
+            "{} of {} came within a factor of {FAIR} of the prediction made before measuring.",
             quantities::percent(total.fair.share),
             words::plural(total.judged, "predicted value")
         ));
@@ -52,7 +52,7 @@ fn overview(found: &Results) -> Text {
 fn table(found: &Results, name: &dyn Fn(&str) -> Text) -> Table {
     let mut table = Table::new(
         Key::of("synopsis-table"),
-        "Medians over trials; half of the 95 % interval as a share of the median; what was predicted.",
+        "Medians over trials, half the 95 % interval as a share of the median, and the prediction.",
     )
     .columns([
         Column::words("experiment"),
@@ -115,12 +115,11 @@ fn of_point(name: Text, words: &str, point: &PointResult) -> Row {
 /// Why a figure is not to be trusted as it stands.
 fn doubt(point: &PointResult) -> Vec<String> {
     let fails = point.evidence.checks().iter().find(|check| !check.holds);
-    let evidence = fails.map(|check| {
-        format!("In doubt: it should hold that {}; what was seen: {}.", check.claim, check.seen)
-    });
+    let evidence =
+        fails.map(|check| format!("Doubtful. Expected: {}; observed: {}.", check.claim, check.seen));
     let not_judged = point.evidence.not_judged().map(|other| format!("Its evidence is not judged: {other}."));
     let has_interval = point.outcome.observed().is_some_and(|found| found.interval.is_some());
-    let interval = (!has_interval).then(|| "Fewer than six trials: no interval.".to_owned());
+    let interval = (!has_interval).then(|| "No interval: fewer than six trials.".to_owned());
     let modes = (point.modes.len() > 1).then(|| "Has more than one mode.".to_owned());
     evidence.into_iter().chain(not_judged).chain(interval).chain(modes).collect()
 }
@@ -155,7 +154,7 @@ fn doubts(found: &Results) -> Option<Block> {
     (doubtful + failed > 0).then(|| {
         Block::Paragraph(
             format!(
-                "Of all figures of the run, the evidence of {} does not hold, and {} failed.",
+                "In the whole run, the evidence of {} fails, and {} failed.",
                 words::plural(doubtful, "point"),
                 words::plural(failed, "point")
             )

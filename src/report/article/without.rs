@@ -12,7 +12,7 @@ pub(super) fn of(found: &Results) -> Section {
     if items.is_empty() {
         return section.say("Every planned point has a value or an upper limit.");
     }
-    section.say("No zero stands for these; each says why.").with(Block::List(items))
+    section.say("Points without a value, each with the reason.").with(Block::List(items))
 }
 
 /// An item for each reason, of one experiment or of all.

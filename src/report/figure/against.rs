@@ -80,7 +80,7 @@ fn figure(pairs: &[(&PointResult, &PointResult)], curves: &[Curve]) -> Figure {
     }
     let marks: Vec<&Mark> = places().map(|place| &place.up).collect();
     let caption = format!(
-        "{} against the {} that was found at the same setting. Lines only join neighbours.{}",
+        "{} against the {} at the same setting. Lines only join neighbouring points.{}",
         quantity(point.unit),
         words::quantity(partner.unit),
         key(&marks)

@@ -118,10 +118,13 @@ impl Curves<'_> {
         };
         caption += &key(&self.marks().collect::<Vec<_>>());
         let fitted = self.members.iter().any(|curve| curve.trend.is_some());
-        caption +=
-            if fitted { " Lines are least-squares fits." } else { " Lines only join neighbours of a sweep." };
+        caption += if fitted {
+            " Lines are least-squares fits."
+        } else {
+            " Lines only join neighbouring points of a sweep."
+        };
         if self.landmarks(plot).next().is_some() {
-            caption += " Dashed lines stand where the machine declares a limit.";
+            caption += " Dashed lines mark limits that the machine declares.";
         }
         caption
     }

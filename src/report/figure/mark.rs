@@ -54,12 +54,14 @@ pub(super) fn extent<'a>(marks: impl Iterator<Item = &'a Mark>) -> Vec<f64> {
 
 /// What the marks mean, for the end of a caption.
 pub(super) fn key(marks: &[&Mark]) -> String {
-    let mut said = " Bars are 95 % intervals; where none is seen, it is smaller than the mark.".to_owned();
+    let mut said =
+        " Bars are 95 % intervals; where no bar is visible, the interval is smaller than the mark."
+            .to_owned();
     if marks.iter().any(|mark| mark.predicted.is_some()) {
         said += " Hollow marks are predictions.";
     }
     if marks.iter().any(|mark| mark.limit) {
-        said += " Arrows are upper limits of what could not be told from zero.";
+        said += " Arrows are upper limits of values below resolution.";
     }
     said
 }
