@@ -140,7 +140,7 @@ fn show(asked: &cli::Report, style: Style) -> Result<()> {
     let report = if Replication::is_at(&path) {
         references::refuse(&asked.beside)?;
         if !experiments.is_empty() {
-            bail!("{} is a replication, whose table is told as a whole", path.display());
+            bail!("{} is a replication, which is only shown as a whole", path.display());
         }
         replicate::show(&path, asked.format, style)?
     } else {
@@ -154,7 +154,7 @@ fn named(what: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<String>)> {
     let is_path = |name: &&PathBuf| name.is_file() || name.is_absolute() || name.extension().is_some();
     let (files, experiments): (Vec<&PathBuf>, Vec<&PathBuf>) = what.iter().partition(is_path);
     if files.len() > 1 {
-        bail!("a report is of one run file: `fathom compare` sets several beside each other");
+        bail!("a report shows one run file: `fathom compare` compares several");
     }
     let experiments =
         experiments.into_iter().map(|name| name.to_string_lossy().into_owned()).collect::<Vec<_>>();
@@ -167,7 +167,10 @@ fn shown(path: &Path, experiments: &[String], asked: &cli::Report, style: Style)
     let machines = references::called(&asked.beside)?;
     let run = Run::read(path)?;
     if run.torn {
-        eprintln!("note: the last line of {} is torn, as after a kill, and left out", path.display());
+        eprintln!(
+            "note: the last line of {} is incomplete, as after a kill, and is left out",
+            path.display()
+        );
     }
     let mut results = Results::of(&run);
     if !experiments.is_empty() {

@@ -138,7 +138,7 @@ fn damaged_and_foreign_files_are_told_apart_in_words() {
     };
     assert!(complaint("").contains("empty"));
     assert!(complaint("{\"line\":\"header\",\"schema\":99}\n").contains("newer"));
-    assert!(complaint("not json\n").contains("no run file of fathom"));
+    assert!(complaint("not json\n").contains("not a run file of fathom"));
     let missing = fathom().args(["report", "/no/such/file"]).assert().code(2).get_output().clone();
     assert!(text(&missing.stderr).contains("/no/such/file"));
 }
@@ -248,7 +248,7 @@ fn a_published_machine_is_a_side_of_a_comparison() {
     };
     for form in ["text", "html", "markdown", "latex"] {
         let shown = text(&compared("000", form).success().get_output().stdout);
-        assert!(shown.contains("74.2") && shown.contains("no verdicts"), "{form}: {shown}");
+        assert!(shown.contains("74.2") && shown.contains("not verdicts"), "{form}: {shown}");
     }
     let json: serde_json::Value =
         serde_json::from_slice(&compared("000", "json").success().get_output().stdout).unwrap();
@@ -275,7 +275,7 @@ fn a_dry_run_prints_the_plan_measures_nothing_and_forecasts_from_a_stored_run() 
     };
     let unknown = dry(&[]);
     assert!(unknown.contains("cpu/system_call") && unknown.contains("never fewer than 6"), "{unknown}");
-    assert!(unknown.contains("the pilot round will tell"), "{unknown}");
+    assert!(unknown.contains("there is no forecast"), "{unknown}");
     let runs = data.path().join("fathom/runs");
     assert!(!runs.exists(), "nothing is left behind");
     std::fs::create_dir_all(&runs).unwrap();
@@ -284,7 +284,7 @@ fn a_dry_run_prints_the_plan_measures_nothing_and_forecasts_from_a_stored_run() 
     assert!(known.contains("A run of 1 min") && known.contains("8 trials each, done after"), "{known}");
     assert!(!known.contains("left out,"), "{known}");
     let short = dry(&["--budget", "500ms"]);
-    assert!(short.contains("left out, they cost") && short.contains("--budget "), "{short}");
+    assert!(short.contains("left out, which would take") && short.contains("--budget "), "{short}");
     fathom().args(["run", "--dry-run", "--resume", "x"]).assert().code(2);
 }
 

@@ -356,9 +356,7 @@ fn every_form_tells_the_doubt_of_every_doubtful_figure() {
             assert!(words(told).len() > 7 && form.contains(&words(told)), "{}: {told}", row.figure.id());
         }
     }
-    for mark in
-        ["8.19 ns (b)", "The ratio is formed with the corrected figure.", "No ratio is formed with it."]
-    {
+    for mark in ["8.19 ns (b)", "The ratio uses the corrected figure.", "No ratio is given."] {
         assert!(forms[0].contains(mark), "{mark}:\n{}", forms[0]);
     }
 }

@@ -314,7 +314,7 @@ fn what_is_not_over_a_network_is_a_usage_error() {
     let folder = tempfile::tempdir().unwrap();
     for (remote, word) in [
         (folder.path().display().to_string(), "no network file system"),
-        ("ftp://host/x".to_owned(), "is not spoken here"),
+        ("ftp://host/x".to_owned(), "is not supported"),
         ("smb://ann:secret@host/share/x".to_owned(), "FATHOM_REMOTE_PASSWORD"),
     ] {
         let output = command(folder.path(), &remote, &[]).output().unwrap();

@@ -68,13 +68,17 @@ fn none_is_told_only_where_all_trials_could_read_it() {
 #[test]
 fn every_form_says_what_was_not_read() {
     let [screen, terminal, page] = told(&without(&[], |_| true));
-    assert!(!screen.contains("Not read") && !terminal.contains("not known") && !page.contains("not known"));
+    assert!(
+        !screen.contains("Not read")
+            && !terminal.contains("is unknown: the counter")
+            && !page.contains("is unknown: the counter")
+    );
     let [screen, terminal, page] = told(&without(&[STEAL, THROTTLING].concat(), |_| true));
     assert!(screen.contains("Not read: steal, throttling."), "{screen}");
     for text in [&terminal, &page] {
-        assert!(text.contains("Whether the hypervisor took CPU time (steal) is not known"), "{text}");
-        assert!(text.contains("Whether a CPU quota held the process back is not known"), "{text}");
-        assert!(text.contains("what the hypervisor took could not be read"), "{text}");
+        assert!(text.contains("Whether the hypervisor took CPU time (steal) is unknown"), "{text}");
+        assert!(text.contains("Whether a CPU quota throttled the process is unknown"), "{text}");
+        assert!(text.contains("how much time the hypervisor took could not be read"), "{text}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The instrument on trial, as users put it there: what rigs say, and how the program ends by it.
+//! Verification of the instrument, as users put it there: what rigs say, and how the program ends by it.
 
 mod described;
 mod sessions;
@@ -165,7 +165,7 @@ fn a_report_has_the_truths_of_its_build_or_says_that_there_are_none() {
     let told =
         |run: &fathom::record::Run, form| render(&RunReport::of(&Results::of(run)), form, Style::default());
     assert!(told(&run, Form::Markdown).contains("This build was not verified on this machine"));
-    assert!(told(&run, Form::Text).contains("no, not this build on this machine"));
+    assert!(told(&run, Form::Text).contains("no; `fathom verify`"));
     let truths = vec![truth(Right), truth(Inconclusive)];
     let at = "2026-02-03T04:05:06Z".to_owned();
     let found = Verification::of(at, 30.0, run.header.tool.clone(), &run.header.machine, truths);

@@ -7,7 +7,7 @@ use crate::cli;
 use crate::comparison::{Margins, ReducedRun, Side};
 use crate::plan;
 use crate::record::{Header, Interleaved, Run, store};
-use crate::report::{self, ComparisonReport, Style};
+use crate::report::{self, ComparisonReport, ProgressForm, Style};
 use crate::results::Results;
 use crate::run::{self, Alternation, Arrangement, Campaign, Options, Variation};
 use anyhow::Result;
@@ -22,7 +22,7 @@ const MARGIN: f64 = 0.01;
 pub(super) fn ab(asked: &cli::Ab, style: Style) -> Result<ExitCode> {
     plan::select(&asked.experiments)?;
     let arrangements = [Arrangement::of(&asked.a)?, Arrangement::of(&asked.b)?];
-    let _lock = lock::take(asked.alongside)?;
+    let _lock = lock::take(asked.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
     let (headers, paths) = prepared(asked, &arrangements)?;
     let [first, second] = headers;

@@ -18,7 +18,7 @@ pub(super) fn compare(asked: &cli::Compare, style: Style) -> Result<()> {
         return with_published(&machines, asked, &margins, style);
     }
     if let Some(later) = asked.sides[1..].iter().find(|side| published(side).is_some()) {
-        bail!("{later} is a published machine, no run file: name it first, and the runs behind it");
+        bail!("{later} is a published machine, not a run file: name it first, and the runs after it");
     }
     let paths: Vec<Vec<PathBuf>> = asked.sides.iter().map(|side| files(side)).collect::<Result<_>>()?;
     let sides = paths.iter().zip(&asked.sides).map(|(paths, name)| side(name, paths));
@@ -109,9 +109,7 @@ fn ensure_built_to_measure<'a>(
     let (name, because) = REFUSED[0];
     match debug {
         Some((side, _)) if !accepted.iter().any(|accepted| accepted == name) => {
-            bail!(
-                "{side} was measured by a build for debugging: {because}; `--accept {name}` compares it all the same"
-            )
+            bail!("{side} was measured by a debug build: {because}; `--accept {name}` compares it anyway")
         }
         _ => Ok(()),
     }

@@ -30,7 +30,7 @@ fn one(asked: &cli::Export, format: Format) -> Result<()> {
     let path = match asked.runs.as_slice() {
         [] => latest()?,
         [path] => path.clone(),
-        _ => bail!("this format is of one run; `--points` takes many"),
+        _ => bail!("this format takes one run; `--points` takes many"),
     };
     let run = Run::read(&path)?;
     let text = export::render_run(&Results::of(&run), format);

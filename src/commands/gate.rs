@@ -10,7 +10,7 @@ use crate::comparison::{Comparison, Decision, Margins, ReducedRun, Row, Side, de
 use crate::experiment::Point;
 use crate::experiments;
 use crate::record::{Header, Run, store};
-use crate::report::{self, ComparisonReport, Form, GateReport, Style};
+use crate::report::{self, ComparisonReport, Form, GateReport, ProgressForm, Style};
 use crate::run::{self, Campaign, Options};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
@@ -69,7 +69,7 @@ fn compared(baseline: &Side, candidate: &Side, margins: &Margins, asked: &cli::G
 /// Measures, then measures the suspects again: their verdict is of the confirmations alone, for a suspect was chosen because its
 /// first figure was bad.
 fn measured(asked: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Comparison, Side)> {
-    let _lock = lock::take(asked.alongside)?;
+    let _lock = lock::take(asked.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
     let first = baseline.runs.first().context("the baseline has no run")?;
     let options = options(asked, &first.header)?;
@@ -135,7 +135,7 @@ fn campaign(options: &Options, output: Option<&Path>) -> Result<(Run, PathBuf)> 
     live.finish();
     measured.with_context(|| format!("the run in {} has stopped", path.display()))?;
     if run::interrupted() {
-        bail!("interrupted: nothing is decided; what was measured is in {}", path.display());
+        bail!("interrupted before a decision; what was measured is in {}", path.display());
     }
     Ok((campaign.into_run(), path))
 }

@@ -33,7 +33,10 @@ pub(super) fn history(asked: &cli::History, style: Style) -> Result<()> {
     };
     let histories: Vec<History> = all.into_iter().filter(wanted).collect();
     if histories.is_empty() && !asked.experiments.is_empty() {
-        bail!("no run has a value that is asked for{}", if asked.changed { " and has changed" } else { "" });
+        bail!(
+            "no run has a value for the points asked for{}",
+            if asked.changed { " and has changed" } else { "" }
+        );
     }
     print(&report::render_facts(
         &StoredRuns { names: &names, runs: &runs, histories: &histories },

@@ -1,13 +1,15 @@
 //! Keeping others from measuring meanwhile.
 
+use crate::report::{ProgressForm, Telling};
 use crate::run::MeasuringLock;
 use anyhow::Result;
 
-/// The lock, unless it is waived; what a stranger holds of it is told.
-pub(super) fn take(alongside: bool) -> Result<Option<MeasuringLock>> {
+/// The lock, unless it is waived; what a stranger holds of it is told in this form.
+pub(super) fn take(alongside: bool, form: ProgressForm) -> Result<Option<MeasuringLock>> {
     let lock = if alongside { None } else { Some(MeasuringLock::take()?) };
+    let telling = Telling::of(form);
     for stranger in lock.iter().flat_map(|lock| &lock.strangers) {
-        eprintln!("note: {stranger}");
+        telling.note(stranger);
     }
     Ok(lock)
 }

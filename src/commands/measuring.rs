@@ -26,7 +26,7 @@ pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
         // A name that has the time is of this run alone, and looked at when the time is known.
         page::ensure_place(&output(asked, pattern, "")?)?;
     }
-    let _lock = lock::take(asked.alongside)?;
+    let _lock = lock::take(asked.alongside, asked.progress)?;
     run::catch_signals()?;
     let (mut campaign, path) = match &asked.resume {
         Some(path) => (take_up(asked, path)?, path.clone()),
@@ -43,8 +43,8 @@ pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     let results = Results::of(&run);
     let report = RunReport::of(&results);
     // Thousands of run files of a fleet are read by programs.
-    let page = run.header.settings.set.is_none().then(|| page_of(&report, &path, style)).flatten();
-    let kept = asked.save_baseline.as_deref().and_then(|name| kept_as(name, &path, &run.header));
+    let page = run.header.settings.set.is_none().then(|| page_of(&report, &path, style, &telling)).flatten();
+    let kept = asked.save_baseline.as_deref().and_then(|name| kept_as(name, &path, &run.header, &telling));
     let mut files = vec![("run file", path.as_path())];
     files.extend(kept.as_deref().map(|path| ("baseline", path)));
     files.extend(page.as_deref().map(|page| ("report", page)));
@@ -65,28 +65,28 @@ fn status(results: &Results) -> u8 {
 }
 
 /// The page beside the run file; what goes wrong is told, for the run is complete.
-fn page_of(report: &RunReport, path: &Path, style: Style) -> Option<PathBuf> {
+fn page_of(report: &RunReport, path: &Path, style: Style, telling: &Telling) -> Option<PathBuf> {
     let page = page::beside(path);
     let written = page::write(&page, &report::render(report, Form::Html, style));
     written
         .inspect_err(|error| {
-            eprintln!(
-                "fathom: the page could not be written to {}: {error:#}; the run file is complete",
+            telling.problem(&format!(
+                "the page could not be written to {}: {error:#}; the run file is complete",
                 page.display()
-            );
+            ));
         })
         .ok()?;
     Some(page)
 }
 
 /// The copy of a run file among the baselines of this name; what goes wrong is told, for the run is complete.
-fn kept_as(name: &str, path: &Path, header: &Header) -> Option<PathBuf> {
+fn kept_as(name: &str, path: &Path, header: &Header, telling: &Telling) -> Option<PathBuf> {
     let kept = store::keep_as_baseline(path, header, name);
     kept.inspect_err(|error| {
-        eprintln!(
-            "fathom: the run could not be kept as a baseline: {error}; the run file {} is complete",
+        telling.problem(&format!(
+            "the run could not be kept as a baseline: {error}; the run file {} is complete",
             path.display()
-        );
+        ));
     })
     .ok()
 }
@@ -106,7 +106,7 @@ fn ensure_named(named: Option<&RemoteAddress>, header: &Header) -> Result<()> {
         (Some(RemoteAddress::Mounted(_)), None) => Ok(()),
         (there, named) if there == named => Ok(()),
         (Some(there), _) => bail!(
-            "the run reads {there}, and this program goes there only where the command line says so too: add `--remote {there}`"
+            "the run reads {there}, which is contacted only if the command line names it too: add `--remote {there}`"
         ),
         (None, _) => bail!("the run was begun without `--remote`: start a new one"),
     }

@@ -18,8 +18,8 @@ pub(super) fn beside(run_file: &Path) -> PathBuf {
 pub(super) fn ensure_other_ending(run_file: &Path) -> Result<()> {
     if run_file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(EXTENSION)) {
         bail!(
-            "{} is the name of a page, and the run's own page would take the place of its data: give the run file \
-             another ending, such as .jsonl",
+            "{} is the name of a page, and the run's own page would overwrite its data: give the run file another \
+             ending, such as .jsonl",
             run_file.display()
         );
     }
@@ -32,7 +32,7 @@ pub(super) fn ensure_place(run_file: &Path) -> Result<()> {
     let page = beside(run_file);
     if page.symlink_metadata().is_ok() {
         bail!(
-            "{} is there already, and the run's page would take its place: choose another name with `--output FILE`",
+            "{} already exists, and the run's page would overwrite it: choose another name with `--output FILE`",
             page.display()
         );
     }
@@ -54,7 +54,8 @@ fn replace(page: &Path, text: &str) -> Result<()> {
     let earlier = if is_file { std::fs::read(page)? } else { vec![] };
     if title(&earlier).is_none() || title(&earlier) != title(text.as_bytes()) {
         bail!(
-            "a file that is not this run's page has that name; `fathom report --format html -o FILE` writes it elsewhere"
+            "a file that is not this run's page has that name; `fathom report --format html -o FILE` writes the page \
+             elsewhere"
         );
     }
     let unfinished = page.with_extension(format!("{EXTENSION}.{}", std::process::id()));

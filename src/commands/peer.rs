@@ -21,7 +21,7 @@ pub fn serve(asked: &cli::Peer) -> Result<()> {
     }
     let (token, drawn) = match &asked.token_file {
         Some(file) => (read_token(file)?, false),
-        None => (Token(chance(32).context("no token could be drawn")?), true),
+        None => (Token(chance(32).context("no random token could be made")?), true),
     };
     let server = bind(&addresses, token.clone(), limits)?;
     announce(&server.addresses()?, drawn.then_some(&token))?;
@@ -45,7 +45,7 @@ pub fn again(asked: &cli::PeerOptions, header: &Header) -> Result<Option<Peering
     if peer.kind != PeerKind::Virtual {
         let address = peer.asked_address.iter().map(|address| format!(" --peer-address {address}"));
         bail!(
-            "the run was begun with the peer {0}, and this program goes there only where the command line says so too: add \
+            "the run was begun with the peer {0}, which is contacted only if the command line names it too: add \
              `--peer {0}{1}`",
             peer.wanted,
             address.collect::<String>()
@@ -83,7 +83,7 @@ fn read_token(file: &Path) -> Result<Token> {
     let token = text.trim();
     if token.len() < SHORTEST_TOKEN {
         bail!(
-            "the token in {} is too short to keep anybody out: {SHORTEST_TOKEN} characters at least",
+            "the token in {} is too short to be safe: at least {SHORTEST_TOKEN} characters are needed",
             file.display()
         );
     }

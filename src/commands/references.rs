@@ -27,5 +27,5 @@ pub(super) fn refuse(names: &[String]) -> Result<()> {
     if names.is_empty() {
         return Ok(());
     }
-    bail!("--beside is for the report of a run: the table of `replicate` has the published figures already")
+    bail!("--beside is for the report of a run: the table of `replicate` already has the published figures")
 }

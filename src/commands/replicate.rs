@@ -8,7 +8,7 @@ use crate::experiment::Effort;
 use crate::record::store;
 use crate::replicate::record::Replication;
 use crate::replicate::{self, Report};
-use crate::report::{self, Form, ReplicationReport, Style};
+use crate::report::{self, Form, ProgressForm, ReplicationReport, Style};
 use crate::results::Results;
 use crate::run::{self, Campaign, Options, Peering};
 use anyhow::{Context, Result, anyhow};
@@ -26,7 +26,7 @@ pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
     let wanted = replicate::find(name).ok_or_else(|| {
         anyhow!("there is no report `{name}`: `fathom replicate` without a name lists them")
     })?;
-    let _lock = lock::take(asked.alongside)?;
+    let _lock = lock::take(asked.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
     let (mut campaign, path, run_path) = begin(asked, wanted)?;
     let mut live = report::live::Live::new();

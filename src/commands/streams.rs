@@ -58,6 +58,6 @@ pub(super) fn request<R: DeserializeOwned>(command: &str, by: &str) -> Result<R>
     let mut text = String::new();
     std::io::stdin().read_line(&mut text)?;
     serde_json::from_str(&text).with_context(|| {
-        format!("`fathom {command}` is what `fathom {by}` starts; it wants a request on standard input")
+        format!("`fathom {command}` is started by `fathom {by}`; it expects a request on standard input")
     })
 }

@@ -6,7 +6,7 @@ use crate::cli;
 use crate::experiments;
 use crate::machine::Machine;
 use crate::record::{Verdict, Verification, store};
-use crate::report::{self, OpinionsReport, Style, VerificationReport};
+use crate::report::{self, OpinionsReport, ProgressForm, Style, VerificationReport};
 use crate::run;
 use crate::sampling::clock::kernel_clock;
 use crate::verify::opinions::{self, Agreement};
@@ -27,7 +27,7 @@ pub fn register() {
 /// Puts the instrument on trial, and keeps how that ended for the runs that follow where all of its rigs were.
 pub fn verify(asked: &cli::Verify, style: Style) -> Result<ExitCode> {
     let rigs = verify::select(&asked.rigs).map_err(|name| unknown(&name))?;
-    let _lock = lock::take(asked.alongside)?;
+    let _lock = lock::take(asked.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
     register();
     let bench = Bench {
@@ -78,8 +78,10 @@ fn unknown(name: &str) -> anyhow::Error {
 
 /// What cannot be kept is told; it was found all the same.
 fn keep(found: &Verification) {
-    let kept = store::verification().context("there is no home for it").and_then(|path| found.write(&path));
+    let kept = store::verification()
+        .context("there is no home directory for it")
+        .and_then(|path| found.write(&path));
     if let Err(error) = kept {
-        eprintln!("note: runs will not know of this verification: {error:#}");
+        eprintln!("note: reports of runs will not mention this verification: {error:#}");
     }
 }

@@ -23,8 +23,8 @@ pub struct Difference {
 
 /// What comparisons are refused for, unless it is accepted by this name.
 pub const REFUSED: [(&str, &str); 2] = [
-    ("build", "a build for debugging measures its own slowness"),
-    ("method", "figures of different versions of a method are not of the same operation"),
+    ("build", "a debug build measures its own slowness"),
+    ("method", "different versions of a method measure different operations"),
 ];
 
 /// From which difference in share on the core counts as shared more of the time on one side.

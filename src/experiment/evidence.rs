@@ -164,7 +164,7 @@ impl Check {
 /// Why no system calls were counted.
 fn refusal(error: i32) -> String {
     let reason = match error {
-        0 => "whoever asks is killed".to_owned(),
+        0 => "a filter of system calls kills the process that asks".to_owned(),
         error => std::io::Error::from_raw_os_error(error).to_string(),
     };
     format!(

@@ -43,7 +43,7 @@ impl Failure {
     pub fn of_newer_call(call: &str, since: &str, error: &std::io::Error) -> Self {
         match error.raw_os_error() {
             Some(libc::ENOSYS | libc::EINVAL | libc::EOPNOTSUPP) => {
-                Failure::Unsupported(format!("this kernel does not know {call}: {since} does ({error})"))
+                Failure::Unsupported(format!("this kernel does not have {call}: {since} does ({error})"))
             }
             Some(libc::EPERM | libc::EACCES) => Failure::Unsupported(format!(
                 "{call} is refused: {error} (see the container's filter of system calls)"

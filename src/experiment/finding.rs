@@ -76,32 +76,43 @@ impl Question {
     /// The question as it is asked.
     pub fn asked(self) -> &'static str {
         match self {
-            Question::Prediction => "How near is each result to the base hardware and to its prediction?",
+            Question::Prediction => {
+                "How close is each result to the cost of the base hardware and to its prediction?"
+            }
             Question::Miss => "Where a prediction missed by more than a factor of two, what was wrong?",
             Question::Argument => "What does one more argument cost?",
             Question::SystemCall => {
-                "What does a system call cost in procedure calls, and what a call whose answer is cached?"
+                "What does a system call cost in procedure calls, and what does a call cost whose answer is cached?"
             }
-            Question::Thread => "What does a thread cost against a process, to create and to switch to?",
-            Question::Fault => "What does a byte cost by a page fault, against a load from memory?",
-            Question::Caches => "Are the levels of the memory hierarchy as they are declared?",
+            Question::Thread => {
+                "What does it cost to create and to switch to a thread, compared with a process?"
+            }
+            Question::Fault => {
+                "What does a byte cost through a page fault, compared with a load from memory?"
+            }
+            Question::Caches => "Are the levels of the memory hierarchy as declared?",
             Question::Bandwidth => {
-                "How much of the memory's theoretical bandwidth is reached: reading and writing, by one thread and by many?"
+                "How much of the memory's theoretical bandwidth do one and many threads reach, reading and writing?"
             }
-            Question::Software => "What of the way between two hosts is software, and what the network?",
-            Question::Ping => "What does a round trip by TCP take against a ping?",
+            Question::Software => {
+                "How much of the time between two hosts is software, and how much is the network?"
+            }
+            Question::Ping => "How long is a TCP round trip, compared with a ping?",
             Question::Adapter => "Is the network adapter the limit?",
-            Question::SetUp => "What does it take to open and to end a connection, in round trips?",
+            Question::SetUp => "What does it cost to open and to end a connection, in round trips?",
             Question::FileCache => "How much of the memory can the page cache use for a file?",
-            Question::Order => "What does random order cost against sequence, by the size of the file?",
+            Question::Order => {
+                "What does random order cost compared with sequential order, by the size of the file?"
+            }
             Question::Penalty => {
-                "What does the network add to reading a file, against what its round trip and bandwidth predict?"
+                "What does the network add to reading a file, compared with what its round trip and bandwidth predict?"
             }
             Question::Contention => {
-                "What does one more reading process cost, against a device that serves one after the other?"
+                "What does one more reading process cost, compared with a device that serves one request after the \
+                 other?"
             }
             Question::Published => "How do results compare with published ones?",
-            Question::Experiment => "What else do the results say?",
+            Question::Experiment => "What else do the results show?",
         }
     }
 
@@ -272,7 +283,7 @@ impl Found {
         let times = said![self.over(other).named(name), format!(" times as {much}")];
         match self.differs_from(&other) {
             Some(true) => times,
-            Some(false) => said!["the two cannot be told apart"],
+            Some(false) => said!["the two are not significantly different"],
             None => said!["~", times],
         }
     }

@@ -60,8 +60,8 @@ pub enum Placement {
 /// The parameter that every point carries.
 pub const AXIS_PLACEMENT: Parameter = Parameter {
     name: "placement",
-    meaning: "where the work runs: all of it on one CPU, its two sides on two (of one package or of two), each thread on one of its own (spread), or \
-              wherever the scheduler likes",
+    meaning: "where the work runs: all of it on one CPU, its two sides on two CPUs (of one package or of two), each \
+              thread on its own CPU (spread), or wherever the scheduler puts it",
     scale: Scale::Name,
 };
 

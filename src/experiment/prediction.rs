@@ -270,7 +270,7 @@ impl<'run> Known<'run> {
         match (self.core_hz, self.machine.nominal_hz()) {
             (Some(hz), _) => Basis::fact(
                 Cycles(1.0).nanoseconds(hz).0,
-                "core cycle at the frequency that calibrated chains showed",
+                "core cycle at the frequency measured with calibrated chains",
             ),
             (None, Some(hz)) => {
                 Basis::fact(Cycles(1.0).nanoseconds(hz).0, "core cycle at the declared nominal frequency")

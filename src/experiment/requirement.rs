@@ -42,10 +42,11 @@ impl Requirement {
             Requirement::Architecture(needed) => lacking_architecture(needed),
             Requirement::Instructions(needed) => lacking_instructions(needed, machine),
             Requirement::File(path) => {
-                (!std::path::Path::new(path).exists()).then(|| format!("needs {path}, which is not there"))
+                (!std::path::Path::new(path).exists()).then(|| format!("needs {path}, which does not exist"))
             }
             Requirement::Remote => machine.storage.remote.is_none().then(|| {
-                "needs a file over a network: --dir FOLDER on a network mount, or --remote URL (sftp://, nfs://, smb://)"
+                "needs a file over a network: --dir FOLDER on a network mount, or --remote URL (sftp://, nfs://, \
+                 smb://)"
                     .to_owned()
             }),
             // Whether a limit can be had is found out when it is made.
@@ -61,7 +62,7 @@ impl Requirement {
 fn lacking_architecture(needed: &[&str]) -> Option<String> {
     let here = std::env::consts::ARCH;
     (!needed.contains(&here))
-        .then(|| format!("an operation of {}; this program runs on {here}", needed.join(" and ")))
+        .then(|| format!("an operation of {} only; this program runs on {here}", needed.join(" and ")))
 }
 
 fn lacking_instructions(needed: &str, machine: &Machine) -> Option<String> {

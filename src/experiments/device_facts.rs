@@ -28,7 +28,7 @@ const KINDS: &[Kind] = &[
         bytes_per_second: 3e9,
         // Report 000, section 4.3.
         usual_us: Some((10.0, 100.0)),
-        source: "a flash drive on PCI Express: 80 µs for 4 KiB at queue depth 1, 3 GB/s (as data sheets have it)",
+        source: "a flash drive on PCI Express: 80 µs for 4 KiB at queue depth 1, 3 GB/s (from data sheets)",
     },
     Kind {
         begins: "solid state",
@@ -36,7 +36,7 @@ const KINDS: &[Kind] = &[
         sequential_ns: 60e3,
         bytes_per_second: 0.5e9,
         usual_us: Some((50.0, 200.0)),
-        source: "a flash drive on SATA: 0.12 ms for 4 KiB, 0.5 GB/s (as data sheets have it)",
+        source: "a flash drive on SATA: 0.12 ms for 4 KiB, 0.5 GB/s (from data sheets)",
     },
     Kind {
         begins: "rotating disk",
@@ -44,7 +44,8 @@ const KINDS: &[Kind] = &[
         sequential_ns: 100e3,
         bytes_per_second: 0.15e9,
         usual_us: Some((4_000.0, 15_000.0)),
-        source: "a disk of 7200 turns a minute: half a turn of 4.2 ms and a seek of 8.5 ms, 150 MB/s (as data sheets have it)",
+        source: "a disk of 7200 revolutions per minute: half a revolution of 4.2 ms and a seek of 8.5 ms, 150 MB/s \
+                 (from data sheets)",
     },
     Kind {
         begins: "flash card",
@@ -52,7 +53,7 @@ const KINDS: &[Kind] = &[
         sequential_ns: 300e3,
         bytes_per_second: 0.09e9,
         usual_us: None,
-        source: "a flash card: 0.5 ms for 4 KiB, 90 MB/s (as data sheets have it)",
+        source: "a flash card: 0.5 ms for 4 KiB, 90 MB/s (from data sheets)",
     },
     Kind {
         begins: "network block device",
@@ -60,7 +61,7 @@ const KINDS: &[Kind] = &[
         sequential_ns: 500e3,
         bytes_per_second: 0.3e9,
         usual_us: None,
-        source: "a disk over a network: some 0.5 ms a request (as cloud providers have it)",
+        source: "a disk over a network: some 0.5 ms a request (from cloud providers' documentation)",
     },
     Kind {
         begins: "memory",
@@ -92,7 +93,7 @@ const KINDS: &[Kind] = &[
         sequential_ns: 40e3,
         bytes_per_second: 1e9,
         usual_us: None,
-        source: "a file that serves as a disk: its own device's time, as a flash drive's",
+        source: "a file that serves as a disk: as a flash drive",
     },
 ];
 
@@ -103,7 +104,7 @@ const UNKNOWN: Kind = Kind {
     sequential_ns: 50e3,
     bytes_per_second: 1e9,
     usual_us: Some((10.0, 1_000.0)),
-    source: "flash behind a hypervisor: 80 µs of the drive and some 20 µs of the way there; 1 GB/s",
+    source: "flash behind a hypervisor: 80 µs for the drive and some 20 µs for the path to it; 1 GB/s",
 };
 
 fn facts(known: &Known) -> &'static Kind {
@@ -120,7 +121,8 @@ pub fn random_read(known: &Known) -> Basis {
         Some(turns) => Basis::assumed(
             SEEK_NS + 30e9 / turns,
             &format!(
-                "half a turn of a disk of {turns:.0} turns a minute, and a seek of 8.5 ms (as data sheets have it)"
+                "half a revolution of a disk of {turns:.0} revolutions per minute, and a seek of 8.5 ms (from data \
+                 sheets)"
             ),
         ),
         None => Basis::assumed(facts.random_ns, facts.source),

@@ -18,7 +18,7 @@ pub const FIGURE: Parameter = Parameter {
 /// How long a trial lasts.
 pub const LASTING: Parameter = Parameter {
     name: "lasting",
-    meaning: "how long a trial does it without a pause",
+    meaning: "how long a trial runs without a pause",
     scale: Scale::Nanoseconds,
 };
 
@@ -121,8 +121,8 @@ pub fn compared(operation: &str, short: Found, sustained: Found, kind: Kind) -> 
         (short.named(&format!("{operation}, short")), sustained.named(&format!("{operation}, sustained")));
     let both = said![operation, ": ", short_named, " in short trials, ", sustained_named, " without a pause"];
     if slower.value > LASTS && short.differs_from(&sustained) == Some(true) {
-        let times = slower.named(&format!("{operation}, sustained against short"));
-        said![both, ", ", times, " times as slow: what is reached for milliseconds does not last"]
+        let times = slower.named(&format!("{operation}, sustained over short"));
+        said![both, ", ", times, " times as slow: the speed of the first milliseconds does not last"]
     } else {
         said![both, ": it lasts"]
     }
@@ -183,7 +183,7 @@ mod tests {
         let said = |sustained| compared("a read", found(100.0, 1.0), sustained, Kind::Cost).plain();
         assert!(
             said(found(300.0, 1.0))
-                .ends_with("{3} times as slow: what is reached for milliseconds does not last")
+                .ends_with("{3} times as slow: the speed of the first milliseconds does not last")
         );
         assert!(said(found(110.0, 1.0)).ends_with("it lasts"));
         assert!(said(found(300.0, 250.0)).ends_with("it lasts"), "the intervals overlap");

@@ -59,9 +59,9 @@ impl fmt::Display for OtherVersion {
         let recorded = self.recorded;
         match self.here {
             Some(here) => {
-                write!(f, "measured by method version {recorded}, of which this program has {here}")
+                write!(f, "measured by version {recorded} of the method; this program has version {here}")
             }
-            None => write!(f, "measured by an experiment that this program does not know"),
+            None => write!(f, "measured by an experiment that this program does not have"),
         }
     }
 }

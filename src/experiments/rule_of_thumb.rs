@@ -38,6 +38,6 @@ pub fn beside(what: &'static str, measured: Found, rules: impl IntoIterator<Item
     let told = Statement::joined(told, "; ")?;
     Some(Finding::of(
         Question::Prediction,
-        said![format!("Rules of thumb for {what}, measured "), measured.named(what), ": ", told, "."],
+        said![format!("Rules of thumb for {what}; measured: "), measured.named(what), ": ", told, "."],
     ))
 }

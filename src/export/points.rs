@@ -114,8 +114,10 @@ fn read(file: &Path) -> Result<(String, String, Run), String> {
     let header = text.lines().next().unwrap_or_default();
     let digest = |text: &str| HEXLOWER.encode(&Sha256::digest(text));
     if run.torn {
-        return Err("its last line is torn: the run was killed, or the file was copied while it was written"
-            .to_owned());
+        return Err(
+            "its last line is incomplete: the run was killed, or the file was copied while it was written"
+                .to_owned(),
+        );
     }
     Ok((digest(&text), digest(header), run))
 }
@@ -127,7 +129,7 @@ fn of<'a>(
     reduced: &'a ReducedRun,
     trials: bool,
 ) -> Result<RunLine<'a>, String> {
-    let closing = run.closing.as_ref().ok_or("the run has not ended: it goes on, or was killed")?;
+    let closing = run.closing.as_ref().ok_or("the run has not ended: it is still going on, or was killed")?;
     let (Settings { set, labels, .. }, Tool { version, build, .. }) =
         (&run.header.settings, &run.header.tool);
     let margins = Margins::all(None);

@@ -55,7 +55,7 @@ fn distinct(operations: &[Operation]) -> Result<()> {
 fn answer() -> Result<()> {
     let mut questions = BufReader::new(taken(libc::STDIN_FILENO)?).lines();
     let answers = taken(libc::STDOUT_FILENO)?;
-    let request = questions.next().context("nobody asked this measuring process anything")??;
+    let request = questions.next().context("this measuring process received no request")??;
     answer_visits(&serde_json::from_str(&request)?, questions, answers)
         .context("operations must be the same in every process of a program, whatever its arguments")
 }

@@ -125,7 +125,7 @@ where
 fn unpanicked<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
     let words = |panic: &(dyn Any + Send)| match panic.downcast_ref::<String>() {
         Some(words) => words.clone(),
-        None => panic.downcast_ref::<&str>().copied().unwrap_or("without words").to_owned(),
+        None => panic.downcast_ref::<&str>().copied().unwrap_or("without a message").to_owned(),
     };
     catch_unwind(AssertUnwindSafe(work))
         .map_err(|panic| Failure::Broke(format!("the operation panicked: {}", words(panic.as_ref()))))
@@ -134,7 +134,7 @@ fn unpanicked<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
 fn about(name: &str) -> About {
     About {
         name: format!("{FAMILY}/{name}").leak(),
-        question: format!("What does this operation of the program take: {name}?").leak(),
+        question: format!("How long does this operation of the program take: {name}?").leak(),
         operation: format!("One call of what the program names: {name}.").leak(),
         method: METHOD,
         caveats: "",
@@ -155,7 +155,7 @@ impl Experiment for Operation {
     }
 
     fn predict(&self, _point: &Point, _known: &Known) -> Result<Prediction, String> {
-        Err("nothing is known beforehand of a program's own operation".to_owned())
+        Err("there is no prediction for a program's own operation".to_owned())
     }
 
     fn prepare<'site>(&self, _point: &Point, _site: &'site Site) -> Result<Workload<'site>, Failure> {

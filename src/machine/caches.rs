@@ -143,7 +143,7 @@ fn from_cpuid(host: &dyn Host) -> Fact<Vec<Cache>> {
         }
     }
     Fact::unknown(
-        "neither kernel nor processor describe the caches; load latency by size will show them",
+        "neither the kernel nor the processor describes the caches; load latency by size will show them",
         "/sys/devices/system/cpu/cpu*/cache",
     )
 }

@@ -93,7 +93,7 @@ pub(super) fn parent(root: &Root, controller: &str) -> Result<GroupParent, Strin
     };
     let folder = group.folders.iter().find(grants);
     let folder = folder.ok_or_else(|| {
-        format!("neither our control group nor one above hands on the controller \"{controller}\"")
+        format!("neither this control group nor one above it delegates the controller \"{controller}\"")
     })?;
     let own = group.folders.first().unwrap_or(folder);
     Ok(GroupParent { version: group.version, folder: PathBuf::from(folder), own: PathBuf::from(own) })
@@ -230,7 +230,10 @@ fn throttled(root: &Root, group: Result<Group, String>) -> Fact<u64> {
     let path = format!("{folder}/cpu.stat");
     match counter(root, &path, "nr_throttled") {
         Some(count) => Fact::known(count, format!("{path}{THROTTLED}")),
-        None => Fact::unknown("no throttling is counted: neither our group nor one above has a quota", path),
+        None => Fact::unknown(
+            "no throttling is counted: neither this control group nor one above it has a quota",
+            path,
+        ),
     }
 }
 

@@ -132,7 +132,7 @@ fn users(root: &Root) -> Fact<usize> {
     if root.exists(USERS) {
         Fact::known(root.numbered(USERS, "").len(), USERS)
     } else {
-        Fact::unknown("no systemd-logind keeps account of them here", USERS)
+        Fact::unknown("systemd-logind does not run here", USERS)
     }
 }
 
@@ -154,7 +154,7 @@ fn turbo(root: &Root) -> Fact<bool> {
     root.switch(&format!("{CPUS}/intel_pstate/no_turbo"))
         .map(|off| !off)
         .or_else(|| root.switch(&format!("{CPUS}/cpufreq/boost")))
-        .because("no frequency driver tells (usual in a virtual machine, where the host decides)")
+        .because("there is no frequency driver (usual in a virtual machine, where the host decides)")
 }
 
 fn idle_states(root: &Root, first: &str) -> Fact<Vec<IdleState>> {

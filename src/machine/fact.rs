@@ -85,7 +85,7 @@ impl<T> Fact<T> {
         match self {
             Self::Known { value, source } => match form(&value) {
                 Some(value) => Fact::Known { value, source },
-                None => Fact::Unknown { unknown: format!("what stands there is not {expected}"), source },
+                None => Fact::Unknown { unknown: format!("its content is not {expected}"), source },
             },
             Self::Unknown { unknown, source } => Fact::Unknown { unknown, source },
         }

@@ -157,14 +157,14 @@ pub(super) fn read(root: &Root, host: &dyn Host) -> Kernel {
         random_kernel_stack: random_stack(&command_line, &config),
         fault_around_bytes: root
             .number("/sys/kernel/debug/fault_around_bytes")
-            .because("only debugfs tells, which root must mount; kernels default to 65536"),
+            .because("only debugfs shows it, which root must mount; kernels default to 65536"),
         memory_control_groups: memory_control_groups(root),
         userfaultfd: userfaultfd(root, &config),
         context_tracking: config.switch("CONTEXT_TRACKING_USER_FORCE"),
         address_randomisation: root.number("/proc/sys/kernel/randomize_va_space"),
         io_uring_disabled: root
             .number("/proc/sys/kernel/io_uring_disabled")
-            .because("this kernel is older than the switch (6.6), or has no io_uring"),
+            .because("this kernel is older than the setting (6.6), or has no io_uring"),
         nmi_watchdog: root.switch("/proc/sys/kernel/nmi_watchdog"),
         debug_options: config.enabled_of(SLOW),
         tcp_congestion_control: root.word("/proc/sys/net/ipv4/tcp_congestion_control"),

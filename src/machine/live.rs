@@ -84,7 +84,7 @@ impl Host for Live {
 
     #[cfg(not(target_env = "gnu"))]
     fn libc(&self) -> Result<String, String> {
-        Err("a C library other than glibc does not tell its version at run time".to_owned())
+        Err("a C library other than glibc does not report its version at run time".to_owned())
     }
 
     fn folder(&self, folder: &Path) -> Result<Folder, String> {

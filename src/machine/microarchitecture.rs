@@ -13,7 +13,7 @@ pub(super) fn of(
     model: &Fact<u32>,
     flags: &Fact<String>,
 ) -> Fact<String> {
-    let source = format!("our table of numbers, from {}", model.source());
+    let source = format!("table of model numbers, from {}", model.source());
     let Some(vendor) = vendor.value() else {
         return Fact::unknown("the vendor is unknown", source);
     };
@@ -34,7 +34,7 @@ pub(super) fn of(
             format!("{source}, and its flags"),
         ),
         None => Fact::unknown(
-            "the number is not in our table",
+            "the model number is not in the table",
             format!("{vendor} family {family:#x} model {model:#x}"),
         ),
     }

@@ -41,8 +41,8 @@ pub struct Bandwidth {
     pub formula: String,
 }
 
-const NO_TABLES: &str = "firmware tables of memory modules are not shown: a virtual machine usually has none; on hardware, \
-    run as root (or `sudo dmidecode -t memory`)";
+const NO_TABLES: &str = "the firmware tables of memory modules are not readable: a virtual machine usually has none; \
+                         on hardware, run as root (or `sudo dmidecode -t memory`)";
 
 /// The slots of the machine.
 pub(super) fn read(root: &Root) -> Fact<Vec<Module>> {

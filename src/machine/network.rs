@@ -66,7 +66,7 @@ fn adapter(root: &Root, host: &dyn Host, name: String) -> Adapter {
     Adapter {
         driver: root
             .link_name(&format!("{folder}/device/driver"))
-            .because("no device is behind it: the kernel itself is the adapter"),
+            .because("there is no device: the adapter is virtual"),
         model: model(root, &format!("{folder}/device")),
         speed_bits_per_second: speed(root, &folder, &kind),
         duplex: root.word(&format!("{folder}/duplex")),
@@ -102,8 +102,8 @@ fn model(root: &Root, device: &str) -> Fact<String> {
         Some("virtio") => known("virtio network device"),
         Some("vmbus") => known("Hyper-V network device"),
         Some("xen") => known("Xen network device"),
-        Some(_) => Fact::unknown("devices of this bus do not name themselves", bus.source()),
-        None => bus.because("no device is behind it: the kernel itself is the adapter"),
+        Some(_) => Fact::unknown("devices of this bus do not report a name", bus.source()),
+        None => bus.because("there is no device: the adapter is virtual"),
     }
 }
 
@@ -154,7 +154,7 @@ fn speed(root: &Root, folder: &str, kind: &str) -> Fact<u64> {
     match megabits.value() {
         Some(rate @ 1..) => Fact::known(rate.unsigned_abs().saturating_mul(1_000_000), path),
         _ => Fact::unknown(
-            "the driver tells no rate (usual for a virtual adapter, and while the link is down)",
+            "the driver reports no rate (usual for a virtual adapter, and while the link is down)",
             path,
         ),
     }

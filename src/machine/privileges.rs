@@ -32,10 +32,10 @@ pub struct Privileges {
 /// Bits of linux/capability.h, and what they mean for measuring.
 const CAPABILITIES: &[(u32, &str, &str)] = &[
     (1, "CAP_DAC_OVERRIDE", "read files of root (firmware tables)"),
-    (12, "CAP_NET_ADMIN", "see and change all of the network"),
+    (12, "CAP_NET_ADMIN", "see and change the whole network configuration"),
     (14, "CAP_IPC_LOCK", "lock any amount of memory"),
     (17, "CAP_SYS_RAWIO", "read model-specific registers"),
-    (19, "CAP_SYS_PTRACE", "look into other processes"),
+    (19, "CAP_SYS_PTRACE", "inspect other processes"),
     (21, "CAP_SYS_ADMIN", "mount, drop caches, count everything"),
     (23, "CAP_SYS_NICE", "real-time priority"),
     (38, "CAP_PERFMON", "count events of the kernel and of all"),
@@ -102,15 +102,17 @@ fn counter(host: &dyn Host, event: Event) -> Fact<bool> {
 fn refusal(errno: i32, event: Event) -> String {
     match errno {
         libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV if event.is_hardware() => {
-            "the processor's counters are not there: a virtual machine sees them only if its host passes them on (virtual PMU)"
+            "the processor's counters are not available: a virtual machine has them only if its host provides a \
+             virtual PMU"
                 .to_owned()
         }
         libc::EACCES | libc::EPERM => {
-            "not permitted: `sysctl kernel.perf_event_paranoid=2` or CAP_PERFMON opens it; in a container its seccomp filter must too"
+            "not permitted: allow it with `sysctl kernel.perf_event_paranoid=2` or CAP_PERFMON, and in a container's \
+             seccomp filter"
                 .to_owned()
         }
         libc::ENOSYS => "the kernel has no perf_event_open, or a filter hides it".to_owned(),
-        libc::EBUSY => "another program holds the counter for itself".to_owned(),
+        libc::EBUSY => "another program has exclusive use of the counter".to_owned(),
         libc::EMFILE | libc::ENFILE => "no file descriptor is left (`ulimit -n`)".to_owned(),
         other => format!("the kernel refuses: {}", std::io::Error::from_raw_os_error(other)),
     }
@@ -128,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_refusal_says_what_to_do() {
-        assert!(refusal(libc::ENOENT, Event::Cycles).contains("host passes them on"));
+        assert!(refusal(libc::ENOENT, Event::Cycles).contains("provides a virtual PMU"));
         assert!(refusal(libc::EACCES, Event::PageFaults).contains("perf_event_paranoid"));
     }
 }

@@ -198,7 +198,7 @@ fn model_name(
     line(info, "model name")
         .or_else(|| part)
         .or_else(|| root.word("/sys/firmware/devicetree/base/model").map(|text| text.replace('\0', "")))
-        .because("neither kernel nor firmware name it")
+        .because("neither the kernel nor the firmware names it")
 }
 
 /// Arm's main identification register, from its file or put together from cpuinfo.
@@ -259,7 +259,7 @@ fn nominal(
             }
             ticks.clone().via(" (assumed: an invariant time-stamp counter ticks at the nominal clock)")
         })
-        .because("neither processor, kernel nor firmware tell it")
+        .because("neither the processor, the kernel nor the firmware reports it")
 }
 
 /// `Intel(R) Xeon(R) CPU @ 2.20GHz` → 2.2e9.
@@ -316,7 +316,10 @@ fn arm_rate(host: &dyn Host) -> Fact<f64> {
 fn from_bogomips(info: &Fact<String>) -> Fact<f64> {
     let constant = line(info, "flags").value().is_some_and(|flags| flags.contains("constant_tsc"));
     if !constant {
-        return Fact::unknown("neither processor, hypervisor nor kernel declare it", "CPUID, /proc/cpuinfo");
+        return Fact::unknown(
+            "neither the processor, the hypervisor nor the kernel declares it",
+            "CPUID, /proc/cpuinfo",
+        );
     }
     line(info, "bogomips")
         .parse("a number", |text| decimal(text).filter(|number| *number > 0.0))

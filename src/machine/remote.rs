@@ -111,10 +111,9 @@ impl Remote {
         self.route =
             (!self.here).then(|| match (server, 0).to_socket_addrs().ok().and_then(|mut all| all.next()) {
                 Some(address) => Route::to(root, address.ip()),
-                None => Fact::unknown(
-                    "the server's name is not one that the system's resolver knows",
-                    "getaddrinfo(3)",
-                ),
+                None => {
+                    Fact::unknown("the system's resolver does not know the server's name", "getaddrinfo(3)")
+                }
             });
         self
     }
@@ -142,7 +141,7 @@ fn mounted(root: &Root, path: &Path) -> Result<Remote, String> {
     let path = path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?;
     let table = root.text("/proc/self/mountinfo");
     let table = table.value().map(|text| mounts::parse(text)).unwrap_or_default();
-    let mount = mounts::holding(&table, &path).ok_or("the mount table does not show what it is on")?;
+    let mount = mounts::holding(&table, &path).ok_or("the mount table does not show its file system")?;
     let kind = network_mount(&mount.file_system).ok_or_else(|| {
         format!(
             "{} is on {} ({}), which is no network file system: name a folder or file on a network mount, or a URL \
@@ -217,7 +216,9 @@ impl FromStr for RemoteAddress {
         };
         let protocol = Protocol::ALL.into_iter().find(|protocol| protocol.scheme() == scheme);
         let protocol = protocol.ok_or_else(|| {
-            format!("{scheme}:// is not spoken here: sftp://, nfs:// and smb:// are, and the path of any network mount")
+            format!(
+                "{scheme}:// is not supported: use sftp://, nfs:// or smb://, or a path on any network mount"
+            )
         })?;
         url(protocol, rest).map(RemoteAddress::Url)
     }
@@ -230,8 +231,8 @@ fn url(protocol: Protocol, rest: &str) -> Result<RemoteUrl, String> {
         None => (None, authority),
     };
     if user.as_ref().is_some_and(|user| user.contains(':')) {
-        return Err("a password in a URL would be seen by everybody: give it by the environment variable \
-                    FATHOM_REMOTE_PASSWORD (smb), or use a key (sftp)"
+        return Err("a password in a URL would be visible to other users: use the environment variable \
+                    FATHOM_REMOTE_PASSWORD (smb), or a key (sftp)"
             .to_owned());
     }
     let (host, port) = host_and_port(place)?;

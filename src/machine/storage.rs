@@ -128,13 +128,13 @@ fn device(root: &Root, mount: &Fact<Mount>) -> Fact<Device> {
 
 fn no_device(file_system: &str) -> String {
     match file_system {
-        "tmpfs" | "ramfs" | "devtmpfs" => "the file system lives in memory: there is no device".to_owned(),
+        "tmpfs" | "ramfs" | "devtmpfs" => "the file system is in memory: there is no device".to_owned(),
         "overlay" | "aufs" | "fuse-overlayfs" => {
-            "an overlay does not tell which disk is under its layers; measure a folder on a mounted volume"
+            "an overlay does not show which disk is below its layers; measure a folder on a mounted volume"
                 .to_owned()
         }
         kind if network_mount(kind).is_some() => {
-            format!("the file system is another machine's ({kind}): its device is there")
+            format!("the file system is on another machine ({kind}), and so is its device")
         }
         kind => format!("the kernel names no block device for this {kind} file system"),
     }
@@ -180,14 +180,14 @@ fn turns_not_asked_for() -> Fact<u32> {
 /// Bytes 4 and 5 of the page Block Device Characteristics (SCSI Block Commands 3, 6.5.3), which the kernel keeps of disks that
 /// speak SCSI or ATA: 1 is a medium that does not turn, 0x401 to 0xfffe are turns in a minute.
 fn turns_per_minute(root: &Root, folder: &str) -> Fact<u32> {
-    let page = root.bytes(&format!("{folder}/device/vpd_pgb1")).because("the device does not tell");
+    let page = root.bytes(&format!("{folder}/device/vpd_pgb1")).because("the device does not report it");
     let rate = page.parse("a page with a rotation rate", |page| {
         Some(u16::from_be_bytes([*page.get(4)?, *page.get(5)?]))
     });
     match rate {
         Fact::Known { value: turns @ 0x401..=0xfffe, source } => Fact::known(u32::from(turns), source),
-        Fact::Known { value: 1, source } => Fact::unknown("its medium does not turn", source),
-        Fact::Known { source, .. } => Fact::unknown("the device does not tell", source),
+        Fact::Known { value: 1, source } => Fact::unknown("its medium does not rotate", source),
+        Fact::Known { source, .. } => Fact::unknown("the device does not report it", source),
         Fact::Unknown { unknown, source } => Fact::unknown(unknown, source),
     }
 }
@@ -197,12 +197,12 @@ fn describe(root: &Root, name: String) -> Device {
     let queue = |file: &str| format!("{folder}/queue/{file}");
     Device {
         kind: kind(root, &name),
-        model: root.word(&format!("{folder}/device/model")).because("the device does not name itself"),
+        model: root.word(&format!("{folder}/device/model")).because("the device does not report a name"),
         turns_per_minute: turns_per_minute(root, &folder),
         firmware: root
             .word(&format!("{folder}/device/firmware_rev"))
             .or_else(|| root.word(&format!("{folder}/device/rev")))
-            .because("the device does not tell"),
+            .because("the device does not report it"),
         // The kernel counts capacity in units of 512 bytes whatever the device's blocks are.
         capacity_bytes: root
             .number::<u64>(&format!("{folder}/size"))

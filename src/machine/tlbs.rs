@@ -41,14 +41,14 @@ pub struct Tlb {
 
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn read(_: &dyn Host) -> Fact<Vec<Tlb>> {
-    Fact::unknown("this architecture has no instruction that tells", "")
+    Fact::unknown("this architecture has no instruction that reports it", "")
 }
 
 /// The TLBs of the CPU we are on, from the best leaf this processor has.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn read(host: &dyn Host) -> Fact<Vec<Tlb>> {
     if host.cpuid(0, 0).is_none() {
-        return Fact::unknown("this architecture has no instruction that tells", "CPUID");
+        return Fact::unknown("this architecture has no instruction that reports it", "CPUID");
     }
     let candidates = [
         ("CPUID leaf 0x18", x86::translation_parameters(host)),
@@ -58,7 +58,7 @@ pub(super) fn read(host: &dyn Host) -> Fact<Vec<Tlb>> {
     match candidates.into_iter().find(|(_, tlbs)| !tlbs.is_empty()) {
         Some((source, tlbs)) => Fact::known(tlbs, source),
         None => Fact::unknown(
-            "the processor, or its hypervisor, does not tell",
+            "the processor, or its hypervisor, does not report it",
             "CPUID leaves 0x18, 0x80000005, 0x2",
         ),
     }

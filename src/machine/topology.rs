@@ -161,7 +161,7 @@ fn classes(root: &Root, cpus: &[usize]) -> Fact<Vec<CoreClass>> {
     }
     let witnesses = [intel_classes(root), arm_classes(root, cpus), capacity_classes(root, cpus)];
     let (names, source) = witnesses.into_iter().find(|(names, _)| names.len() > 1).unwrap_or_else(|| {
-        (vec![("all".to_owned(), CpuSet::new(cpus.iter().copied()))], "no file tells CPUs apart")
+        (vec![("all".to_owned(), CpuSet::new(cpus.iter().copied()))], "no file distinguishes CPUs")
     });
     let classes: Vec<CoreClass> = names.into_iter().map(|(name, cpus)| class(root, name, cpus)).collect();
     Fact::known(fastest_first(root, classes), source)

@@ -60,7 +60,7 @@ const VIRTUAL_PRODUCTS: &[(&str, &str)] = &[
 /// Reads the layers.
 pub(super) fn read(root: &Root, host: &dyn Host) -> Virtualization {
     const DMI: &str = "/sys/class/dmi/id";
-    const NO_DMI: &str = "the firmware, or the hypervisor in its place, shows no DMI tables";
+    const NO_DMI: &str = "neither the firmware nor the hypervisor provides DMI tables";
     let dmi = |file: &str| root.word(&format!("{DMI}/{file}")).because(NO_DMI);
     let system_vendor = dmi("sys_vendor");
     let system_product = dmi("product_name");
@@ -128,7 +128,7 @@ fn absence(root: &Root, host: &dyn Host, names: [&Fact<String>; 2]) -> Fact<Opti
         return Fact::known(None, "/sys/class/dmi/id names hardware");
     }
     Fact::unknown(
-        "neither processor nor firmware tell whether a hypervisor is below",
+        "neither the processor nor the firmware shows whether there is a hypervisor",
         "CPUID, /sys/class/dmi/id",
     )
 }
@@ -169,7 +169,7 @@ fn from_root_mount(root: &Root) -> Fact<Option<String>> {
     let mounts = table.value().map(|table| mounts::parse(table)).unwrap_or_default();
     let Some(top) = mounts::holding(&mounts, "/".as_ref()) else {
         return Fact::unknown(
-            "the mount table is not readable, so the signs of a container cannot be seen",
+            "the mount table is not readable, so signs of a container are not visible",
             "/proc/self/mountinfo",
         );
     };

@@ -55,7 +55,7 @@ impl Session {
                 Ok(())
             }
             Reply::Welcome { .. } => Err(Failure::Broke(format!(
-                "whoever answers at {} does not know this run's token: it is not the peer",
+                "the program that answers at {} does not have this run's token: it is not the peer",
                 self.there
             ))),
             other => Err(self.unexpected(&other)),
@@ -128,10 +128,10 @@ impl Session {
 /// What an error means for whoever wants something of a peer.
 fn words(error: &WireError) -> String {
     match error {
-        WireError::Silence(_) => format!("{error}: it hangs, or what it sends is lost"),
+        WireError::Silence(_) => format!("{error}: it hangs, or its answers are lost"),
         WireError::Closed => "it has closed the connection: it has ended, or it was killed".to_owned(),
         WireError::Forged => format!("{error}, and its session is over"),
-        WireError::Malformed(_) => format!("whoever answers there is no peer: {error}"),
+        WireError::Malformed(_) => format!("the program that answers there is not a peer: {error}"),
         WireError::Broken(error) => match error.kind() {
             std::io::ErrorKind::ConnectionRefused => {
                 "nothing listens there: it has ended, or it was killed".to_owned()

@@ -54,9 +54,9 @@ fn refuse(mut wire: Wire, reason: String) {
 fn let_in(wire: &mut Wire, number: u64, shared: &Shared) -> Result<(), Option<String>> {
     let deadline = Instant::now() + TIMEOUT;
     let Request::Hello(hello) = receive(wire, deadline)? else {
-        return Err(Some("a greeting comes first".to_owned()));
+        return Err(Some("the first message must be a greeting".to_owned()));
     };
-    let nonce = chance(32).map_err(|error| Some(format!("no number could be drawn: {error}")))?;
+    let nonce = chance(32).map_err(|error| Some(format!("no random number could be made: {error}")))?;
     let ours = Hello::ours(nonce.clone());
     if let Some(difference) = mismatch(&hello, &ours) {
         return Err(Some(difference));
@@ -65,11 +65,11 @@ fn let_in(wire: &mut Wire, number: u64, shared: &Shared) -> Result<(), Option<St
     let nonces = Nonces { client: &hello.nonce, peer: &nonce };
     match receive(wire, deadline)? {
         Request::Proof { proof: shown } if proves(&shown, &shared.token, Side::Client, nonces) => {}
-        Request::Proof { .. } => return Err(Some("the token is not the one of this peer".to_owned())),
-        _ => return Err(Some("the token must be shown before anything is asked".to_owned())),
+        Request::Proof { .. } => return Err(Some("the token is not that of this peer".to_owned())),
+        _ => return Err(Some("the token must be presented before any request".to_owned())),
     }
     if !shared.let_in(number) {
-        return Err(Some("it has as many connections as it may".to_owned()));
+        return Err(Some("it has its maximum of connections".to_owned()));
     }
     shared.heard();
     send(wire, &Reply::Welcome { proof: proof(&shared.token, Side::Peer, nonces) })?;
@@ -144,14 +144,14 @@ impl Guest<'_> {
                 Reply::Description(Box::new(Description { machine: Machine::describe(Path::new(".")) }))
             }
             Request::Start { .. } if self.service.is_some() => {
-                refused("a service of this connection runs already")
+                refused("this connection already has a running service")
             }
             Request::Start { service, cpu } => self.start(&service, cpu),
             Request::Stop => match self.end_service() {
                 Some(report) => Reply::Stopped(Box::new(report)),
-                None => refused("no service runs that could be ended"),
+                None => refused("there is no running service to end"),
             },
-            Request::Hello(_) | Request::Proof { .. } => refused("that was said already"),
+            Request::Hello(_) | Request::Proof { .. } => refused("this message was already sent"),
         }
     }
 

@@ -25,7 +25,7 @@ pub fn left() -> Result<u64, Failure> {
     let ours = ((last - first) / 2).saturating_sub(waiting);
     if ours < FEWEST_OF_A_TRIAL {
         return Err(Failure::Unsupported(format!(
-            "{waiting} ports wait for late packets (TIME_WAIT) and half of the {} ephemeral ports are left to others: try \
+            "{waiting} ports are in TIME_WAIT, and half of the {} ephemeral ports are left to other programs: try \
              again in a minute",
             last - first
         )));

@@ -48,16 +48,16 @@ pub enum End {
     #[error("its client has left")]
     ClientLeft,
     /// Nobody was heard of.
-    #[error("nobody was heard of for {} s", .0.as_secs())]
+    #[error("there was no contact for {} s", .0.as_secs())]
     Idle(Duration),
     /// It has lived as long as it may.
-    #[error("it has lived for {} s, the most it may", .0.as_secs())]
+    #[error("it has run for {} s, its limit", .0.as_secs())]
     Lifetime(Duration),
     /// It has moved as much as it may.
-    #[error("it has moved {0} bytes, the most it may")]
+    #[error("it has transferred {0} bytes, its limit")]
     Bytes(u64),
     /// Whoever started it has gone.
-    #[error("whoever started it has gone")]
+    #[error("the process that started it has ended")]
     Abandoned,
 }
 

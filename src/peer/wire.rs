@@ -21,7 +21,7 @@ pub enum WireError {
     #[error(transparent)]
     Malformed(#[from] Malformed),
     /// What came is not what the other end said next.
-    #[error("a message was altered, repeated, left out or forged on the way")]
+    #[error("a message was altered, repeated, dropped or forged on the network")]
     Forged,
     /// The connection broke.
     #[error(transparent)]

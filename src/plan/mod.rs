@@ -86,7 +86,7 @@ fn skip(
         // What was asked for by its number is measured, unless it takes long.
         let wanted = needed < Effort::Thorough && asked.names(point);
         (needed > effort && !wanted).then(|| match needed {
-            Effort::Thorough => "left out unless --thorough is given: it would take long".to_owned(),
+            Effort::Thorough => "left out, because it takes long: --thorough measures it".to_owned(),
             _ => "left out by --quick: the default run measures it".to_owned(),
         })
     })

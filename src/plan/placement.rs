@@ -44,7 +44,7 @@ pub fn choose(machine: &Machine, asked: Option<usize>) -> Result<Cpus, String> {
         ));
     }
     let home = asked.or_else(|| machine.usual_cpu());
-    let home = home.ok_or("no CPU that this process may use is known")?;
+    let home = home.ok_or("the CPUs that this process may use are unknown")?;
     let others = || allowed.iter().copied().filter(|cpu| *cpu != home);
     let badness = |cpu: &usize| {
         let nearness = machine.nearness(home, *cpu);

@@ -32,7 +32,7 @@ pub fn filled(pattern: &Path, fields: Fields) -> Result<PathBuf, String> {
             continue;
         }
         let field = brace.strip_prefix('{').and_then(|inside| inside.split_once('}'));
-        let (name, after) = field.ok_or_else(|| format!("a brace in `{text}` stands alone: {HELP}"))?;
+        let (name, after) = field.ok_or_else(|| format!("a brace in `{text}` is not closed: {HELP}"))?;
         path.push_str(&plain(value(name, fields).ok_or_else(|| format!("`{{{name}}}` is unknown: {HELP}"))?));
         rest = after;
     }

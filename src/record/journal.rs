@@ -42,7 +42,7 @@ impl Journal {
         let mut text = serde_json::to_string(line).context("a line could not be put into JSON")?;
         text.push('\n');
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(text.as_bytes())).context(
-            "the run file could not be written: what was found so far is in it; free some disk space, and go on with \
+            "the run file could not be written; it has the results so far. Free some disk space, and continue with \
              `fathom run --resume`, or start the replication again",
         )
     }

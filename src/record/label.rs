@@ -29,11 +29,13 @@ impl FromStr for Label {
             |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "_-.".contains(letter);
         if !key.starts_with(|first: char| first.is_ascii_lowercase()) || !key.chars().all(usable) {
             return Err(format!(
-                "`{key}` is no key: lower-case letters, digits, `_`, `-` and `.` are wanted, and a letter first"
+                "`{key}` is not a key: use lower-case letters, digits, `_`, `-` and `.`, beginning with a letter"
             ));
         }
         if key.len() > LONGEST_KEY || value.len() > LONGEST_VALUE {
-            return Err(format!("a key has at most {LONGEST_KEY} bytes, and a value {LONGEST_VALUE}"));
+            return Err(format!(
+                "a key has at most {LONGEST_KEY} bytes, and a value at most {LONGEST_VALUE}"
+            ));
         }
         if value.is_empty() || value.chars().any(char::is_control) {
             return Err(format!("the value of `{key}` must be text on one line"));

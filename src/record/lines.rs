@@ -37,10 +37,10 @@ pub enum ReadError {
         cause: std::io::Error,
     },
     /// Nothing is in it, whatever it is called.
-    #[error("the {0} is empty: it was begun and ended before its first line")]
+    #[error("the {0} is empty: writing it ended before its first line")]
     Empty(&'static str),
     /// It is of something else.
-    #[error("it is no {0} of fathom: its first line is no header")]
+    #[error("it is not a {0} of fathom: its first line is not a header")]
     Foreign(&'static str),
     /// What is wrong with a file of this name.
     #[error("{path}: {cause}")]

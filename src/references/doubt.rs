@@ -67,10 +67,10 @@ impl Doubt {
             Doubt::Typo => "A digit or a decimal point is misprinted.",
             Doubt::CopyError => "It was copied from another place, where it belongs to something else.",
             Doubt::StaleClock => "It was converted with an older clock rate than the source's other figures.",
-            Doubt::Implausible => "No machine of this kind can have taken so little, or so much.",
+            Doubt::Implausible => "It is impossible for a machine of this kind.",
             Doubt::NotMeasured => "It is printed as a result, but was quoted, guessed or inferred.",
             Doubt::Statistic => "The mean, the deviation or the choice of trials is wrong or biased.",
-            Doubt::Method => "The method measures something else than the name says, or more than that.",
+            Doubt::Method => "The method measures something other than the name says, or more than that.",
             Doubt::Label => "Its name or caption is wrong.",
         }
     }

@@ -154,9 +154,9 @@ fn optional_attributes(said: &mut Message) -> Result<(), Failure> {
 /// What a status means (RFC 1813, section 2.6): the numbers are those of the system's errors below 10000.
 fn words(status: u32) -> String {
     match status {
-        70 => "the file handle is stale: the file was removed or the server begun anew".to_owned(),
+        70 => "the file handle is stale: the file was removed or the server was restarted".to_owned(),
         10_004 => "the server does not support it".to_owned(),
-        10_006 => "the server broke down".to_owned(),
+        10_006 => "the server failed".to_owned(),
         10_008 => "the server is busy fetching the file (try again)".to_owned(),
         1..100 => std::io::Error::from_raw_os_error(status as i32).to_string(),
         other => format!("status {other}"),

@@ -17,7 +17,7 @@ impl Unanswered {
     pub fn keep(&mut self, ticket: u64, answer: Vec<u8>) -> Result<(), Failure> {
         match self.0.iter_mut().find(|(asked, _)| *asked == ticket) {
             Some((_, place @ None)) => *place = Some(answer),
-            _ => return Err(Failure::Broke("the server sent an answer that nobody asked for".to_owned())),
+            _ => return Err(Failure::Broke("the server sent an unrequested answer".to_owned())),
         }
         Ok(())
     }

@@ -43,7 +43,8 @@ impl Stage<'_> {
         let ticks = self.site.ticks_per_second;
         if (ticks - NANOSECONDS).abs() < 1.0 {
             return Err(Failure::Unsupported(
-                "their timer reads the time-stamp counter, which this machine does not have or does not keep steady"
+                "the report's timer reads the time-stamp counter, which this machine does not have or does not keep \
+                 invariant"
                     .to_owned(),
             ));
         }

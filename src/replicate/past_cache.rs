@@ -15,7 +15,8 @@ pub fn opened(test: &TestFile, flags: libc::c_int) -> Result<File, Failure> {
     let again = format!("/proc/self/fd/{}", test.file.as_raw_fd());
     OpenOptions::new().read(true).custom_flags(flags).open(again).map_err(|error| match error.raw_os_error() {
         Some(libc::EINVAL) => Failure::Unsupported(
-            "this file system has no direct reads (O_DIRECT), as those in memory; `--dir` names a folder on a disk".to_owned(),
+            "this file system has no direct reads (O_DIRECT), like those in memory; choose a folder on a disk with \
+             `--dir`".to_owned(),
         ),
         _ => Failure::Broke(format!("a test file, opened for direct reads: {error}")),
     })

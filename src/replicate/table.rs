@@ -59,10 +59,10 @@ impl NoRatio {
         match self {
             NoRatio::Missing => "one of the two has no figure",
             NoRatio::BelowResolution(Side::Theirs) => {
-                "below resolution: what their method finds cannot be told from nothing here"
+                "below resolution: the result of their method here is not distinguishable from zero"
             }
             NoRatio::BelowResolution(Side::Ours) => {
-                "below resolution: what Fathom finds cannot be told from nothing here"
+                "below resolution: Fathom's result here is not distinguishable from zero"
             }
             NoRatio::BelowNothing(Side::Theirs) => {
                 "below nothing: their method subtracts more here than the operation adds"

@@ -25,7 +25,8 @@ fn sentence(tally: &Tally) -> String {
         some => format!("; {} without a prediction", plural(some, "value")),
     };
     format!(
-        "{}: {} within {CLOSE}×, {} within {FAIR}×; measured over predicted {} in the median, {} at worst ({}){unpredicted}",
+        "{}: {} within {CLOSE}×, {} within {FAIR}×; measured over predicted is {} in the median and {} at worst \
+         ({}){unpredicted}",
         plural(tally.judged, "point"),
         quantities::percent(tally.close.share),
         quantities::percent(tally.fair.share),

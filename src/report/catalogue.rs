@@ -90,8 +90,9 @@ pub fn index(experiments: impl Iterator<Item = &'static dyn Experiment>) -> Stri
         format!("| [{}]({}.md) | {} |\n", about.name, about.name, about.question)
     };
     let rows: String = experiments.map(row).collect();
-    "# Experiments\n\n`fathom explain EXPERIMENT` tells the same with what this machine makes of it. These pages are written from the source \
-     (`FATHOM_WRITE_GOLDEN=1 cargo test --test golden`).\n\n| experiment | question |\n|---|---|\n"
+    "# Experiments\n\n`fathom explain EXPERIMENT` prints the same text, with the points of your machine. These pages \
+     are generated from the source (`FATHOM_WRITE_GOLDEN=1 cargo test --test golden`).\n\n| experiment | question \
+     |\n|---|---|\n"
         .to_owned()
         + &rows
 }
@@ -139,7 +140,7 @@ fn points_here(experiment: &dyn Experiment, points: &[Point], machine: &Machine,
     }
     let mut said = plural(points.len(), "point");
     for (effort, number) in by_effort.iter().filter(|(effort, _)| **effort > Effort::Quick) {
-        let _ = write!(said, "; {number} of them only from the {} effort on", words::effort(*effort));
+        let _ = write!(said, "; {number} of them only with {} effort or more", words::effort(*effort));
     }
     style.wrapped("  ", &said)
 }
@@ -167,7 +168,7 @@ fn required(experiment: &dyn Experiment, points: &[Point], style: Style) -> Stri
             Requirement::File(path) => format!("the file {path}"),
             Requirement::Remote => "a file over a network (`--dir`, `--remote`)".to_owned(),
             Requirement::MemoryLimit => format!(
-                "no more memory than {}: a control group of its own, or `systemd-run --user --scope`",
+                "a memory limit of {}: by a control group of its own, or `systemd-run --user --scope`",
                 quantities::size(Requirement::LIMIT_BYTES)
             ),
             Requirement::Peer => "a second host (`--peer`)".to_owned(),
@@ -180,7 +181,7 @@ fn required(experiment: &dyn Experiment, points: &[Point], style: Style) -> Stri
         .collect();
     if memory > 0 {
         lines.push(format!(
-            "up to {} of memory, never more than half of what is free",
+            "up to {} of memory, but never more than half of what is free",
             quantities::size(memory)
         ));
     }
@@ -196,7 +197,7 @@ fn missing(experiment: &dyn Experiment, points: &[Point], machine: &Machine, sty
         }
     }
     if lacking.is_empty() {
-        return style.wrapped("  ", "This machine lacks nothing that is required.");
+        return style.wrapped("  ", "This machine has everything that is required.");
     }
     lacking
         .iter()

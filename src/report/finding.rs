@@ -6,7 +6,7 @@ use crate::experiment::{Dimension, Figure, Found, Piece, Statement};
 use crate::quantity::Unit;
 
 /// What a ratio is marked with that has no interval.
-pub(in crate::report) const APPROXIMATE: &str = "~ marks what comes from too few trials for an interval.";
+pub(in crate::report) const APPROXIMATE: &str = "~ marks figures from too few trials for an interval.";
 
 /// A statement in one paragraph of plain text.
 pub(in crate::report) fn text(statement: &Statement) -> String {
@@ -79,7 +79,10 @@ mod tests {
         let other = found(36.0, 34.9, 37.1, Dimension::Of(Unit::Nanoseconds));
         let said = said!["It takes ", time.named("it"), ", ", time.times_as("long", other, "ratio"), "."];
         assert_eq!(text(&said), "It takes 187.2 ns (186.9–187.6), 5.2 (5.0–5.4) times as long.");
-        assert_eq!(text(&said![time.times_as("long", time, "ratio")]), "the two cannot be told apart");
+        assert_eq!(
+            text(&said![time.times_as("long", time, "ratio")]),
+            "the two are not significantly different"
+        );
     }
 
     #[test]

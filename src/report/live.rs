@@ -43,7 +43,7 @@ impl Live {
         let bar = bar_below(&mut self.bar, screen);
         let row = self.rows.entry(tick.planned.experiment.clone()).or_insert_with(|| {
             let style =
-                ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+                ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
             screen.insert_before(bar, ProgressBar::new(1).with_style(style))
         });
         row.set_message(row_text(tick));
@@ -105,7 +105,7 @@ fn write_line(last: &mut Option<Instant>, line: &str) {
 /// The bar below the table, drawn when it is first needed.
 fn bar_below<'live>(bar: &'live mut Option<ProgressBar>, screen: &MultiProgress) -> &'live ProgressBar {
     bar.get_or_insert_with(|| {
-        let style = ProgressStyle::with_template("{wide_bar:.cyan} {msg}")
+        let style = ProgressStyle::with_template("{bar:16.cyan} {wide_msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         screen.add(ProgressBar::new(1000).with_style(style))
     })
@@ -120,14 +120,17 @@ fn share(tick: &Tick) -> f64 {
 
 fn status(tick: &Tick) -> String {
     let left = tick.budget.saturating_sub(tick.elapsed).as_secs();
-    format!("round {}, {} of {} points precise, at most {left} s left", tick.round, tick.precise, tick.points)
+    format!(
+        "at most {left} s left, round {}, {} of {} points at target precision",
+        tick.round, tick.precise, tick.points
+    )
 }
 
 /// The point that was visited last, and what is known of it; a line of a terminal's width.
 fn row_text(tick: &Tick) -> String {
     let planned = tick.planned;
     let found = tick.headline.map_or_else(
-        || "nothing observed yet".to_owned(),
+        || "no result yet".to_owned(),
         |headline| match headline.half_width() {
             Some(share) => {
                 format!(

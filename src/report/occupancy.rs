@@ -13,16 +13,17 @@ fn of_time(found: &CoreShared) -> String {
     let trials = plural(found.trials, "trial");
     let Some(shared) = found.levels.shared else {
         return format!(
-            "One state of the core was seen in {trials} on one CPU: it was its own all the time, or shared all the time, \
-             which cannot be told from within."
+            "The core was in a single state in {trials} on one CPU: either never shared with another hardware thread, \
+             or always; the two cannot be distinguished from inside the machine."
         );
     };
     let ends = found
         .interval
         .map(|ends| format!(" ({} to {})", quantities::percent(ends.low), quantities::percent(ends.high)));
     format!(
-        "Another hardware thread of the core worked in {}{} of the time, by what {trials} on one CPU found when they \
-         began: a stream of independent instructions then took {} times as long in the median, while a chain of dependent ones did not.",
+        "Another hardware thread used the core in {}{} of the time, as observed at the start of {trials} on one CPU: \
+         a stream of independent instructions then took {} times as long in the median, while a chain of dependent \
+         ones did not.",
         quantities::percent(found.share),
         ends.unwrap_or_default(),
         quantities::significant(shared / found.levels.alone, 3)
@@ -36,8 +37,8 @@ fn of_figures(results: &Results) -> Option<String> {
     let (alone, mixed) = (count(CoreState::Alone), count(CoreState::Mixed));
     (alone + mixed > 0).then(|| {
         format!(
-            "Of {} of short work on one CPU {alone} are of the core alone, and {mixed} of all that was observed, of which too \
-             little had the core alone.",
+            "Of {} for short work on one CPU, {alone} use only observations without another hardware thread on the \
+             core; {mixed} use all observations, because too few were without one.",
             plural(alone + mixed, "figure")
         )
     })
@@ -53,10 +54,16 @@ pub(super) fn note(point: &PointResult) -> Option<String> {
     });
     let shared = shared.unwrap_or_default();
     Some(match core.state {
-        CoreState::Alone => format!("Of the core alone. It was shared in {share} of the time{shared}."),
+        CoreState::Alone => format!(
+            "Only observations without another hardware thread on the core. The core was \
+                                     shared in {share} of the time{shared}."
+        ),
         CoreState::Mixed => {
-            format!("Too little had the core alone: of all. It was shared in {share} of the time{shared}.")
+            format!(
+                "All observations, because too few were without another hardware thread on the core. The core was \
+                     shared in {share} of the time{shared}."
+            )
         }
-        CoreState::AtEnds => format!("The core was shared in {share} of the time, as far as was seen."),
+        CoreState::AtEnds => format!("The core was shared in {share} of the time when it was looked at."),
     })
 }

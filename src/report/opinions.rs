@@ -33,10 +33,11 @@ impl OpinionsReport {
     fn sentence(&self) -> String {
         let count = |agreement| self.opinions.iter().filter(|found| found.agreement == agreement).count();
         format!(
-            "Of {} opinions {} agree with Fathom within 5 %, {} differ by more, {} are open, {} could not be had. Both take turns in \
-             one session, on the same CPUs; each figure is the median of its runs or trials, each spread half of the 95 % interval over \
-             the median, and the ratio is Fathom's figure over the tool's. A difference says that one of the two is wrong, or that they \
-             measure different things: `docs/peers.md` tells which.",
+            "Of {} comparisons with other tools, {} agree within 5 %, {} differ by more, {} are undecided, and {} \
+             could not be made. Fathom and the tool take turns in one session, on the same CPUs. Each figure is the \
+             median of its runs or trials, each spread is half the 95 % interval over the median, and the ratio is \
+             Fathom's figure over the tool's. A difference means that one of the two is wrong, or that they measure \
+             different things: `docs/peers.md` explains which.",
             self.opinions.len(),
             count(Agreement::Agree),
             count(Agreement::Differ),
@@ -64,11 +65,11 @@ impl Subject for OpinionsReport {
     fn document(&self) -> Document {
         let processor = self.processor.as_deref().unwrap_or("a machine of unknown processor");
         let kernel: String = self.kernel.iter().map(|release| format!(", Linux {release}")).collect();
-        let mut document = Document::new(format!("Second opinions: {processor}{kernel}"));
+        let mut document = Document::new(format!("Comparison with other tools: {processor}{kernel}"));
         "Other tools beside Fathom".clone_into(&mut document.kind);
         document.date.clone_from(&self.at);
         document.sections = vec![
-            Section::new(Key::of("opinions"), "What other tools say")
+            Section::new(Key::of("opinions"), "Results of other tools")
                 .say(self.sentence())
                 .with(table(&self.opinions)),
         ];
@@ -78,7 +79,7 @@ impl Subject for OpinionsReport {
 }
 
 fn table(opinions: &[Weighed]) -> Table {
-    Table::new(Key::of("opinions-table"), "Operations that another tool and Fathom measured in turns.")
+    Table::new(Key::of("opinions-table"), "Operations measured by Fathom and another tool in turns.")
         .columns([
             Column::words("operation"),
             Column::words("peer"),

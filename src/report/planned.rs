@@ -53,8 +53,8 @@ fn opening(planned: &Planned, style: Style) -> String {
     style.wrapped(
         "",
         &format!(
-            "A run of {}, of which at most {} find out what trials cost. Then it is settled which points fit: {goal} trials \
-             each where costs allow, never fewer than {least}.",
+            "A run of {}. A pilot round of at most {} measures what trials cost. Then the run chooses the points that \
+             fit into the time: {goal} trials each where possible, never fewer than {least}.",
             minutes(planned.budget),
             minutes(planned.pilot)
         ),
@@ -103,7 +103,7 @@ fn skipped(points: &[PlannedPoint], style: Style) -> String {
 fn expected(planned: &Planned, style: Style) -> String {
     let title = format!("\n{}\n", style.title("Forecast"));
     let Some(forecast) = &planned.forecast else {
-        let none = "No run of this machine is stored that has these experiments: the pilot round will tell.";
+        let none = "No stored run of this machine has these experiments, so there is no forecast.";
         return title + &style.wrapped("  ", none);
     };
     let (known, all) = forecast.known;
@@ -136,8 +136,7 @@ fn left_out(settlement: &Settlement) -> String {
         return String::new();
     }
     let (cost, budget) = (results::rounded(settlement.cost()), results::budget(settlement.enough));
-    let they = if number == 1 { "it costs" } else { "they cost" };
-    format!("; {} left out, {they} {cost}: --budget {budget}", plural(number, "point"))
+    format!("; {} left out, which would take {cost} more: --budget {budget}", plural(number, "point"))
 }
 
 /// A time in minutes and whole seconds.
@@ -170,8 +169,7 @@ mod tests {
             left_out: (0..12).map(price).collect(),
             enough: Duration::from_mins(3),
         };
-        let said = "412 points, 8 trials each, until about 10:42 (1 min 20 s); 12 points left out, they cost 40 s: \
-                    --budget 3m";
+        let said = "412 points, 8 trials each, until about 10:42 (1 min 20 s); 12 points left out, which would take 40 s more: --budget 3m";
         assert_eq!(settled(&settlement, "10:42"), said);
         settlement.left_out.clear();
         settlement.least_trials = 6;

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 /// In which form a run tells how far it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ProgressForm {
-    /// A table on a terminal, a line now and then elsewhere.
+    /// A table on a terminal, otherwise a line every ten seconds.
     Auto,
-    /// Nothing but what goes wrong.
+    /// Errors only.
     Quiet,
-    /// JSON Lines: what is worth knowing, how far it is every ten seconds, and how it ended.
+    /// JSON Lines: notes, progress every ten seconds, and the end.
     Json,
 }
 
@@ -58,6 +58,14 @@ impl Telling {
             Telling::Person(_) => eprintln!("note: {}", clean(text)),
             Telling::Program(_) => write(&Event::Note { text }),
             Telling::Nobody => {}
+        }
+    }
+
+    /// Something that went wrong and does not end the run.
+    pub fn problem(&self, text: &str) {
+        match self {
+            Telling::Person(_) | Telling::Nobody => eprintln!("fathom: {}", clean(text)),
+            Telling::Program(_) => write(&Event::Note { text }),
         }
     }
 

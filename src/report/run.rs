@@ -29,8 +29,7 @@ pub(super) fn machine(machine: &Machine) -> String {
 /// The second host in a sentence; `None` where the run has none.
 pub(super) fn peer(header: &Header) -> Option<String> {
     let peer = header.peer.as_deref()?;
-    let host =
-        peer.machine.as_ref().map_or_else(|| "a machine of which nothing is known".to_owned(), machine);
+    let host = peer.machine.as_ref().map_or_else(|| "an unknown machine".to_owned(), machine);
     let (wanted, address) = (&peer.wanted, &peer.address);
     Some(match peer.kind {
         PeerKind::Ssh => {
@@ -38,8 +37,8 @@ pub(super) fn peer(header: &Header) -> Option<String> {
         }
         PeerKind::ByHand => format!("The peer at {wanted} is {host}; it was started by hand."),
         PeerKind::Virtual => format!(
-            "The peer is a virtual peer, a network namespace of this machine at {address}: both ends share its processors, \
-             and no wire is between them."
+            "The peer is a virtual peer, a network namespace of this machine at {address}: both ends share its \
+             processors, and there is no wire between them."
         ),
     })
 }
@@ -47,24 +46,28 @@ pub(super) fn peer(header: &Header) -> Option<String> {
 /// How the run ended, and how long it took.
 pub(super) fn ending(results: &Results) -> String {
     let Some(closing) = &results.run.closing else {
-        return "The run did not end in an orderly way; what stands in its file until then is whole."
+        return "The run did not end in an orderly way; everything recorded in its file up to then is complete."
             .to_owned();
     };
     let why = match closing.ended {
         Ending::Precision if results.points.iter().all(|point| point.estimate().is_none()) => {
             "no point could be measured"
         }
-        Ending::Precision if Precision::of(results).is_complete() => "every value was within its target",
-        Ending::Precision => "no further trial was expected to bring another value within the target",
-        Ending::Budget => "its time was up",
-        Ending::Interrupted => "it was interrupted; what was found until then is valid",
+        Ending::Precision if Precision::of(results).is_complete() => {
+            "every value had reached the target precision"
+        }
+        Ending::Precision => "no further trial was expected to bring another value to the target precision",
+        Ending::Budget => "its budget was spent",
+        Ending::Interrupted => "it was interrupted; the results up to then are valid",
     };
     let took = quantities::duration(closing.took_s);
     let rounds = plural(closing.rounds as usize, "whole round");
     let lost = closing.peer_lost.as_ref().map(|reason| {
-        format!(" It had lost its peer ({reason}): points that need it hold what was found before.")
+        format!(
+            " It lost its peer ({reason}): points that need the peer have only the results from before that."
+        )
     });
-    format!("The run took {took}, {rounds}, and ended because {why}.{}", lost.unwrap_or_default())
+    format!("The run took {took} ({rounds}) and ended because {why}.{}", lost.unwrap_or_default())
 }
 
 /// The clock and how it was qualified, in a sentence or two.
@@ -77,11 +80,14 @@ pub(super) fn clock(clock: &Qualification) -> String {
         0 => format!("never ran backwards in {} steps", quantities::count(clock.steps as usize)),
         back => format!("ran backwards {back} times in {} steps", quantities::count(clock.steps as usize)),
     };
-    let rejected =
-        clock.rejected.as_ref().map(|why| format!(" Not the best clock: {why}.")).unwrap_or_default();
+    let rejected = clock
+        .rejected
+        .as_ref()
+        .map(|why| format!(" The processor's counter was not used: {why}."))
+        .unwrap_or_default();
     format!(
-        "All times are read from {name}: {} (±{} ppm against the kernel's clock), resolution {}, {} between two \
-         readings; it {steps}.{rejected}",
+        "All times are read from {name}: {} (±{} ppm against the kernel's clock), with a resolution of {} and {} \
+         between two readings; it {steps}.{rejected}",
         quantities::frequency(clock.ticks_per_second),
         quantities::significant(clock.frequency_spread_ppm, 2),
         quantities::value(Unit::Nanoseconds, clock.resolution_ns()),
@@ -137,10 +143,10 @@ impl<'run> Precision<'run> {
             values => format!(" ({})", quantities::percent(self.reached as f64 / values as f64)),
         };
         let values = plural(self.values, "value");
-        let mut said = vec![format!("{} of {values}{share} are within {target}", self.reached)];
+        let mut said = vec![format!("{} of {values}{share} have an interval within {target}", self.reached)];
         if let (Some(median), Some((_, widest))) = (self.median, self.widest) {
             let (median, widest) = (quantities::plus_minus(median), quantities::plus_minus(widest));
-            said.push(format!("the median is {median}, the widest {widest}"));
+            said.push(format!("the median half-width is {median}, the widest {widest}"));
         }
         if self.without > 0 {
             said.push(format!("{} without an interval (fewer than six trials)", self.without));
@@ -172,21 +178,25 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
         }
     };
     tell(sum(|seen| seen.migrations), &|n| {
-        format!("Observations that ended on another CPU than they began: {n}.")
+        format!("Observations that ended on a different CPU from the one they began on: {n}.")
     });
     let times: usize = results.points.iter().map(|point| point.negative).sum();
     tell(times as u64, &|n| {
         format!(
-            "Observations of a time that came out below zero: {n}. What is subtracted from a reading, the clock's own cost or \
-             other work, was larger at that moment; they stay in the medians and are no best ones."
+            "Observations of a time below zero: {n}. What is subtracted from a reading (the clock's own cost, or a \
+             baseline) was larger at that moment. They stay in the medians, and are never shown as the best \
+             observation."
         )
     });
     let left_out: usize = results.points.iter().map(|point| point.left_out).sum();
     tell(left_out as u64, &|n| {
-        format!("Trials left out because their own evidence does not hold: {n} of {}.", trials + left_out)
+        format!("Trials left out because their own evidence failed: {n} of {}.", trials + left_out)
     });
     tell(sum(|seen| seen.involuntary_switches), &|n| {
-        format!("The scheduler took the CPU away {n} times, where that is not the operation itself.")
+        format!(
+            "The scheduler preempted the measured work {n} times (switches that are part of an operation are not \
+                 counted)."
+        )
     });
     said.extend(occupancy::sentences(results));
     said.extend(lost(results));
@@ -198,7 +208,7 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
 /// What the hypervisor or a CPU quota took from trials; or that it could not be read.
 fn taken(results: &Results, trials: usize) -> Vec<String> {
     let of = plural(trials, "trial");
-    let unread = "is not known: the counter could not be read in every trial.";
+    let unread = "is unknown: the counter could not be read in every trial.";
     let steal = match trials_with(results, |seen| seen.trials_with_steal) {
         Some(0) => None,
         Some(n) => Some(format!("The hypervisor took CPU time in {} of {of} (steal).", quantities::count(n))),
@@ -206,8 +216,8 @@ fn taken(results: &Results, trials: usize) -> Vec<String> {
     };
     let quota = match trials_with(results, |seen| seen.trials_throttled) {
         Some(0) => None,
-        Some(n) => Some(format!("A CPU quota held the process back in {} of {of}.", quantities::count(n))),
-        None => Some(format!("Whether a CPU quota held the process back {unread}")),
+        Some(n) => Some(format!("A CPU quota throttled the process in {} of {of}.", quantities::count(n))),
+        None => Some(format!("Whether a CPU quota throttled the process {unread}")),
     };
     steal.into_iter().chain(quota).collect()
 }
@@ -224,8 +234,8 @@ fn lost(results: &Results) -> Option<String> {
     let (worst, point) = shares.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
     (worst > 0.0).then(|| {
         format!(
-            "A loop that only spins lost up to {} of its time just before the observations, to other work or to other processes of \
-             the same point (most at {}, {}).",
+            "Just before the observations, a spinning loop lost up to {} of its time to other work or to other \
+             processes of the same point (the most at {}, {}).",
             quantities::share(worst),
             point.experiment,
             words::label(point, &point.point)
@@ -238,7 +248,7 @@ pub(super) fn frequencies(results: &Results) -> Option<String> {
     let low = seen().map(|(low, _)| low).reduce(f64::min)?;
     let high = seen().map(|(_, high)| high).reduce(f64::max)?;
     Some(format!(
-        "The core ran at {} to {}, by calibrated chains of instructions.",
+        "The core ran at {} to {}, measured with calibrated chains of instructions.",
         quantities::frequency(low),
         quantities::frequency(high)
     ))
@@ -250,18 +260,18 @@ fn whole_run(results: &Results) -> Option<String> {
     let taken = |time: Option<u64>, by: &str| match time {
         Some(0) => String::new(),
         Some(time) => format!("; {by} {}", quantities::value(Unit::Nanoseconds, time as f64)),
-        None => format!("; what {by} could not be read"),
+        None => format!("; how much time {by} could not be read"),
     };
     let served = |count: Option<u64>, what: &str| match count {
         Some(count) => format!("{} {what}", quantities::count(count as usize)),
-        None => format!("{what} that could not be counted"),
+        None => format!("an unknown number of {what}"),
     };
     Some(format!(
-        "From start to end the whole machine served {} and {}{}{}.",
+        "During the run the whole machine served {} and {}{}{}.",
         served(seen.interrupts, "interrupts"),
         served(seen.switches, "context switches"),
         taken(seen.steal_ns, "the hypervisor took"),
-        taken(seen.throttled_ns, "a CPU quota withheld")
+        taken(seen.throttled_ns, "a CPU quota took")
     ))
 }
 
@@ -305,7 +315,7 @@ pub(super) fn not_judged(results: &Results) -> Vec<String> {
     let sentence = |experiment: &str| {
         let mine = || results.of_experiment(experiment).filter_map(|point| point.evidence.not_judged());
         let points = plural(mine().count(), "point");
-        mine().next().map(|other| format!("{experiment}: the evidence of {points} is not judged: {other}."))
+        mine().next().map(|other| format!("{experiment}: the evidence for {points} is not judged: {other}."))
     };
     results.experiments().into_iter().filter_map(sentence).collect()
 }
@@ -316,7 +326,7 @@ impl Doubt<'_> {
         match self.points.as_slice() {
             [one] => format!("{one}: {}; seen: {}", self.claim, self.seen),
             many => format!(
-                "{}, the first {}: {}; seen there: {}",
+                "{}, the first of them {}: {}; observed there: {}",
                 plural(many.len(), "point"),
                 many[0],
                 self.claim,

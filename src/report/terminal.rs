@@ -170,11 +170,14 @@ fn legend(groups: &[Group], style: Style) -> String {
     let unpredicted = rows().any(|row| row.point.prediction.is_none());
     let mut text = String::new();
     if below {
-        text += &style.wrapped("", "<  below resolution: cannot be told from zero; the limit holds at 95 %.");
+        text += &style.wrapped(
+            "",
+            "<  below resolution: not distinguishable from zero; an upper limit at 95 % \
+                                    confidence.",
+        );
     }
     if unpredicted {
-        text += &style
-            .wrapped("", "–  nothing was predicted, or there is no such part; the full report says why.");
+        text += &style.wrapped("", "–  no prediction, or no such part; the full report says why.");
     }
     text
 }
@@ -263,7 +266,7 @@ fn doubts(results: &Results, style: Style) -> String {
         style.wrapped("  ✗ ", &said).replacen('✗', &style.bad("✗"), 1)
     };
     let text: String = run::doubts(results).iter().map(line).collect();
-    if text.is_empty() { text } else { style.title("Evidence that does not hold") + "\n" + &text }
+    if text.is_empty() { text } else { style.title("Evidence that fails") + "\n" + &text }
 }
 
 fn not_judged(results: &Results, style: Style) -> String {

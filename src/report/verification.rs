@@ -43,11 +43,11 @@ impl Subject for VerificationReport<'_> {
     }
 
     fn document(&self) -> Document {
-        let mut document = Document::new(format!("The instrument on trial: {}", place(self.0)));
+        let mut document = Document::new(format!("Verification of the instrument: {}", place(self.0)));
         "Known truths, measured by Fathom".clone_into(&mut document.kind);
         document.date.clone_from(&self.0.at);
         document.sections = vec![
-            Section::new(Key::of("truths"), "What was set and what was found")
+            Section::new(Key::of("truths"), "Truths set and values found")
                 .say(format!("{} {}", sentence(self.0), judged()))
                 .with(table(self.0)),
         ];
@@ -72,15 +72,15 @@ pub(super) fn sentence(verification: &Verification) -> String {
 pub(super) fn told(header: &Header) -> String {
     match &header.verification {
         Some(found) => format!("yes, this build on this machine: {}", sentence(found)),
-        None => "no, not this build on this machine (`fathom verify` does it).".to_owned(),
+        None => "no; `fathom verify` verifies this build on this machine.".to_owned(),
     }
 }
 
 /// How verdicts come about.
 pub(super) fn judged() -> &'static str {
-    "A truth is right where the whole 95 % interval lies within 2 % of what was set (or within what the clock that has set it can \
-     tell apart), wrong where all of it lies beyond and again in a second session, and inconclusive where it reaches beyond, or \
-     the instrument itself saw a disturbance."
+    "The verdict is right where the whole 95 % interval lies within 2 % of the value set (or within the resolution of \
+     the clock that set it), wrong where the whole interval lies outside, also in a second session, and inconclusive \
+     otherwise, or where the instrument itself saw a disturbance."
 }
 
 fn place(verification: &Verification) -> String {
@@ -93,7 +93,7 @@ fn place(verification: &Verification) -> String {
 pub(super) fn table(verification: &Verification) -> Table {
     Table::new(
         Key::of("truths-table"),
-        "Known truths: what was set on this machine, and what the instrument found.",
+        "Known truths: the value set on this machine, and the value that the instrument found.",
     )
     .columns([
         Column::words("rig"),

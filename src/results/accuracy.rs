@@ -8,10 +8,10 @@ use crate::statistics::{self, Interval};
 pub const CLOSE: f64 = 1.25;
 
 /// Predictions that stand on facts, publications and assumptions alone.
-const INDEPENDENT: &str = "independent of this run";
+const INDEPENDENT: &str = "independent of this run's measurements";
 
 /// Predictions that stand on something that the same run has measured.
-const DEPENDENT: &str = "from other figures of this run";
+const DEPENDENT: &str = "from other measurements of this run";
 
 /// A prediction is fair when the result lies within this factor of it, above or below.
 pub const FAIR: f64 = 2.0;

@@ -90,40 +90,40 @@ pub static ORDERS: &[Order] = &[
         lower: Side::At(CALL),
         more: "a system call",
         upper: Side::At(GETPPID),
-        because: "a system call calls and returns as well, and changes the privilege besides",
+        because: "a system call also calls and returns, and changes the privilege level as well",
     },
     Order {
         less: "a system call",
         lower: Side::At(GETPPID),
         more: "a switch between processes by a pipe",
         upper: Side::At(SWITCH),
-        because: "whoever hands over enters the kernel to write, and again to read",
+        because: "a hand-over enters the kernel to write and again to read",
     },
     Order {
         less: "creating and joining a thread",
         lower: Side::At(THREAD),
         more: "fork, exit and wait",
         upper: Side::At(PROCESS),
-        because: "a process is a thread with an address space of its own besides",
+        because: "a process is a thread with its own address space",
     },
     Order {
         less: "fork, exit and wait",
         lower: Side::At(PROCESS),
-        more: "the same with another program in it",
+        more: "fork, exec of another program, exit and wait",
         upper: Side::At(PROGRAM),
-        because: "the program is put into what fork has made",
+        because: "exec replaces the program in the process that fork created",
     },
     Order {
-        less: "what one stream of TCP brings over loopback",
+        less: "the rate of one TCP stream over loopback",
         lower: Side::At(LOOPBACK),
-        more: "what a core copies at its best",
+        more: "the best copy rate of one core",
         upper: Side::Share(0.5, COPY),
         because: "the receiver copies every byte, and a copied byte is counted twice",
     },
     Order {
-        less: "what one stream of TCP brings to or from the peer",
+        less: "the rate of one TCP stream to or from the peer",
         lower: Side::At(REMOTE),
-        more: "the rate of the adapter that leads there",
+        more: "the rate of the adapter that leads to the peer",
         upper: Side::Link,
         because: "the payload goes through it, with its headers",
     },
@@ -132,7 +132,7 @@ pub static ORDERS: &[Order] = &[
         lower: block(&[("call", "pread"), ("order", "random"), ("state", "warm")]),
         more: "one from the device through it",
         upper: block(&[("call", "pread"), ("order", "random"), ("state", "cold")]),
-        because: "a block that was missing is fetched, and then copied as one that was there",
+        because: "a block that is not cached is fetched, and then copied like a cached one",
     },
 ];
 
@@ -165,7 +165,7 @@ impl Order {
     /// Why neither figure can be, with the end of the other's interval that it lies beyond.
     fn broken(&self, [low, high]: &[Reading; 2]) -> [Bound; 2] {
         let Order { less, more, because, .. } = self;
-        let why = format!("{less} cannot be more than {more}, since {because}: one of the two is wrong");
+        let why = format!("{less} cannot be more than {more}, because {because}: one of the two is wrong");
         let bound = |limit: Option<f64>| Bound { limit: limit.unwrap_or_default(), because: why.clone() };
         [bound(high.found.interval.map(|ends| ends.high)), bound(low.found.interval.map(|ends| ends.low))]
     }

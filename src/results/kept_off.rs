@@ -33,7 +33,7 @@ pub(super) fn kept_off(sample: &Sample) -> Option<Check> {
         holds: false,
         unasked: false,
         seen: format!(
-            "it ran for {:.0} % of the time, and was taken off its CPU {} times during {observations} observations",
+            "it ran for {:.0} % of the time, and was preempted {} times during {observations} observations",
             on_cpu.share() * 100.0,
             on_cpu.involuntary_switches
         ),

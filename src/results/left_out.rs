@@ -18,7 +18,7 @@ pub(super) fn reason(run: &Run, planned: &PlannedPoint, trials: &[&Trial]) -> Op
 /// The reason is the same for all points of about the same price, so that a table can put them together.
 fn said(settled: &Settled, seconds: f64) -> String {
     format!(
-        "does not fit into the budget: its trials would take about {}; `--budget {}` measures it",
+        "does not fit into the budget: its trials would take about {}; `--budget {}` would include it",
         rounded(Duration::from_secs_f64(seconds.clamp(0.0, MOST_S))),
         budget(Duration::from_secs_f64(settled.enough_budget_s.clamp(0.0, MOST_S)))
     )

@@ -22,9 +22,9 @@ pub fn finding(points: &[PointResult]) -> Option<Finding> {
     Some(Finding::of(
         Question::Prediction,
         said![
-            "Times as measured, against their base hardware: ",
+            "Measured times over the predicted cost of the base hardware: ",
             hardware,
-            "; against their whole prediction: ",
+            "; over the whole prediction: ",
             predicted,
             "."
         ],

@@ -67,7 +67,7 @@ impl Outcome {
     pub fn reason(&self) -> Option<String> {
         match self {
             Outcome::Value(_) => None,
-            Outcome::BelowResolution { .. } => Some("cannot be told from zero in this run".to_owned()),
+            Outcome::BelowResolution { .. } => Some("not distinguishable from zero in this run".to_owned()),
             Outcome::Skipped { reason } | Outcome::Failed { reason } => Some(reason.clone()),
             Outcome::TimedOut { after_s } => Some(format!("did not end within {after_s} s")),
             Outcome::Disturbed { by, .. } => Some(by.clone()),
@@ -147,13 +147,13 @@ impl Outcome {
         }
         match trials.last().map(|trial| &trial.outcome) {
             None => Outcome::Skipped {
-                reason: "the run ended before its first visit: allow a larger --budget".to_owned(),
+                reason: "the run ended before its first trial: allow a larger --budget".to_owned(),
             },
             Some(TrialOutcome::Skipped { reason }) => Outcome::Skipped { reason: reason.clone() },
             Some(TrialOutcome::Failed { reason }) => Outcome::Failed { reason: reason.clone() },
             Some(TrialOutcome::TimedOut { after_s }) => Outcome::TimedOut { after_s: *after_s },
             Some(TrialOutcome::Measured { .. }) => {
-                Outcome::Failed { reason: "it ended without a single observation".to_owned() }
+                Outcome::Failed { reason: "the trial ended without an observation".to_owned() }
             }
         }
     }

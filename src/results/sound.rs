@@ -75,9 +75,9 @@ fn remark(sound: usize, all: usize, first: &Check, holds: bool) -> Check {
     let rest = if holds { "the others are left out" } else { "all are kept" };
     let (claim, seen) = (&first.claim, &first.seen);
     Check {
-        claim: "the evidence of each trial by itself".to_owned(),
+        claim: "the evidence of each trial separately".to_owned(),
         holds,
         unasked: false,
-        seen: format!("it holds in {sound} of {all}, {rest}; the first that fails, {claim}: {seen}"),
+        seen: format!("it holds in {sound} of {all} trials, {rest}; the first failure: {claim}: {seen}"),
     }
 }

@@ -30,7 +30,8 @@ impl Alternation {
         let (one, other): (Vec<_>, Vec<_>) = (points(&halves[0]), points(&halves[1]));
         ensure!(
             one == other,
-            "the two settings have different points on this machine: name experiments that have the same under both"
+            "the two settings have different points on this machine: name experiments that have the same points under \
+             both"
         );
         let originals = Originals::of([&arrangements[0], &arrangements[1]])?;
         let guard = Guard::over(&originals)?;

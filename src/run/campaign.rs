@@ -97,7 +97,8 @@ impl Campaign {
     ) -> Result<Self> {
         if header.plan.iter().all(|point| point.skip.is_some()) {
             bail!(
-                "nothing can be measured: every selected point is skipped (`fathom explain` says what each needs)"
+                "nothing can be measured: every selected point is skipped (`fathom explain EXPERIMENT` says what it \
+                 needs)"
             );
         }
         let mut journal = journal()?;

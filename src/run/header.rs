@@ -150,7 +150,7 @@ impl Options {
 
 /// This program, with the digest of its binary.
 pub fn tool() -> Result<Tool> {
-    let path = std::env::current_exe().context("this program does not find its own file")?;
+    let path = std::env::current_exe().context("this program cannot find its own executable file")?;
     let binary = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
     Ok(Tool {
         name: env!("CARGO_PKG_NAME").to_owned(),

@@ -35,8 +35,7 @@ impl MeasuringLock {
             match taken(&name, user)? {
                 Ok(held) => lock.names.push(held),
                 Err(stranger) => lock.strangers.push(format!(
-                    "{stranger} holds the name `{name}`: either it measures too, and the two will measure each other, or it only \
-                     says so"
+                    "{stranger} holds the lock `{name}`: if it is measuring too, the two runs will disturb each other"
                 )),
             }
         }
@@ -54,14 +53,14 @@ fn taken(name: &str, user: libc::uid_t) -> Result<Result<Socket, String>> {
             Err(error) if error.kind() == ErrorKind::AddrInUse => {}
             Err(error) => {
                 return Err(error).context(
-                    "whether another fathom is measuring on this machine cannot be found out; `--alongside` does not ask",
+                    "cannot find out whether another fathom is measuring on this machine; `--alongside` does not check",
                 );
             }
         }
         match holder(&address) {
             Ok(holder) if [user, 0].contains(&holder.uid) => bail!(
-                "another fathom is measuring on this machine (process {} of user {} holds the name `{name}`), and the two \
-                 would measure each other: wait until it has ended, or accept that with `--alongside`",
+                "another fathom is measuring on this machine (process {} of user {} holds the lock `{name}`), and the \
+                 two runs would disturb each other: wait until it has ended, or accept that with `--alongside`",
                 holder.pid,
                 holder.uid
             ),
@@ -71,7 +70,7 @@ fn taken(name: &str, user: libc::uid_t) -> Result<Result<Socket, String>> {
             Err(_) => break,
         }
     }
-    Ok(Err("a process that does not tell whose it is".to_owned()))
+    Ok(Err("a process of an unknown user".to_owned()))
 }
 
 fn bound(address: &SockAddr) -> io::Result<Socket> {

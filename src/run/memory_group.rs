@@ -95,14 +95,14 @@ fn scope() -> Result<MemoryLimit, String> {
         return Ok(MemoryLimit::Scope(scope));
     }
     let words = String::from_utf8_lossy(&tried.stderr);
-    Err(format!("systemd-run --user --scope: {}", words.lines().next().unwrap_or("failed without words")))
+    Err(format!("systemd-run --user --scope: {}", words.lines().next().unwrap_or("failed without a message")))
 }
 
 fn neither(no_group: &str, no_scope: &str) -> String {
     format!(
-        "the page cache is filled within a limit of 1 GiB, and none could be set: no control group could be made ({no_group}), nor a \
-         scope ({no_scope}); root may make one, and within a limit that is set beforehand none is needed (sudo systemd-run \
-         --scope -p MemoryMax=1G --uid=$USER fathom …, or docker run --memory 1g)"
+        "this needs a memory limit of 1 GiB, and none could be set: neither a control group ({no_group}) nor a scope \
+         ({no_scope}) could be made. Run as root, or run within a limit (sudo systemd-run --scope -p MemoryMax=1G \
+         --uid=$USER fathom …, or docker run --memory 1g)"
     )
 }
 

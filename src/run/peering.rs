@@ -39,8 +39,8 @@ impl Peering {
             Wanted::Namespace => (PeerKind::Virtual, namespace::launch().map_err(words)?),
             Wanted::At(address) => {
                 let token = reach.token.clone().context(
-                    "a peer that was started by hand lets nobody in without its token: put what it printed into a file and \
-                     give that with `--token-file`",
+                    "a peer that was started by hand needs its token: put the token that it printed into a file and \
+                     name the file with `--token-file`",
                 )?;
                 (PeerKind::ByHand, Launched::at(address, token).map_err(words)?)
             }
@@ -87,7 +87,7 @@ impl Peering {
 }
 
 fn by_ssh(host: &str, address: Option<IpAddr>) -> Result<Launched> {
-    let path = std::env::current_exe().context("this program does not find its own file")?;
+    let path = std::env::current_exe().context("this program cannot find its own executable file")?;
     let binary = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let sha256 = super::header::digest(&binary);
     ssh::launch(host, address, &Program { binary: &binary, sha256: &sha256 }).map_err(|error| anyhow!(error))
@@ -103,7 +103,7 @@ pub fn same_peer(begun_with: Option<&Peer>, now: Option<&Peer>) -> Result<()> {
         return Ok(());
     }
     bail!(
-        "the run was begun with another peer, or with none, and cannot go on with this one: start a new one"
+        "the run was begun with another peer, or with none, and cannot continue with this one: start a new run"
     )
 }
 

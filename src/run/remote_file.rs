@@ -109,7 +109,10 @@ fn note(ledger: &Path, planned: &RemoteAddress) -> Result<(), String> {
     let folder = ledger.parent().unwrap_or(ledger);
     let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(ledger, planned.to_string()));
     written.map_err(|error| {
-        format!("{}: {error}: no file is made on a server without a note of it", ledger.display())
+        format!(
+            "{}: {error}: no file is made on a server if it cannot be noted for removal",
+            ledger.display()
+        )
     })
 }
 

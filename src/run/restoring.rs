@@ -22,7 +22,7 @@ impl Guard {
         if originals.0.is_empty() {
             return Ok(Guard { child: None });
         }
-        let own = std::env::current_exe().context("this program does not find its own file")?;
+        let own = std::env::current_exe().context("this program cannot find its own executable file")?;
         // In a process group of its own, so that what interrupts the run does not end it.
         let mut child = Command::new(own)
             .arg(COMMAND)
@@ -30,7 +30,7 @@ impl Guard {
             .stdout(Stdio::piped())
             .process_group(0)
             .spawn()
-            .context("the process that sets everything back could not be started")?;
+            .context("the process that restores the settings could not be started")?;
         let mut line = serde_json::to_string(&originals.0)?;
         line.push('\n');
         child.stdin.as_mut().context("it has no input")?.write_all(line.as_bytes())?;
@@ -41,7 +41,7 @@ impl Guard {
             .as_mut()
             .context("it has no output")?
             .read_exact(&mut ready)
-            .context("the process that sets everything back does not answer: nothing was set")?;
+            .context("the process that restores the settings does not answer: nothing was set")?;
         Ok(Guard { child: Some(child) })
     }
 }
@@ -65,7 +65,7 @@ pub fn restore_when_left() -> Result<()> {
     let mut input = std::io::stdin().lock();
     input.read_line(&mut told)?;
     let originals: BTreeMap<PathBuf, String> = serde_json::from_str(&told).context(
-        "`fathom restore` is what `fathom ab` starts; it wants a list of settings on standard input",
+        "`fathom restore` is started by `fathom ab`; it expects a list of settings on standard input",
     )?;
     print!(".");
     std::io::stdout().flush()?;

@@ -21,13 +21,13 @@ pub(super) fn ensure_sound(run: &Run) -> Result<Duration> {
     let times = [settings.budget_s, settings.trial_ns as f64 / 1e9];
     let figures = [settings.precision, run.header.clock.ticks_per_second];
     if !(times.into_iter().all(is_time) && figures.into_iter().all(is_positive)) {
-        bail!("the run's settings have figures that no run can have: its file was edited; start a new one");
+        bail!("the run's settings have impossible values: its file was edited; start a new run");
     }
     for (place, trial) in run.trials.iter().enumerate() {
         let process = trial.block.as_ref().map_or(0, |block| block.process);
         if !is_time(trial.began_s) || !is_time(trial.took_s) || trial.round.max(process) > MOST {
             bail!(
-                "trial {} of the run has figures that no trial can have: its file was edited; start a new one",
+                "trial {} of the run has impossible values: its file was edited; start a new run",
                 place + 1
             );
         }
@@ -44,12 +44,12 @@ pub(super) fn ensure_same(begun: &Header, tool: &Tool) -> Result<()> {
         && here.allowed_cpus() == there.allowed_cpus();
     if !same {
         bail!(
-            "the run was begun on another machine, kernel or set of CPUs, and cannot go on here: start a new one"
+            "the run was begun on another machine, kernel or set of CPUs, and cannot continue here: start a new run"
         );
     }
     if tool.binary_sha256 != begun.tool.binary_sha256 {
         bail!(
-            "the run was begun by another build of fathom; figures of two builds do not go into one run: start a new one"
+            "the run was begun by another build of fathom, and a run cannot mix two builds: start a new run"
         );
     }
     Ok(())

@@ -47,7 +47,7 @@ impl FromStr for Variation {
 
 fn sets(text: &str) -> Result<Sets, String> {
     let (kind, rest) = text.split_once(':').ok_or_else(unknown)?;
-    let pair = || rest.split_once('=').ok_or_else(|| format!("`{kind}:` wants NAME=VALUE"));
+    let pair = || rest.split_once('=').ok_or_else(|| format!("`{kind}:` needs NAME=VALUE"));
     match kind {
         "sysctl" => {
             let (name, value) = pair()?;
@@ -59,10 +59,10 @@ fn sets(text: &str) -> Result<Sets, String> {
         }
         "governor" => Ok(Sets::Files(governors(), rest.to_owned())),
         "env" => pair().map(|(name, value)| Sets::Environment(name.to_owned(), value.to_owned())),
-        "prefix" if rest.trim().is_empty() => Err("`prefix:` wants a command".to_owned()),
+        "prefix" if rest.trim().is_empty() => Err("`prefix:` needs a command".to_owned()),
         "prefix" => Ok(Sets::Prefix(rest.split_whitespace().map(str::to_owned).collect())),
         "dir" => Ok(Sets::Folder(rest.into())),
-        "cpu" => rest.parse().map(Sets::Cpu).map_err(|_| "`cpu:` wants a number".to_owned()),
+        "cpu" => rest.parse().map(Sets::Cpu).map_err(|_| "`cpu:` needs a number".to_owned()),
         _ => Err(unknown()),
     }
 }
@@ -77,7 +77,7 @@ fn kernel_file(path: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(path);
     let below = ["/proc/", "/sys/"].iter().any(|root| path.starts_with(root));
     let plain = !path.components().any(|part| part == std::path::Component::ParentDir);
-    if below && plain { Ok(path) } else { Err("`file:` sets files below /proc and /sys alone".to_owned()) }
+    if below && plain { Ok(path) } else { Err("`file:` only sets files below /proc and /sys".to_owned()) }
 }
 
 fn governors() -> Vec<PathBuf> {
@@ -109,7 +109,7 @@ impl Arrangement {
         for variation in variations {
             match variation.sets.clone() {
                 Sets::Files(files, _) if files.is_empty() => {
-                    bail!("this machine has no governor that could be set: no CPU has a frequency driver")
+                    bail!("this machine has no frequency governor to set: no CPU has a frequency driver")
                 }
                 Sets::Files(files, value) => {
                     all.files.extend(files.into_iter().map(|file| (file, value.clone())));
@@ -138,7 +138,7 @@ impl Arrangement {
             let found = chosen(&read(file)?);
             if found.split_whitespace().ne(value.split_whitespace()) {
                 bail!(
-                    "{} was set to `{value}` and says `{found}`: the kernel does not take that value",
+                    "{} was set to `{value}` but reads `{found}`: the kernel does not accept that value",
                     file.display()
                 );
             }
@@ -170,7 +170,7 @@ fn read(file: &Path) -> Result<String> {
 
 fn put(file: &Path, value: &str) -> Result<()> {
     std::fs::write(file, value).map_err(|error| {
-        anyhow!("{} cannot be set to `{value}`: {error} (settings of the kernel want root)", file.display())
+        anyhow!("{} cannot be set to `{value}`: {error} (kernel settings need root)", file.display())
     })
 }
 

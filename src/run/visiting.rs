@@ -55,7 +55,7 @@ impl Campaign {
     pub(super) fn visit(&mut self, visit: &plan::Visit, watcher: &mut dyn Watcher) -> Result<Option<Cost>> {
         let name = self.active[visit.points[0]].experiment.clone();
         let experiment =
-            experiments::find(&name).with_context(|| format!("this program does not know {name}"))?;
+            experiments::find(&name).with_context(|| format!("this program does not have {name}"))?;
         self.pace = self.pace_of(visit.observe);
         let (began, mut measuring, mut own) = (Instant::now(), None, vec![]);
         for points in self.trials(experiment, &visit.points) {

@@ -37,7 +37,7 @@ pub fn observe_core(machine: &mut Machine, clock: &Qualification) {
 }
 
 fn observe_clock(machine: &mut Machine, clock: &Qualification) {
-    const SOURCE: &str = "chains of dependent instructions of known latency, timed";
+    const SOURCE: &str = "timed chains of dependent instructions of known latency";
     let observe = |_| match clock.kind {
         ClockKind::Counter => observe(&Counter, clock.ticks_per_second),
         ClockKind::MonotonicRaw => observe(&MonotonicRaw, clock.ticks_per_second),
@@ -46,7 +46,7 @@ fn observe_clock(machine: &mut Machine, clock: &Qualification) {
     machine.processor.observed_hz = match statistics::median(&seen) {
         Some(hz) => Fact::known(hz, SOURCE),
         None => Fact::unknown(
-            "the chains did not agree: the clock was changing, or a chain is folded away",
+            "the chains did not agree: the frequency was changing, or the processor eliminated a chain",
             SOURCE,
         ),
     };

@@ -49,8 +49,8 @@ impl MemoryLimit {
             return Ok(());
         }
         Err(Failure::Unsupported(
-            "a limit on memory was set and is not in force: whoever manages the control groups of this user was not given the \
-             controller \"memory\""
+            "a memory limit was set but has no effect: the controller \"memory\" is not delegated to this user's \
+             control groups"
                 .to_owned(),
         ))
     }

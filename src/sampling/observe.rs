@@ -219,10 +219,8 @@ impl<C: Clock> Sampler<'_, C> {
             self.stopwatch.clear();
             let start = self.clock.start();
             operation.run(1)?;
-            let stamp = self
-                .stopwatch
-                .ticks()
-                .ok_or_else(|| Failure::Broke("the operation never reached its end".into()))?;
+            let stamp =
+                self.stopwatch.ticks().ok_or_else(|| Failure::Broke("the operation never ended".into()))?;
             timed.operation.push(stamp.wrapping_sub(start.ticks) as i64);
             timed.core.take(self.clock);
             if self.clock.stop().since(began).0 >= self.ticks(self.duration_ns as f64) {

@@ -33,8 +33,8 @@ fn ensure_own(folder: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Unsupported(format!(
-        "{} is not a folder of this user alone (owner {}, mode {:o}): somebody has put it in the way, or the file system \
-         takes root for another user; `--dir` names another folder",
+        "{} is not a private folder of this user (owner {}, mode {:o}): another user created it, or the file system \
+         maps root to another user; choose another folder with `--dir`",
         folder.display(),
         found.uid(),
         found.mode() & 0o7777
@@ -56,7 +56,7 @@ pub fn refused(attempt: &str, path: &Path, error: &io::Error) -> Failure {
     let words = format!("a test file in {} could not be {attempt}: {error}", measured(path).display());
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM | libc::EROFS | libc::ENOSPC | libc::EDQUOT | libc::EFBIG) => {
-            Failure::Unsupported(format!("{words}; `--dir` names another folder"))
+            Failure::Unsupported(format!("{words}; choose another folder with `--dir`"))
         }
         _ => Failure::Broke(words),
     }
@@ -93,7 +93,7 @@ mod tests {
         std::fs::create_dir(&target).unwrap();
         std::fs::set_permissions(&target, PermissionsExt::from_mode(MODE)).unwrap();
         symlink(&target, &own).unwrap();
-        assert!(path(&own, "a").unwrap_err().to_string().contains("not a folder of this user alone"));
+        assert!(path(&own, "a").unwrap_err().to_string().contains("not a private folder of this user"));
         std::fs::set_permissions(&target, PermissionsExt::from_mode(0o777)).unwrap();
         assert!(path(&target, "a").is_err(), "others may write to it");
 

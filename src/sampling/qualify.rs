@@ -47,7 +47,7 @@ impl Qualification {
         examine: impl Fn(ClockKind, Option<String>) -> Qualification,
     ) -> Self {
         if asked == Some(ClockKind::MonotonicRaw) {
-            let reason = "the kernel's clock was asked for with `--clock`".to_owned();
+            let reason = "`--clock` chose the kernel's clock".to_owned();
             return examine(ClockKind::MonotonicRaw, Some(reason));
         }
         if let Some(reason) = unreadable(machine) {
@@ -83,10 +83,11 @@ fn varying(machine: &Machine) -> Option<String> {
     match machine.processor.tick_counter.invariant.value() {
         Some(true) => None,
         Some(false) => Some(
-            "the counter is not invariant: it changes its rate with the core or stops when it sleeps"
+            "the counter is not invariant: its rate changes with the core's frequency, or it stops when the core \
+             sleeps"
                 .to_owned(),
         ),
-        None => Some("nothing tells whether the counter is invariant".to_owned()),
+        None => Some("whether the counter is invariant is unknown".to_owned()),
     }
 }
 

@@ -20,7 +20,8 @@ pub fn direct(test: &TestFile, block: u64) -> Result<Direct, Failure> {
     let opened = existing().custom_flags(libc::O_DIRECT | libc::O_NOFOLLOW).open(&test.path);
     let file = opened.map_err(|error| match error.raw_os_error() {
         Some(libc::EINVAL) => Failure::Unsupported(
-            "this file system has no direct reads (O_DIRECT), as those in memory; `--dir` names a folder on a disk"
+            "this file system has no direct reads (O_DIRECT), like those in memory; choose a folder on a disk with \
+             `--dir`"
                 .to_owned(),
         ),
         _ => refused("opened for direct reads", &test.path, &error),
@@ -77,10 +78,10 @@ pub fn ensure_accounted(test: &TestFile) -> Result<(), Failure> {
     advise(&test.file, libc::POSIX_FADV_NORMAL);
     read.map_err(|error| Failure::Broke(format!("reading the test file: {error}")))?;
     let (before, after) = before.zip(served()).ok_or_else(|| {
-        unaccounted("this kernel does not tell what a process has from devices (/proc/self/io)")
+        unaccounted("this kernel does not count the bytes that a process reads from devices (/proc/self/io)")
     })?;
     if after - before < page.len() as f64 {
-        return Err(unaccounted("nothing that is read of this file system is accounted to a device"));
+        return Err(unaccounted("reads of this file system are not accounted to a device"));
     }
     evict(&test.file)
 }
@@ -93,8 +94,8 @@ fn advise(file: &File, advice: libc::c_int) {
 
 fn unaccounted(reason: &str) -> Failure {
     Failure::Unsupported(format!(
-        "whether a block comes from a device or from some memory cannot be seen here: {reason}; `--dir` names a folder on \
-         a disk of this machine"
+        "whether a block comes from a device or from a cache is not visible here: {reason}; choose a folder on a disk \
+         of this machine with `--dir`"
     ))
 }
 

@@ -23,9 +23,10 @@ pub static RIG: Rig = Rig {
 pub static WORK: Work = Work {
     about: &about(
         NAME,
-        "Does half the work take half the time, and as many cycles as it must?",
+        "Does half the work take half the time, and the known number of cycles?",
         "the whole chain",
-        "Each multiplication waits for the one before. The two lengths are measured in one process, one after the other.",
+        "Each multiplication depends on the previous one. The two lengths are measured in one process, one after the \
+         other.",
         &[MULTIPLICATIONS],
     ),
     points: || [LONG, LONG / 2].map(point).to_vec(),
@@ -75,8 +76,8 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let of = |length| result(results, &wanted(length));
     let ratio = || paired::of([of(LONG)?, of(LONG / 2)?], |[long, short]| long / short);
     vec![
-        Claim::of(rig, "twice as many over half of them, ratio", None, 2.0).judged(ratio()),
-        Claim::of(rig, "a multiplication, cycles of the core's clock", None, CYCLES)
+        Claim::of(rig, "whole chain over half of it, ratio", None, 2.0).judged(ratio()),
+        Claim::of(rig, "a multiplication, core cycles", None, CYCLES)
             .judged(of(LONG).and_then(|point| cycles(results, point))),
     ]
 }

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 pub static RIG: Rig = Rig {
     name: "chase",
-    sets: "a chase of dependent loads, every second of which goes far",
+    sets: "a chase of dependent loads, every second of which misses the caches",
     budget: Duration::from_secs(8),
     arrange: None,
     points: |_| Ok(vec![(NAME, Point::new())]),
@@ -30,12 +30,13 @@ pub static RIG: Rig = Rig {
 pub static WORK: Work = Work {
     about: &about(
         NAME,
-        "Do loads of two latencies take the mean of both?",
-        "two loads that stay near, and two that go far",
-        "Two chases in random order take turns, and the address of each load waits for the value of the one before, also of the \
-         other chase. Near, both go through 1 KiB; far, both go through the same 192 MiB, a third of it apart, so that no line is met twice; mixed, one of each. \
-         What two loads near and two far take is measured in turn with what two mixed ones take, and must be twice that: memory \
-         may change its latency from trial to trial, but not between the two.",
+        "Do mixed loads of two latencies take the mean of both?",
+        "two loads that hit the first cache, and two that miss the caches",
+        "Two chases in random order take turns, and the address of each load depends on the value of the previous \
+         one, also of the other chase. Near, both go through 1 KiB; far, both go through the same 192 MiB, a third of \
+         it apart, so that no line is visited twice; mixed, one of each. The time of two near and two far loads is \
+         measured in turn with that of two mixed ones, and must be twice as long: memory may change its latency from \
+         trial to trial, but not between the two.",
         &[],
     ),
     points: || vec![Point::new()],
@@ -108,7 +109,7 @@ unsafe fn in_turn((mut one, mut other): Pair, turns: u64) -> Pair {
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let found = result(results, &(NAME, Point::new())).and_then(over_mixed);
-    vec![Claim::of(rig, "near and far apart over mixed, ratio", None, 2.0).judged(found)]
+    vec![Claim::of(rig, "hits plus misses over mixed, ratio", None, 2.0).judged(found)]
 }
 
 /// What both take apart over what they take mixed, trial by trial.

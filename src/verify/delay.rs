@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub static RIG: Rig = Rig {
     name: "delay",
-    sets: "a way over loopback that holds every packet for 10 ms",
+    sets: "a path over loopback that delays every packet by 10 ms",
     budget: Duration::from_secs(12),
     arrange: Some(arrange),
     points: |machine| {

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub static BYTES: Rig = Rig {
     name: "device-bytes",
-    sets: "a device held to 20 MB a second",
+    sets: "a device limited to 20 MB a second",
     budget: Duration::from_secs(25),
     arrange: Some(|options| held(options, ("read_bps_device", "rbps"), BYTES_A_SECOND)),
     points: |machine| fleet(machine, "all sequential"),
@@ -23,7 +23,7 @@ pub static BYTES: Rig = Rig {
 
 pub static REQUESTS: Rig = Rig {
     name: "device-requests",
-    sets: "a device held to 500 requests a second, eight at a time",
+    sets: "a device limited to 500 requests a second, eight at a time",
     budget: Duration::from_secs(25),
     arrange: Some(|options| held(options, ("read_iops_device", "riops"), REQUESTS_A_SECOND)),
     points: |machine| fleet(machine, "all random"),
@@ -32,7 +32,7 @@ pub static REQUESTS: Rig = Rig {
 
 pub static BURST: Rig = Rig {
     name: "device-burst",
-    sets: "a device held to 333 requests a second after a burst, one at a time",
+    sets: "a device limited to 333 requests a second after a burst, one at a time",
     budget: Duration::from_secs(30),
     arrange: Some(|options| held(options, ("read_iops_device", "riops"), SUSTAINED_A_SECOND)),
     points: |machine| {
@@ -83,5 +83,5 @@ fn fleet(machine: &Machine, pattern: &str) -> Result<Vec<Wanted>, String> {
 }
 
 fn rates(rig: &Rig, results: &Results, set: f64) -> Vec<Truth> {
-    each(rig, results, |_| Claim::of(rig, "what eight processes read", Some(Unit::BytesPerSecond), set))
+    each(rig, results, |_| Claim::of(rig, "rate of eight reading processes", Some(Unit::BytesPerSecond), set))
 }

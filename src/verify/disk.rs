@@ -20,7 +20,7 @@ pub struct Disk {
 impl Disk {
     /// Makes one in a folder and mounts it.
     pub fn in_folder(folder: &Path) -> Result<Self, String> {
-        own_namespace().map_err(|error| format!("mounting a disk of our own needs root: {error}"))?;
+        own_namespace().map_err(|error| format!("mounting a test disk needs root: {error}"))?;
         let owner = Owner::of(std::process::id()).ok_or("/proc does not show this process")?;
         let (image, mount) = (folder.join(owner.name("image")), folder.join(owner.name("disk")));
         let failed = |error: io::Error| format!("a disk in {}: {error}", folder.display());
@@ -77,5 +77,5 @@ fn run(command: &mut Command, package: &str) -> Result<(), String> {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{name}: {}", said.lines().next().unwrap_or("failed without words")))
+    Err(format!("{name}: {}", said.lines().next().unwrap_or("failed without a message")))
 }

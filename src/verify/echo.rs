@@ -25,10 +25,10 @@ pub static RIG: Rig = Rig {
 pub static WORK: Work = Work {
     about: &about(
         NAME,
-        "Is the time found that the other side of a pipe waits?",
-        "one byte there and one back",
-        "A process on the same CPU reads a byte, spins for 50 µs by the kernel's clock where the byte says so, and answers. What \
-         the same round takes without the wait is measured in turn with it and subtracted.",
+        "Is a known wait on the other side of a pipe measured correctly?",
+        "one byte sent and one returned",
+        "A process on the same CPU reads a byte, spins for 50 µs by the kernel's clock if the byte says so, and \
+         answers. The same round trip without the wait is measured in turn and subtracted.",
         &[],
     ),
     points: || vec![Point::new()],
@@ -95,6 +95,7 @@ fn read(end: &OwnedFd) -> Result<Option<u8>, Failure> {
 }
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
-    let claim = Claim::of(rig, "what the wait adds to a round", Some(Unit::Nanoseconds), WAIT as f64);
+    let claim =
+        Claim::of(rig, "time that the wait adds to a round trip", Some(Unit::Nanoseconds), WAIT as f64);
     vec![claim.judged(found(results, &(NAME, Point::new())))]
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 pub static RIG: Rig = Rig {
     name: "jitter",
-    sets: "a way over loopback that is late now and then, and loses some",
+    sets: "a path over loopback that delays some packets and loses others",
     budget: Duration::from_secs(8),
     arrange: Some(arrange),
     points: |machine| {
@@ -60,7 +60,7 @@ fn judge(rig: &Rig, results: &Results, dropped: Option<f64>) -> Vec<Truth> {
         of("a round trip by UDP", set).judged(median),
         of("95th percentile, one in five 10 ms late", set + LATER.as_nanos() as f64)
             .judged(tail(point, TAIL)),
-        Claim::of(rig, "datagrams lost, as many as were dropped", None, dropped.unwrap_or_default())
+        Claim::of(rig, "lost datagrams over dropped ones", None, dropped.unwrap_or_default())
             .judged(lost(results, point)),
     ]
 }

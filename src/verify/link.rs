@@ -16,7 +16,7 @@ use std::time::Duration;
 
 pub static RIG: Rig = Rig {
     name: "link",
-    sets: "a link of 100 Mbit a second, in either direction",
+    sets: "a link of 100 Mbit/s in either direction",
     budget: Duration::from_secs(12),
     arrange: Some(arrange),
     points: |machine| {
@@ -74,8 +74,8 @@ fn hold(namespace: Option<&File>, adapter: &str) -> Result<(), String> {
     let output =
         tc.output().map_err(|error| format!("needs the program `tc` (package iproute2): {error}"))?;
     let said = String::from_utf8_lossy(&output.stderr);
-    let reason = said.lines().next().unwrap_or("failed without words");
-    if output.status.success() { Ok(()) } else { Err(format!("the link cannot be held to a rate: {reason}")) }
+    let reason = said.lines().next().unwrap_or("failed without a message");
+    if output.status.success() { Ok(()) } else { Err(format!("the link's rate cannot be limited: {reason}")) }
 }
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {

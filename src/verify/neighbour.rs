@@ -1,5 +1,5 @@
-//! A neighbour: a thread that wants the same CPU all the time, and so has it half of the time. It must be seen, and the value
-//! must not move.
+//! A neighbour: another thread that always competes for the same CPU, and so has it half of the time. It must be seen, and
+//! the value must not move.
 
 use super::rig::{Arranged, Rig};
 use super::truth::{Claim, Found, found};
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 pub static RIG: Rig = Rig {
     name: "neighbour",
-    sets: "a thread that wants the same CPU all the time",
+    sets: "another thread that always competes for the same CPU",
     budget: Duration::from_secs(6),
     arrange: Some(arrange),
     points: |_| Ok(vec![spin::single()]),
@@ -65,9 +65,9 @@ fn arrange(options: &mut Options) -> Result<Arranged, String> {
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let point = spin::single();
     let value = found(results, &point).map(Found::whatever_disturbs);
-    let told = Claim::of(rig, "trials that tell of having lost the CPU", Some(Unit::PartsPerMillion), 1e6);
+    let told = Claim::of(rig, "trials that report preemption", Some(Unit::PartsPerMillion), 1e6);
     vec![
-        spin::of_single(rig, "spins of 100 µs, unmoved").judged(value),
+        spin::of_single(rig, "spins of 100 µs, unchanged").judged(value),
         told.judged(of_trials::share(results, &point, |sample| {
             sample.on_cpu.map(|on_cpu| on_cpu.involuntary_switches > 0)
         })),

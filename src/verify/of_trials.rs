@@ -29,7 +29,7 @@ pub fn share(
     let so = told.iter().filter(|told| **told).count() as f64;
     let all = told.len() as f64;
     if all < statistics::MINIMUM_TRIALS as f64 {
-        return Err(Nothing::found("too few trials could tell"));
+        return Err(Nothing::found("too few trials for a result"));
     }
     // All trials were counted: there is nothing to estimate.
     Ok(Found::exactly(1e6 * so / all))

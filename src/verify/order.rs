@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub static RIG: Rig = Rig {
     name: "order",
-    sets: "operations of which one holds the other",
+    sets: "operations of which one includes the other",
     budget: Duration::from_secs(5),
     arrange: None,
     points: |machine| Ok(orders(machine).into_iter().flat_map(|(_, points)| points).collect()),
@@ -54,7 +54,7 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     }
     let broken = found.iter().find_map(|pair| pair.iter().find_map(|result| breaks(result)));
     let kept = found.iter().filter(|pair| pair.iter().all(|result| breaks(result).is_none())).count();
-    let claim = Claim::of(rig, "pairs of figures in their order", None, found.len() as f64).within(0.5);
+    let claim = Claim::of(rig, "pairs of figures in the right order", None, found.len() as f64).within(0.5);
     let truth = claim.judged(Ok(Found::exactly(kept as f64)));
     let because = broken.filter(|_| truth.verdict == Verdict::Wrong).or(truth.because);
     vec![Truth { because, ..truth }]

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 pub static RIG: Rig = Rig {
     name: "page-cache",
-    sets: "a page cache that a limit on memory leaves",
+    sets: "a page cache within a memory limit",
     budget: Duration::from_secs(45),
     arrange: Some(arrange),
     points: |machine| {
@@ -36,7 +36,7 @@ const EVERY: Duration = Duration::from_millis(5);
 
 fn arrange(_: &mut Options) -> Result<Arranged, String> {
     if machine::memory_ceiling().is_some_and(|ceiling| ceiling <= LIMIT) {
-        return Err("there is no more memory than the limit that would be set".to_owned());
+        return Err("the machine has no more memory than the limit that would be set".to_owned());
     }
     let limit =
         Setting { one: ("memory.limit_in_bytes", LIMIT.to_string()), two: ("memory.max", LIMIT.to_string()) };
@@ -82,7 +82,7 @@ impl Drop for Watch {
 fn judge(rig: &Rig, results: &Results, held: Option<f64>) -> Vec<Truth> {
     each(rig, results, |point| {
         let method = point.point.get("method").map(ToString::to_string).unwrap_or_default();
-        let what = format!("its size as the group accounts for it, by {method}");
+        let what = format!("size as accounted by the control group, by {method}");
         Claim::of(rig, what, Some(Unit::Bytes), held.unwrap_or(0.0))
     })
 }

@@ -19,6 +19,7 @@ pub static RIG: Rig = Rig {
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let (wanted, waits_ns) = user_fault::known_wait();
-    let claim = Claim::of(rig, "what the wait adds to a fault", Some(Unit::Nanoseconds), waits_ns as f64);
+    let claim =
+        Claim::of(rig, "time that the wait adds to a fault", Some(Unit::Nanoseconds), waits_ns as f64);
     vec![claim.judged(found(results, &wanted))]
 }

@@ -44,13 +44,13 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let value = found(results, &point).map(Found::whatever_disturbs);
     let share = Claim::of(
         rig,
-        "the share of the time on the CPU",
+        "share of time on the CPU",
         Some(Unit::PartsPerMillion),
         1e6 * QUOTA as f64 / PERIOD as f64,
     );
-    let told = Claim::of(rig, "trials that tell of being held back", Some(Unit::PartsPerMillion), 1e6);
+    let told = Claim::of(rig, "trials that report throttling", Some(Unit::PartsPerMillion), 1e6);
     vec![
-        spin::of_single(rig, "spins of 100 µs, unmoved").judged(value),
+        spin::of_single(rig, "spins of 100 µs, unchanged").judged(value),
         share.judged(of_trials::median(results, &point, |sample| Some(1e6 * sample.on_cpu?.share()))),
         told.judged(of_trials::share(results, &point, |sample| {
             Some(sample.conditions.throttled_periods? > 0)

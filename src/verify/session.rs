@@ -125,7 +125,7 @@ pub(super) fn run(options: &mut Options, peering: Option<Peering>, watcher: &mut
     campaign.measure(watcher)?;
     let run = campaign.into_run();
     if run.closing.as_ref().is_some_and(|closing| closing.ended == Ending::Interrupted) {
-        bail!("it was interrupted: nothing is said of the instrument");
+        bail!("it was interrupted: there is no verdict");
     }
     Ok(run)
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 pub static RIG: Rig = Rig {
     name: "sleep",
-    sets: "a system call that sleeps, as long as the kernel's clock says that it did",
+    sets: "a system call that sleeps for a time known from the kernel's clock",
     budget: Duration::from_secs(3),
     arrange: None,
     points: |_| Ok(vec![(NAME, Point::new())]),
@@ -26,11 +26,10 @@ pub static RIG: Rig = Rig {
 pub static WORK: Work = Work {
     about: &about(
         NAME,
-        "Is the time found that a call has slept?",
+        "Is the time of a sleeping call measured correctly?",
         "one clock_nanosleep of 100 µs",
-        "How long the call is asked to sleep is not what it sleeps: the timer's slack and the waking come on top (time(7)). \
-         So the kernel's clock is read directly before and behind each call, and the medians of these times are what must be \
-         found.",
+        "The call sleeps for longer than requested: timer slack and the wake-up are added (time(7)). So the kernel's \
+         clock is read directly before and after each call, and the medians of these times are the truth.",
         &[],
     ),
     points: || vec![Point::new()],
@@ -80,7 +79,7 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let slept = slept(results);
     let set = statistics::median(&slept.values().copied().collect::<Vec<_>>()).unwrap_or_default();
     let found = result(results, &(NAME, Point::new())).and_then(|point| against(point, &slept, set));
-    vec![Claim::of(rig, "median, asked to sleep for 100 µs", Some(Unit::Nanoseconds), set).judged(found)]
+    vec![Claim::of(rig, "median of sleeps of 100 µs", Some(Unit::Nanoseconds), set).judged(found)]
 }
 
 /// What the kernel's clock says of each trial, by round.
@@ -95,6 +94,6 @@ fn against(point: &PointResult, slept: &BTreeMap<u32, f64>, usual: f64) -> Resul
     let share = |(round, found): &(u32, f64)| slept.get(round).map(|slept| [found / slept * usual]);
     let trials: Vec<[f64; 1]> = point.by_round.iter().filter_map(share).collect();
     let found = statistics::estimate(&trials);
-    let found = found.ok_or_else(|| Nothing::found("no trial has told how long it slept"))?;
+    let found = found.ok_or_else(|| Nothing::found("no trial reported how long it slept"))?;
     Ok(Found::of(&found, &[point]))
 }

@@ -25,12 +25,12 @@ pub static RIG: Rig = Rig {
 pub static WORK: Work = Work {
     about: &about(
         NAME,
-        "Is the time found that a loop has spun for?",
+        "Is the time of a spinning loop measured correctly?",
         "one spin",
-        "A loop reads the kernel's clock (CLOCK_MONOTONIC_RAW), which the measuring clock is not, until a known time has passed. \
-         One by one: 100 µs each, or 2 % more. In batches: 6 µs each, less spins of 3 µs, so that 3 µs are left. Seldom long: one spin in \
-         ten, drawn at random, takes 200 µs and the others 20 µs, so that the median is the one and the 95th percentile the \
-         other.",
+        "A loop reads the kernel's clock (CLOCK_MONOTONIC_RAW), which is not the measuring clock, until a known time \
+         has passed. One by one: 100 µs each, or 2 % more. In batches: 6 µs each, minus spins of 3 µs, so that 3 µs \
+         remain. Seldom long: one random spin in ten takes 200 µs and the others 20 µs, so that the median is 20 µs \
+         and the 95th percentile 200 µs.",
         &[FORM],
     ),
     points: || [ONE_BY_ONE, LONGER, IN_BATCHES, SELDOM_LONG].map(point).to_vec(),
@@ -126,7 +126,7 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let long = Claim::of(rig, "95th percentile, one spin in ten long", Some(Unit::Nanoseconds), LONG as f64);
     vec![
         median(ONE_BY_ONE, "one by one", SINGLE),
-        median(IN_BATCHES, "in batches, less shorter ones", SHORT),
+        median(IN_BATCHES, "in batches, minus shorter ones", SHORT),
         median(SELDOM_LONG, "median, one spin in ten long", USUAL),
         long.judged(result(results, &wanted(SELDOM_LONG)).and_then(|point| tail(point, TAIL))),
     ]

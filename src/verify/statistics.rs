@@ -13,7 +13,7 @@ use std::time::Duration;
 
 pub static RIG: Rig = Rig {
     name: "statistics",
-    sets: "populations that are known, two halves of one run, and 2 % more",
+    sets: "known populations, two halves of one run, and a shift of 2 %",
     budget: Duration::from_secs(3),
     arrange: None,
     points: |_| Ok(vec![spin::single(), spin::longer()]),
@@ -39,10 +39,10 @@ const ADDED: f64 = 0.02;
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     vec![
-        share(rig, "intervals that hold a median, all populations", (LEVEL, NEAR), medians()),
-        share(rig, "intervals that hold a difference", (LEVEL, NEAR), differences()),
-        share(rig, "intervals that hold a slope", (LEVEL, NEAR), slopes()),
-        share(rig, "equal runs that are told apart, at most 5 %", (0.0, 1.0 - LEVEL), equal_runs()),
+        share(rig, "intervals that contain the median, all populations", (LEVEL, NEAR), medians()),
+        share(rig, "intervals that contain a difference", (LEVEL, NEAR), differences()),
+        share(rig, "intervals that contain a slope", (LEVEL, NEAR), slopes()),
+        share(rig, "equal runs found to differ, at most 5 %", (0.0, 1.0 - LEVEL), equal_runs()),
         halves(rig, results),
         added(rig, results),
     ]
@@ -131,7 +131,7 @@ fn halves(rig: &Rig, results: &Results) -> Truth {
     let told: Vec<bool> = results.points.iter().filter_map(differs_from_itself).collect();
     let differ = told.iter().filter(|differs| **differs).count();
     let most = most_by_chance(told.len(), 1.0 - LEVEL);
-    let claim = Claim::of(rig, "points of which every other trial differs from the rest", None, 0.0);
+    let claim = Claim::of(rig, "points whose alternate trials differ", None, 0.0);
     claim.within(most as f64).judged(if told.is_empty() {
         Err(Nothing::found("no point has twelve trials"))
     } else {
@@ -167,8 +167,7 @@ fn most_by_chance(all: usize, probability: f64) -> usize {
 /// A spin of 102 µs beside one of 100 µs.
 fn added(rig: &Rig, results: &Results) -> Truth {
     let [set, tolerance] = [1e6 * ADDED, 0.5e6 * ADDED];
-    let claim =
-        Claim::of(rig, "2 % that were added, found", Some(Unit::PartsPerMillion), set).within(tolerance);
+    let claim = Claim::of(rig, "an added 2 %", Some(Unit::PartsPerMillion), set).within(tolerance);
     let both = result(results, &spin::single()).and_then(|one| Ok([one, result(results, &spin::longer())?]));
     claim.judged(both.and_then(|both| paired::of(both, |[one, more]| 1e6 * (more / one - 1.0))))
 }

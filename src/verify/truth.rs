@@ -71,9 +71,9 @@ impl Claim {
             return inconclusive(doubt);
         }
         if interval.high < least || most < interval.low {
-            return (Verdict::Wrong, Some("the whole interval is beyond the tolerance".to_owned()));
+            return (Verdict::Wrong, Some("the whole interval is outside the tolerance".to_owned()));
         }
-        inconclusive("the interval reaches beyond the tolerance: allow a larger `--budget`")
+        inconclusive("the interval extends beyond the tolerance: measure longer with `--times-as-long`")
     }
 }
 
@@ -182,16 +182,16 @@ fn doubt(point: &PointResult) -> Option<String> {
         return Some(format!("the hypervisor took time in {count} of {trials} trials"));
     }
     if let Some(count) = in_most(seen.trials_throttled) {
-        return Some(format!("a quota held the process back in {count} of {trials} trials"));
+        return Some(format!("a quota throttled the process in {count} of {trials} trials"));
     }
     if let Some(lost) = seen.lost_share.filter(|lost| *lost > TOLERANCE) {
-        return Some(format!("a loop that spins lost {:.0} % of its time just before", lost * 100.0));
+        return Some(format!("a spinning loop lost {:.0} % of its time just before", lost * 100.0));
     }
     if point.core.as_ref().is_some_and(|core| core.state == CoreState::Mixed) {
         return Some("the core was shared with another hardware thread".to_owned());
     }
     let failing = point.evidence.checks().iter().find(|check| !check.holds)?;
-    Some(format!("its evidence does not hold: {}: {}", failing.claim, failing.seen))
+    Some(format!("its evidence fails: {}: {}", failing.claim, failing.seen))
 }
 
 #[cfg(test)]

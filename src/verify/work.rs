@@ -59,7 +59,7 @@ impl Experiment for Work {
     }
 
     fn predict(&self, _: &Point, _: &Known) -> Result<Prediction, String> {
-        Err("what is set is compared with what is found, and not foretold".to_owned())
+        Err("the result is compared with the value set, not with a prediction".to_owned())
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

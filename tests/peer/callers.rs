@@ -43,7 +43,7 @@ fn a_wrong_token_opens_nothing() {
     for wrong in ["0123456789abcdeF", "", "0123456789abcdef0"] {
         let wrong = PeerAddress { token: Token(wrong.to_owned()), ..address.clone() };
         let refused = Session::open(&wrong).unwrap_err().to_string();
-        assert!(refused.contains("the token is not the one of this peer"), "{refused}");
+        assert!(refused.contains("the token is not that of this peer"), "{refused}");
     }
     assert!(Session::open(&address).is_ok(), "the right one still does");
 }
@@ -86,11 +86,11 @@ fn a_frame_that_is_too_long_is_not_waited_for() {
 fn nothing_is_done_before_the_token_is_shown() {
     let (address, _end) = short_lived();
     let start = Request::Start { service: super::server::ECHO, cpu: None };
-    assert!(refusal(&address, &request(&start)).contains("greeting comes first"));
+    assert!(refusal(&address, &request(&start)).contains("first message must be a greeting"));
     let both = [request(&Request::Hello(Hello::ours("1".to_owned()))), request(&start)].concat();
     let answers = answers(&address, &both);
     assert!(matches!(answers[0], Reply::Challenge(_)));
-    assert!(matches!(&answers[1], Reply::Refused { reason } if reason.contains("token must be shown")));
+    assert!(matches!(&answers[1], Reply::Refused { reason } if reason.contains("token must be presented")));
     assert_eq!(answers.len(), 2, "{answers:?}");
 }
 

@@ -45,7 +45,7 @@ pub fn reply(reply: &Reply) -> Vec<u8> {
 fn one_that_does_not_know_the_token_is_found_out() {
     let challenge = reply(&Reply::Challenge(Hello::ours("2".to_owned())));
     let welcome = reply(&Reply::Welcome { proof: "00".repeat(32) });
-    assert!(complaint(vec![challenge, welcome]).contains("does not know this run's token"));
+    assert!(complaint(vec![challenge, welcome]).contains("does not have this run's token"));
 }
 
 #[test]
@@ -66,13 +66,13 @@ fn one_that_sends_our_own_proof_back_is_found_out() {
     });
     let token = Token("0123456789abcdef".to_owned());
     let peer = PeerAddress { address: there.ip(), also: None, port: there.port(), token, is_virtual: false };
-    assert!(Session::open(&peer).unwrap_err().to_string().contains("does not know this run's token"));
+    assert!(Session::open(&peer).unwrap_err().to_string().contains("does not have this run's token"));
 }
 
 #[test]
 fn one_that_speaks_garbage_is_no_peer() {
-    assert!(complaint(vec![b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()]).contains("is no peer"));
-    assert!(complaint(vec![[&[0, 0, 0, 2][..], b"{}"].concat()]).contains("is no peer"));
+    assert!(complaint(vec![b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()]).contains("is not a peer"));
+    assert!(complaint(vec![[&[0, 0, 0, 2][..], b"{}"].concat()]).contains("is not a peer"));
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn complaint(then: impl FnOnce(&mut Way, (Vec<u8>, Vec<u8>)) + Send + 'static) -
     complaint
 }
 
-const FORGED: &str = "altered, repeated, left out or forged on the way";
+const FORGED: &str = "altered, repeated, dropped or forged on the network";
 
 #[test]
 fn a_relay_that_takes_over_after_the_handshake_is_not_obeyed() {

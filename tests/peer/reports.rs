@@ -53,7 +53,7 @@ fn a_virtual_peer_is_called_so_in_every_form_and_at_every_point() {
         assert!(text.matches("virtual peer").count() >= 1, "{form:?}: {text}");
     }
     let page = in_form(&run, Form::Html);
-    assert!(page.contains("a virtual peer: a network namespace of the machine that is measured"));
+    assert!(page.contains("a virtual peer: a network namespace of the measured machine"));
 }
 
 #[test]

@@ -85,13 +85,13 @@ fn this_program_is_not_copied_where_it_is() {
 fn what_stands_in_the_way_is_told_in_words() {
     let cases: [(&[(&str, &str)], &str); 5] = [
         (&[("ssh", "echo 'Permission denied (publickey).' >&2; exit 255")], "could not log in at lab"),
-        (&[("ssh", "exit 3")], "has ended at once, with status 3"),
+        (&[("ssh", "exit 3")], "ended at once, with status 3"),
         (&[("ssh", LOCALLY), ("uname", "echo PDP-11")], "another kind of computer (PDP-11 PDP-11)"),
         (
             &[("ssh", LOCALLY), ("mktemp", "echo no room; exit 1")],
             "no folder into which this program could be copied (no room)",
         ),
-        (&[("ssh", LOCALLY), ("sha256sum", "echo 0000")], "did not arrive whole"),
+        (&[("ssh", LOCALLY), ("sha256sum", "echo 0000")], "is incomplete"),
     ];
     for (scripts, words) in cases {
         let folder = tempfile::tempdir().unwrap();

@@ -25,7 +25,7 @@ fn a_page_never_takes_the_place_of_another_file_or_of_what_a_link_leads_to() {
     let (file, page, other) =
         (folder.path().join("x.jsonl"), folder.path().join("x.html"), folder.path().join("other"));
     std::fs::write(&page, "mine").unwrap();
-    assert!(refusal(&file).contains("is there already"));
+    assert!(refusal(&file).contains("already exists"));
     assert_eq!(std::fs::read_to_string(&page).unwrap(), "mine");
     std::fs::remove_file(&page).unwrap();
     std::fs::write(&other, "mine").unwrap();

@@ -56,5 +56,5 @@ fn where_tracing_is_refused_system_calls_are_not_asked_for_and_nothing_fails_for
     let screen = run("text", &folder.path().join("b.jsonl"));
     // Wherever its lines are broken.
     let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(screen.contains("Not asked for in") && screen.contains("may not trace"), "{screen}");
+    assert!(screen.contains("Not available for") && screen.contains("may not trace"), "{screen}");
 }

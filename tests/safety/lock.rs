@@ -45,10 +45,14 @@ fn held(user: libc::uid_t, name: &str, backlog: i32) -> Socket {
 }
 
 fn run(experiment: &str, descriptors: Option<libc::rlim_t>) -> Output {
+    run_with(experiment, descriptors, &[])
+}
+
+fn run_with(experiment: &str, descriptors: Option<libc::rlim_t>, flags: &[&str]) -> Output {
     let work = tempfile::tempdir().unwrap();
     let mut command = Command::new(binary());
     command.args(["run", "--quick", "--budget", "1s", "--trial", "4ms", experiment, "-o"]);
-    command.arg(work.path().join("run.jsonl"));
+    command.arg(work.path().join("run.jsonl")).args(flags);
     if let Some(most) = descriptors {
         let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
         let set = move || {
@@ -88,7 +92,25 @@ fn another_user_who_holds_the_names_keeps_nobody_from_measuring() {
         let output = run("cpu/system_call", None);
         let said = text(&output.stderr);
         assert!(matches!(output.status.code(), Some(0 | 4)), "{said}");
-        assert_eq!(said.matches("of user 65534 holds the name").count(), 2, "{said}");
+        assert_eq!(said.matches("of user 65534 holds the lock").count(), 2, "{said}");
+    });
+}
+
+#[test]
+fn what_another_user_holds_is_told_in_the_form_of_progress() {
+    in_own_network(|| {
+        let _name = held(NOBODY, NAME, 8);
+        let told = |form| text(&run_with("cpu/system_call", None, &["--progress", form]).stderr);
+        let lines = told("json");
+        let events: Vec<serde_json::Value> = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}")))
+            .collect();
+        let is_note = |event: &&serde_json::Value| {
+            event["event"] == "note" && event["text"].as_str().is_some_and(|said| said.contains("user 65534"))
+        };
+        assert_eq!(events.iter().filter(is_note).count(), 1, "{lines}");
+        assert_eq!(told("quiet"), "");
     });
 }
 
@@ -105,7 +127,7 @@ fn a_name_whose_holder_takes_no_callers_keeps_nobody_from_measuring() {
         let output = run("cpu/system_call", None);
         let said = text(&output.stderr);
         assert!(matches!(output.status.code(), Some(0 | 4)), "{said}");
-        assert!(said.contains("does not tell whose it is"), "{said}");
+        assert!(said.contains("a process of an unknown user"), "{said}");
     });
 }
 
@@ -124,6 +146,6 @@ fn where_no_name_can_be_had_nobody_is_accused() {
         let output = run("cpu/system_call", Some(4));
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("cannot be found out") && said.contains("open files"), "{said}");
+        assert!(said.contains("cannot find out whether") && said.contains("open files"), "{said}");
     });
 }

@@ -27,15 +27,16 @@ static ABOUT: About = About {
     name: "cpu/arithmetic",
     question: "What does an arithmetic instruction cost, alone and with others in flight?",
     operation: "one instruction; for the branch, one misprediction",
-    method: "Unrolled chains of dependent instructions on registers: with one chain the time of an instruction is its \
-             latency, with more chains in flight it falls to the reciprocal of the throughput. The ratio of the two \
-             is the parallelism that the core finds (lmbench's par_ops). The loop around 256 instructions is under one \
-             percent of the time.\n\nThe integer division is a 64-bit one by 1, whose quotient keeps all its bits: the \
-             slow case. Floating point is scalar double precision.\n\nThe mispredicted branch follows bits of a \
-             pseudo-random number that is computed as it goes, so that no predictor can learn them: half of its \
-             branches are mispredicted. The same loop with a branch that always goes one way is the baseline.",
-    caveats: "An immediate operand (`add rax, 1`) may be folded away at rename and would seem to cost nothing; all \
-              operands are registers.",
+    method: "Unrolled chains of dependent instructions on registers are timed. With one chain the time per \
+             instruction is its latency; with more chains in flight it falls to the reciprocal of the throughput. The \
+             ratio of the two is the instruction-level parallelism of the core (lmbench's par_ops). The loop around \
+             256 instructions takes less than one per cent of the time.\n\nThe integer division divides 64-bit \
+             numbers by 1, so the quotient keeps all its bits: the slow case. Floating point is scalar double \
+             precision.\n\nThe mispredicted branch depends on bits of a pseudo-random number that is computed in the \
+             loop, so no predictor can learn them, and half of the branches are mispredicted. The baseline is the \
+             same loop with a branch that always goes the same way.",
+    caveats: "The processor may eliminate an addition with an immediate operand (`add rax, 1`) at rename, and it \
+              would seem to cost nothing; so all operands are registers.",
     version: 1,
     parameters: &[INSTRUCTION, CHAINS],
     trends: &[],
@@ -140,7 +141,7 @@ impl Experiment for Arithmetic {
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         let latency_bound = point.number(&CHAINS) == 1;
         let (cycles, because) = if latency_bound {
-            (0.9, "a dependent instruction takes a whole cycle at least")
+            (0.9, "a dependent instruction takes at least one cycle")
         } else {
             (0.1, "no core retires ten instructions in a cycle")
         };

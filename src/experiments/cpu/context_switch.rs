@@ -26,19 +26,19 @@ static ABOUT: About = About {
     name: points::NAME,
     question: "What does it cost to stop one process or thread and let another run?",
     operation: "one switch: a round trip, there and back, is two",
-    method: "Two sides hand a turn to each other: one byte through a pair of pipes, a number through event counters, a \
-             word with a futex. Pinned to one CPU, every hand-over forces a switch; the kernel's own count of switches \
-             proves it. With `pipe less its cost` the cost of writing and reading the same bytes without a switch, \
-             measured in the same process and interleaved, is subtracted (two writes and two reads a round trip); the \
-             others are whole hand-overs. `pipe alone` is that cost itself, per byte written and read.\n\nAcross CPUs \
-             no switch is forced: the figure is that of waking the other side on an idle CPU. `free` lets the \
-             scheduler choose. Rings of processes with working sets follow lmbench's lat_ctx: what the pipes and the \
-             summing cost without switches is subtracted; members run under SCHED_BATCH, so that \
-             none preempts the one that woke it and a hand-over is one switch. `yield` is `sched_yield` between two processes that do \
-             nothing else. `user-level` changes stacks inside one kernel thread and never enters the kernel.",
-    caveats: "`start of child` is report 003's: from before fork or pthread_create to the child's first instruction. It \
-              measures creation, not a switch, and is kept as what it is. `pipe` figures that are not \
-              reduced contain the pipe.",
+    method: "Two processes or threads hand a turn to each other: one byte through a pair of pipes, a number through \
+             event counters, or a word with a futex. When both are pinned to one CPU, every hand-over forces a \
+             switch; the kernel's count of switches proves it. For `pipe less its cost`, the cost of writing and \
+             reading the same bytes without a switch is subtracted (two writes and two reads per round trip); it is \
+             measured in the same process, interleaved. The other mechanisms are whole hand-overs. `pipe alone` is \
+             that subtracted cost, per byte written and read.\n\nAcross CPUs no switch is forced: the figure is the \
+             cost of waking the other side on an idle CPU. `free` lets the scheduler choose. Rings of processes with \
+             working sets follow lmbench's lat_ctx: the cost of the pipes and of summing, without switches, is \
+             subtracted. Members run under SCHED_BATCH, so that none preempts the one that woke it and a hand-over is \
+             one switch. `yield` is `sched_yield` between two processes that do nothing else. `user-level` changes \
+             stacks inside one kernel thread and never enters the kernel.",
+    caveats: "`start of child` is the method of report 003: from before fork or pthread_create to the child's first \
+              instruction. It measures creation, not a switch. Plain `pipe` figures include the cost of the pipe.",
     version: 1,
     parameters: &[MECHANISM, BETWEEN, MEMBERS, WORKING_SET],
     trends: &[],
@@ -175,7 +175,7 @@ impl Experiment for ContextSwitch {
         match (mechanism, point.placement()) {
             (PIPE_ALONE | USER_LEVEL, _) => {
                 vec![Check::within(
-                    "nothing was switched by the kernel: its switches per operation",
+                    "the kernel made no switches: switches per operation",
                     switches,
                     0.0,
                     0.01 + others,
@@ -184,7 +184,7 @@ impl Experiment for ContextSwitch {
             (START, _) => vec![],
             // This side is switched away from once a round trip; the kernel counts both sides of threads here.
             (_, Placement::OneCpu) => {
-                let claim = "the CPU went to the other side and back: switches counted by the kernel per switch claimed";
+                let claim = "switches counted by the kernel per switch claimed, to the other side and back";
                 let (own, of) = match (mechanism, point.name(&BETWEEN)) {
                     (RING, _) => (1.0 / point.number(&MEMBERS) as f64, "this process's share"),
                     (_, THREADS) => (1.0, "both threads"),
@@ -312,7 +312,7 @@ fn user_level<'site>() -> Result<Workload<'site>, Failure> {
         }
         crate::experiment::ensure(
             thread.turns() - before == n,
-            "the second stack did not run as often as asked",
+            "the second stack did not run as often as requested",
         )
     };
     Ok(Workload::batched(play).per_iteration(2))

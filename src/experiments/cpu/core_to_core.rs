@@ -17,12 +17,13 @@ static ABOUT: About = About {
     name: "cpu/core_to_core",
     question: "What does it cost to hand a cache line from one core to another?",
     operation: "one hand-over of the line; a round trip is two",
-    method: "Two threads, pinned to the two CPUs, take turns in writing the next number into one cache line; each spins \
-             until it sees its turn. The line is made anew for every trial, by the CPU that begins. Every pair of CPUs \
-             that this process may use is a point (a quick run takes the pairs of the first CPU). Of more than 16 CPUs 120 pairs \
-             are a sample drawn from the run's seed: alike in number of threads of a core, cores under one cache, of one node, of \
-             one package and of two, the first pair of each kind always among them; `--thorough` takes every pair.",
-    caveats: "On a virtual machine two CPUs may at times share a core of the host, or not run at once.",
+    method: "Two threads, pinned to the two CPUs, take turns in writing the next number into one cache line; each \
+             spins until it sees its turn. The line is newly allocated for every trial, by the CPU that begins. Every \
+             pair of CPUs that this process may use is a point (a quick run measures the pairs with the first CPU). \
+             With more than 16 CPUs, 120 pairs are sampled at random with the run's seed, in equal numbers from pairs \
+             that share a core, a cache, a node or a package, and pairs in two packages; the first pair of each kind \
+             is always included. `--thorough` measures every pair.",
+    caveats: "On a virtual machine two CPUs may sometimes share a core of the host, or not run at the same time.",
     version: 1,
     parameters: &[FROM, TO],
     trends: &[],

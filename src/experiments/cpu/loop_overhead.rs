@@ -15,22 +15,23 @@ use crate::statistics::Interval;
 const FORM: Parameter = Parameter { name: "form", meaning: "where the counter lives", scale: Scale::Name };
 /// How often it goes round.
 const COUNT: Parameter =
-    Parameter { name: "iterations", meaning: "times round the loop", scale: Scale::Count };
+    Parameter { name: "iterations", meaning: "iterations of the loop", scale: Scale::Count };
 
 /// What is timed.
 pub struct LoopOverhead;
 
 static ABOUT: About = About {
     name: "cpu/loop_overhead",
-    question: "What does going once round a loop cost, and what does entering it cost?",
-    operation: "one whole loop of the given number of iterations, entered and left",
-    method: "Whole loops of 0 to 8192 iterations stand sixteen in a row, so that the outer loop which repeats them adds a \
-             sixteenth of a cycle to each at most; nothing is subtracted. The slope over the count is the cost of one time round, the intercept that of entering and \
-             leaving.\n\nThree forms: a counter in a register; a counter in memory, loaded, increased, stored and \
-             compared each time, as a compiler writes it without optimisation; and the same with a store through a \
-             pointer in the body (report 000).",
-    caveats: "The memory forms measure the forwarding of a store to the next load, not the loop: they are what the \
-              reports measured at -O0. A loop in a register overlaps with whatever surrounds it.",
+    question: "What does one iteration of a loop cost, and what does entering the loop cost?",
+    operation: "one whole loop of the given number of iterations, including entry and exit",
+    method: "Sixteen whole loops of 0 to 8192 iterations follow one another, so that the outer loop that repeats them \
+             adds at most a sixteenth of a cycle to each; nothing is subtracted. The slope over the number of \
+             iterations is the cost of one iteration; the intercept is the cost of entry and exit.\n\nThree forms: a \
+             counter in a register; a counter in memory, loaded, incremented, stored and compared in each iteration, \
+             as compilers write it without optimisation; and the same with a store through a pointer in the body \
+             (report 000).",
+    caveats: "The memory forms measure store-to-load forwarding, not the loop; the reports measured these, at -O0. A \
+              loop with its counter in a register overlaps with the surrounding code.",
     version: 1,
     parameters: &[FORM, COUNT],
     trends: &[Trend { along: "iterations", step: 1.0, slope: "per iteration" }],
@@ -40,8 +41,7 @@ static ABOUT: About = About {
     ]),
 };
 
-const RENAMED: &str =
-    "Fog, Microarchitecture manual, 2022: since Zen 2 and Golden Cove a store may be forwarded in no time";
+const RENAMED: &str = "Fog, Microarchitecture manual, 2022: since Zen 2 and Golden Cove a store may be forwarded with zero latency";
 /// Stated: instructions of one time round, by disassembly.
 const LISTED: &str = "instructions_listed";
 const FORMS: [&str; 3] = ["register", "memory", "memory-and-pointer"];
@@ -74,22 +74,22 @@ impl Experiment for LoopOverhead {
         let prediction = Prediction::new();
         let round = match point.name(&FORM) {
             "register" => {
-                prediction.hardware("a taken branch each time round", count, known.cycles(1.0, core.source))
+                prediction.hardware("a taken branch per iteration", count, known.cycles(1.0, core.source))
             }
             _ if core.renames_memory => prediction
-                .hardware("an addition each time round", count, known.cycles(1.0, core.source))
+                .hardware("an addition per iteration", count, known.cycles(1.0, core.source))
                 .hardware(
                     "a store forwarded to the next load at rename, in no cycle or one",
                     count,
                     known.cycles(0.5, RENAMED),
                 ),
             _ => prediction.hardware(
-                "a store forwarded to the next load each time round",
+                "a store forwarded to the next load, per iteration",
                 count,
                 known.cycles(5.0, core.source),
             ),
         };
-        Ok(round.software("setting up and leaving the loop", 3.0, core_facts::instruction(known)))
+        Ok(round.software("entering and leaving the loop", 3.0, core_facts::instruction(known)))
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
@@ -137,8 +137,7 @@ impl Experiment for LoopOverhead {
         let expected = count as f64 * per_round;
         match seen.counters.instructions {
             Some(instructions) if count >= 64 => {
-                let claim =
-                    format!("instructions retired per loop, at least {per_round} for each time round");
+                let claim = format!("instructions retired per loop, at least {per_round} per iteration");
                 vec![Check::within(claim, seen.per_operation(instructions), expected, expected * 1.2 + 60.0)]
             }
             _ => vec![],
@@ -161,11 +160,11 @@ impl Experiment for LoopOverhead {
             said![
                 "A loop that keeps its counter in memory costs ",
                 memory.named("time round, counter in memory"),
-                " a time round, one with a register ",
+                " per iteration, one in a register ",
                 register.named("time round, counter in a register"),
                 ": ",
                 memory.times_as("much", register, "memory over register"),
-                ". That is what unoptimised code adds to every loop of the reports."
+                ". Unoptimised code adds this to every loop of the reports."
             ],
         );
         cycles.chain([forms]).collect()
@@ -188,22 +187,24 @@ fn against_a_cycle(known: &Known) -> Option<Finding> {
     let from = each.rev().take_while(is_flat).last().map(|(count, _)| *count);
     let ends = cycles.interval.unwrap_or(Interval { low: cycles.value, high: cycles.value });
     let judged = if ends.high < 1.0 - NEAR {
-        "less than one: several times round end in a cycle"
+        "less than one: the core completes several iterations per cycle"
     } else if ends.low <= 1.0 + NEAR {
         "one cycle, which the clock resolves"
     } else {
-        "more than one: the core had not all of its cycles, or a taken branch costs it more"
+        "more than one: the core did not have all of its cycles, or a taken branch costs more"
     };
     let flat = match from {
         Some(count) => {
-            format!(" From {count} times on, the total divided by their number is within 5 % of that.")
+            format!(" From {count} iterations on, the total divided by their number is within 5 % of that.")
         }
-        None => " At no number of times is the total divided by it within 5 % of that.".to_owned(),
+        None => {
+            " At no number of iterations is the total divided by that number within 5 % of it.".to_owned()
+        }
     };
     Some(Finding::of(
         Question::Experiment,
         said![
-            "A time round with the counter in a register costs ",
+            "An iteration with the counter in a register costs ",
             slope.named("time round, slope"),
             ", or ",
             cycles.named("time round, cycles"),
@@ -233,7 +234,7 @@ mod tests {
     fn a_time_round_is_set_against_a_cycle_and_its_plateau_found() {
         let one = said_of(0.5, 0.75);
         assert!(
-            one.contains("one cycle, which the clock resolves") && one.contains("From 32 times on"),
+            one.contains("one cycle, which the clock resolves") && one.contains("From 32 iterations on"),
             "{one}"
         );
         assert!(said_of(0.75, 0.75).contains("more than one"), "one and a half pass unremarked");

@@ -1,4 +1,4 @@
-//! How much of its time does a CPU not give to the program that runs on it?
+//! How much CPU time does a running program lose to interrupts and other work?
 
 use crate::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
@@ -23,18 +23,18 @@ pub struct Noise;
 
 static ABOUT: About = About {
     name: "cpu/noise",
-    question: "How much of its time does a CPU not give to the program that runs on it?",
-    operation: "8 ms of a loop that does nothing but read the clock",
-    method: "A loop pinned to a CPU reads the clock as often as it can. Two readings that stand further apart than ten \
+    question: "How much CPU time does a running program lose to interrupts and other work?",
+    operation: "8 ms of a loop that only reads the clock",
+    method: "A loop pinned to a CPU reads the clock as often as it can. Two readings that are further apart than ten \
              times the cost of a reading (and 150 ns) enclose a gap: an interrupt, the scheduler, another process, or \
-             the hypervisor. The share of time lost, the longest gap of each 8 ms (two timer ticks at 250 Hz) and the \
-             lengths of all gaps are recorded, of one and the same loop; interrupts and the time that the hypervisor took stand beside them.",
-    caveats: "On a virtual machine a gap may be the host's. What happens within ten readings is not seen.",
+             the hypervisor. The same loop records the share of time lost, the longest gap in each 8 ms (two timer \
+             ticks at 250 Hz) and the lengths of all gaps, together with the number of interrupts and the steal time.",
+    caveats: "On a virtual machine the host may cause a gap. Interruptions shorter than ten readings are not detected.",
     version: 1,
     parameters: &[CPU, FIGURE],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(
-        "time lost to others while only spinning",
+        "share of time lost by a spinning loop",
         &[("figure", At::Name("lost"))],
     )]),
 };
@@ -113,7 +113,7 @@ impl Experiment for Noise {
     }
 
     fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
-        let claim = "the loop never slept: voluntary switches each time that it ran";
+        let claim = "the loop never slept: voluntary switches per run of the loop";
         let Some(loops) = seen.witness(LOOPS).filter(|loops| *loops > 0.0) else {
             return vec![Check::missing(claim)];
         };
@@ -127,11 +127,11 @@ impl Experiment for Noise {
         let apart = lost.get(1).is_none_or(|(_, second)| most.differs_from(second) == Some(true));
         let most_lost = most.named("time lost, the most");
         let told = match lost.last().filter(|_| !apart) {
-            None => said![format!("CPU {cpu} loses the most of its time: "), most_lost],
+            None => said![format!("CPU {cpu} loses the largest share of its time: "), most_lost],
             Some((_, least)) => {
                 let least_lost = least.named("time lost, the least");
                 said![
-                    format!("{} CPUs lose alike: ", lost.len()),
+                    format!("{} CPUs lose equal shares: ", lost.len()),
                     least_lost,
                     " to ",
                     most_lost,

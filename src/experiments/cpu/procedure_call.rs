@@ -10,8 +10,11 @@ use crate::experiments::core_facts;
 use crate::machine::Machine;
 
 /// How the call is made.
-const FORM: Parameter =
-    Parameter { name: "form", meaning: "how arguments travel and what depends on what", scale: Scale::Name };
+const FORM: Parameter = Parameter {
+    name: "form",
+    meaning: "how arguments are passed, and what depends on what",
+    scale: Scale::Name,
+};
 /// Integer arguments.
 const ARGUMENTS: Parameter =
     Parameter { name: "arguments", meaning: "integer arguments", scale: Scale::Count };
@@ -23,18 +26,19 @@ static ABOUT: About = About {
     name: "cpu/procedure_call",
     question: "What does calling a procedure cost, and what does one more argument add?",
     operation: "placing the arguments, calling a procedure that returns their sum, and returning",
-    method: "Eight procedures of 0 to 7 integer arguments add their arguments up, so that none is without use. On \
-             x86-64 six arguments travel in registers and the seventh on the stack (System V ABI), on aarch64 all seven in \
-             registers (AAPCS64). Sixteen calls stand in a loop, which adds a sixteenth of a cycle to each at most; nothing is subtracted.\n\nForms: `abi`, as a good \
-             compiler writes it; `chained`, the same with each result the first argument of the next call, so that \
-             calls cannot overlap (latency, where `abi` is throughput); `indirect`, through a pointer; and `spilled`, \
-             as a compiler writes it without optimisation: arguments are stored to the stack and loaded again on both \
-             sides, which is what the reports measured at -O0. The instructions are counted by disassembling these \
-             loops in the running binary, and the sums are checked. `timed singly` is report 003's: one call between two \
-             readings of the clock, less what a reading costs.",
-    caveats: "`spilled` is naive: it measures stores and loads more than calls. `abi` calls overlap with \
-              each other: a cost below a handful of cycles is a throughput, not a latency. `timed singly` is \
-              naive: a call is shorter than the clock's resolution, and fences keep it from its neighbours.",
+    method: "Eight procedures of 0 to 7 integer arguments return the sum of their arguments, so that every argument \
+             is used. On x86-64 six arguments are passed in registers and the seventh on the stack (System V ABI); on \
+             aarch64 all seven are passed in registers (AAPCS64). A loop contains sixteen calls and adds at most a \
+             sixteenth of a cycle to each; nothing is subtracted.\n\nForms: `abi`, as an optimising compiler writes \
+             it; `chained`, where each result is the first argument of the next call, so that calls cannot overlap \
+             (latency, whereas `abi` is throughput); `indirect`, through a pointer; and `spilled`, as a compiler \
+             writes it without optimisation: both sides store the arguments to the stack and load them again. The \
+             reports measured this form, at -O0. The instructions are counted by disassembling these loops in the \
+             running binary, and the sums are checked. `timed singly` is the method of report 003: one call between \
+             two readings of the clock, minus the cost of a reading.",
+    caveats: "`spilled` is naive: it measures stores and loads more than calls. `abi` calls overlap with each other: \
+              a cost below a few cycles is a throughput, not a latency. `timed singly` is naive: a call is shorter \
+              than the clock's resolution, and fences separate it from its neighbours.",
     version: 1,
     parameters: &[FORM, ARGUMENTS],
     trends: &[Trend { along: "arguments", step: 1.0, slope: "per argument" }],
@@ -97,7 +101,7 @@ impl Experiment for ProcedureCall {
             .hardware("the result moved to the first argument", moved, known.cycles(1.0, fog));
         Ok(match point.name(&FORM) {
             SINGLE => branches.hardware(
-                "the call and what it waits for, emptied from the pipeline between fences",
+                "the call, with the pipeline drained by the fences before and after it",
                 1.0,
                 known.assumed_cycles(15.0, "the depth of a pipeline"),
             ),
@@ -202,7 +206,7 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
     let (slope, call) = known.line(ABOUT.name, &point(form, 0), &ARGUMENTS)?;
     let form = if form == "spilled" { "as unoptimised code passes it" } else { "as the ABI passes it" };
     let judged = match slope.interval {
-        Some(interval) if interval.contains(0.0) => ", which cannot be told from nothing",
+        Some(interval) if interval.contains(0.0) => ", which is not significantly different from zero",
         _ => "",
     };
     Some(Finding::of(
@@ -235,12 +239,11 @@ fn growth(form: &'static str, known: &Known) -> Option<Finding> {
         return None;
     }
     let judged = match (rises.len() == along.len() - 1, falls.is_empty()) {
-        (true, _) => "Each argument adds to it.".to_owned(),
-        (false, true) => "It never falls; steps that are not named cannot be told from noise.".to_owned(),
-        (false, false) => format!(
-            "With {} arguments it is less than with one fewer, which noise does not explain.",
-            falls.join(", ")
-        ),
+        (true, _) => "Each argument adds to the cost.".to_owned(),
+        (false, true) => "The cost never falls; the other steps are not significant.".to_owned(),
+        (false, false) => {
+            format!("With {} arguments the cost is significantly less than with one fewer.", falls.join(", "))
+        }
     };
     let rising = if rises.is_empty() { "none".to_owned() } else { rises.join(", ") };
     let registers = if known.machine.is_aarch64() { 8 } else { SYSTEM_V as u64 };
@@ -252,12 +255,13 @@ fn growth(form: &'static str, known: &Known) -> Option<Finding> {
         Question::Argument,
         said![
             format!(
-                "Of one to {} arguments, {passed}, those that make a call dearer than one fewer: {rising}. {judged} Its ",
+                "Of the arguments from one to {}, {passed}, these make a call significantly slower than one fewer: \
+                 {rising}. {judged} The ",
                 along.len() - 1
             ),
             format!("{added} further instructions would add "),
             slope.named(&format!("one more argument, {passed}, predicted")),
-            " each if nothing else took longer at the same time."
+            " each if they did not overlap with other work."
         ],
     ))
 }
@@ -279,7 +283,7 @@ fn on_the_stack(known: &Known) -> Option<Finding> {
             " with six in registers; a seventh, on the stack, makes it ",
             seven.named("call with seven arguments"),
             if seven.differs_from(&six) == Some(false) {
-                ", which cannot be told apart from six"
+                ", which is not significantly different from six"
             } else {
                 ""
             },
@@ -360,10 +364,10 @@ mod tests {
 
     #[test]
     fn steps_are_told_from_noise() {
-        assert!(said_of([1.0, 1.2, 1.4, 1.6]).contains("Each argument adds to it"));
+        assert!(said_of([1.0, 1.2, 1.4, 1.6]).contains("Each argument adds to the cost"));
         let noise = said_of([1.0, 1.005, 1.001, 1.4]);
-        assert!(noise.contains("one fewer: 3. It never falls"), "{noise}");
+        assert!(noise.contains("one fewer: 3. The cost never falls"), "{noise}");
         let falls = said_of([1.0, 1.2, 1.1, 1.4]);
-        assert!(falls.contains("With 2 arguments it is less than with one fewer"), "{falls}");
+        assert!(falls.contains("With 2 arguments the cost is significantly less"), "{falls}");
     }
 }

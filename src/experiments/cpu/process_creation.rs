@@ -13,30 +13,28 @@ use std::ptr::null_mut;
 
 /// What is created and until when.
 const MEASURE: Parameter =
-    Parameter { name: "measure", meaning: "what is created, and until when", scale: Scale::Name };
+    Parameter { name: "measure", meaning: "what is created, and up to which event", scale: Scale::Name };
 /// Memory of the parent.
-const RESIDENT: Parameter = Parameter {
-    name: "resident",
-    meaning: "memory of the parent that was written before",
-    scale: Scale::Bytes,
-};
+const RESIDENT: Parameter =
+    Parameter { name: "resident", meaning: "memory that the parent has written before", scale: Scale::Bytes };
 
 /// What is timed.
 pub struct ProcessCreation;
 
 static ABOUT: About = About {
     name: "cpu/process_creation",
-    question: "What does it cost to create a process, with and without another program in it?",
+    question: "What does it cost to create a process, with and without executing another program?",
     operation: "one process created, up to the event named; every exit status is checked",
-    method: "From a small process, each creation an observation: `fork` whose child exits at once, until it was waited \
-             for; the same `fork` until it returned to the parent; until the child's first instruction, where the child \
-             itself reads the clock; `vfork` (clone with CLONE_VM and CLONE_VFORK, the child on a stack of its own); \
-             `posix_spawn` and `fork` and `exec` of a static program (an ELF file of one page, kept in memory, that \
-             exits with its first system call) and of a dynamic one (/bin/true); and a shell that runs a program \
-             (`/bin/sh -c /bin/true`), as lmbench does.\n\nA last series forks from parents of 1 MiB to 1 GiB of \
-             written memory in 4 KiB pages: fork copies the page tables, so the cost grows by the page.",
-    caveats: "`fork, as its parent sees it` leaves out starting and ending the child: two reports called it process \
-              creation.",
+    method: "A small process creates others; each creation is an observation. Measured are: `fork` with a child that \
+             exits at once, until the parent has waited for it; the same `fork` until it returns in the parent; the \
+             same until the child's first instruction, where the child reads the clock; `vfork` (clone with CLONE_VM \
+             and CLONE_VFORK, with a separate stack for the child); `posix_spawn`, and `fork` and `exec`, of a static \
+             program (an ELF file of one page, kept in memory, that exits with its first system call) and of a \
+             dynamic one (/bin/true); and a shell that runs a program (`/bin/sh -c /bin/true`), as in \
+             lmbench.\n\nAnother series forks from parents with 1 MiB to 1 GiB of written memory in 4 KiB pages: fork \
+             copies the page tables, so the cost grows with the number of pages.",
+    caveats: "`fork, as its parent sees it` does not include the start and the end of the child; two reports called \
+              this process creation.",
     version: 1,
     parameters: &[MEASURE, RESIDENT],
     trends: &[Trend { along: "resident", step: 4096.0, slope: "per page of 4 KiB of the parent's memory" }],
@@ -97,7 +95,8 @@ impl Experiment for ProcessCreation {
         let citation = "fork, exit and wait, as report 000 scales to here";
         let fork = known.measured_or(ABOUT.name, &self::point(FORK), whole.total(), citation);
         let share = |times, what| Prediction::new().software(what, times, fork.clone());
-        let exec = |prediction, ns| assumed(prediction, "a new address space and a program in it", ns, known);
+        let exec =
+            |prediction, ns| assumed(prediction, "a new address space and loading a program", ns, known);
         Ok(match point.name(&MEASURE) {
             FORK_SEEN => share(0.5, "the parent's part of fork, exit and wait"),
             FORK_FIRST => share(0.7, "fork, exit and wait, up to the child's start"),
@@ -149,7 +148,7 @@ impl Experiment for ProcessCreation {
         let resident = point.number(&RESIDENT) as f64;
         if resident > 0.0 {
             // The program itself is some ten MiB, of a debug build more.
-            let claim = "MiB resident in the parent beyond what was claimed";
+            let claim = "MiB resident in the parent beyond the memory claimed";
             let beyond = seen.witness("resident_bytes").map(|bytes| (bytes - resident) / f64::from(1 << 20));
             checks.push(
                 beyond
@@ -176,13 +175,13 @@ pub fn whole() -> Point {
 /// Reports 000 and 001 predicted by these.
 fn by_rules(known: &Known) -> Option<Finding> {
     let process = known.found(ABOUT.name, &whole())?;
-    let scaled = "lmbench's 0.4 ms at 167 MHz, by the ratio of clocks";
+    let scaled = "lmbench's 0.4 ms at 167 MHz, scaled by clock frequency";
     let calls = known.found("cpu/system_call", &system_call::bare()).map(|call| Rule {
-        text: "about 200 system calls, as Plan 9's authors put it (report 001)",
+        text: "about 200 system calls, according to Plan 9's authors (report 001)",
         says: call.scaled(200.0),
     });
     let rules = Rule::by_clock_ratio(scaled, 0.4e6, process, known).into_iter().chain(calls);
-    rule_of_thumb::beside("a process made and ended", process, rules)
+    rule_of_thumb::beside("a process created and ended", process, rules)
 }
 
 fn against_thread(known: &Known) -> Option<Finding> {
@@ -191,7 +190,7 @@ fn against_thread(known: &Known) -> Option<Finding> {
     Some(Finding::of(
         Question::Thread,
         said![
-            "To make and end a process (fork, exit, wait) takes ",
+            "Creating and ending a process (fork, exit, wait) takes ",
             process.named("fork, exit, wait"),
             ", a thread (create and join) ",
             thread.named("create and join"),

@@ -19,8 +19,8 @@ use std::time::Duration;
 /// Which reading of a trial.
 const FIGURE: Parameter = Parameter {
     name: "figure",
-    meaning: "what an addition takes while the other CPU is idle, and while it works; the share of the time in which its \
-              load slows them",
+    meaning: "the time of an addition while the other CPU is idle or busy, or the share of time in which the other \
+              CPU's load slows the additions",
     scale: Scale::Name,
 };
 
@@ -30,17 +30,18 @@ pub struct SharedCore;
 static ABOUT: About = About {
     name: "cpu/shared_core",
     question: "Which CPUs share a core, and how often?",
-    operation: "one of a stream of independent additions, as many at a time as the core's width takes",
-    method: "A thread on the first CPU times a stream of independent additions beside a chain of dependent ones, 64 times \
-             over, while the other CPU is idle (its thread sleeps), and then while a thread on it fills its core with such a \
-             stream as well; and so on in turn. The stream fills the core's width; the chain needs one unit in every \
-             cycle and tells the frequency. If the two CPUs are threads of one core, the stream gets about half of the \
-             width while the other works. The load is said to slow it where the median of the quotient of stream over chain is \
-             greater by a quarter. The pairs are those of `cpu/core_to_core`.\n\nWhat a guest is told of its cores may not be what it runs on, and the host may move \
-             its CPUs: so the figure is a share of time. What slows the stream while the other CPU is idle is a neighbour that \
-             this machine does not see.",
-    caveats: "A load that is slowed by less than a quarter is not found. While neither CPU runs on a core of its own, as where a \
-              host gives its guests less than it promised, nothing is told apart.",
+    operation: "one addition in a stream of independent additions that fills the core's width",
+    method: "A thread on the first CPU times a stream of independent additions and a chain of dependent ones, 64 \
+             times, while the other CPU is idle (its thread sleeps), and then while a thread on the other CPU runs \
+             such a stream as well; the two states alternate. The stream fills the core's width; the chain needs one \
+             unit in every cycle and shows the frequency. If the two CPUs are threads of one core, the stream gets \
+             about half of the width while the other CPU is busy. The load counts as slowing the stream where the \
+             median quotient of stream over chain is greater by a quarter. The pairs are those of \
+             `cpu/core_to_core`.\n\nThe topology that a guest sees may not be the real one, and the host may move its \
+             CPUs; so the figure is a share of time. What slows the stream while the other CPU is idle is a hardware \
+             thread that this machine does not see.",
+    caveats: "A slowdown of less than a quarter is not detected. Nothing is detected while neither CPU has a core to \
+              itself, for example on an overcommitted host.",
     version: 1,
     parameters: &[FROM, TO, FIGURE],
     trends: &[],
@@ -104,11 +105,11 @@ impl Experiment for SharedCore {
         let siblings = known.machine.smt_siblings(from).contains(&to);
         if point.name(&FIGURE) == SLOWED {
             if !siblings {
-                return Err("the kernel declares the two CPUs to be of different cores, which never share one: a share of \
-                            nothing has no ratio to what is measured"
+                return Err("the kernel declares that the two CPUs are on different cores, which predicts a share of \
+                            zero; measured over predicted is undefined"
                     .to_owned());
             }
-            let share = Basis::fact(1e6, "the kernel declares the two CPUs to be threads of one core");
+            let share = Basis::fact(1e6, "the kernel declares that the two CPUs are threads of one core");
             return Ok(Prediction::new().hardware(
                 "the share of time in which they share a core",
                 1.0,
@@ -122,7 +123,7 @@ impl Experiment for SharedCore {
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        let because = "no core adds more than twelve times in a cycle".to_owned();
+        let because = "no core makes more than twelve additions per cycle".to_owned();
         (point.name(&FIGURE) != SLOWED).then(|| Bound { limit: known.shortest_cycle() / 12.0, because })
     }
 
@@ -155,9 +156,9 @@ impl Experiment for SharedCore {
         };
         let worked = seen.witness(WORKED).unwrap_or(0.0);
         vec![
-            count("streams that the other CPU ran while it was to work", WORKED, 1.0, f64::INFINITY),
-            count("streams that it ran while it was to be idle", RESTED, 0.0, 0.0),
-            count("of its streams those on the CPU that it was to run on", ELSEWHERE, worked, worked),
+            count("streams that the other CPU ran while it should be busy", WORKED, 1.0, f64::INFINITY),
+            count("streams that it ran while it should be idle", RESTED, 0.0, 0.0),
+            count("share of its streams on the intended CPU", ELSEWHERE, worked, worked),
         ]
     }
 
@@ -270,7 +271,7 @@ impl Other {
             }
             std::thread::sleep(PAUSE);
         }
-        Err(Failure::Broke("the thread on the other CPU does not get to run".to_owned()))
+        Err(Failure::Broke("the thread on the other CPU does not run".to_owned()))
     }
 }
 

@@ -95,7 +95,7 @@ pub fn fault() -> Result<Box<dyn Operation>, Failure> {
         }
         ensure(
             FAULTS.load(Ordering::Relaxed) == WANTED.load(Ordering::Relaxed),
-            "a store did not fault as often as wanted",
+            "a store did not fault as often as expected",
         )
     }))
 }

@@ -1,4 +1,4 @@
-//! Does a core keep its speed when it is used without a pause?
+//! Does a core keep its speed under continuous load?
 
 use super::arithmetic;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -21,14 +21,14 @@ pub struct Sustained;
 
 static ABOUT: About = About {
     name: "cpu/sustained",
-    question: "Does a core keep its speed when it is used without a pause?",
+    question: "Does a core keep its speed under continuous load?",
     operation: "one multiplication of doubles, of eight chains in flight",
-    method: "The unrolled chains of `arithmetic` run without a pause for a second. How many instructions were done is noted at \
-             the end of every twentieth of the trial: the first tells what a short trial would have seen, the second half \
-             what lasts. A limit of heat or power, a quota of processor time and another program on the same core show here \
-             and hardly in trials of milliseconds.",
-    caveats: "One core only: a processor whose cores are all busy is slower for other reasons too. Limits that are reached \
-              after minutes need `--thorough`, and may need longer still.",
+    method: "The unrolled chains of `arithmetic` run for a second without a pause. The number of instructions is \
+             recorded at the end of every twentieth of the trial: the first twentieth shows what a short trial would \
+             measure, the second half shows the sustained speed. Thermal and power limits, CPU quotas and other \
+             programs on the same core appear here, and hardly in trials of milliseconds.",
+    caveats: "Only one core is loaded: a processor whose cores are all busy is slower for other reasons as well. \
+              Limits that take effect after minutes need `--thorough`, or an even longer time.",
     version: 1,
     parameters: &[INSTRUCTION, LASTING, FIGURE],
     trends: &[],

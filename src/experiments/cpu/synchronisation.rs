@@ -10,7 +10,7 @@ use crate::sampling::turn::{self, Ends};
 
 /// The mechanism.
 const MECHANISM: Parameter =
-    Parameter { name: "mechanism", meaning: "what the turn is handed over by", scale: Scale::Name };
+    Parameter { name: "mechanism", meaning: "the mechanism that hands over the turn", scale: Scale::Name };
 
 /// What is timed.
 pub struct Synchronisation;
@@ -19,11 +19,12 @@ static ABOUT: About = About {
     name: "cpu/synchronisation",
     question: "What does it cost two processes to wait for each other, by mechanism?",
     operation: "one hand-over of the turn; a round trip is two",
-    method: "Two processes hand a turn to each other and do nothing else: by a futex, by two POSIX semaphores in shared \
-             memory, by three rotating record locks on a file, by two named pipes, by event counters, and by two pipes \
-             for comparison. On one CPU every hand-over is also a switch, as the kernel's count shows; across two CPUs \
-             the other side is woken there.",
-    caveats: "System V semaphores are left out: they outlive a killed process, and a measurement must leave nothing behind.",
+    method: "Two processes hand a turn to each other and do nothing else: by a futex, by two POSIX semaphores in \
+             shared memory, by three rotating record locks on a file, by two named pipes, by event counters, and by \
+             two pipes for comparison. On one CPU every hand-over is also a switch, as the kernel's count shows; \
+             across two CPUs it wakes the other side.",
+    caveats: "System V semaphores are not measured: they outlive a killed process, and a measurement must leave \
+              nothing behind.",
     version: 1,
     parameters: &[MECHANISM],
     trends: &[],
@@ -105,11 +106,11 @@ impl Experiment for Synchronisation {
         let few = seen.others_per_operation(1.0);
         match point.placement() {
             Placement::OneCpu => {
-                let claim = "this side was switched away from once a round trip: switches per hand-over";
+                let claim = "this side was switched out once per round trip: switches per hand-over";
                 vec![Check::within(claim, switches, 0.485 - few, 0.55 + few)]
             }
             _ => vec![Check::within(
-                "this side slept at most once a round trip: switches per hand-over",
+                "this side slept at most once per round trip: switches per hand-over",
                 switches,
                 0.0,
                 0.55 + few,

@@ -1,4 +1,4 @@
-//! What does entering the kernel cost, for nothing and for small services?
+//! What does a system call cost, from an empty one to small services?
 
 use super::{mode_switch, procedure_call, signal, watched};
 use crate::experiment::{
@@ -11,23 +11,25 @@ use std::ffi::CStr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// The service asked for.
-pub const CALL: Parameter = Parameter { name: "call", meaning: "the service asked for", scale: Scale::Name };
+pub const CALL: Parameter = Parameter { name: "call", meaning: "the system call", scale: Scale::Name };
 
 /// What is timed.
 pub struct SystemCall;
 
 static ABOUT: About = About {
     name: "cpu/system_call",
-    question: "What does entering the kernel cost, for nothing and for small services?",
-    operation: "the call or calls named, once, with their return values checked",
-    method: "Calls are repeated in batches; every return value is checked inside the timed loop, because failing calls \
-             are fast. `getppid` is the measure of a bare entry: no library caches it and the kernel does next to \
-             nothing for it. `getpid` is called raw and through the library, `clock_gettime` as a system call and \
-             through the library, which may answer from the vDSO without entering the kernel. `write` of no bytes to \
-             /dev/null is lmbench's entry with a little work in it, `read` of a byte of /dev/zero the same for \
-             reading.\n\nThe number of system calls of one operation is counted by tracing a forked copy of the work. \
-             The mitigations in force, which can double these figures, stand in the machine's description.",
-    caveats: "`getppid, one by one` stands between fences, which add to it; it is there for its distribution. Loops keep caches and branch predictors warm: a program that does other work between its calls pays more.",
+    question: "What does a system call cost, from an empty one to small services?",
+    operation: "the call or calls named, once, with the return values checked",
+    method: "Calls are repeated in batches; every return value is checked inside the timed loop, because failing \
+             calls are fast. `getppid` is the empty system call: no library caches it, and the kernel does almost \
+             nothing for it. `getpid` is called directly and through the library, `clock_gettime` as a system call \
+             and through the library, which may answer from the vDSO without entering the kernel. Writing no bytes to \
+             /dev/null is lmbench's null write; reading one byte of /dev/zero is the same for reading.\n\nThe number \
+             of system calls of one operation is counted by tracing a forked copy of the work. The machine's \
+             description lists the mitigations in force, which can double these figures.",
+    caveats: "`getppid, one by one` is timed between fences, which add to its time; it is measured for its \
+              distribution. Loops keep caches and branch predictors warm: a program that does other work between its \
+              calls pays more.",
     version: 1,
     parameters: &[CALL],
     trends: &[],
@@ -119,7 +121,7 @@ const SERVICES: &[Service] = &[
         "catch a protection fault",
         0.0,
         900.0,
-        "a fault instead of a call, then as a signal",
+        "a fault instead of a call, delivered as a signal",
         signal::fault
     ),
 ];
@@ -242,9 +244,9 @@ fn id_cached(known: &Known) -> Option<Finding> {
     let raw = known.found(ABOUT.name, &point("getpid"))?;
     let library = known.found(ABOUT.name, &point("getpid by library"))?;
     let judged = match raw.differs_from(&library) {
-        Some(true) if library.value < raw.value / 2.0 => "the library remembers the answer",
-        Some(_) => "the library does not remember the answer",
-        None => "too few trials to tell whether the library remembers the answer",
+        Some(true) if library.value < raw.value / 2.0 => "the library caches the answer",
+        Some(_) => "the library does not cache the answer",
+        None => "too few trials to tell whether the library caches the answer",
     };
     Some(Finding::of(
         Question::SystemCall,

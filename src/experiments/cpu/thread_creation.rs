@@ -14,8 +14,8 @@ use std::ptr::{null, null_mut};
 /// What is timed of it.
 const MEASURE: Parameter = Parameter {
     name: "measure",
-    meaning: "create and join: the whole life; create: as its creator sees it; to first instruction: until it runs; \
-              user-level: a stack inside the same kernel thread",
+    meaning: "create and join: the whole lifetime; create: as the creator sees it; to first instruction: until the \
+              thread runs; user-level: a stack inside the same kernel thread",
     scale: Scale::Name,
 };
 
@@ -26,13 +26,13 @@ static ABOUT: About = About {
     name: "cpu/thread_creation",
     question: "What does it cost to create a thread?",
     operation: "pthread_create with default attributes, up to the event named",
-    method: "A kernel thread with an empty body is created through the C library as programs do it, with the library's \
-             default stack. Three intervals are timed apart, because reports that timed one of them called it by the \
-             name of another: until the thread was joined, until pthread_create returned to its creator, and \
-             until the thread's first instruction, where the thread itself reads the clock. Each creation is an \
-             observation.\n\nBeside it stands a thread of the user level: a stack prepared and entered and left once, \
-             without the kernel.",
-    caveats: "On one CPU the creator usually runs on until it waits; the thread's first instruction comes after that.",
+    method: "A kernel thread with an empty body is created through the C library with the default stack, as programs \
+             do. Three intervals are timed separately, because published reports confused them: until the thread is \
+             joined, until pthread_create returns, and until the thread's first instruction, where the thread reads \
+             the clock. Each creation is an observation.\n\nFor comparison there is a user-level thread: a stack that \
+             is prepared, entered and left once, without the kernel.",
+    caveats: "On one CPU the creator usually continues until it waits; the thread's first instruction comes after \
+              that.",
     version: 1,
     parameters: &[MEASURE],
     trends: &[],
@@ -88,7 +88,7 @@ impl Experiment for ThreadCreation {
             CREATE => 0.5,
             _ => 0.6,
         };
-        Ok(scaled(Prediction::new(), "a thread made and joined, up to this event", share, 8_466.4, known))
+        Ok(scaled(Prediction::new(), "a thread created and joined, up to this event", share, 8_466.4, known))
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
@@ -112,7 +112,7 @@ impl Experiment for ThreadCreation {
         let switches = seen.per_operation(seen.switches());
         match (point.name(&MEASURE), point.placement()) {
             (USER_LEVEL, _) => {
-                vec![Check::within("the kernel switched nothing: switches per thread", switches, 0.0, 0.01)]
+                vec![Check::within("the kernel made no switches: switches per thread", switches, 0.0, 0.01)]
             }
             // The creator waits in join, the thread ends: one switch to it at least.
             (_, Placement::OneCpu) => {
@@ -133,9 +133,9 @@ impl Experiment for ThreadCreation {
         let told = Finding::of(
             Question::Experiment,
             said![
-                "Creating a thread keeps its creator busy for ",
+                "Creating a thread takes its creator ",
                 create.named("create"),
-                "; until it has run and was joined ",
+                "; until the thread has run and is joined, it takes ",
                 join.named("create and join"),
                 " pass."
             ],
@@ -146,13 +146,13 @@ impl Experiment for ThreadCreation {
 
 /// Reports 000 and 001 predicted a thread as half of a process and as a tenth of one.
 fn by_rules(thread: Found, known: &Known) -> Option<Finding> {
-    let scaled = "half of lmbench's 0.4 ms for a process at 167 MHz, by the ratio of clocks";
+    let scaled = "half of lmbench's 0.4 ms for a process at 167 MHz, scaled by clock frequency";
     let calls = known.found("cpu/system_call", &system_call::bare()).map(|call| Rule {
         text: "a tenth of a process of 200 system calls (report 001)",
         says: call.scaled(20.0),
     });
     let rules = Rule::by_clock_ratio(scaled, 0.2e6, thread, known).into_iter().chain(calls);
-    rule_of_thumb::beside("a thread made and joined", thread, rules)
+    rule_of_thumb::beside("a thread created and joined", thread, rules)
 }
 
 /// The point of a thread's whole life, for those who compare with it.
@@ -220,7 +220,7 @@ fn user_level<'site>() -> Result<Workload<'site>, Failure> {
             thread.restart();
             thread.round_trip();
         }
-        ensure(thread.turns() - before == n, "the second stack did not run as often as asked")
+        ensure(thread.turns() - before == n, "the second stack did not run as often as requested")
     }))
 }
 

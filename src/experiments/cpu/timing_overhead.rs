@@ -20,19 +20,18 @@ pub struct TimingOverhead;
 
 static ABOUT: About = About {
     name: NAME,
-    question: "What does reading a clock cost, and how finely does it tell time?",
-    operation: "one reading of the clock (cost), two with nothing between (pair) or with work between (around work), or the smallest step that successive \
-                readings show (resolution)",
-    method: "Every form of reading is repeated back to back between two readings of the measuring clock: that is its \
-             cost. What enters a measurement is the pair: the difference that the form itself shows between two \
-             consecutive readings. The resolution is the smallest difference other than zero. Around work whose length is known it is \
-             seen whether a form keeps the work between its readings: a reading that does not wait is made before the work has \
-             ended.\n\nThe forms are those \
-             of the reports: a bare `rdtsc`; `rdtscp`, which waits for earlier instructions; `lfence; rdtsc; lfence` \
-             with `rdtscp; lfence`, which keeps the work in its place on both sides and is what Fathom itself uses; \
-             `mfence; lfence; rdtsc`; on aarch64 `mrs cntvct_el0` with an `isb` before, on both sides or on none; the two CPUID forms (Paoloni 2010, with and without the trailing CPUID); and \
-             `clock_gettime` on each clock, through the library (which may answer in user space, from the vDSO) and \
-             as a real system call.",
+    question: "What does reading a clock cost, and what is its resolution?",
+    operation: "one reading of the clock (cost), two with nothing between them (pair) or with work between them \
+                (around work), or the smallest step between successive readings (resolution)",
+    method: "Each way to read a clock is repeated back to back between two readings of the measuring clock: that is \
+             its cost. The overhead of a measurement is the pair: the difference between two consecutive readings. \
+             The resolution is the smallest non-zero difference. Readings around work of known length show whether \
+             the work stays between them: a reading that does not wait is made before the work has ended.\n\nThe ways \
+             are those of the reports: a bare `rdtsc`; `rdtscp`, which waits for earlier instructions; `lfence; \
+             rdtsc; lfence` with `rdtscp; lfence`, which orders the work on both sides and is what Fathom uses; \
+             `mfence; lfence; rdtsc`; on aarch64 `mrs cntvct_el0` with an `isb` before it, on both sides or on \
+             neither; the two CPUID forms (Paoloni 2010, with and without the trailing CPUID); and `clock_gettime` on \
+             each clock, through the library (which may answer in user space, from the vDSO) and as a system call.",
     caveats: "The bare `rdtsc` pair is naive: the processor reorders it against the work. The CPUID forms exit to the \
               hypervisor in a virtual machine and cost thousands of ticks there. Ticks of the time-stamp counter count \
               time, not core cycles.",
@@ -114,7 +113,8 @@ impl Experiment for TimingOverhead {
         if point.name(&MEASURE) == PAIR && reading.contains("fence") {
             return Some(Bound {
                 limit: 6.0 * known.shortest_cycle(),
-                because: "between two readings that wait for each other one is made, which no core does in fewer than six cycles"
+                because: "the time between two ordered readings includes one reading, which takes at least six cycles \
+                          on any core"
                     .to_owned(),
             });
         }
@@ -202,7 +202,10 @@ fn read_by_the_kernel(known: &Known) -> Option<Finding> {
     Some(Finding::of(
         Question::Experiment,
         said![
-            format!("The kernel's clock is {}, which programs cannot read: ", kernel.clocksource.value()?),
+            format!(
+                "The kernel's clock is {}, which programs cannot read directly: ",
+                kernel.clocksource.value()?
+            ),
             "`clock_gettime` of the C library is a system call and takes ",
             library.named("clock_gettime by the library, through the kernel"),
             "."

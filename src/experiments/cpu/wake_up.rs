@@ -1,4 +1,4 @@
-//! How late does a sleeping thread wake?
+//! How late does a sleeping thread wake up?
 
 use super::kernel_service;
 use crate::experiment::{
@@ -11,14 +11,14 @@ use std::ptr::null_mut;
 
 /// What the thread sleeps on.
 const TIMER: Parameter =
-    Parameter { name: "timer", meaning: "what the thread sleeps on", scale: Scale::Name };
+    Parameter { name: "timer", meaning: "the call in which the thread sleeps", scale: Scale::Name };
 /// How long.
 const SLEEP: Parameter =
-    Parameter { name: "sleep", meaning: "how long it asks to sleep", scale: Scale::Nanoseconds };
+    Parameter { name: "sleep", meaning: "the requested sleep", scale: Scale::Nanoseconds };
 /// Permission to be late.
 const SLACK: Parameter = Parameter {
     name: "slack",
-    meaning: "how much later the kernel may wake it, to save power",
+    meaning: "how much later the kernel may wake the thread, to save power",
     scale: Scale::Nanoseconds,
 };
 
@@ -27,13 +27,13 @@ pub struct WakeUp;
 
 static ABOUT: About = About {
     name: "cpu/wake_up",
-    question: "How late does a sleeping thread wake?",
-    operation: "one sleep; the result is the time beyond what was asked for",
-    method: "A pinned thread asks to sleep for 100 µs or 1 ms, by `clock_nanosleep` or by reading a timerfd that was just \
-             armed; what it took beyond that is one observation, so that there is a distribution. The kernel may delay \
-             a sleeper by its timer slack, 50 µs unless told otherwise; each sleep is measured with that and with a \
+    question: "How late does a sleeping thread wake up?",
+    operation: "one sleep; the result is the time beyond the requested one",
+    method: "A pinned thread sleeps for 100 µs or 1 ms, with `clock_nanosleep` or by reading a timerfd that was just \
+             armed. The time beyond the requested one is an observation, so there is a distribution. The kernel may \
+             delay the wake-up by the timer slack, by default 50 µs; each sleep is measured with that and with a \
              slack of 1 ns.",
-    caveats: "The lateness includes the system calls themselves, on a CPU that had time to fall asleep.",
+    caveats: "The lateness includes the system calls, on a CPU that may have entered an idle state.",
     version: 1,
     parameters: &[TIMER, SLEEP, SLACK],
     trends: &[],
@@ -78,7 +78,7 @@ impl Experiment for WakeUp {
             .hardware("the timer's interrupt reaches a sleeping CPU", 1.0, woken)
             .software("system calls", 2.0, entry)
             .software(
-                "timer slack, used up when nothing else wakes the CPU",
+                "timer slack, used in full when nothing else wakes the CPU",
                 1.0,
                 Basis::fact(slack, "the slack set with prctl"),
             ))

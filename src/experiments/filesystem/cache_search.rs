@@ -113,7 +113,7 @@ impl<'site> Search<'site> {
             }
         }
         if fails == pieces(self.test.bytes) {
-            return Err(Failure::Broke("all of the file fits: its end was never missed".to_owned()));
+            return Err(Failure::Broke("all of the file fits: no read missed".to_owned()));
         }
         Ok(u64::midpoint(fits, fails))
     }
@@ -181,7 +181,7 @@ impl<'site> Search<'site> {
             }
         }
         Err(Failure::Unsupported(
-            "the page cache keeps pages of the file although asked to drop them".to_owned(),
+            "the page cache keeps pages of the file despite the request to drop them".to_owned(),
         ))
     }
 }

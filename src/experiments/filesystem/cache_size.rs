@@ -14,7 +14,8 @@ use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 /// By which method.
-const METHOD: Parameter = Parameter { name: "method", meaning: "how the size is found", scale: Scale::Name };
+const METHOD: Parameter =
+    Parameter { name: "method", meaning: "how the size is measured", scale: Scale::Name };
 /// In which order prefixes are read again.
 const ORDER: Parameter =
     Parameter { name: "order", meaning: "the order in which a prefix is read again", scale: Scale::Name };
@@ -31,24 +32,24 @@ static ABOUT: About = About {
     name: "filesystem/cache_size",
     question: "How much of a file does the page cache hold?",
     operation: "one determination of the size, in bytes",
-    method: "A file larger than the cache can be is read, and the two methods ask how much of it stayed. `residency` reads \
-             it whole and has the kernel count its pages in the cache (cachestat or mincore). `timing` needs no such \
-             count: a prefix is read, so that it is cached as far as it fits, and read again in pieces of 64 KiB, each \
-             timed. A piece is slow when it took longer than the geometric mean of a cached and an evicted piece, both \
-             measured just before. A prefix fits when fewer than one piece in a hundred is slow. The largest that fits \
-             is bracketed and then bisected to 1 %; the middle of the bracket is the result.\n\nRead again \
-             `backward`, what was read last is met first, and only what is missing misses; `random` does the same \
-             without an order that a prefetcher could guess. `forward`, a cache that drops what was used longest ago \
-             drops every piece just before it is asked for: all miss as soon as the file is a little larger, \
-             so the drop is steep there and says nothing about how much is missing. The kernel reads \
-             ahead nothing (POSIX_FADV_RANDOM). All of this happens within a limit of 1 GiB on memory, the \
-             page cache included, where memory or a limit that was found is not smaller: in a control group that the run makes and \
-             removes, or in a scope of systemd's.\n\nThe file is evicted first, and nothing else is dropped: no setting of \
-             the machine is touched.",
-    caveats: "Filling the cache of a whole machine pushes the files of others out of it, and takes minutes. So the cache of a limit is \
-              found; what is found within it is the share of memory that files can have. A thorough run counts besides how much of all \
-              memory files take, by a file of holes, whose pages take the same room; above 64 GiB that, too, would take \
-              too long.",
+    method: "A file that is larger than the cache can be is read, and two methods determine how much of it stays. \
+             `residency` reads it whole and lets the kernel count its pages in the cache (cachestat or mincore). \
+             `timing` needs no such count: a prefix is read, so that it is cached as far as it fits, and read again \
+             in pieces of 64 KiB, each timed. A piece is slow if it takes longer than the geometric mean of a cached \
+             and an evicted piece, both measured just before. A prefix fits if fewer than one piece in a hundred is \
+             slow. The largest prefix that fits is bracketed and then bisected to 1 %; the middle of the bracket is \
+             the result.\n\nWhen the prefix is read again `backward`, the pieces read last come first, and only the \
+             pieces that do not fit miss; `random` does the same in an order that a prefetcher cannot predict. \
+             `forward`, a least-recently-used cache drops every piece just before it is needed: all pieces miss as \
+             soon as the file is a little too large, so the drop is steep, but does not show how much is missing. The \
+             kernel does not read ahead (POSIX_FADV_RANDOM). All of this happens within a memory limit of 1 GiB, \
+             including the page cache, unless the memory or an existing limit is smaller: in a control group that the \
+             run makes and removes, or in a systemd scope.\n\nThe file is evicted first, and nothing else: no setting \
+             of the machine is changed.",
+    caveats: "Filling the page cache of a whole machine takes minutes and evicts the files of other programs. So the \
+              size is measured within a limit; it shows which share of memory files can use. A thorough run also \
+              counts how much of all memory files can use, with a sparse file, whose pages take the same space; above \
+              64 GiB this would take too long as well.",
     version: 2,
     parameters: &[METHOD, ORDER, CALL, CONTENT],
     trends: &[],
@@ -114,9 +115,11 @@ impl Experiment for CacheSize {
                 bytes as f64,
                 "memory that this process could have, within the control group's limit",
             ),
-            None => Basis::assumed(4e9, "the memory of a small machine: how much there is, is not known"),
+            None => {
+                Basis::assumed(4e9, "the memory of a small machine, because the amount of memory is unknown")
+            }
         };
-        Ok(Prediction::new().hardware("memory that nothing else holds", 1.0, available))
+        Ok(Prediction::new().hardware("memory that nothing else uses", 1.0, available))
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -125,7 +128,7 @@ impl Experiment for CacheSize {
         point.ensure_variant(&CALL, &[READ, MMAP])?;
         point.ensure_variant(&CONTENT, &[DATA, HOLES])?;
         let ceiling = machine::memory_ceiling()
-            .ok_or_else(|| Failure::Unsupported("how much memory there is, is not known".to_owned()))?;
+            .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
         match (point.name(&METHOD), point.name(&CONTENT)) {
             (RESIDENCY, HOLES) => by_residency(holes(site, ceiling)?),
             (RESIDENCY, _) => by_residency(data(site, ceiling)?.file),
@@ -151,7 +154,7 @@ impl Experiment for CacheSize {
                 seen,
                 cache_search::MISJUDGED,
                 cache_search::JUDGED,
-                "pieces judged slow are those that the device sent: share of the bytes by which the two differ",
+                "the pieces judged slow are those read from the device: share of the bytes by which the two differ",
                 0.0,
                 0.02,
             ),
@@ -201,9 +204,9 @@ fn alone(counted: Found) -> Finding {
     Finding::of(
         Question::FileCache,
         said![
-            "In all of the memory the page cache holds ",
+            "In the whole memory the page cache holds ",
             counted.named("page cache of all memory, counted"),
-            " of a file of holes by the kernel's count."
+            " of a sparse file by the kernel's count."
         ],
     )
 }
@@ -257,8 +260,8 @@ fn data(site: &Site, ceiling: u64) -> Result<TestFile, Failure> {
 fn holes(site: &Site, ceiling: u64) -> Result<File, Failure> {
     if ceiling > LARGEST {
         return Err(Failure::Unsupported(format!(
-            "the page cache may hold up to {}: filling it takes minutes each time; within a limit on memory \
-             (systemd-run --scope -p MemoryMax=1G) it is found there",
+            "the page cache may hold up to {}, and filling it takes minutes each time; a run within a memory limit \
+             (systemd-run --scope -p MemoryMax=1G) measures it",
             declared::size(ceiling)
         )));
     }
@@ -276,7 +279,7 @@ const FILE_BYTES: &str = "bytes_of_the_file";
 /// Stated: a cached and an evicted piece, nanoseconds.
 const HIT_NS: &str = "cached_piece_ns";
 const MISS_NS: &str = "evicted_piece_ns";
-/// Below this the two cannot be told apart piece by piece.
+/// Below this the two are not significantly different piece by piece.
 const CONTRAST: f64 = 2.5;
 
 /// Reads a file whole, then asks how much of it is still there.
@@ -295,7 +298,10 @@ fn by_residency<'site>(file: File) -> Result<Workload<'site>, Failure> {
         }
         let stayed = cached(&file)?.bytes;
         test_file::forget(&file);
-        ensure(stayed < bytes, "all of the file stayed: the cache is larger than the limit that was read")?;
+        ensure(
+            stayed < bytes,
+            "all of the file stayed in the cache: the cache is larger than the limit that was read",
+        )?;
         total.set((total.get().0 + stayed as f64, total.get().1 + bytes as f64));
         Ok(Some(stayed as f64))
     };
@@ -321,7 +327,8 @@ fn by_timing<'site>(
     let (hit, miss) = search.contrast()?;
     if miss < CONTRAST * hit {
         return Err(Failure::Unsupported(format!(
-            "64 KiB take {:.0} µs out of the cache and {:.0} µs from the device: too little difference to tell pieces apart",
+            "64 KiB take {:.0} µs from the cache and {:.0} µs from the device: the difference is too small to \
+             distinguish pieces",
             hit / 1e3,
             miss / 1e3
         )));

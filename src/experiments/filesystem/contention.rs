@@ -1,4 +1,4 @@
-//! What do processes that read at the same time cost one another?
+//! How much do processes that read at the same time slow each other down?
 
 mod competition;
 mod findings;
@@ -28,18 +28,20 @@ pub struct Contention;
 
 static ABOUT: About = About {
     name: NAME,
-    question: "What do processes that read at the same time cost one another?",
+    question: "How much do processes that read at the same time slow each other down?",
     operation: "one block of 4 KiB read by a process while all others read",
-    method: "Each process has a file of its own and reads blocks of 4 KiB from the device (O_DIRECT), over and over, in \
-             sequence or in random order: all alike, or every second one in random order. They are held at a barrier \
-             until all are ready, and go on until they are stopped; what is counted lies between two moments at which all of \
-             them run. Each tells when it completed how many blocks; its time for a block is the time between two \
-             completions over the blocks between them, and the mean over processes is the observation. The rate of \
-             all together is the sum of their rates, over the same time. Fairness is told as the share by which the slowest process's \
-             rate lies below the mean one.\n\nThe slope along the number of processes is fitted by least squares \
-             with its interval; two lines that meet are fitted as well, and preferred where the data prefer them.",
-    caveats: "The files are small and lie close together: where a device seeks, files that lie far apart cost more. In `all \
-              sequential` the device sees the blocks of many files interleaved, which is not a sequence to it.",
+    method: "Each process has its own file and continuously reads blocks of 4 KiB from the device (O_DIRECT), \
+             sequentially or in random order: all in the same order, or every second one in random order. They wait \
+             at a barrier until all are ready, and read until they are stopped; only the time in which all of them \
+             run counts. Each records when it has completed how many blocks; its time per block is the time between \
+             two completions over the blocks between them, and the observation is the mean over processes. The total \
+             rate is the sum of their rates over the same time. Fairness is the share by which the rate of the \
+             slowest process is below the mean rate.\n\nThe slope over the number of processes is fitted by least \
+             squares, with its interval; two connected lines are fitted as well, and used where they fit \
+             significantly better.",
+    caveats: "The files are small and close together; where a device seeks, files that are far apart cost more. In \
+              `all sequential` the device sees the interleaved blocks of many files, which is not a sequential \
+              pattern.",
     version: 1,
     parameters: &[PATTERN, FIGURE, FILE, PROCESSES],
     trends: &[Trend { along: "processes", step: 1.0, slope: "per process" }],
@@ -159,7 +161,8 @@ impl Experiment for Contention {
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         let (device, read) = (seen.witness(Fleet::SERVED), seen.witness(Fleet::READ));
-        let claim = "every block came from the device: bytes that the kernel accounts to the processes per byte they read";
+        let claim = "every block came from the device: bytes read from devices, by the kernel's accounting of the \
+                     processes, per byte they read";
         let served = match (device, read) {
             (Some(device), Some(read)) if read > 0.0 => {
                 // At either end of an observation each process has one block under way, and the accounts are those of
@@ -170,7 +173,7 @@ impl Experiment for Contention {
             }
             _ => Check::missing(claim),
         };
-        let all = "all processes read all the time: fewest blocks of one of them in an observation, mean over trials";
+        let all = "all processes read all the time: the fewest blocks of a process in an observation, mean over trials";
         let fewest = seen.witness(Fleet::FEWEST);
         vec![
             served,

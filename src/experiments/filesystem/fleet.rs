@@ -130,7 +130,7 @@ impl Fleet {
         fleet.until(|lane| lane.version.load(Ordering::Acquire) > 0, "ready", site)?;
         board.go.store(1, Ordering::Release);
         // A first completion has no earlier one to be timed from: counting begins behind it.
-        fleet.until(|lane| lane.look().0 > 0, "done with a first block", site)?;
+        fleet.until(|lane| lane.look().0 > 0, "done with the first block", site)?;
         Ok(fleet)
     }
 

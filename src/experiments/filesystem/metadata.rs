@@ -1,4 +1,4 @@
-//! What do a file's name and its attributes cost?
+//! What do operations on a file's name and attributes cost?
 
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
@@ -23,16 +23,16 @@ pub struct Metadata;
 
 static ABOUT: About = About {
     name: "filesystem/metadata",
-    question: "What do a file's name and its attributes cost?",
-    operation: "the action named, on one file",
-    method: "`create and delete` makes an empty file that was not there, closes it and removes it, each return value checked; \
-             the journal may write it down later, or never. `open and close` and `stat, warm` go to files drawn at \
-             random from a tree of 1024 empty files in 32 folders, made once in a run, whose names and attributes the \
-             kernel was just asked for: they are in its caches. The system calls of one operation are counted by \
-             tracing a forked copy of the work.",
-    caveats: "`stat, cold` would need the kernel to forget the tree. An ordinary program cannot have it forget names: only unmounting, \
-              or dropping the caches of the whole machine, does, and neither is ours to do. It is listed, so that nobody \
-              takes the warm figure for it.",
+    question: "What do operations on a file's name and attributes cost?",
+    operation: "the named operation on one file",
+    method: "`create and delete` creates a new empty file, closes it and removes it; every return value is checked. \
+             The file system may journal this later, or never. `open and close` and `stat, warm` use random files of \
+             a tree of 1024 empty files in 32 folders, made once per run, whose names and attributes were just looked \
+             up, so they are in the kernel's caches. The system calls of one operation are counted by tracing a \
+             forked copy of the work.",
+    caveats: "`stat, cold` would need the tree to be evicted from the kernel's caches. That takes unmounting the file \
+              system or dropping the caches of the whole machine, and Fathom does neither. The point is listed so \
+              that the warm figure is not mistaken for it.",
     version: 2,
     parameters: &[OPERATION],
     trends: &[],
@@ -68,15 +68,12 @@ impl Experiment for Metadata {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let operation = point.name(&OPERATION);
-        let entered = Prediction::new().software(
-            "the way into the kernel",
-            calls(operation),
-            kernel_service::entry(known),
-        );
+        let entered =
+            Prediction::new().software("entering the kernel", calls(operation), kernel_service::entry(known));
         let (work, ns) = match operation {
             STAT | MISSING => ("a path of four names looked up, and attributes copied", 400.0),
-            OPEN => ("a path of four names looked up, a description made and released", 900.0),
-            CREATE => ("an inode and a name made and removed, and the journal told of both", 15_000.0),
+            OPEN => ("a path of four names looked up, a file object made and released", 900.0),
+            CREATE => ("an inode and a name created and removed, and both journalled", 15_000.0),
             _ => ("the same as warm", 400.0),
         };
         let prediction = kernel_service::assumed(entered, work, ns, known);
@@ -104,8 +101,8 @@ impl Experiment for Metadata {
                 Ok(Workload::batched(move |n| (0..n).try_for_each(|_| stat(&missing, -1))).traced())
             }
             COLD_STAT => Err(Failure::Unsupported(
-                "an ordinary program cannot have the kernel forget the names of a tree: mount the file system anew to see \
-                 its first `stat`"
+                "an ordinary program cannot evict the names of a tree from the kernel's caches: remount the file \
+                 system to see the first `stat`"
                     .to_owned(),
             )),
             operation => Err(Failure::no_variant(&OPERATION, operation)),

@@ -1,4 +1,4 @@
-//! What does reading a block of a file cost, by the layer that serves it?
+//! What does reading a block of a file cost, from the device and from the page cache?
 
 mod growth;
 mod layers;
@@ -31,27 +31,28 @@ pub struct Read;
 
 static ABOUT: About = About {
     name: NAME,
-    question: "What does reading a block of a file cost, by the layer that serves it?",
-    operation: "one block of the size given, read and checked to be the one asked for",
-    method: "Files of random bytes are made in the measured folder, once in a run; every 512 bytes begin with a stamp that \
-             tells where they stand, and every block read is compared with it. `direct` reads past the page cache \
-             (O_DIRECT), one block after the other, each an observation of its own, so that there is a distribution. \
-             That the flag is honoured is shown: the kernel's account of bytes from devices grows by every block, and \
-             the page cache holds nothing of the file.\n\n`cold` reads through the cache after the file was evicted \
-             (POSIX_FADV_DONTNEED, with nothing left to be written), which is verified before every pass \
-             (cachestat or mincore); no block is read twice in a pass. In random order each block is an observation; in \
-             sequence the mean over 32 MiB or the whole file is, since single blocks show either a wait or a copy; \
-             without read-ahead each block waits, and is an observation. \
-             `warm` reads what was read before: all of the file is in the cache before and after, and the device sends \
-             nothing. Sequential and random order are compared in the same state of the cache and with the same block.\n\n`read` moves the file's position by itself, `pread` is told it, `lseek + read` \
-             sets it each time; `mmap` loads one word of every cache line. Without read-ahead \
-             (POSIX_FADV_RANDOM, MADV_RANDOM) the kernel reads what it is asked for. `io_uring` keeps several direct \
-             reads in flight, new ones submitted together when nothing more has completed: the time of each from there \
-             on, and the time between two completions, which is the rate of the device, are figures of the same requests. \
-             Warm points of one file are measured in one process, which warms it once.",
-    caveats: "Below a virtual disk the host may have a cache of its own, which nothing here can see or evict: `cold` is cold \
-              in this machine. Blocks that follow one another in the file need not do so on the device. A mapped warm \
-              file costs no copy: what is compared with `read` is the use of the bytes where they lie.",
+    question: "What does reading a block of a file cost, from the device and from the page cache?",
+    operation: "one block of the given size, read and verified",
+    method: "Files of random bytes are made in the measured folder once per run. Every 512 bytes begin with a stamp \
+             of their position, which is checked in every block read. `direct` reads past the page cache (O_DIRECT), \
+             one block after the other; each is an observation, so there is a distribution. Two facts show that the \
+             flag is honoured: the kernel's count of bytes from devices grows with every block, and the page cache \
+             holds nothing of the file.\n\n`cold` reads through the page cache after the file was evicted \
+             (POSIX_FADV_DONTNEED, with no dirty pages), which is verified before every pass (cachestat or mincore); \
+             no block is read twice in a pass. In random order each block is an observation. In sequential order the \
+             mean over 32 MiB or the whole file is one, because a single block shows either a wait or a copy; without \
+             read-ahead each block waits, and is an observation. `warm` reads what was read before: all of the file \
+             is in the cache before and after, and nothing comes from the device. Sequential and random order are \
+             compared in the same cache state and with the same block size.\n\n`read` advances the file position, \
+             `pread` takes the position as an argument, and `lseek + read` sets it each time; `mmap` loads one word \
+             of every cache line. Without read-ahead (POSIX_FADV_RANDOM, MADV_RANDOM) the kernel reads only what is \
+             requested. `io_uring` keeps several direct reads in flight, and submits new ones together when no more \
+             have completed: the latency of each request and the time between two completions, the inverse of the \
+             device's rate, are figures of the same requests. Warm points of one file are measured in one process, \
+             which warms it once.",
+    caveats: "Below a virtual disk the host may have its own cache, which is neither visible nor evictable from here: \
+              `cold` means cold in this machine. Consecutive blocks of the file need not be consecutive on the \
+              device. Reading a mapped warm file needs no copy; compared with `read`, the bytes are used in place.",
     version: 2,
     parameters: &[STATE, ORDER, CALL, BLOCK, FILE, READ_AHEAD, QUEUE_DEPTH, FIGURE],
     trends: &[],
@@ -306,7 +307,7 @@ fn direct_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
     let observed = point.number(&BLOCK) as f64 * seen.operations as f64;
     let read = seen.witness(uring::READ).unwrap_or(observed);
     // Pages of this program itself may come from the same account: a little more is no doubt, less is.
-    let claim = "every block came from the device: bytes that the kernel accounts to it per byte read";
+    let claim = "every block came from the device: bytes read from devices, by the kernel's accounting, per byte read";
     // The account is of requests when they are sent: those under way when it is looked at first were sent before.
     let under_way = (point.number(&QUEUE_DEPTH) * point.number(&BLOCK) * seen.trials) as f64;
     vec![bypassed(seen), share(claim, seen.witness(SERVED), read, 0.99 - under_way / read, 1.5)]
@@ -318,22 +319,23 @@ fn share(claim: &str, bytes: Option<f64>, read: f64, low: f64, high: f64) -> Che
 }
 
 fn bypassed(seen: &Observed) -> Check {
-    let claim = "the page cache was passed by: bytes of the file that it held afterwards";
+    let claim = "the page cache was bypassed: bytes of the file in it afterwards";
     seen.witness(RESIDENT).map_or_else(|| Check::missing(claim), |held| Check::equal(claim, held, 0.0))
 }
 
 fn cold_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
     let (device, read) = (seen.witness(cold::FROM_DEVICE), seen.witness(cold::READ).unwrap_or(0.0));
     let mut checks = vec![Check::within(
-        "nothing of the file was cached when a pass began, and no block was read twice: MiB read that way",
+        "nothing of the file was cached when a pass began, and no block was read twice: MiB read in this way",
         read / f64::from(1 << 20),
         f64::MIN_POSITIVE,
         f64::MAX,
     )];
-    let claim = "what was read had come from the device since: bytes accounted to it per byte read, read-ahead included";
+    let claim =
+        "what was read came from the device: bytes read from devices, including read-ahead, per byte read";
     checks.push(share(claim, device, read, 0.99, f64::INFINITY));
     if point.name(&CALL) == MMAP {
-        let claim = "blocks were faulted in: major faults";
+        let claim = "blocks were read by page faults: major faults";
         checks.push(Check::within(claim, seen.counters.major_faults as f64, 1.0, f64::INFINITY));
     }
     checks
@@ -342,11 +344,11 @@ fn cold_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
 fn warm_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
     let read = point.number(&BLOCK) as f64 * seen.operations as f64;
     let missing = seen.witness(MISSING);
-    let stayed = "the page cache held all of the file: bytes that left it meanwhile";
+    let stayed = "the page cache held all of the file: bytes evicted meanwhile";
     vec![
         missing.map_or_else(|| Check::missing(stayed), |missing| Check::equal(stayed, missing, 0.0)),
         share(
-            "the device sent nothing: bytes accounted to it per byte read",
+            "nothing came from the device: bytes read from devices per byte read",
             seen.witness(SERVED),
             read,
             0.0,

@@ -103,7 +103,7 @@ impl Reader {
         self.position = offset + self.block as u64;
         ensure(
             self.content.is_at(self.buffer.bytes(), offset),
-            "a block was read that is not the one asked for: its stamp is another's",
+            "the block read is not the one requested: its stamp is different",
         )
     }
 
@@ -141,7 +141,7 @@ impl Reader {
         std::hint::black_box(lines.fold(0, |sum: u64, word| sum.wrapping_add(u64::from_le_bytes(*word))));
         ensure(
             self.content.is_at(block, offset),
-            "a mapped block is not the one asked for: its stamp is another's",
+            "a mapped block is not the one requested: its stamp is different",
         )
     }
 }

@@ -1,4 +1,4 @@
-//! What does it cost to read a block of a file on another machine, and what of it is the network?
+//! What does it cost to read a block of a file on another machine, and how much of that is the network?
 
 mod findings;
 mod points;
@@ -26,32 +26,32 @@ pub struct RemoteRead;
 
 static ABOUT: About = About {
     name: "filesystem/remote_read",
-    question: "What does it cost to read a block of a file on another machine, and what of it is the network?",
-    operation: "one block of the file asked for, received whole and seen to be the right one",
-    method: "The file is the one that --remote names, or one of 32 MiB of random bytes made in the folder that it (or \
-             --dir, on a network mount) names, gone when the run ends. It is read through a mount, with pread, or by \
-             clients written for this: sftp 3 over the user's own ssh (one connection for all trials), NFS 3 with AUTH_SYS over TCP, SMB 2. They send \
-             one request and wait for its answer, unless `queue_depth` says more; nothing is cached, nothing else read ahead. A \
-             block larger than a request may be takes several, one after the other. Every block is an observation, \
-             and the first and last sectors of each are compared with what was written.\n\n\
-             client-cached: this machine's page cache holds the blocks, as the kernel confirms before. server-cached: \
-             this machine has read the blocks moments before and, through a mount, has then forgotten them, as the \
-             kernel confirms; each is then read once. server-cold: the server was made to forget the file \
-             (POSIX_FADV_DONTNEED) and its kernel (fincore) found no page of it, which takes an account that may run \
-             programs there; where the server is this machine and the run is root's, all page cache is dropped (--thorough alone; \
-             drop_caches) and the kernel counts what devices send; each block is read once. server unproved: blocks of a file that somebody else has made, \
-             in a part that this trial has not read before: whether the server's memory or its disk serves them is \
-             not known.\n\n\
-             With `file` the beginning of the file of that size is read as a file of that size would be: all of its blocks, in \
-             sequence or at random.\n\n\
-             `no data` is the smallest exchange that the protocol has (sftp: FSTAT, NFS: NULL, SMB: ECHO; through a mount of NFS or SMB statx with \
-             `AT_STATX_FORCE_SYNC`, for which the caller must be seen to have waited): network and \
-             protocol without a file. A local file read in the same way in the same run is what the network's share is \
-             told against. Nothing is pinned: the kernel's network threads, ssh and daemons of mounts work beside.",
-    caveats: "A server may read ahead and cache beyond what its page cache shows, in a controller or, of a virtual \
-              machine, in its host. Through a mount, sequential reads are read ahead by this machine's kernel, so that \
-              a block may have arrived before it is asked for. sftp encrypts: its figures hold the ciphers of both \
-              sides. Where the server is this machine, both sides share processors and memory, and there is no wire.",
+    question: "What does it cost to read a block of a file on another machine, and how much of that is the network?",
+    operation: "one block of the file requested, received and verified",
+    method: "The file is the one that --remote names, or a file of 32 MiB of random bytes in the folder that --remote \
+             (or --dir, on a network mount) names, which is removed when the run ends. It is read through a mount, \
+             with pread, or by Fathom's own clients: sftp 3 over the user's ssh (one connection for all trials), NFS \
+             3 with AUTH_SYS over TCP, SMB 2. The clients send one request and wait for its answer, unless \
+             `queue_depth` is larger; they neither cache nor read ahead. A block larger than the largest request \
+             takes several, one after the other. Every block is an observation, and its first and last sectors are \
+             compared with what was written.\n\nclient-cached: this machine's page cache holds the blocks, as the \
+             kernel confirms beforehand. server-cached: this machine has read the blocks just before and, through a \
+             mount, has then evicted them, as the kernel confirms; each is then read once. server-cold: the file was \
+             evicted from the server's page cache (POSIX_FADV_DONTNEED) and the server's kernel (fincore) found no \
+             page of it, which needs an account that may run programs there; where the server is this machine and the \
+             run is root's, the whole page cache is dropped (with --thorough only; drop_caches) and the kernel counts \
+             the bytes from devices; each block is read once. server unproved: blocks of an existing file, in a part \
+             that this trial has not read before; whether they come from the server's memory or its disk is \
+             unknown.\n\nWith `file`, the beginning of the file is read as if the file had that size: all of its \
+             blocks, in sequential or random order.\n\n`no data` is the smallest exchange of the protocol (sftp: \
+             FSTAT, NFS: NULL, SMB: ECHO; through a mount of NFS or SMB, statx with `AT_STATX_FORCE_SYNC`, for which \
+             the caller must have waited): network and protocol without a file. The network's share is relative to a \
+             local file that the same run reads in the same way. Nothing is pinned, because the kernel's network \
+             threads, ssh and mount daemons take part.",
+    caveats: "A server may read ahead and cache outside its page cache, in a controller or, for a virtual machine, in \
+              its host. Through a mount, this machine's kernel reads ahead in sequential order, so a block may have \
+              arrived before it is requested. sftp encrypts: its figures include the ciphers of both sides. Where the \
+              server is this machine, both sides share processors and memory, and there is no wire.",
     version: 2,
     parameters: &[PROTOCOL, STATE, ORDER, BLOCK, FILE, QUEUE_DEPTH],
     trends: &[],
@@ -94,8 +94,7 @@ impl Experiment for RemoteRead {
         let lines = point.number(&BLOCK) as f64 / 64.0;
         Some(Bound {
             limit: (50.0 + lines / 2.0) * known.shortest_cycle(),
-            because: "the kernel is entered at least once, and of what it hands over at most two cache lines a cycle \
-                      are copied"
+            because: "the kernel is entered at least once, and copies at most two cache lines per cycle"
                 .to_owned(),
         })
     }
@@ -147,7 +146,7 @@ impl Experiment for RemoteRead {
 
 /// What this machine itself remembers of a file is told without waiting.
 fn answered_elsewhere(seen: &Observed) -> Check {
-    let claim = "the answer came from elsewhere: times that the caller slept, per exchange";
+    let claim = "the answer came from elsewhere: sleeps of the caller per exchange";
     Check::within(claim, seen.per_operation(seen.counters.voluntary_switches), 0.5, 100.0)
 }
 
@@ -184,7 +183,8 @@ fn part(point: &Point, file_bytes: u64, site: &Site) -> Result<Part, Failure> {
 fn local<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
     if Remote::find(&Root::default(), &RemoteAddress::Mounted(site.folder.clone())).is_ok() {
         return Err(Failure::Unsupported(
-            "the measured folder is on the network itself: name it by --remote, and a local one by --dir, to compare"
+            "the measured folder is itself on the network: for the comparison, name it with --remote, and a local \
+             folder with --dir"
                 .to_owned(),
         ));
     }

@@ -1,4 +1,4 @@
-//! What does reading a file again cost, by its size, within the page cache and beyond it?
+//! What does reading a file again cost when it fits into the page cache, and when it does not?
 
 use super::cache_size;
 use super::read;
@@ -57,17 +57,18 @@ pub struct Reread;
 
 static ABOUT: About = About {
     name: "filesystem/reread",
-    question: "What does reading a file again cost, by its size, within the page cache and beyond it?",
+    question: "What does reading a file again cost when it fits into the page cache, and when it does not?",
     operation: "one MiB of the file, read for the second time",
-    method: "Within the limit on memory of filesystem/cache_size, a file of random bytes is evicted, so much of it is read from \
-             its beginning, and read again: `forward` its first 256 MiB, `backward` all of it from its end. Only the second reading \
-             is timed, in blocks of 1 MiB (pread, without read-ahead), and the mean of its blocks is an observation. Beside it, `direct` reads the 64 MiB before each size past \
-             the page cache (O_DIRECT), in the same blocks: what the device gives.\n\nA cache that drops what was used longest \
-             ago has, of a file larger than itself, the end. Read again forward, each block drops the one that will be asked \
-             for next: all of a file that is a little too large comes from the device. Backward, only what does not fit \
-             does. The kernel counts, between the readings, how much of the file the cache holds, and what the device sends \
-             during the second.",
-    caveats: "Where the kernel protects what was read twice, forward as well finds some of the file.",
+    method: "Within the memory limit of filesystem/cache_size, a file of random bytes is evicted, and the given size \
+             is read from its beginning, and read again: `forward`, the first 256 MiB; `backward`, all of it from the \
+             end. Only the second reading is timed, in blocks of 1 MiB (pread, without read-ahead), and the mean of \
+             its blocks is an observation. For comparison, `direct` reads the 64 MiB before each size past the page \
+             cache (O_DIRECT), in the same blocks: the rate of the device.\n\nOf a file that is too large, a \
+             least-recently-used cache holds the end. When it is read again forward, each block evicts the next one \
+             needed: all of a file that is a little too large comes from the device. Backward, only the part that \
+             does not fit does. The kernel counts how much of the file the cache holds between the readings, and the \
+             bytes from the device during the second.",
+    caveats: "Where the kernel protects pages that were read twice, reading forward also finds some of the file.",
     version: 1,
     parameters: &[STATE, ORDER, FILE],
     trends: &[],
@@ -123,7 +124,7 @@ impl Experiment for Reread {
         let copied = read::cached_block(BLOCK, known);
         let prediction = Prediction::new();
         let prediction = if hits > 0.0 {
-            prediction.software("the share that the cache holds, copied out of it", hits, copied)
+            prediction.software("the share that the cache holds, copied from it", hits, copied)
         } else {
             prediction
         };
@@ -166,8 +167,7 @@ impl Experiment for Reread {
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let claim =
-            "what the page cache did not hold came from the device: bytes that it sent per byte read again";
+        let claim = "what the page cache did not hold came from the device: bytes that it delivered per byte read again";
         let (Some(held), Some(sent), Some(read)) =
             (seen.witness(HELD), seen.witness(SENT), seen.witness(READ))
         else {
@@ -200,7 +200,7 @@ fn size(machine: &Machine, sixteenths: u64) -> u64 {
 /// The file of all sizes: half as large again as the memory that there is.
 fn file(site: &Site) -> Result<Passing, Failure> {
     let ceiling = crate::machine::memory_ceiling()
-        .ok_or_else(|| Failure::Unsupported("how much memory there is, is not known".to_owned()))?;
+        .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
     let bytes = (ceiling + ceiling / 2).next_multiple_of(BLOCK);
     let test = TestFile::kept(site, "reread", bytes, Room::DEFAULT)?;
     ensure_accounted(&test)?;
@@ -290,7 +290,7 @@ fn cliff(known: &Known) -> Option<Finding> {
             rate(most).named("rate beyond the page cache"),
             ": ",
             rate(most).share_of(rate(device)).named("rate beyond the cache over the device's"),
-            " of the device's own rate past the cache, ",
+            " of the device's rate past the cache, ",
             rate(device).named("rate of direct reads"),
             "."
         ],

@@ -1,4 +1,4 @@
-//! Does a device keep what it gives for a moment?
+//! Does a storage device keep its speed under continuous load?
 
 use super::reader::{Call, ReadAhead, Reader};
 use super::uring::Queue;
@@ -19,7 +19,7 @@ use std::time::Duration;
 /// What is asked of the device.
 const REQUEST: Parameter = Parameter {
     name: "request",
-    meaning: "what is asked of the device without a pause, past the page cache",
+    meaning: "the requests to the device, without a pause and past the page cache",
     scale: Scale::Name,
 };
 
@@ -28,15 +28,17 @@ pub struct Sustained;
 
 static ABOUT: About = About {
     name: "filesystem/sustained",
-    question: "Does a device keep what it gives for a moment?",
+    question: "Does a storage device keep its speed under continuous load?",
     operation: "one block read or written past the page cache, of many without a pause",
-    method: "The requests of `read` and `write` that pass the page cache (O_DIRECT) go on for a second, and at the end of every \
-             twentieth of the trial it is noted how many were done: the first twentieth tells what a short trial would have \
-             seen, the second half what lasts. Disks of clouds, and quotas of control groups, let a burst pass and then hold \
-             back; a solid-state disk's write cache fills. With 32 requests in flight the figure is the time from one \
-             completion to the next, so that its inverse is the device's rate in requests a second.",
-    caveats: "Limits whose burst lasts for minutes or half an hour, as those of some cloud disks, need `--thorough` (20 s) and \
-              longer still; what a run does before takes from the same burst. Written are 4 MiB, again and again.",
+    method: "The direct requests of `read` and `write` (O_DIRECT) continue for a second, and the number completed is \
+             recorded at the end of every twentieth of the trial: the first twentieth shows what a short trial would \
+             measure, the second half shows the sustained speed. Cloud disks and control-group limits often allow a \
+             burst and then throttle; the write cache of a solid-state disk fills. With 32 requests in flight the \
+             figure is the time from one completion to the next, the inverse of the device's rate in requests a \
+             second.",
+    caveats: "Limits whose burst lasts for minutes or half an hour, like those of some cloud disks, need `--thorough` \
+              (20 s), or an even longer time; earlier parts of the run use up the same burst. Writes go to the same 4 \
+              MiB repeatedly.",
     version: 1,
     parameters: &[REQUEST, LASTING, FIGURE],
     trends: &[],
@@ -127,7 +129,8 @@ impl Experiment for Sustained {
         if point.name(&REQUEST) == RANDOM_WRITE {
             return vec![];
         }
-        let claim = "every block came from the device: bytes that the kernel accounts to it per byte read";
+        let claim = "every block came from the device: bytes read from devices, by the kernel's accounting, per byte \
+                     read";
         // The account is of requests when they are sent: those under way when it is looked at first were sent before.
         let under_way = (DEPTH * BLOCK * seen.trials) as f64;
         let both = seen.witness(SERVED).zip(seen.witness(READ).filter(|read| *read > 0.0));
@@ -150,9 +153,8 @@ impl Experiment for Sustained {
             ))
         };
         let told = Statement::joined(REQUESTS.iter().filter_map(told).collect(), "; ");
-        let said = |told| {
-            said!["What the device gives, a request, in short trials and without a pause: ", told, "."]
-        };
+        let said =
+            |told| said!["Time of the device for a request, sustained and in short trials: ", told, "."];
         told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
     }
 

@@ -165,7 +165,7 @@ impl Queue {
         }
         ensure(
             self.content.is_at(slot.buffer.bytes(), slot.offset),
-            "io_uring read a block that is not the one asked for: its stamp is another's",
+            "io_uring read a block that is not the one requested: its stamp is different",
         )
     }
 

@@ -1,4 +1,4 @@
-//! What does writing a block to a file cost, and what to have it on the device?
+//! What does writing a block to a file cost, and what does it cost to have it on the device?
 
 use super::read;
 use crate::experiment::{
@@ -30,16 +30,16 @@ pub struct Write;
 
 static ABOUT: About = About {
     name: "filesystem/write",
-    question: "What does writing a block to a file cost, and what to have it on the device?",
+    question: "What does writing a block to a file cost, and what does it cost to have it on the device?",
     operation: "one block of an existing file overwritten, and flushed where the point says so",
-    method: "A file of 4 MiB, all of it allocated, is overwritten block by block with pwrite. `in the page cache`: the call \
-             returns when the block is copied; that it waits to be written is seen in the kernel's count of dirty \
-             pages (cachestat). `sent to the device` writes past the cache (O_DIRECT); a device may hold it in a \
-             cache of its own. `on the device, fdatasync` and `on the device, fsync` flush after every block, which \
-             waits for the device's own cache too; that nothing waits afterwards is seen in the same count. After \
-             each trial the file is flushed, so that no other trial pays for this one's blocks.",
-    caveats: "Nothing shows from here whether a device, or the host of a virtual one, tells the truth about a flush. Blocks that \
-              extend a file cost more: they are allocated.",
+    method: "A fully allocated file of 4 MiB is overwritten block by block with pwrite. `in the page cache`: the call \
+             returns when the block is copied; the kernel's count of dirty pages (cachestat) shows that it is still \
+             to be written. `sent to the device` writes past the page cache (O_DIRECT); the device may hold the block \
+             in its own cache. `on the device, fdatasync` and `on the device, fsync` flush after every block, \
+             including the device's cache; the same count shows that nothing is left to write. After each trial the \
+             file is flushed, so that no other trial pays for its blocks.",
+    caveats: "Whether a device, or the host of a virtual one, really flushes its cache is not visible from here. \
+              Blocks that extend a file cost more, because they must be allocated.",
     version: 1,
     parameters: &[DURABILITY, ORDER, BLOCK],
     trends: &[],
@@ -102,7 +102,7 @@ impl Experiment for Write {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let bytes = point.number(&BLOCK) as f64;
         let calls =
-            Prediction::new().software("the way into the kernel", calls(point), kernel_service::entry(known));
+            Prediction::new().software("entering the kernel", calls(point), kernel_service::entry(known));
         let device = |prediction: Prediction, times, what| {
             prediction.hardware(what, times, device_facts::sequential_read(known)).hardware(
                 "the bytes, at the device's rate",
@@ -120,7 +120,7 @@ impl Experiment for Write {
                 let batches = (bytes / 4096.0 / read::PAGES_AT_ONCE).max(1.0);
                 kernel_service::assumed(copied, "pages marked dirty, 15 at once", 300.0 * batches, known)
             }
-            SENT => device(calls, 1.0, "a request to the device, as long as a small read (assumed)"),
+            SENT => device(calls, 1.0, "a request to the device, assumed as long as a small read"),
             _ => device(calls, 3.0, "the block, the journal's record and a flush, each a request (assumed)"),
         })
     }
@@ -162,9 +162,9 @@ impl Experiment for Write {
         }
         let stays = point.name(&DURABILITY) == CACHED;
         let claim = if stays {
-            "blocks stayed in the cache: bytes that wait to be written in the end, per trial"
+            "blocks stayed in the cache: dirty bytes at the end, per trial"
         } else {
-            "nothing waits to be written when the operation has ended: bytes"
+            "nothing is left to write when the operation has ended: dirty bytes"
         };
         vec![match seen.witness(WAITING) {
             None => Check::missing(claim),

@@ -21,16 +21,14 @@ pub struct Backing {
 impl Backing {
     /// What the kernel says of the mapping that holds an address of this process.
     pub fn of(address: usize) -> Result<Self, Failure> {
-        let unverified = "what backs the memory cannot be verified";
+        let unverified = "the pages behind the memory cannot be verified";
         let text = std::fs::read_to_string("/proc/self/smaps").map_err(|error| {
             Failure::Unsupported(format!(
                 "{unverified}: /proc/self/smaps: {error}; mount /proc to measure this"
             ))
         })?;
         let found = Backing::read(&text, address);
-        found.ok_or_else(|| {
-            Failure::Unsupported(format!("{unverified}: /proc/self/smaps does not tell of it"))
-        })
+        found.ok_or_else(|| Failure::Unsupported(format!("{unverified}: /proc/self/smaps does not list it")))
     }
 
     /// The entry of a text in the form of smaps that holds an address.

@@ -1,4 +1,4 @@
-//! How many bytes a second does one core move, by which means, and from how far?
+//! How many bytes a second does one core move, by instruction and by level of the memory hierarchy?
 
 mod findings;
 mod points;
@@ -25,35 +25,38 @@ pub struct Bandwidth;
 
 static ABOUT: About = About {
     name: "memory/bandwidth",
-    question: "How many bytes a second does one core move, by which means, and from how far?",
+    question: "How many bytes a second does one core move, by instruction and by level of the memory hierarchy?",
     operation: "one byte that the program loads or stores; a copied byte counts twice, as in STREAM",
-    method: "Each kernel passes over its arrays from the first byte to the last, and over again: our own loops in \
-             pieces of 2 MiB of each array at most; `rep stos`, `rep movs`, memset and memcpy, which choose by the size that \
-             one call is given how lines are moved, over whole arrays at once. The arrays fill half of each cache, or four \
-             times the last one. They stand in huge pages where these can be had, with data that are not zero, and every line of \
-             them is in memory before the first observation. All kernels of a size go through the same memory, one after the \
-             other in one process, in an order drawn for every trial; each puts back what it has overwritten.\n\nOn x86-64 the kernels are our own assembly: a plain loop of words, 8 words unrolled, \
-             vectors of 16 (SSE), 32 (AVX2) and 64 bytes (AVX-512) that move 512 bytes each time round the loop, with \
-             and without software prefetch a KiB ahead, with non-temporal stores (a fence at the end \
-             of each piece; of a copy also both halves of a piece at once), and the repeated string instructions. Beside them stand the loops that the compiler makes \
-             (for the architecture's baseline, of 16-byte vectors; a copy it replaces with memcpy), and memset and \
-             memcpy of the C library. Each trial disassembles the kernel that it runs.\n\nWhat is read is added up, and \
-             the sum compared with that of the known content; of `rep lods`, which keeps the last word only, that word \
-             is compared. What was written last is looked at, word by word, after the observations (of a whole array in one call, \
-             2 MiB at a place drawn for the trial).\n\nThe figure counts the \
+    method: "Each kernel passes repeatedly over its arrays from the first byte to the last: Fathom's own loops in \
+             pieces of at most 2 MiB of each array; `rep stos`, `rep movs`, memset and memcpy over whole arrays at \
+             once, because they choose their method by the size of the call. The arrays fill half of each cache, or \
+             four times the last-level cache. They are in huge pages where available, hold non-zero data, and every \
+             line of them is in memory before the first observation. All kernels of a size use the same memory, one \
+             after the other in one process, in random order in every trial; each restores what it has \
+             overwritten.\n\nOn x86-64 the kernels are in assembly: a plain loop of words, 8 words unrolled, vectors \
+             of 16 (SSE), 32 (AVX2) and 64 bytes (AVX-512) that move 512 bytes per iteration, with and without \
+             software prefetch 1 KiB ahead, with non-temporal stores (a fence at the end of each piece; for copies \
+             also both halves of a piece at once), and the repeated string instructions. In addition there are loops \
+             that the compiler generates (for the architecture's baseline, with 16-byte vectors; it replaces a copy \
+             with memcpy), and memset and memcpy of the C library. Each trial disassembles the kernel that it \
+             runs.\n\nReads are summed, and the sum is compared with that of the known content; for `rep lods`, which \
+             keeps only the last word, that word is compared. After the observations, what was written last is \
+             checked word by word (of a whole array in one call, 2 MiB at a random place).\n\nThe figure counts the \
              bytes that the program moves. The bus must move more, because a cache holds whole lines: a line is read \
-             before it is written (read-for-ownership), so that a write moves 2 bytes for each of the program's, copy \
-             and scale 1.5, triad 1.33. A non-temporal store moves none but its own. One word of each line moves 8 bytes \
-             for one. `rep stos`, `rep movs`, memset and memcpy choose for themselves: 1 to 2 bytes, and 1 to 1.5.",
-    caveats: "`one word per line` is naive if its lines are taken for the bytes moved, as reports 001 and 002 did: here \
-              it counts 8 of 64 bytes, and its bus moves eight times its figure. `rep lods` and `word loop` are bound by \
-              their instructions. Non-temporal stores go to memory whatever the size of the arrays. Of arrays four times the last \
-              cache up to a quarter can be in it, and a share of the theoretical bandwidth be as much too high. The last cache \
-              is taken as large as it is declared, and arrays are a GiB at most: on a virtual machine a part of it that is not known \
-              is other guests', so that the arrays may be many times what this one has (see where memory/load_latency finds \
-              the cache to end). What is written is not zero: some processors write lines \
-              of zeros in a shorter way (a Zen 4 was seen to fill memory with zeros three times as fast as with any other \
-              value), which says nothing of how data are moved.",
+             before it is written (read for ownership), so the bus moves 2 bytes for each byte written, 1.5 for copy \
+             and scale, and 1.33 for triad. A non-temporal store moves only its own bytes. Reading one word per line \
+             moves 8 bytes for each byte read. `rep stos` and memset move 1 to 2 bytes, `rep movs` and memcpy 1 to \
+             1.5, depending on their method.",
+    caveats: "`one word per line` is naive if whole lines are counted as bytes moved, as in reports 001 and 002: here \
+              it counts 8 of 64 bytes, and the bus moves eight times the figure. `rep lods` and `word loop` are \
+              limited by their instructions. Non-temporal stores go to memory whatever the size of the arrays. Up to \
+              a quarter of arrays of four times the last-level cache can be in that cache, and the share of the \
+              theoretical bandwidth can be too high by as much. The last-level cache is assumed to be as large as \
+              declared, and arrays are at most 1 GiB. On a virtual machine other guests use an unknown part of the \
+              cache, so the arrays may be many times larger than this guest's part (memory/load_latency finds where \
+              the cache ends). The data written are not zero: some processors have a faster path for lines of zeros \
+              (a Zen 4 filled memory with zeros three times as fast as with any other value), which says nothing \
+              about moving data.",
     version: 2,
     parameters: &[KIND, METHOD, LEVEL, SIZE],
     trends: &[],
@@ -199,7 +202,7 @@ impl Experiment for Bandwidth {
         let Ok(kernel) = kernel_of(point) else { return vec![] };
         let mut checks = traffic_evidence(kernel, seen);
         checks.push(Check::witnessed(
-            "bytes in passes that returned what they must, per byte claimed",
+            "bytes in passes with the correct result, per byte claimed",
             seen,
             VERIFIED,
             1.0,
@@ -209,7 +212,12 @@ impl Experiment for Bandwidth {
             checks.extend(written_evidence(kernel, point, seen));
         }
         let faults = seen.counters.minor_faults as f64 / seen.trials.max(1) as f64;
-        checks.push(Check::within("all pages were there before: page faults in a trial", faults, 0.0, 10.0));
+        checks.push(Check::within(
+            "all pages were present beforehand: page faults in a trial",
+            faults,
+            0.0,
+            10.0,
+        ));
         checks.extend(Backing::evidence_of_either(seen));
         checks
     }
@@ -278,7 +286,8 @@ fn traffic_evidence(kernel: &Kernel, seen: &Observed) -> Vec<Check> {
 
 /// All that was written and fits into the piece is looked at, but for what does not fill a pass at an array's end.
 fn written_evidence(kernel: &Kernel, point: &Point, seen: &Observed) -> Vec<Check> {
-    let (wrong, looked_at) = ("words that are not what was to be written", "words looked at in a trial");
+    let (wrong, looked_at) =
+        ("words that differ from what should have been written", "words checked in a trial");
     let count = |claim, name, low, high| match seen.witness(name) {
         Some(count) => Check::within(claim, count / seen.trials.max(1) as f64, low, high),
         None => Check::missing(claim),

@@ -1,4 +1,4 @@
-//! How much does one fault on a file bring in?
+//! How much of a file does one page fault read and map?
 
 use super::fault::cold_file::{self, ColdFile};
 use super::fault::cost;
@@ -26,31 +26,31 @@ const STATE: Parameter =
     Parameter { name: "state", meaning: "whether the file is in the page cache", scale: Scale::Name };
 /// How the extent is found.
 const METHOD: Parameter =
-    Parameter { name: "method", meaning: "how the extent is found", scale: Scale::Name };
+    Parameter { name: "method", meaning: "how the extent is measured", scale: Scale::Name };
 
 /// What is found.
 pub struct FaultExtent;
 
 static ABOUT: About = About {
     name: "memory/fault_extent",
-    question: "How much does one fault on a file bring in?",
-    operation: "one fault on a page of a mapped file (a series of them, where peaks are looked for); the result is what it \
-                brought in, in bytes",
-    method: "A byte at a random place of the mapped file is read once, and the kernel is asked what came with it: `residency` is \
-             what of the file is in memory afterwards (mincore) when nothing was before, `page table` what of it \
-             this process can touch without a further fault (/proc/self/pagemap).\n\nBeside that the classic way, from \
-             outside: pages are touched one after the other from a random place on, each access is timed, and those that \
-             take at least half as long as the cheapest kind of fault, timed in the same process, are peaks. The result is the usual distance from \
-             one peak to the next. Faults counted around every access say whether peaks were faults.\n\nThe two need \
-             not agree for a cold file: what a fault reads and what it maps are two things, and the kernel \
-             reads on while the series goes.",
-    caveats: "A file in the page cache may lie there in pieces of many sizes (large folios), by how it was written or read; one \
-              fault then maps a whole piece.",
+    question: "How much of a file does one page fault read and map?",
+    operation: "one fault on a page of a mapped file (a series of faults for the peaks); the result is the number of \
+                bytes read or mapped",
+    method: "A byte at a random place of the mapped file is read once, and the kernel is asked what changed: \
+             `residency` is how much of the file is in memory afterwards (mincore), when nothing was before; `page \
+             table` is how much this process can touch without a further fault (/proc/self/pagemap).\n\nThe classic \
+             method uses timing only: pages are touched one after the other from a random place on, and each access \
+             is timed. Accesses that take at least half as long as the cheapest kind of fault, timed in the same \
+             process, are peaks. The result is the typical distance from one peak to the next. Faults counted around \
+             every access show whether the peaks were faults.\n\nThe two methods need not agree for a cold file: a \
+             fault may read more than it maps, and the kernel continues to read ahead during the series.",
+    caveats: "A file may be in the page cache in pieces of different sizes (large folios), depending on how it was \
+              written or read; one fault then maps a whole piece.",
     version: 1,
     parameters: &[STATE, METHOD],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(
-        "brought by one major fault",
+        "read by one major fault",
         &[("method", At::Name("residency")), ("state", At::Name("cold"))],
     )]),
 };
@@ -137,7 +137,7 @@ impl Experiment for FaultExtent {
         let claim = format!("{kind} faults counted by the kernel, per byte touched");
         let mut checks = vec![per(&claim, count(name), touches, 0.99, 1.01)];
         if point.name(&METHOD) == RESIDENCY {
-            let claim = "bytes in memory that were not there before, per byte that the device served";
+            let claim = "bytes newly in memory, per byte that the device delivered";
             let served = device_reads::total(seen);
             checks.extend(served.map(|served| per(claim, count(BROUGHT), Some(served), 0.95, 1.01)));
         }
@@ -169,7 +169,8 @@ fn could_move(others: usize, faults: usize) -> bool {
 fn peaks_were_faults(seen: &Observed) -> Vec<Check> {
     let count = |name| seen.witness(name);
     let both = "accesses that faulted and were peaks, per access that faulted";
-    let moved = "series whose median distance peaks without a fault could move (a third as many as faults), per series";
+    let moved = "series in which peaks without a fault are numerous enough to shift the median distance (a third as \
+                 many as faults), per series";
     vec![
         per(both, count(FAULTED_PEAKS), count(FAULTED), 0.95, 1.0),
         per(moved, count(MOVED), Some(seen.operations as f64), 0.0, 0.4),
@@ -181,7 +182,7 @@ fn read_and_mapped(known: &Known) -> Option<Finding> {
     let (read, mapped) = (found(RESIDENCY)?, found(PAGE_TABLE)?);
     let then = match mapped.differs_from(&read) {
         Some(true) if mapped.value < read.value => {
-            ": what comes after takes further faults that need no device"
+            ": the pages after that take further faults, which need no device"
         }
         _ => "",
     };
@@ -207,7 +208,7 @@ fn by_the_page_table(known: &Known) -> Option<Finding> {
         said![
             "A fault on a cached file maps ",
             table.named("mapped by a fault on a cached file"),
-            " by the page table; the peaks of the access times stand ",
+            " according to the page table; the peaks of the access times are ",
             peaks.named("distance of peaks"),
             if agree { " apart: the two agree." } else { " apart: the two do not agree." }
         ],
@@ -296,7 +297,7 @@ impl Probed {
             }
             let period = peaks::period(&peaks).ok_or_else(|| {
                 Failure::Unsupported(format!(
-                    "{SERIES} accesses in a row have too few peaks to tell their period"
+                    "{SERIES} consecutive accesses have too few peaks to find their period"
                 ))
             })?;
             Ok(Some(period * Pages::Base.bytes() as f64))

@@ -1,4 +1,4 @@
-//! What does a load take, by the size of what is loaded from?
+//! What is the latency of a load, by the size of the array?
 
 mod findings;
 mod points;
@@ -29,27 +29,29 @@ pub struct LoadLatency;
 
 static ABOUT: About = About {
     name: NAME,
-    question: "What does a load take, by the size of what is loaded from?",
-    operation: "one load of a pointer, whose address is the pointer that the load before it found",
-    method: "One pointer per cache line; all lines of the array are in one cycle of random order, so that every line is \
-             visited before one is visited again, and no prefetcher can foresee the next. The order is drawn anew for \
-             every trial. The cycle is proved before it is timed: every line points to the next one of the order, and the \
-             first is met once. Proving visits the lines in the order of the chase, so caches and TLBs begin in the state \
-             that they keep.\n\nThe array is backed by huge pages, where translating addresses costs next to nothing, and by \
-             base pages, where it does not: the difference is the TLB's. Which pages were got is read back from the \
-             kernel. The chase is unrolled 64 times in assembly; what it arrived at shows that all loads were \
-             made.\n\nLevels are found from the curve, not from the data sheet: segments that are flat, or nearly so, by \
-             optimal partitioning with the Bayesian information criterion. A level ends where the curve has made half of \
-             its way to the next plateau: there half of the loads are answered by what lies beyond. Sizes are 4, 5, 6 and 7 quarters of powers of two.",
-    caveats: "`fixed stride` is lmbench's (and reports 001 and 003): constant strides are prefetched, and several elements \
-              share a line where the stride is shorter than one, so large arrays look too quick. `random within stride` \
-              is report 003's: random, but always forward in small steps, which stream prefetchers follow and which stays \
-              on a page; it is there unrolled and, as 003 first had it, `not unrolled`. `random elements` is report \
-              002's: addresses do not depend on earlier loads, so that many loads overlap and what is seen is throughput \
-              (and the arithmetic of drawing the index), not latency. `random within windows of 256 KiB` is multichase's \
-              default: both lines of a pair are visited soon one after the other, and a prefetcher that fetches the line \
-              beside one makes it look too quick.\n\nOn a virtual machine the last-level cache may be \
-              shared with others, and its declared size need not be what this machine gets.",
+    question: "What is the latency of a load, by the size of the array?",
+    operation: "one load of a pointer, whose address is the result of the previous load",
+    method: "There is one pointer per cache line. All lines of the array form one cycle in random order, so that \
+             every line is visited before any is visited again, and no prefetcher can predict the next one. Every \
+             trial has a new order. The cycle is checked before it is timed: every line points to the next one of the \
+             order, and the first occurs once. The check visits the lines in the order of the chase, so caches and \
+             TLBs are in their steady state when timing begins.\n\nThe array is backed by huge pages, where address \
+             translation costs almost nothing, or by base pages; the difference is the cost of TLB misses. The kernel \
+             reports which pages it allocated. The chase is unrolled 64 times in assembly; the element at which it \
+             ends shows that all loads were made.\n\nLevels are found in the curve, not taken from the data sheet: \
+             optimal partitioning with the Bayesian information criterion finds the flat segments. A level ends where \
+             the curve is halfway to the next plateau: there half of the loads hit the next level. Sizes are 4, 5, 6 \
+             and 7 quarters of powers of two.",
+    caveats: "`fixed stride` is the method of lmbench and of reports 001 and 003: constant strides are prefetched, \
+              and elements share a line where the stride is shorter than a line, so large arrays seem too fast. \
+              `random within stride` is the method of report 003: random, but always forward in small steps, which \
+              stream prefetchers follow within a page; it is measured unrolled and, as 003 first had it, `not \
+              unrolled`. `random elements` is the method of report 002: addresses do not depend on earlier loads, so \
+              many loads overlap, and the result is throughput (including the computation of the index), not latency. \
+              `random within windows of 256 KiB` is multichase's default: both lines of a pair are visited shortly \
+              after each other, so the adjacent-line prefetcher makes memory seem too fast.\n\nOn a virtual machine \
+              the last-level cache may be shared with other guests, and the part that this machine gets may be \
+              smaller than the declared size.",
     version: 1,
     parameters: &[ORDER, PAGES, STRIDE, SIZE],
     trends: &[],
@@ -151,11 +153,8 @@ impl Experiment for LoadLatency {
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         let (cycles, because) = match point.name(&ORDER) {
-            ELEMENTS => (0.25, "no core begins more than four loads in a cycle"),
-            _ => (
-                2.0,
-                "a load that waits for the one before it takes two cycles at the least, in any first-level cache",
-            ),
+            ELEMENTS => (0.25, "no core starts more than four loads per cycle"),
+            _ => (2.0, "a dependent load takes at least two cycles in any first-level cache"),
         };
         Some(Bound { limit: cycles * known.shortest_cycle(), because: because.to_owned() })
     }
@@ -326,20 +325,20 @@ fn predict_stride(known: &Known, order: &str, stride: f64, size: f64) -> Predict
     let first = |prediction: Prediction| match unforeseen {
         0.0 => prediction,
         _ => prediction.hardware(
-            "the first lines of each page, which nothing foresees, from where the array lies",
+            "the first lines of each page, which are not prefetched, from the level that holds the array",
             unforeseen,
             Basis::assumed(where_it_lies, STREAMER),
         ),
     };
     let near = Prediction::new().hardware(
-        "a load that L1 answers",
+        "a load that hits L1",
         if stride > 2.0 * line { 1.0 - missed } else { 1.0 },
         hierarchy::levels(known)[0].latency(),
     );
     if stride > 2.0 * line {
         let foreseen = missed - unforeseen;
         let second = hierarchy::levels(known).into_iter().nth(1).filter(|_| foreseen > 0.0);
-        let what = "loads that L2 answers, where lines were fetched ahead";
+        let what = "loads that hit L2, where lines were prefetched";
         return first(match second {
             Some(level) => near.hardware(what, foreseen, level.latency()),
             None => near,
@@ -347,7 +346,7 @@ fn predict_stride(known: &Known, order: &str, stride: f64, size: f64) -> Predict
     }
     let latency = hierarchy::of_memory(known);
     let each = Basis { value: latency.value / hierarchy::LINES_IN_FLIGHT, source: latency.source };
-    let what = "the next line, fetched ahead: one latency of memory for 48 in flight (Little's law)";
+    let what = "the next line, prefetched: one memory latency for 48 lines in flight (Little's law)";
     let lines = Prediction::new().hardware(what, (stride / line).min(1.0) * missed, each);
     first(if lines.total() > near.total() { lines } else { near })
 }

@@ -1,4 +1,4 @@
-//! What does a load from memory cost while other cores draw bandwidth?
+//! What is the latency of memory while other cores use its bandwidth?
 
 use super::backing::Backing;
 use super::chase::cycle;
@@ -28,19 +28,17 @@ const LOAD: Parameter =
 /// How much of the time they rest.
 const DELAY: Parameter = Parameter {
     name: "delay",
-    meaning: "turns of an empty loop, about a core cycle each, that every other thread rests after each 4 KiB",
+    meaning: "iterations of an empty loop, about one core cycle each, for which every other thread pauses after each \
+              4 KiB",
     scale: Scale::Count,
 };
 /// The other threads.
-const LOAD_THREADS: Parameter = Parameter {
-    name: "load_threads",
-    meaning: "other threads, each on a CPU of its own",
-    scale: Scale::Count,
-};
+const LOAD_THREADS: Parameter =
+    Parameter { name: "load_threads", meaning: "other threads, each on its own CPU", scale: Scale::Count };
 /// Which of the two coordinates of the curve.
 const FIGURE: Parameter = Parameter {
     name: "figure",
-    meaning: "latency: of a load; drawn: what the others move meanwhile",
+    meaning: "latency: of a load; drawn: the bandwidth that the other threads use meanwhile",
     scale: Scale::Name,
 };
 
@@ -51,18 +49,18 @@ pub struct LoadedLatency;
 
 static ABOUT: About = About {
     name: "memory/loaded_latency",
-    question: "What does a load from memory cost while other cores draw bandwidth?",
-    operation: "one dependent load; of `drawn`, one byte that the other threads load or store",
+    question: "What is the latency of memory while other cores use its bandwidth?",
+    operation: "one dependent load; for `drawn`, one byte that the other threads load or store",
     method: "One thread chases pointers through a random cycle of lines on huge pages, too large for the caches, as \
-             memory/load_latency does. Every other CPU that this process may use runs a thread that reads or writes \
-             arrays of its own with the widest vectors, 4 KiB at a time, and rests after each 4 KiB for some turns of an \
-             empty loop: with no rest they draw all that they can. All of them run before the first observation and \
-             after the last. Every thread is pinned to a CPU of its own, the chase too, and each says on which it found \
-             itself.\n\nAn observation is a window of 4096 loads. Its time, divided by the loads, is what one of them takes; \
-             the bytes that the others moved meanwhile, divided by the same time, are what they draw: both \
-             coordinates of the curve come from the same windows.",
-    caveats: "On few cores the others cannot saturate memory, and the curve ends before its knee. What the others draw is \
-              counted in bytes of the program; writes move twice that on the bus.",
+             in memory/load_latency. Every other CPU that this process may use runs a thread that reads or writes its \
+             own arrays with the widest vectors, 4 KiB at a time, and pauses after each 4 KiB for some iterations of \
+             an empty loop; without a pause these threads use all the bandwidth they can. All of them run from before \
+             the first observation until after the last. Every thread, including the chase, is pinned to its own CPU \
+             and records on which CPU it ran.\n\nAn observation is a window of 4096 loads. Its time divided by the \
+             number of loads is the latency; the bytes that the others moved in the window divided by the same time \
+             are their bandwidth. So both coordinates of the curve come from the same windows.",
+    caveats: "On few cores the others cannot saturate memory, and the curve ends before its knee. The bandwidth of \
+              the others is counted in bytes of the program; for writes the bus moves twice as much.",
     version: 2,
     parameters: &[LOAD, DELAY, LOAD_THREADS, LEVEL, SIZE, FIGURE],
     trends: &[],
@@ -126,9 +124,10 @@ impl Experiment for LoadedLatency {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let busy = busy_share(point, known);
         if point.name(&FIGURE) == DRAWN {
-            let kernel = kernel(point.name(&LOAD), known.machine).ok_or("there is no such load")?;
+            let kernel =
+                kernel(point.name(&LOAD), known.machine).ok_or("there is no such background load")?;
             let one = parallel_bandwidth::one_thread(kernel, known);
-            let what = "what one thread alone moves, for the share of the time in which it does not rest";
+            let what = "the bandwidth of one thread alone, for the share of time in which it does not pause";
             return Ok(Prediction::new().hardware(what, busy * point.number(&LOAD_THREADS) as f64, one));
         }
         let size = point.number(&SIZE);
@@ -144,9 +143,9 @@ impl Experiment for LoadedLatency {
             idle.value,
             "near saturation a load takes about twice as long as in an idle memory (Esmaili-Dokht et al. 2024)",
         );
-        let prediction = Prediction::new().hardware("a load while nobody else uses memory", 1.0, idle);
+        let prediction = Prediction::new().hardware("a load while no other core uses memory", 1.0, idle);
         Ok(if busy > 0.0 {
-            prediction.hardware("waiting behind the others' lines", busy, queue)
+            prediction.hardware("waiting in the queue behind the others' lines", busy, queue)
         } else {
             prediction
         })
@@ -154,7 +153,7 @@ impl Experiment for LoadedLatency {
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         if point.name(&FIGURE) == LATENCY {
-            let because = "a load that depends on another takes two cycles at least".to_owned();
+            let because = "a dependent load takes at least two cycles".to_owned();
             return Some(Bound { limit: 2.0 * known.shortest_cycle(), because });
         }
         let mut bound = prediction::bound(kernel(point.name(&LOAD), known.machine)?, known);
@@ -198,7 +197,7 @@ impl Experiment for LoadedLatency {
         };
         let told = Statement::joined(settings().iter().filter_map(told).collect(), "; ");
         let said = |told| {
-            said!["A load takes ", idle.named("load, idle"), " while nobody else uses memory; ", told, "."]
+            said!["A load takes ", idle.named("load, idle"), " while no other core uses memory; ", told, "."]
         };
         told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
     }

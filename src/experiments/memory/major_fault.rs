@@ -1,4 +1,4 @@
-//! What does the first touch of a page cost when it must come from a device?
+//! What does a page fault cost that reads the page from a device?
 
 use super::fault::cold_file;
 use super::fault::cold_reader::{ColdReader, WINDOW, WRITTEN_PAGES};
@@ -23,30 +23,32 @@ const ACCESS: Parameter =
     Parameter { name: "access", meaning: "which pages are touched, and in which order", scale: Scale::Name };
 /// How far apart.
 const STRIDE: Parameter =
-    Parameter { name: "stride", meaning: "from one access to the next", scale: Scale::Bytes };
+    Parameter { name: "stride", meaning: "bytes from one access to the next", scale: Scale::Bytes };
 
 /// What is timed.
 pub struct MajorFault;
 
 static ABOUT: About = About {
     name: "memory/major_fault",
-    question: "What does the first touch of a page cost when it must come from a device?",
-    operation: "one access to a byte of a mapped file of which nothing is in memory, whether it faults or finds what a fault \
-                before it brought in; where it says so, per page instead",
-    method: "A file of 128 MiB of random content is written once per run into the measured folder, without a name, and is \
-             on its device before anything is timed (fdatasync). Before each series it is evicted \
-             (posix_fadvise with POSIX_FADV_DONTNEED), and mincore must find no page of it in memory. Then single bytes \
-             are read through a mapping, each access an observation, less the cost of the clock.\n\n`shuffled pages` \
-             reads one byte of each of 64 pages, shuffled from all of the file, with read-ahead switched off for the file and for the \
-             mapping: each access must be one major fault. `every page in order` leaves read-ahead on and is timed by 32 MiB, \
-             evicted before, per page. The strides read the first or a random byte of each of up to 100 stretches, with \
-             read-ahead as the kernel likes it, in series that begin evicted: the order of the observations shows \
-             which accesses had to wait.\n\nMajor and minor faults are counted around every access, and so \
-             are the bytes that the kernel had read from the device for this process.",
-    caveats: "`first byte of a fresh mapping` is a single access as report 001 had it, and brings in as much as read-ahead \
-              likes. `every page written, then synchronised` is report 002's: it times reads, writes and a flush of the device \
-              under one name. A virtual disk may answer from its host's memory; the device then is that. \
-              Strides shorter than what a fault brings in have a median of accesses that do not fault.",
+    question: "What does a page fault cost that reads the page from a device?",
+    operation: "one access to a byte of a mapped file of which nothing was in memory, whether it faults or finds a \
+                page that an earlier fault read; some points are per page instead",
+    method: "A file of 128 MiB of random content is written once per run into the measured folder, without a name, \
+             and is flushed to its device before anything is timed (fdatasync). Before each series it is evicted from \
+             the page cache (posix_fadvise with POSIX_FADV_DONTNEED), and mincore must find no page of it in memory. \
+             Then single bytes are read through a mapping; each access is an observation, minus the cost of the \
+             clock.\n\n`shuffled pages` reads one byte of each of 64 random pages of the file, with read-ahead \
+             switched off for the file and the mapping: each access must be one major fault. `every page in order` \
+             leaves read-ahead on and times 32 MiB, evicted before, per page. The strides read the first or a random \
+             byte of each of up to 100 stretches, with the kernel's default read-ahead, in series that begin with the \
+             file evicted: the order of the observations shows which accesses had to wait.\n\nMajor and minor faults \
+             are counted around every access, and so are the bytes that the kernel read from the device for this \
+             process.",
+    caveats: "`first byte of a fresh mapping` is the method of report 001: a single access, with read-ahead on. \
+              `every page written, then synchronised` is the method of report 002: it times reads, writes and a flush \
+              of the device under one name. A virtual disk may answer from its host's memory; the figure is then that \
+              of the host's memory. Where strides are shorter than what a fault reads, the median is of accesses that \
+              do not fault.",
     version: 1,
     parameters: &[ACCESS, STRIDE],
     trends: &[],
@@ -115,7 +117,7 @@ impl Experiment for MajorFault {
                     1.0,
                     cost::made_writable(known),
                 );
-                handling(streamed(faults), "each page told to the file system", 1_000.0, known).hardware(
+                handling(streamed(faults), "the file system's work for each page", 1_000.0, known).hardware(
                     "a flush of the device, shared by the pages",
                     1.0 / WRITTEN_PAGES as f64,
                     device_facts::random_read(known),
@@ -133,7 +135,7 @@ impl Experiment for MajorFault {
                 )
                 .hardware("a load of a line that no cache holds", 1.0, per_byte::load(known)),
             FIXED | RANDOM => with_read_ahead(
-                "the bytes read around the page that were not read around the one before",
+                "the bytes read around the page and not around the previous one",
                 read_ahead.min(point.number(&STRIDE) as f64),
             ),
             SHUFFLED => waiting(faulting),
@@ -145,8 +147,8 @@ impl Experiment for MajorFault {
         // Report 000 believed a "hard fault" of 110 ns (R-FIX-53).
         matches!(point.name(&ACCESS), SHUFFLED | FIRST_BYTE).then(|| Bound {
             limit: 500.0,
-            because: "a request takes the block layer and the fastest device more than half a microsecond: what is faster \
-                      was in memory"
+            because: "a request takes the block layer and the fastest device more than half a microsecond; anything \
+                      faster was in memory"
                 .to_owned(),
         })
     }
@@ -180,14 +182,14 @@ impl Experiment for MajorFault {
         let read = |claim, low, high| device_reads::check(seen, claim, low * page, high * page);
         let whole = cold_file::BYTES as f64 / page;
         let device = match point.name(&ACCESS) {
-            SHUFFLED => read("bytes that the device served, per access: one page", 0.99, 1.05),
+            SHUFFLED => read("bytes that the device delivered, per access: one page", 0.99, 1.05),
             FIRST_BYTE => {
-                read("bytes that the device served, per access: a page and its read-ahead", 0.99, whole)
+                read("bytes that the device delivered, per access: a page and its read-ahead", 0.99, whole)
             }
             // Read-ahead runs beyond the end.
             IN_ORDER => {
                 let window = (WINDOW / Pages::Base.bytes()) as f64;
-                read("bytes that the device served, per 32 MiB touched: all of them", 0.99 * window, whole)
+                read("bytes that the device delivered, per 32 MiB touched: all of them", 0.99 * window, whole)
             }
             WRITTEN => None,
             _ => device_reads::per_major_fault(seen, page, cold_file::BYTES as f64),
@@ -247,8 +249,8 @@ fn always_faulting(major: Found, known: &Known) -> Option<Finding> {
     let all = curve.iter().filter(|(stride, _)| stride >= from).all(|(_, time)| waits(*time));
     let told = || {
         format!(
-            "With read-ahead as it is, accesses {} apart and more wait for the device; closer ones mostly find what one \
-             before them brought in.",
+            "With default read-ahead, accesses at least {} apart wait for the device; closer ones mostly find pages \
+             that an earlier access read.",
             declared::size(*from)
         )
     };

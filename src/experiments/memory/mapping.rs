@@ -1,4 +1,4 @@
-//! What does it cost to map, unmap, protect and drop memory, by size?
+//! What does it cost to map, unmap, protect and discard memory, by size?
 
 use super::fault::cost::handling;
 use super::fault::lap::Lap;
@@ -16,26 +16,26 @@ use std::rc::Rc;
 
 /// What is asked of the kernel.
 const CALL: Parameter =
-    Parameter { name: "call", meaning: "what is asked of the kernel", scale: Scale::Name };
+    Parameter { name: "call", meaning: "the system call, and the state of the memory", scale: Scale::Name };
 /// For how much memory.
 const SIZE: Parameter =
-    Parameter { name: "size", meaning: "the memory that one call is about", scale: Scale::Bytes };
+    Parameter { name: "size", meaning: "the memory that one call affects", scale: Scale::Bytes };
 
 /// What is timed.
 pub struct MappingCalls;
 
 static ABOUT: About = About {
     name: "memory/mapping",
-    question: "What does it cost to map, unmap, protect and drop memory, by size?",
-    operation: "one system call about one mapping of anonymous memory in base pages; every return value is checked",
-    method: "Several mappings with gaps between them, so that the kernel cannot join them, are made, touched where that is \
-             asked for, and unmapped; only the calls named are between the readings of the clock, and the time is divided by the \
-             mappings. `munmap`, `mprotect` and `madvise` (MADV_DONTNEED) are measured on memory of which every page was \
-             written, `munmap` also on memory that was never touched. `mprotect` takes the right to write \
-             away and gives it back in turn; both count as calls.\n\nThe minor faults that the kernel counts per page \
-             that was to be written show that there was something to free; a tracer counts the system calls of \
-             a whole round, timed or not.",
-    caveats: "One process with one thread: with threads on other CPUs their caches of addresses must be told, which costs more.",
+    question: "What does it cost to map, unmap, protect and discard memory, by size?",
+    operation: "one system call on one mapping of anonymous memory in base pages; every return value is checked",
+    method: "Several mappings are made, with gaps between them so that the kernel cannot merge them; they are touched \
+             where the point says so, and unmapped. Only the calls named are timed, and the time is divided by the \
+             number of mappings. `munmap`, `mprotect` and `madvise` (MADV_DONTNEED) are measured on memory of which \
+             every page was written, `munmap` also on memory that was never touched. `mprotect` removes and restores \
+             write permission in turn; both count as calls.\n\nThe kernel's count of minor faults per page written \
+             shows that there was something to free; a tracer counts all system calls of a round, timed or not.",
+    caveats: "The process has one thread. With threads on other CPUs, their TLBs must be invalidated too, which costs \
+              more.",
     version: 1,
     parameters: &[CALL, SIZE],
     trends: &[Trend { along: "size", step: 4096.0, slope: "per page of 4 KiB" }],
@@ -90,11 +90,13 @@ impl Experiment for MappingCalls {
             handling(handling(call.clone(), what, ns, known), page, pages * page_ns, known)
         };
         Ok(match point.name(&CALL) {
-            MMAP => handling(call, "a gap found, a mapping made and entered", 500.0, known),
-            MUNMAP_UNTOUCHED => handling(call, "a mapping found, taken out and freed", 500.0, known),
-            MUNMAP => with_pages("a mapping taken out, addresses forgotten", 700.0, "pages freed", 100.0),
-            MPROTECT => with_pages("a mapping changed, addresses forgotten", 400.0, "entries changed", 30.0),
-            _ => with_pages("a mapping found, addresses forgotten", 300.0, "pages freed", 100.0),
+            MMAP => handling(call, "a gap found, a mapping created and inserted", 500.0, known),
+            MUNMAP_UNTOUCHED => handling(call, "a mapping found, removed and freed", 500.0, known),
+            MUNMAP => with_pages("a mapping removed, TLB entries invalidated", 700.0, "pages freed", 100.0),
+            MPROTECT => {
+                with_pages("a mapping changed, TLB entries invalidated", 400.0, "entries changed", 30.0)
+            }
+            _ => with_pages("a mapping found, TLB entries invalidated", 300.0, "pages freed", 100.0),
         })
     }
 
@@ -141,7 +143,7 @@ impl Experiment for MappingCalls {
                 Check::within(claim, seen.per_operation(seen.counters.minor_faults), 0.0, most)
             }
             (_, Some(written)) if written > 0.0 => {
-                let claim = "there was something to free: minor faults per page that was to be written";
+                let claim = "there was something to free: minor faults per page written";
                 // A whole table of pages, where the mapping is large, is freed and made anew without a fault more.
                 let own = OWN_FAULTS * seen.trials as f64 / written;
                 Check::within(claim, faults / written, 0.98, 1.05 + own)
@@ -167,7 +169,7 @@ impl Experiment for MappingCalls {
                 all.named("all pages unmapped"),
                 ": ",
                 each.named("each further page"),
-                " for each further one."
+                " for each further page."
             ],
         )]
     }

@@ -1,4 +1,4 @@
-//! How many loads from memory go on at once?
+//! How many loads from memory can be in flight at once?
 
 use super::backing::Backing;
 use super::chase::cycle;
@@ -15,25 +15,21 @@ use crate::machine::Machine;
 use crate::quantity::declared;
 
 /// Chases at once.
-const CHASES: Parameter = Parameter {
-    name: "chases",
-    meaning: "chases of dependent loads that do not wait for each other",
-    scale: Scale::Count,
-};
+const CHASES: Parameter =
+    Parameter { name: "chases", meaning: "independent chases of dependent loads", scale: Scale::Count };
 
 /// What is timed.
 pub struct MemoryParallelism;
 
 static ABOUT: About = About {
     name: "memory/memory_parallelism",
-    question: "How many loads from memory go on at once?",
+    question: "How many loads from memory can be in flight at once?",
     operation: "one load, of all chases together",
-    method: "Several chases through the same random cycle of lines, begun at places spread evenly over it, on huge pages. \
-             Each load waits for the one before it in its own chase and for none of another, so the time of a load falls \
-             with the number of chases until the core has no more buffers for lines that are under way, or memory has no \
-             more to give. The set is four times the last-level cache that the core uses, 64 MiB at the least and 512 MiB \
-             at the most.",
-    caveats: "Where the last-level cache is larger than 128 MiB, it answers a part of the loads.",
+    method: "Several chases run through the same random cycle of lines on huge pages, starting at evenly spaced \
+             places. Each load depends on the previous one of its own chase only, so the time per load falls with the \
+             number of chases until the core has no more buffers for lines in flight, or memory is saturated. The \
+             array is four times the last-level cache that the core uses, but at least 64 MiB and at most 512 MiB.",
+    caveats: "Where the last-level cache is larger than 128 MiB, some of the loads hit it.",
     version: 1,
     parameters: &[CHASES, PAGES, LEVEL, SIZE],
     trends: &[],
@@ -133,7 +129,7 @@ impl Experiment for MemoryParallelism {
                 best.named("load, most chases"),
                 ": ",
                 at_once.named("loads at once"),
-                format!(" loads go on at once. More chases pay up to {}.", paying(&found))
+                format!(" loads are in flight at once. More chases help up to {}.", paying(&found))
             ],
         )]
     }

@@ -1,4 +1,4 @@
-//! What does the first touch of a page cost when no device is needed?
+//! What does a page fault cost that needs no device?
 
 mod points;
 
@@ -27,23 +27,25 @@ pub struct MinorFault;
 
 static ABOUT: About = About {
     name: NAME,
-    question: "What does the first touch of a page cost when no device is needed?",
-    operation: "one fault, counted by the kernel; the touches that need none because a fault before them mapped their \
-                pages as well are part of its time",
-    method: "A stretch of pages is touched in the order of addresses, one byte a page, between two readings of the clock; \
-             the time is divided by the faults that the kernel counted meanwhile (getrusage), never by a number assumed. \
-             Before each observation the pages are taken from the page table again (madvise with MADV_DONTNEED, untimed). \
-             Anonymous memory is first written (a page is found, cleared and mapped) or first read (the shared page of \
-             zeros is mapped); with huge pages one fault clears 512 times as much. `cleared by the program` is \
-             what clearing costs without a fault, so that it can be told from the rest. The same \
-             pages are asked for in one system call (MADV_POPULATE_WRITE) to leave out the traps.\n\nFor a file in the page cache the kernel maps \
-             neighbours with the page touched; a mapping of single pages gives it no neighbours; a written page of a \
-             shared mapping is the file's, of a private one a copy. After fork both processes share every page until one writes: the child or the parent gets a copy; when the child is gone the \
-             page is only made writable.\n\nHow often a walk over the stretch must fault is found beforehand from the page table \
-             (/proc/self/pagemap): each page is touched only if it is not there yet when its turn comes. The \
-             kernel's count during the timed walks must agree with that to one percent.",
-    caveats: "Pages that were freed a moment ago are given out again, so clearing may find them in a cache; in the large \
-              stretch it does so less. A virtual machine's first use of memory may cost its hypervisor more than this.",
+    question: "What does a page fault cost that needs no device?",
+    operation: "one fault, counted by the kernel; its time includes the touches of pages that the same fault mapped \
+                as well",
+    method: "A stretch of pages is touched in the order of addresses, one byte per page, between two readings of the \
+             clock. The time is divided by the faults that the kernel counted meanwhile (getrusage), never by an \
+             assumed number. Before each observation the pages are removed from the page table (madvise with \
+             MADV_DONTNEED, untimed). Anonymous memory is first written (a page is allocated, cleared and mapped) or \
+             first read (the shared zero page is mapped); with huge pages one fault clears 512 times as much. \
+             `cleared by the program` is the cost of clearing without a fault, to separate it from the rest. \
+             MADV_POPULATE_WRITE maps the same pages in one system call, without the traps.\n\nFor a file in the page \
+             cache the kernel also maps the neighbours of the page touched; in a mapping of single pages there are \
+             none. A written page of a shared mapping is the file's, of a private one a copy. After fork both \
+             processes share every page until one writes: the child or the parent gets a copy; after the child has \
+             ended, the page is only made writable.\n\nThe number of faults of a pass over the stretch is determined \
+             beforehand from the page table (/proc/self/pagemap), by touching each page only if it is not yet mapped. \
+             The kernel's count during the timed passes must agree with that to one per cent.",
+    caveats: "The kernel reuses pages that were freed a moment ago, so clearing may find them in a cache, less so in \
+              the large stretch. The first use of memory in a virtual machine may cost more, because the hypervisor \
+              must allocate it.",
     version: 1,
     parameters: &[ACCESS, BATCH],
     trends: &[],
@@ -161,16 +163,16 @@ fn what_clearing_costs(known: &Known) -> Option<Finding> {
     let cost = |access| known.found(NAME, &point(access, SMALL));
     let (write, read, clear) = (cost(FIRST_WRITE)?, cost(FIRST_READ)?, cost(CLEARED)?);
     let told = if write.differs_from(&read) == Some(false) {
-        said!["the two cannot be told apart"]
+        said!["the two are not significantly different"]
     } else {
-        said!["finding and clearing a page takes ", write.minus(read).named("write less read"), " more"]
+        said!["allocating and clearing a page takes ", write.minus(read).named("write less read"), " more"]
     };
     Some(Finding::of(
         Question::Experiment,
         said![
             "The first write of a page takes ",
             write.named("first write"),
-            ", the first read, which maps the page of zeros, ",
+            ", the first read, which maps the zero page, ",
             read.named("first read"),
             ": ",
             told,
@@ -221,16 +223,16 @@ fn after_a_fork(known: &Known) -> Option<Finding> {
 /// What the kernel does at a fault besides trapping and clearing, and what that is assumed to take on report 000's machine.
 fn handled(access: &str) -> (&'static str, f64) {
     match access {
-        FIRST_READ => ("the mapping looked up and the page of zeros mapped", 150.0),
-        HUGE => ("a huge page found, accounted and mapped", 2_000.0),
+        FIRST_READ => ("the mapping looked up and the zero page mapped", 150.0),
+        HUGE => ("a huge page allocated, accounted and mapped", 2_000.0),
         CACHED => ("the page found in the cache, sixteen mapped, and fifteen touches without a fault", 700.0),
         CACHED_ALONE => ("the page found in the cache and mapped", 300.0),
-        CACHED_SHARED => ("the page found, the file system told of the write, and the page mapped", 500.0),
-        SURVIVOR => ("the page found to be nobody else's and made writable", 150.0),
-        CHILD | PARENT => {
-            ("a page found and accounted, the other's entry in the caches of addresses dropped", 500.0)
+        CACHED_SHARED => {
+            ("the page found, the file system notified of the write, and the page mapped", 500.0)
         }
-        _ => ("a page found, accounted and mapped", 400.0),
+        SURVIVOR => ("the page found to be unshared and made writable", 150.0),
+        CHILD | PARENT => ("a page allocated and accounted, the other's TLB entry invalidated", 500.0),
+        _ => ("a page allocated, accounted and mapped", 400.0),
     }
 }
 

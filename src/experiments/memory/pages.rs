@@ -79,8 +79,8 @@ impl Mapping {
         if pages.bytes() > LARGEST_PAGE {
             let mib = pages.bytes() >> 20;
             return Err(Failure::Unsupported(format!(
-                "a huge page is {mib} MiB here: too much to be cleared for every array; a kernel with base pages of 4 KiB \
-                 has smaller ones"
+                "a huge page has {mib} MiB here, which takes too long to clear for every array; a kernel with base \
+                 pages of 4 KiB has smaller huge pages"
             )));
         }
         match Mapping::filled(bytes, pages, &Mapping::untouched) {

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// Threads that stream at once.
 const THREADS: Parameter =
-    Parameter { name: "threads", meaning: "threads that stream at once", scale: Scale::Count };
+    Parameter { name: "threads", meaning: "threads that stream at the same time", scale: Scale::Count };
 
 /// What is timed.
 pub struct ParallelBandwidth;
@@ -28,18 +28,18 @@ static ABOUT: About = About {
     name: "memory/parallel_bandwidth",
     question: "How many bytes a second do several cores move together?",
     operation: "one byte that any of the threads loads or stores; a copied byte counts twice, as in STREAM",
-    method: "Each thread is pinned to a CPU of its own, one of every core before the second threads of cores, and fills \
-             arrays of its own, so that on a NUMA machine they are near it. They stream in pieces of 64 KiB, and all of \
-             them do before the first observation and after the last; after each piece a thread writes into a line of its own \
-             how many bytes it has moved. The measuring thread sleeps for 1 ms and looks at all counters and at the clock \
-             before and after: the rate is what all moved in the time between. Threads that moved nothing in a window \
-             are counted; it is evidence that there was hardly any.\n\nAll arrays together are four times the \
-             last-level caches of the CPUs in use (at most 2 GiB). The kernels are those of memory/bandwidth with the \
-             widest vectors: for reading, and for writing, copying and triads with and without read-for-ownership (2, 1.5 \
-             and 1.33 bytes on the bus for each that is moved, or 1). The same threads do one after the other, on the same \
-             arrays.",
-    caveats: "The measuring thread wakes on one of the busy CPUs for some microseconds in each window. With a CPU quota \
-              below the number of threads the quota is measured.",
+    method: "Each thread is pinned to its own CPU, one per core before the second hardware threads of cores, and \
+             initialises its own arrays, so that on a NUMA machine they are on its node. The threads stream in pieces \
+             of 64 KiB from before the first observation until after the last; after each piece a thread records in \
+             its own cache line how many bytes it has moved. The measuring thread sleeps for 1 ms and reads all \
+             counters and the clock before and after: the rate is the bytes of all threads over the time between. \
+             Windows in which a thread moved nothing are counted, as evidence.\n\nAll arrays together are four times \
+             the last-level caches of the CPUs in use (at most 2 GiB). The kernels are those of memory/bandwidth with \
+             the widest vectors: for reading, and for writing, copying and triads with and without read for ownership \
+             (2, 1.5 and 1.33 bytes on the bus for each byte moved, or 1). The same threads run them one after the \
+             other, on the same arrays.",
+    caveats: "The measuring thread runs on one of the busy CPUs for some microseconds in each window. With a CPU \
+              quota below the number of threads, the quota is measured.",
     version: 2,
     parameters: &[KIND, METHOD, LEVEL, SIZE, THREADS],
     trends: &[],
@@ -129,10 +129,10 @@ impl Experiment for ParallelBandwidth {
         {
             let fact = format!("theoretical bandwidth: {}", theory.formula);
             let all = Basis::fact(theory.bytes_per_second, &fact);
-            let what = "what the channels carry, by the bytes on the bus";
+            let what = "the bandwidth of the channels, in bytes on the bus";
             return Ok(Prediction::new().hardware(what, 1.0 / crossing, all));
         }
-        let what = "what one thread moves, as long as the channels carry it";
+        let what = "the bandwidth of one thread, up to that of the channels";
         Ok(Prediction::new().hardware(what, threads, one))
     }
 
@@ -161,7 +161,7 @@ impl Experiment for ParallelBandwidth {
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         let threads = point.number(&THREADS) as f64;
-        let cpus = "CPUs on which the threads found themselves: one each";
+        let cpus = "CPUs on which the threads ran: one each";
         vec![
             // A host may take a CPU away for a whole window; one in twenty does not move a median.
             Check::witnessed(
@@ -171,7 +171,7 @@ impl Experiment for ParallelBandwidth {
                 0.95 * threads,
                 threads,
             ),
-            Check::witnessed("the slowest thread's part of an equal share", seen, LEAST, 0.1, 1.0),
+            Check::witnessed("the slowest thread's share over an equal share", seen, LEAST, 0.1, 1.0),
             seen.witness(fleet::STREAMING_CPUS)
                 .map_or_else(|| Check::missing(cpus), |seen| Check::equal(cpus, seen, threads)),
         ]
@@ -271,7 +271,7 @@ pub fn cpus(site: &Site, threads: usize) -> Result<Vec<usize>, Failure> {
         let allowed = affinity::current();
         let home = site.home.or(allowed.first().copied());
         let home =
-            home.ok_or_else(|| Failure::Broke("no CPU that this process may use is known".to_owned()))?;
+            home.ok_or_else(|| Failure::Broke("the CPUs that this process may use are unknown".to_owned()))?;
         Ok(Spread(machine::spread(&Root::default(), home, &allowed)))
     })?;
     let taken = order.0.get(..threads).map(<[usize]>::to_vec);
@@ -314,7 +314,7 @@ fn said(kernel: &Kernel, known: &Known) -> Option<Finding> {
         said![
             ", at least ",
             part.named(&format!("{all} threads over theory, {what}")),
-            format!(" of what the channels carry in theory ({})", theory.formula)
+            format!(" of the theoretical bandwidth of the channels ({})", theory.formula)
         ]
     });
     Some(Finding::of(

@@ -1,4 +1,4 @@
-//! What does the first touch of a page cost that was swapped out?
+//! What does a page fault cost on a page that was swapped out?
 
 use super::fault::cost::{handling, trap};
 use super::fault::lap::Lap;
@@ -24,13 +24,14 @@ pub struct SwapIn;
 
 static ABOUT: About = About {
     name: "memory/swap_in",
-    question: "What does the first touch of a page cost that was swapped out?",
+    question: "What does a page fault cost on a page that was swapped out?",
     operation: "one read of a byte of a swapped page",
-    method: "Anonymous memory of random content is swapped out by request (madvise with MADV_PAGEOUT) until the page table holds \
-             none of it, untimed. Then a byte of each of some pages at random places is read, each read an observation, less the \
-             cost of the clock. They are few, because the kernel reads neighbours of a page with it; \
-             after these, all is swapped out again.\n\nThe kernel counts the faults around every read: nine of ten must have waited.",
-    caveats: "Where swap is compressed memory (zram, zswap) no device is behind it.",
+    method: "Anonymous memory of random content is swapped out by request (madvise with MADV_PAGEOUT) until none of \
+             it is in the page table, untimed. Then a byte of each of some random pages is read; each read is an \
+             observation, minus the cost of the clock. The pages are few, because the kernel also reads the \
+             neighbours of a page; then all is swapped out again.\n\nThe kernel's fault counters are read around \
+             every access: nine of ten must be major faults.",
+    caveats: "Where swap is compressed memory (zram, zswap), no device is involved.",
     version: 1,
     parameters: &[SIZE],
     trends: &[],
@@ -64,7 +65,7 @@ impl Experiment for SwapIn {
     }
 
     fn predict(&self, _: &Point, known: &Known) -> Result<Prediction, String> {
-        let what = "a page found and cleared of its old use, a request, a sleep and a wake-up";
+        let what = "a page allocated, a request, a sleep and a wake-up";
         let prediction = handling(trap(Prediction::new(), known), what, 4_500.0, known);
         // Swap is usually on the disk that the system is on; which one that is, nobody has asked.
         Ok(prediction.hardware("the device's answer", 1.0, device_facts::random_read(known)))
@@ -145,7 +146,7 @@ fn swap_out(memory: &Mapping) -> Result<(), Failure> {
         unsafe { libc::usleep(1_000) };
     }
     Err(Failure::Unsupported(format!(
-        "{left} of {} pages stay in memory when they are asked to be swapped out: swap may be full, or forbidden to this \
+        "{left} of {} pages stay in memory after a request to swap them out: swap may be full, or not allowed in this \
          control group (memory.swap.max)",
         memory.pages()
     )))

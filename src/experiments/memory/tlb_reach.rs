@@ -1,4 +1,4 @@
-//! How many pages can a core read from before it has to look their addresses up?
+//! How many pages do the TLBs of a core cover?
 
 use super::backing::Backing;
 use super::chase::arena::Arena;
@@ -19,13 +19,13 @@ use std::rc::Rc;
 /// Lines that are visited, on as many pages or few.
 const LINES: Parameter = Parameter {
     name: "lines",
-    meaning: "lines in the cycle; with one line on each page, the number of pages",
+    meaning: "lines in the cycle; with one line per page, the number of pages",
     scale: Scale::Count,
 };
 /// Where the lines lie.
 const LAYOUT: Parameter = Parameter {
     name: "layout",
-    meaning: "one line on each page, or all lines next to each other",
+    meaning: "one line per page, or all lines next to each other",
     scale: Scale::Name,
 };
 
@@ -34,16 +34,16 @@ pub struct TlbReach;
 
 static ABOUT: About = About {
     name: "memory/tlb_reach",
-    question: "How many pages can a core read from before it has to look their addresses up?",
-    operation: "one load of a pointer, whose address is the pointer that the load before it found",
-    method: "A chase through one random cycle that has one line on each of a number of base pages, at another place of each \
-             page than of the one before, so that the lines spread over all sets of the caches. The same number of lines packed next to each \
-             other needs a sixty-fourth of the pages and the same room in the caches: what the one takes longer than the \
-             other is the translation. Plateaus are found in the difference, put on top of what a load from the \
-             first-level cache takes, as for the caches.",
-    caveats: "Page walks go through the caches: where the page tables no longer fit a level, a walk takes longer, and the \
-              curve rises once more without any TLB ending there. On a virtual machine whose host backs it with small \
-              pages the processor may hold translations of those.",
+    question: "How many pages do the TLBs of a core cover?",
+    operation: "one load of a pointer, whose address is the result of the previous load",
+    method: "A chase runs through one random cycle that has one line on each of a number of base pages, at varying \
+             offsets, so that the lines spread over all sets of the caches. The same number of lines packed next to \
+             each other needs a sixty-fourth of the pages and the same space in the caches, so the difference is the \
+             cost of address translation. Plateaus are found in that difference, added to the latency of the \
+             first-level cache, as for the caches.",
+    caveats: "Page walks go through the caches: where the page tables no longer fit into a level, a walk takes \
+              longer, and the curve rises although no TLB ends there. On a virtual machine whose host backs it with \
+              small pages, the TLB may hold translations for those instead.",
     version: 1,
     parameters: &[LAYOUT, LINES],
     trends: &[],
@@ -96,8 +96,7 @@ impl Experiment for TlbReach {
     }
 
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
-        let because =
-            "a load that waits for the one before it takes two cycles at the least, in any first-level cache";
+        let because = "a dependent load takes at least two cycles in any first-level cache";
         Some(Bound { limit: 2.0 * known.shortest_cycle(), because: because.to_owned() })
     }
 
@@ -142,7 +141,7 @@ impl Experiment for TlbReach {
         };
         let limits: Vec<Limit> = entries.into_iter().enumerate().filter_map(limit).collect();
         let told = found_levels::levels_told(&limits, &translation(known), Along::PAGES);
-        let lead = "Found from what translation adds to a load from the first-level cache: ";
+        let lead = "Found in the cost of translation, added to a load from the first-level cache: ";
         let said = |told| Finding::of(Question::Caches, said![lead, told, "."]);
         Statement::joined(told, "; ").map(said).into_iter().collect()
     }

@@ -1,4 +1,4 @@
-//! What does a page fault cost that a program answers itself?
+//! What does a page fault cost that a program handles itself (userfaultfd)?
 
 use super::fault::cost::{self, trap};
 use super::fault::lap::Lap;
@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 
 /// What the handler puts there.
 const FILL: Parameter =
-    Parameter { name: "fill", meaning: "what the handler puts into the missing page", scale: Scale::Name };
+    Parameter { name: "fill", meaning: "how the handler fills the missing page", scale: Scale::Name };
 /// How long it waits before.
 const DELAY: Parameter = Parameter {
     name: "delay",
@@ -31,15 +31,16 @@ pub struct UserFault;
 
 static ABOUT: About = About {
     name: "memory/user_fault",
-    question: "What does a page fault cost that a program answers itself?",
-    operation: "one read of a byte of a missing page, from the fault to the byte, whose value is checked",
-    method: "A stretch of memory is registered with userfaultfd for missing pages. One thread reads a byte of each page in the \
-             order of addresses; the kernel puts it to sleep and sends a message to a second thread, which supplies the page and so wakes \
-             the first: a copy of a page (UFFDIO_COPY) or the page of zeros (UFFDIO_ZEROPAGE). Both threads are \
-             pinned, to one CPU or to two. Each read is an observation, less the cost of the clock.\n\nThe points on which the handler waits test the instrument: it spins for 100 µs \
-             before it answers, and what the same fault takes without that, measured in the same process and interleaved, is \
-             subtracted. What is left must be 100 µs.",
-    caveats: "Only faults of the program itself are handled (UFFD_USER_MODE_ONLY), which needs no privilege.",
+    question: "What does a page fault cost that a program handles itself (userfaultfd)?",
+    operation: "one read of a byte of a missing page, whose value is checked",
+    method: "A stretch of memory is registered with userfaultfd for missing pages. One thread reads a byte of each \
+             page in the order of addresses; the kernel puts it to sleep and sends a message to a second thread, \
+             which supplies the page, a copy (UFFDIO_COPY) or the zero page (UFFDIO_ZEROPAGE), and thereby wakes the \
+             first. Both threads are pinned, to one CPU or to two. Each read is an observation, minus the cost of the \
+             clock.\n\nThe points with a waiting handler test the instrument: the handler spins for 100 µs before it \
+             answers, and the time of the same fault without the wait, measured in the same process and interleaved, \
+             is subtracted. The result must be 100 µs.",
+    caveats: "Only faults in user mode are handled (UFFD_USER_MODE_ONLY), which needs no privilege.",
     version: 1,
     parameters: &[FILL, DELAY],
     trends: &[],
@@ -85,12 +86,12 @@ impl Experiment for UserFault {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        let delay = Basis::fact(point.number(&DELAY) as f64, "the handler's own wait, as set");
+        let delay = Basis::fact(point.number(&DELAY) as f64, "the handler's wait, as set");
         if point.name(&FILL) == WAITED {
             return Ok(Prediction::new().software("the handler waits", 1.0, delay));
         }
         let calls = trap(Prediction::new(), known).software(
-            "the handler's read, its next read and its answer: a bare entry each",
+            "the handler's read, its next read and its answer: an empty system call each",
             3.0,
             kernel_service::entry(known),
         );
@@ -113,7 +114,7 @@ impl Experiment for UserFault {
             calls.software("to the handler and back: a thread put to sleep, another woken", 2.0, handed);
         Ok(match point.name(&FILL) {
             COPY => prediction.hardware(
-                "a page cleared of its old content and copied into",
+                "a page allocated and copied into",
                 2.0,
                 cost::page_cleared(known, Pages::Base.bytes() as f64),
             ),
@@ -158,7 +159,7 @@ impl Experiment for UserFault {
             let faults = (seen.counters.minor_faults + seen.counters.major_faults) as f64;
             // Counted around the whole trial, whose process takes a few of its own.
             let own = 10.0 * seen.trials as f64 / all;
-            let claim = "faults counted by the kernel, per fault claimed, those without the wait among them";
+            let claim = "faults counted by the kernel, per fault claimed, including those without the wait";
             vec![Check::within(claim, faults / all, 0.99, most + own)]
         } else {
             tally::checks(seen, Kind::Either)
@@ -189,7 +190,7 @@ fn what_was_put_in(known: &Known) -> Option<Finding> {
             waited.named("wait found"),
             ": the instrument finds ",
             waited.share_of(set).named("wait found over wait put in"),
-            " of what was put in."
+            " of the wait that was set."
         ],
     ))
 }
@@ -200,9 +201,9 @@ fn against_the_kernel(known: &Known) -> Option<Finding> {
     Some(Finding::of(
         Question::Experiment,
         said![
-            "A fault answered by a program takes ",
+            "A fault handled by a program takes ",
             own.named("fault answered by a program"),
-            ", one answered by the kernel from its page cache ",
+            ", one handled by the kernel from its page cache ",
             kernels.named("fault answered by the kernel"),
             ": ",
             own.times_as("long", kernels, "program over kernel"),

@@ -91,7 +91,7 @@ pub fn complete(seen: &Observed) -> Check {
 /// Datagrams may be lost, not multiplied.
 pub fn datagrams(bytes: f64, seen: &Observed) -> Check {
     let (sent, arrived) = ((sum(seen, SENT) / bytes) as u64, sum(seen, READS) as u64);
-    let claim = "no more datagrams arrived than were sent; the others were lost";
+    let claim = "no more datagrams arrived than were sent; the missing ones were lost";
     let Some(interval) = share_interval(sent.saturating_sub(arrived), sent) else {
         return Check::missing(claim);
     };
@@ -112,7 +112,7 @@ pub fn datagrams(bytes: f64, seen: &Observed) -> Check {
 pub fn steady(seen: &Observed) -> Check {
     let (transfers, found) = (sum(seen, TRANSFERS), sum(seen, STEADY));
     Check {
-        claim: "streams became steady before half of them had passed: most of them".to_owned(),
+        claim: "streams that became steady within the first half of the transfer: most of them".to_owned(),
         holds: transfers > 0.0 && found / transfers > 0.5,
         unasked: false,
         seen: format!(
@@ -162,8 +162,7 @@ pub fn socket(point: &Point, seen: &Observed) -> Vec<Check> {
     let most = if point.name(&PATH) == PEER { 100.0 } else { 1.0 };
     vec![
         Check {
-            claim: "this side's socket buffers, left to the system, are known as they were granted"
-                .to_owned(),
+            claim: "this side's socket buffers, chosen by the system, were read back".to_owned(),
             holds: send > 0.0 && receive > 0.0,
             unasked: false,
             seen: format!("{send:.0} KiB for sending, {receive:.0} KiB for receiving, at the end"),
@@ -181,11 +180,11 @@ pub fn socket(point: &Point, seen: &Observed) -> Vec<Check> {
 pub fn copies(seen: &Observed) -> Check {
     let (uncopied, copied) = (sum(seen, UNCOPIED), sum(seen, COPIED));
     Check {
-        claim: "the kernel told of every send what became of it".to_owned(),
+        claim: "the kernel reported the completion of every send".to_owned(),
         holds: uncopied + copied > 0.0,
         unasked: false,
         seen: format!(
-            "{uncopied} without a copy, {copied} copied after all (as every send over loopback is)"
+            "{uncopied} without a copy, {copied} copied nevertheless (like every send over loopback)"
         ),
     }
 }

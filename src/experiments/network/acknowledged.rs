@@ -73,16 +73,15 @@ fn connected(options: StreamOptions, other: &OtherSide) -> std::io::Result<TcpSt
 
 /// Every chunk was acknowledged, and the buffers are told as they were granted.
 pub fn evidence(chunk: f64, seen: &Observed) -> Vec<Check> {
-    let claim =
-        format!("the buffers asked for ({:.0} KiB) were granted, or what was is told", chunk / 1024.0);
+    let claim = format!("the size of the socket buffers was read back ({:.0} KiB requested)", chunk / 1024.0);
     let buffers = match (seen.witness(SEND_BUFFER), seen.witness(RECEIVE_BUFFER)) {
         (Some(send), Some(receive)) => Check {
             claim,
             holds: send > 0.0 && receive > 0.0,
             unasked: false,
             seen: format!(
-                "{:.0} KiB for sending, {:.0} KiB for receiving (sysctl net.core.wmem_max and rmem_max limit them; Linux \
-                 counts its own bookkeeping in)",
+                "{:.0} KiB for sending, {:.0} KiB for receiving (sysctl net.core.wmem_max and rmem_max limit them; \
+                 the sizes include the kernel's bookkeeping)",
                 send / 1024.0,
                 receive / 1024.0
             ),

@@ -1,4 +1,4 @@
-//! How many bytes a second reach the other side, and what do they cost?
+//! How many bytes a second reach the other side, and how much processor time do they cost?
 
 mod directions;
 mod figures;
@@ -32,33 +32,34 @@ pub struct Bandwidth;
 
 static ABOUT: About = About {
     name: "network/bandwidth",
-    question: "How many bytes a second reach the other side, and what do they cost?",
+    question: "How many bytes a second reach the other side, and how much processor time do they cost?",
     operation: "one byte of payload moved from one process to another",
-    method: "One side writes as fast as it can, the other reads; both use buffers of one chunk. Bytes are counted and \
-             timed where they arrive, by the receiver's clock, from the first to the last: the way there is not part \
-             of it, and what still waits in the sender's buffers does not count. Each trial is one transfer of 15 ms at \
-             least (100 ms with a peer) and four chunks (with a peer at most 4 MiB, or one chunk). Cut into forty \
-             intervals, its beginning is left out by the marginal standard error rule (White 1997): from where on the mean \
-             of the rest is known best. `steady` is all bytes over all time after that; the processor time is that of the \
-             same transfer, and so is what a read of the receiver brings. `window` shows the beginning itself, and `ramp` its length.\n\nWhere a TCP stream stays on this \
-             machine, its receiver does not read for the first 10 ms, in which the sender fills its buffers (not where the \
-             beginning or the whole is asked for). Without that a sender that is slower than what it sends over shows \
-             congestion control no limit, and BBR stays in its startup, which does not pace, for as long as chance wants: \
-             of version 1 of this method streams of 64 KiB were seen to stay there in one direction, and in the other, where \
-             the reader came late, to leave it at once and move a third. What lasts is the paced rate: pacing then set \
-             some 15 timers a millisecond, which took the sender two thirds of its time in a virtual machine. Rates of both \
-             directions are compared in the findings.\n\nSocket \
-             buffers are the system's choice (it adapts them); what was granted stands in the evidence, with the \
-             processor time of both sides and the segments that were sent again. Rates are those of the payload: on \
-             Ethernet with packets of 1500 bytes TCP's headers take another 6 % of the wire.\n\n`sendfile` and \
-             `splice` send a file in memory, `MSG_ZEROCOPY` lends memory to the kernel. UDP sends as fast as it can: \
-             `steady` is what arrives, `loss` what does not, in parts of a million.",
-    caveats: "`TCP, a byte back per chunk` is report 000's: chunks of 16,000,000 bytes, each acknowledged by one byte, \
-              with buffers of as much asked for (and had, \
-              whatever the system's limit, with the privilege CAP_NET_ADMIN; otherwise up to that limit); it contains a round trip per chunk. `whole` over 1 MiB messages is \
-              report 001's (10,240 of them; fewer where time is short): its slow beginning is part of it. Over loopback \
-              both sides, and the kernel's work for each, share this machine's processors and memory. Several streams \
-              run wherever the scheduler likes.",
+    method: "One side writes as fast as it can, the other reads; both use buffers of one chunk. The receiver counts \
+             the bytes and times them with its own clock, from the first byte to the last: neither the latency of the \
+             path nor data still in the sender's buffers count. Each trial is one transfer of at least 15 ms (100 ms \
+             with a peer) and four chunks (with a peer at most 4 MiB, or one chunk). The transfer is divided into \
+             forty intervals, and the marginal standard error rule (White 1997) removes its beginning: the steady \
+             part begins where the mean of the rest has the smallest standard error. `steady` is all bytes over all \
+             time after that; the processor time and the mean bytes of a read are those of the same transfer. \
+             `window` is the rate of the beginning, and `ramp` its length.\n\nWhere a TCP stream stays on this \
+             machine, its receiver does not read for the first 10 ms, in which the sender fills its buffers (except \
+             where the beginning or the whole transfer is measured). Otherwise a sender that is slower than its path \
+             shows congestion control no limit, and BBR stays in its startup phase, which does not pace, for a random \
+             time: with version 1 of this method, streams of 64 KiB stayed there in one direction; in the other, \
+             where the reader started late, they left it at once and moved a third as much. The lasting rate is the \
+             paced one: pacing then set some 15 timers a millisecond, which took two thirds of the sender's time in a \
+             virtual machine. The findings compare the rates of both directions.\n\nThe system chooses and adapts the \
+             socket buffers; the evidence lists their sizes, the processor time of both sides and the retransmitted \
+             segments. Rates are of payload: on Ethernet with packets of 1500 bytes TCP's headers take another 6 % of \
+             the wire.\n\n`sendfile` and `splice` send a file in memory, and `MSG_ZEROCOPY` sends without copying to \
+             the kernel. UDP sends as fast as it can: `steady` is the rate of what arrives, `loss` the part that does \
+             not, in parts per million.",
+    caveats: "`TCP, a byte back per chunk` is the method of report 000: chunks of 16,000,000 bytes, each acknowledged \
+              by one byte, with socket buffers of the same size requested (granted in full with the privilege \
+              CAP_NET_ADMIN, otherwise up to the system's limit); it includes a round trip per chunk. `whole` over 1 \
+              MiB messages is the method of report 001 (10,240 of them; fewer where time is short): it includes the \
+              slow beginning. Over loopback both sides, and the kernel's work for each, share this machine's \
+              processors and memory. Several streams run wherever the scheduler puts them.",
     version: 3,
     parameters: &[TRANSPORT, PATH, DIRECTION, CHUNK, STREAMS, FIGURE, START, MESSAGES],
     trends: &[],

@@ -80,7 +80,7 @@ impl Caller {
         let mut stream = TcpStream::from(socket);
         self.calls.connected.set(self.calls.connected.get() + 1);
         let greeting = stream.read(&mut [0]).map_err(|error| broke("waiting to be accepted", &error))?;
-        ensure(greeting == 1, "a connection was ended before it was greeted")?;
+        ensure(greeting == 1, "a connection was ended before its first byte")?;
         self.calls.accepted.set(self.calls.accepted.get() + 1);
         let again = tcp_info(&stream).map_or(0, |info| info.sent_again);
         self.calls.opened_again.set(self.calls.opened_again.get() + again);

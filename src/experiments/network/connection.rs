@@ -29,21 +29,21 @@ pub struct Connection;
 static ABOUT: About = About {
     name: "network/connection",
     question: "What does it cost to open a connection, and to end it?",
-    operation: "one TCP connection, without data; of its life the part that is named",
-    method: "A service accepts, greets each connection with one byte and waits for its end; connections are made one \
-             after the other, each only after the one before was accepted and ended, so that no backlog ever fills. \
-             Segments that had to be sent again to open a connection, and full backlogs, are counted.\n\n`connect` is the \
-             system call as the client sees it: it returns when the answer to its first segment is here, before the \
-             server knows of the last one. `connect to accept` ends where accept returns at the server (on loopback, \
-             where both sides read one clock). `graceful end` is shutdown, then reading until the other side has read to \
-             the end of its stream and closed as well. `reset` is close with SO_LINGER of zero: nothing is waited for. \
-             `close` is the mere call: it queues the last segment and releases the descriptor.\n\nThe parts are timed \
-             with two readings of the clock whose cost, some tens of nanoseconds, is not subtracted. Connections whose \
-             end is not timed are reset, so that their ports are free at once; of the others at most a hundred are made \
-             in a trial, and half of the machine's ephemeral ports are left to others.",
-    caveats: "`close` is what the published reports called teardown; it does not wait for the other side and costs the \
-              same however far that is. What is far out in the tail of `connect` is a lost segment: the first is sent \
-              again after a second.",
+    operation: "one TCP connection, without data; the named part of its lifetime",
+    method: "A server accepts each connection, sends one byte and waits for its end. Connections are made one after \
+             the other, each only after the previous one was accepted and ended, so that no backlog ever fills. \
+             Retransmitted opening segments and full backlogs are counted.\n\n`connect` is the system call as the \
+             client sees it: it returns when the answer to its first segment has arrived, before the server has the \
+             last one. `connect to accept` ends when accept returns at the server (on loopback, where both sides read \
+             the same clock). `graceful end` is shutdown, then reading until the other side has read to the end of \
+             its stream and closed as well. `reset` is close with SO_LINGER of zero, which waits for nothing. `close` \
+             is the call alone: it queues the last segment and releases the descriptor.\n\nThe cost of the two clock \
+             readings, some tens of nanoseconds, is not subtracted. Connections whose end is not timed are reset, so \
+             that their ports are free at once; of the others, a trial makes at most a hundred, and half of the \
+             machine's ephemeral ports are left to other programs.",
+    caveats: "`close` is what the published reports called teardown; it does not wait for the other side, and its \
+              cost does not depend on the distance. A very long `connect` means a lost segment: the first segment is \
+              retransmitted after a second.",
     version: 1,
     parameters: &[PHASE, PATH, IP_VERSION],
     trends: &[],
@@ -113,14 +113,14 @@ impl Experiment for Connection {
             // The last segment of either kind is queued, and the call returns.
             _ => kernel_service::scaled(
                 Prediction::new(),
-                "close, as far as the caller sees it",
+                "close, as the caller sees it",
                 1.0,
                 REPORT_000_CLOSE_NS,
                 known,
             ),
         };
         let waits = matches!(point.name(&PHASE), CONNECT | GRACEFUL) && point.name(&PATH) == PEER;
-        Ok(if waits { software.hardware("the way to the peer and back", 1.0, way(known)) } else { software })
+        Ok(if waits { software.hardware("the path to the peer and back", 1.0, way(known)) } else { software })
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
@@ -128,8 +128,9 @@ impl Experiment for Connection {
         match (point.name(&PHASE), point.name(&PATH), ping) {
             (CONNECT | GRACEFUL, PEER, Some(ping)) => Some(Bound {
                 limit: ping / 2.0,
-                because: "both kernels must have answered each other, and so they do for a ping, whose median is twice this"
-                    .to_owned(),
+                because:
+                    "both kernels must answer each other, as for a ping, whose median is twice this bound"
+                        .to_owned(),
             }),
             _ => Some(Bound {
                 limit: 40.0 * known.shortest_cycle(),
@@ -162,12 +163,12 @@ impl Experiment for Connection {
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         let (Some(made), Some(accepted)) = (seen.witness(CONNECTED), seen.witness(ACCEPTED)) else {
-            return vec![Check::missing("every connect was met by an accept")];
+            return vec![Check::missing("every connect had an accept")];
         };
         let again = if point.name(&PATH) == PEER { 0.02 } else { 0.0 };
         let mut checks = vec![
             Check::equal(
-                "every connect was met by an accept: accepted connections per connection made",
+                "every connect had an accept: accepted connections per connection made",
                 accepted / made,
                 1.0,
             ),
@@ -177,7 +178,7 @@ impl Experiment for Connection {
                 1.0,
                 1.01,
             ),
-            Check::witnessed("opening segments sent again per connection", seen, OPENED_AGAIN, 0.0, again),
+            Check::witnessed("retransmitted opening segments per connection", seen, OPENED_AGAIN, 0.0, again),
         ];
         // Counted for all programs of the network namespace: others' overflows must not condemn ours.
         if let Some(overflows) = seen.witness(OVERFLOWS) {

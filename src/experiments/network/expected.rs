@@ -30,7 +30,7 @@ pub fn hand_over(placement: Placement, known: &Known) -> (&'static str, Basis) {
                 "cpu/context_switch",
                 &context_switch::across_cpus(),
                 2_000.0,
-                "order of an interrupt and leaving a shallow sleep",
+                "order of magnitude of an interrupt and leaving a shallow idle state",
             ),
         ),
     }
@@ -87,7 +87,7 @@ pub fn link_rate(known: &Known) -> Basis {
         Some((adapter, rate)) => {
             Basis::fact(rate, &format!("the rate of {}, {}", adapter.name, chosen(known)))
         }
-        None => Basis::assumed(1e9, "no adapter on the way tells its rate; 1 Gbit/s is what most have"),
+        None => Basis::assumed(1e9, "no adapter on the path reports its rate; 1 Gbit/s is common"),
     }
 }
 
@@ -101,7 +101,7 @@ pub fn adapter<'known>(known: &'known Known) -> Option<(&'known Adapter, f64)> {
 pub fn chosen(known: &Known) -> &'static str {
     match known.machine.peer_route.as_ref().and_then(Fact::value) {
         Some(_) => "which leads to the peer",
-        None => "the fastest adapter that is up; whether it leads to the peer is not known",
+        None => "the fastest adapter that is up; whether it leads to the peer is unknown",
     }
 }
 
@@ -109,6 +109,7 @@ pub fn chosen(known: &Known) -> &'static str {
 pub fn network_round_trip() -> Basis {
     Basis::assumed(
         100_000.0,
-        "order of a round trip through two wired adapters and a switch; Wi-Fi takes some 20 times as much (report 000: 2.1 ms)",
+        "order of magnitude of a round trip through two wired adapters and a switch; Wi-Fi takes some 20 times as \
+         long (report 000: 2.1 ms)",
     )
 }

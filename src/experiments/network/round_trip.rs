@@ -1,4 +1,4 @@
-//! How long is a message's way to another process or host and back?
+//! How long does a message take to another process or host and back?
 
 mod findings;
 mod points;
@@ -31,24 +31,25 @@ pub struct RoundTrip;
 
 static ABOUT: About = About {
     name: "network/round_trip",
-    question: "How long is a message's way to another process or host and back?",
+    question: "How long does a message take to another process or host and back?",
     operation: "one message sent, and its echo received",
-    method: "A process sends a message and waits for its echo; each round trip is an observation, so that there are \
-             percentiles. Through two pipes and a UNIX stream socket the other side is a process of this machine; over \
-             UDP and TCP it is that on loopback, or the peer; ICMP echo is answered by the other kernel without a \
-             process. Payloads are those of the published reports: 56 bytes as ping sends them, 44 so that a TCP packet \
-             is as long as ping's, 1400 for one full packet, 8192 for several.\n\nTCP has TCP_NODELAY set on both sides: \
-             with Nagle's algorithm a message waits for the acknowledgement of the one before it, which the receiver \
-             may delay. Its acknowledgements travel with the echoes. The kernel's own estimate of the round trip \
-             (TCP_INFO) stands in the evidence.\n\nThe closed loop sends the next message when the answer is here. The \
-             open loop sends on a schedule and counts from the moment at which a message should have left, so that a \
-             stall is seen by all messages that it delays; its sender polls. Datagrams are numbered: one that does not \
-             come back within 250 ms is counted as lost, is not sent again, and observes nothing. They are timed with \
-             two readings of the clock whose cost, some tens of nanoseconds, is not subtracted.\n\nOn loopback both \
-             sides are pinned, to one CPU or to two. With a peer this side is pinned; a virtual peer is pinned to the \
-             other CPU.",
-    caveats: "In a closed loop nobody asks while one answer is late (coordinated omission), so its percentiles are those of a \
-              lone client. On loopback nothing leaves the machine; the difference to the peer is the network's share.",
+    method: "A process sends a message and waits for its echo; each round trip is an observation, so there are \
+             percentiles. Through two pipes or a UNIX stream socket, the other side is a process on this machine; \
+             over UDP and TCP it is a process on loopback, or the peer; the other kernel answers an ICMP echo without \
+             a process. Payloads are those of the published reports: 56 bytes as ping sends them, 44 so that a TCP \
+             packet is as long as ping's, 1400 for one full packet, 8192 for several.\n\nTCP_NODELAY is set on both \
+             sides: with Nagle's algorithm a message would wait for the acknowledgement of the previous one, which \
+             the receiver may delay. Acknowledgements travel with the echoes. The evidence includes the kernel's own \
+             estimate of the round trip (TCP_INFO).\n\nThe closed loop sends the next message when the answer has \
+             arrived. The open loop sends on a schedule and measures from the time at which a message should have \
+             been sent, so that a stall counts for all messages that it delays; its sender polls. Datagrams are \
+             numbered: one that does not come back within 250 ms is counted as lost, is not sent again, and gives no \
+             observation. The cost of the two clock readings, some tens of nanoseconds, is not subtracted.\n\nOn \
+             loopback both sides are pinned, to one CPU or to two. With a peer this side is pinned; a virtual peer is \
+             pinned to the other CPU.",
+    caveats: "A closed loop sends nothing while an answer is late (coordinated omission), so its percentiles are \
+              those of a single client. On loopback nothing leaves the machine; the difference from the peer is the \
+              network's share.",
     version: 1,
     parameters: &[TRANSPORT, PATH, PAYLOAD, LOOP, INTERVAL],
     trends: &[],
@@ -246,7 +247,7 @@ fn switches(point: &Point, seen: &Observed) -> Vec<Check> {
             // A slow or busy kernel leaves some answers to a thread of its own, and this side sleeps meanwhile; the median
             // is of those that it gives at once as long as they are clearly the most.
             vec![Check::within(
-                "this kernel answered most requests at once: times that this side slept, per round trip",
+                "the kernel answered most requests at once: sleeps of this side per round trip",
                 slept,
                 0.0,
                 0.25,
@@ -255,26 +256,25 @@ fn switches(point: &Point, seen: &Observed) -> Vec<Check> {
         // A reader of a UNIX socket wakes whoever sleeps on the other end, also where that waits for something else
         // (`unix_write_space` of net/unix/af_unix.c): up to one switch more.
         (UNIX, Placement::OneCpu, _) => vec![Check::within(
-            "the CPU went to the other process and back, and at times once more for nothing: this side's switches per \
-             round trip",
+            "switches of this side per round trip: to the other process and back, sometimes with a spurious one",
             each,
             0.97,
             2.1 + seen.others_per_operation(1.0),
         )],
         (_, Placement::OneCpu, _) => vec![Check::within(
-            "the CPU went to the other process and back: this side's switches per round trip",
+            "switches of this side per round trip: to the other process and back",
             each,
             0.97,
             1.1 + seen.others_per_operation(1.0),
         )],
         (UNIX, _, _) => vec![Check::within(
-            "this side slept at most twice a round trip, once for nothing: times that it slept",
+            "sleeps of this side per round trip: at most two, one of them spurious",
             slept,
             0.0,
             2.1 + seen.others_per_operation(1.0),
         )],
         _ => vec![Check::within(
-            "this side slept at most once a round trip: times that it slept",
+            "sleeps of this side per round trip: at most one",
             slept,
             0.0,
             1.05 + seen.others_per_operation(1.0),
@@ -287,10 +287,10 @@ fn segments(point: &Point, seen: &Observed) -> Vec<Check> {
         Some(set) => Check::equal("TCP_NODELAY is set (1 is yes)", set, 1.0),
         None => Check::missing("TCP_NODELAY is set"),
     }];
-    let claim = "segments sent again per message";
+    let claim = "retransmitted segments per message";
     checks.push(match seen.witness(SENT_AGAIN) {
         Some(_) => Check::witnessed(claim, seen, SENT_AGAIN, 0.0, 0.01),
-        None => Check::unasked(claim, "the kernel does not tell of its connections (TCP_INFO)".to_owned()),
+        None => Check::unasked(claim, "the kernel does not report on its connections (TCP_INFO)".to_owned()),
     });
     let estimate = seen.witness(KERNEL_ESTIMATE).map(|sum| sum / seen.trials.max(1) as f64);
     let mean = seen.witness(PASSED).map(|passed| passed / seen.operations.max(1) as f64);

@@ -172,7 +172,7 @@ impl<'to> ZeroCopy<'to> {
         // SAFETY: one valid pollfd. Errors are always told.
         let ready = unsafe { libc::poll(&raw mut poll, 1, 5_000) };
         if ready <= 0 || !self.reap()? {
-            return Err(Failure::Broke("the kernel did not tell that a send is done".to_owned()));
+            return Err(Failure::Broke("the kernel did not report that a send has completed".to_owned()));
         }
         Ok(())
     }

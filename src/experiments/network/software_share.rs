@@ -5,9 +5,9 @@ use crate::experiment::{Found, Statement, said};
 /// What is software of a time that holds the same work as over loopback, and the network besides.
 pub fn software_and_network(here: Found, remote: Found, what: &str) -> Statement {
     match here.differs_from(&remote) {
-        Some(false) => said!["the two cannot be told apart, and what the network takes cannot be told"],
+        Some(false) => said!["the two are not significantly different, and the network's part is unknown"],
         _ if here.value >= remote.value => {
-            said!["no more than over loopback; what the network takes cannot be told"]
+            said!["no more than over loopback; the network's part is unknown"]
         }
         apart => said![
             "software is ",

@@ -1,4 +1,4 @@
-//! Does a stream keep its rate when it goes on?
+//! Does a TCP stream keep its rate?
 
 use super::account::{self, Account};
 use super::arrival_rate::received_by;
@@ -23,13 +23,13 @@ pub struct Sustained;
 
 static ABOUT: About = About {
     name: "network/sustained",
-    question: "Does a stream keep its rate when it goes on?",
-    operation: "one byte of payload, moved from one process to another by a TCP stream that goes on",
-    method: "One stream of TCP, as `bandwidth` sends it, goes on for a second. Bytes are counted and timed where they arrive. The \
-             first twentieth of the time tells what a short transfer would have seen, the second half what lasts: links of \
-             clouds let a burst pass and then hold back (a token bucket).",
-    caveats: "Limits whose burst lasts for minutes need `--thorough` (20 s) and longer still. Over loopback both sides share \
-              this machine's processors.",
+    question: "Does a TCP stream keep its rate?",
+    operation: "one byte of payload, moved from one process to another by a long TCP stream",
+    method: "One TCP stream, as in `bandwidth`, runs for a second. The receiver counts and times the bytes. The first \
+             twentieth of the time shows what a short transfer would measure, the second half shows the sustained \
+             rate: cloud networks often allow a burst and then limit the rate (a token bucket).",
+    caveats: "Limits whose burst lasts for minutes need `--thorough` (20 s), or an even longer time. Over loopback \
+              both sides share this machine's processors.",
     version: 1,
     parameters: &[PATH, LASTING, FIGURE],
     trends: &[],
@@ -124,7 +124,7 @@ impl Experiment for Sustained {
             Some(lasting::compared(&name, short, known.found(ABOUT.name, &usual)?, Kind::Rate))
         };
         let told = Statement::joined(PATHS.iter().filter_map(told).collect(), "; ");
-        let said = |told| said!["A stream in short trials and without a pause: ", told, "."];
+        let said = |told| said!["A TCP stream, sustained and in short trials: ", told, "."];
         told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
     }
 

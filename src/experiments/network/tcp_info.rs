@@ -42,5 +42,5 @@ pub fn tcp_info(stream: &TcpStream) -> Result<TcpInfo, Failure> {
 /// Asks for it; `Unsupported` where the system has no such thing.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub fn tcp_info(_: &TcpStream) -> Result<TcpInfo, Failure> {
-    Err(Failure::Unsupported("this system tells nothing about its connections".to_owned()))
+    Err(Failure::Unsupported("this system does not report on its connections".to_owned()))
 }

@@ -15,7 +15,7 @@ pub(super) fn unoptimised(machine: &Machine) -> Option<Warning> {
     }
     Some(warning(
         "unoptimised-build",
-        "This program was built without optimisation: everything it does around an operation costs more.",
+        "This program was built without optimisation, so its overhead around every operation is larger.",
         "Build it with `cargo build --release`.",
     ))
 }
@@ -30,7 +30,7 @@ pub(super) fn governor(machine: &Machine) -> Option<Warning> {
     Some(warning(
         "governor",
         format!(
-            "The frequency governor is \"{}\": cores clock down when idle and take time to clock up.",
+            "The frequency governor is \"{}\": idle cores lower their frequency and take time to raise it.",
             slow.join(", ")
         ),
         "As root: `cpupower frequency-set -g performance` for the time of the run.",
@@ -60,7 +60,7 @@ pub(super) fn battery(machine: &Machine) -> Option<Warning> {
     if machine.conditions.on_battery.value() != Some(&true) {
         return None;
     }
-    Some(warning("battery", "The machine runs on battery, which lowers its clocks.", "Plug it in."))
+    Some(warning("battery", "The machine runs on battery, which lowers its frequency.", "Plug it in."))
 }
 
 pub(super) fn hot(machine: &Machine) -> Option<Warning> {
@@ -85,7 +85,7 @@ pub(super) fn idle_exit(machine: &Machine) -> Option<Warning> {
             "Idle CPUs sleep as deep as {} and take up to {latency} µs to wake: round trips and wake-ups include it.",
             slowest.name
         ),
-        "As root: `cpupower idle-set -D 10`, or keep it and know that it is in the numbers.",
+        "As root: `cpupower idle-set -D 10`; otherwise the results include it.",
     ))
 }
 

@@ -22,8 +22,11 @@ pub(super) fn steal(machine: &Machine) -> Option<Warning> {
     }
     Some(warning(
         "steal",
-        format!("The hypervisor has given {} of the time since boot to others.", percent(steal)),
-        "Use a machine with dedicated CPUs; samples with stolen time are marked.",
+        format!(
+            "The hypervisor has given {} of the CPU time since boot to other guests (steal).",
+            percent(steal)
+        ),
+        "Use a machine with dedicated CPUs; trials with steal time are marked.",
     ))
 }
 
@@ -35,13 +38,14 @@ pub(super) fn quota(machine: &Machine) -> Option<Warning> {
     }
     let stopped = machine.conditions.limits.throttled_periods.value().filter(|count| **count > 0);
     let so_far =
-        stopped.map(|count| format!(" It has been stopped so {count} times already.")).unwrap_or_default();
+        stopped.map(|count| format!(" This has happened {count} times already.")).unwrap_or_default();
     Some(warning(
         "cpu-quota",
         format!(
-            "A control group allows {quota} CPUs' worth of time on {cpus} CPUs: work beyond it is stopped for tens of milliseconds.{so_far}"
+            "A control group limits CPU time to {quota} CPUs on a machine of {cpus}: work beyond that is stopped for \
+             tens of milliseconds.{so_far}"
         ),
-        "Raise the limit (`--cpus` of the container), or use fewer threads than that; throttled samples are marked.",
+        "Raise the limit (`--cpus` of the container); throttled trials are marked.",
     ))
 }
 
@@ -54,9 +58,9 @@ pub(super) fn load(machine: &Machine) -> Option<Warning> {
     Some(warning(
         "load",
         format!(
-            "Others use the machine: {load:.2} tasks on {cpus} CPUs on average ran or waited in the last minute."
+            "The machine is not idle: on average {load:.2} tasks ran or waited on {cpus} CPUs in the last minute."
         ),
-        "Stop other work (`top` shows it), or wait a minute if it was your own build.",
+        "Stop other work (`top` shows it), or wait a minute if you have just compiled something.",
     ))
 }
 
@@ -75,7 +79,7 @@ pub(super) fn pressure(machine: &Machine) -> Option<Warning> {
     Some(warning(
         "pressure",
         format!("Tasks were stalled in the last 10 s, waiting for: {}.", stalled.join(", ")),
-        "Wait until the other work is done.",
+        "Wait until other work has ended.",
     ))
 }
 
@@ -105,7 +109,7 @@ pub(super) fn clocksource(machine: &Machine) -> Option<Warning> {
     let remedy = if can_change {
         "As root: `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`, if the counter is sound."
     } else {
-        "See in the kernel's log why it does not trust the time-stamp counter (`dmesg | grep -i tsc`)."
+        "The kernel's log says why it does not trust the time-stamp counter (`dmesg | grep -i tsc`)."
     };
     Some(warning(
         "clocksource",
@@ -135,7 +139,7 @@ pub(super) fn counters(machine: &Machine) -> Option<Warning> {
     let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
     Some(warning(
         "counters",
-        format!("These columns will be missing, their counters do not open: {}.", names.join(", ")),
+        format!("These counters are not available: {}.", names.join(", ")),
         format!("Reason: {first_reason}."),
     ))
 }
@@ -150,10 +154,10 @@ pub(super) fn unbalanced(machine: &Machine) -> Option<Warning> {
     Some(warning(
         "memory-unbalanced",
         format!(
-            "Memory channels carry different amounts ({}): bandwidth depends on where pages lie.",
+            "Memory channels have different sizes ({}), so bandwidth depends on the location of pages.",
             sizes.join(", ")
         ),
-        "Put equal modules on all channels.",
+        "Use equal modules on all channels.",
     ))
 }
 
@@ -168,7 +172,7 @@ pub(super) fn empty_channels(machine: &Machine) -> Option<Warning> {
             "Memory channels without a module: {}. Their share of the bandwidth is missing.",
             channels.empty.join(", ")
         ),
-        "Put modules on all channels.",
+        "Use modules on all channels.",
     ))
 }
 
@@ -219,6 +223,6 @@ pub(super) fn little_space(machine: &Machine) -> Option<Warning> {
     Some(warning(
         "little-space",
         format!("The measured folder has {} free: files larger than the caches do not fit.", size(free)),
-        "Make room, or choose another folder.",
+        "Free some space, or choose another folder.",
     ))
 }

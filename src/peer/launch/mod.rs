@@ -136,7 +136,7 @@ pub fn hear_token() -> io::Result<Token> {
             byte => token.push(byte),
         }
     }
-    Err(io::Error::new(io::ErrorKind::UnexpectedEof, "no token was told on standard input"))
+    Err(io::Error::new(io::ErrorKind::UnexpectedEof, "there was no token on standard input"))
 }
 
 /// Returns when whoever has started this peer has gone.
@@ -172,16 +172,15 @@ impl Said {
             }
             Err(RecvTimeoutError::Disconnected) => Ok(None),
             Err(RecvTimeoutError::Timeout) => {
-                Err(NoPeer(format!("nothing was heard of the peer for {} s", timeout.as_secs())))
+                Err(NoPeer(format!("the peer did not answer for {} s", timeout.as_secs())))
             }
         }
     }
 }
 
 fn ready(text: &str) -> Result<Ready, NoPeer> {
-    serde_json::from_str(text).map_err(|error| {
-        NoPeer(format!("the peer says where it is in a way that is not understood: {error}"))
-    })
+    serde_json::from_str(text)
+        .map_err(|error| NoPeer(format!("the address that the peer reports is not understood: {error}")))
 }
 
 #[cfg(test)]

@@ -24,9 +24,11 @@ const INSIDE: &str = "fathom0";
 /// Makes a namespace with a peer inside.
 pub fn launch() -> Result<Launched, NoPeer> {
     let link = Link::free().ok_or_else(|| {
-        NoPeer("every network of 198.18.0.0/15, which is set apart for measuring, is in use here".to_owned())
+        NoPeer(
+            "every network of 198.18.0.0/15, which is reserved for measurements, is in use here".to_owned(),
+        )
     })?;
-    let token = Token(chance(32).map_err(|error| NoPeer(format!("no token could be drawn: {error}")))?);
+    let token = Token(chance(32).map_err(|error| NoPeer(format!("no random token could be made: {error}")))?);
     let mut child =
         start(&link).map_err(|error| NoPeer(format!("the peer could not be started: {error}")))?;
     let outside = Link::outside(child.id());
@@ -205,7 +207,7 @@ fn wait_for(name: &str) -> Result<(), NoPeer> {
     let (state, deadline) = (format!("/sys/class/net/{name}/operstate"), Instant::now() + STEP);
     while std::fs::read_to_string(&state).is_ok_and(|state| state.trim() != "up") {
         if Instant::now() > deadline {
-            return Err(NoPeer(format!("the virtual adapter {name} does not come up")));
+            return Err(NoPeer(format!("the virtual adapter {name} does not become ready")));
         }
         std::thread::sleep(Duration::from_millis(2));
     }

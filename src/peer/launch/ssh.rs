@@ -39,7 +39,7 @@ pub fn launch(host: &str, address: Option<IpAddr>, program: &Program) -> Result<
         io::ErrorKind::NotFound => NoPeer("there is no `ssh` here: install OpenSSH's client, or start `fathom peer` at the other host by hand and give its address and port".to_owned()),
         _ => NoPeer(format!("ssh could not be started: {error}")),
     })?;
-    let token = Token(chance(32).map_err(|error| NoPeer(format!("no token could be drawn: {error}")))?);
+    let token = Token(chance(32).map_err(|error| NoPeer(format!("no random token could be made: {error}")))?);
     let where_it_is = converse(&mut child, host, program, &token);
     let mut launcher = Launcher(child);
     let Some(ready) = where_it_is? else { return Err(refused(&mut launcher, host)) };
@@ -101,12 +101,11 @@ fn converse(
 fn complaint(host: &str, word: &str, rest: &str) -> String {
     match word {
         "other" => format!(
-            "{host} is another kind of computer ({rest}), for which this program is not built: install fathom {} there, and it \
-             is used",
+            "{host} is another kind of computer ({rest}), for which this program is not built: install fathom {} there",
             env!("CARGO_PKG_VERSION")
         ),
         "nowhere" => format!("{host} has no folder into which this program could be copied ({rest})"),
-        "torn" => format!("the copy of this program did not arrive whole at {host}"),
+        "torn" => format!("the copy of this program at {host} is incomplete"),
         "cannot" => format!("{host} cannot run this program: {rest}"),
         _ => format!("{host} says `{word}`, which is not understood"),
     }
@@ -117,8 +116,8 @@ fn refused(launcher: &mut Launcher, host: &str) -> NoPeer {
     let status = launcher.0.wait().ok().and_then(|status| status.code());
     NoPeer(match status {
         // ssh(1): its own errors are 255; anything else is the status of the command.
-        Some(255) => format!("ssh could not log in at {host}; `ssh {host}` must work without us first"),
-        Some(status) => format!("the peer at {host} has ended at once, with status {status}"),
+        Some(255) => format!("ssh could not log in at {host}; make sure that `ssh {host}` works"),
+        Some(status) => format!("the peer at {host} ended at once, with status {status}"),
         None => format!("ssh to {host} was killed"),
     })
 }
@@ -216,7 +215,7 @@ pub fn remove_this_program() -> io::Result<()> {
     };
     match program.parent().filter(|folder| made_for_it(folder)) {
         Some(folder) => std::fs::remove_file(&program).and_then(|()| std::fs::remove_dir(folder)),
-        None => Err(io::Error::other("this program does not stand in a folder that was made for it")),
+        None => Err(io::Error::other("this program is not in a temporary folder made for it")),
     }
 }
 

@@ -112,7 +112,8 @@ impl Smb {
         let (_, flags) = (said.u16_le()?, said.u16_le()?);
         if let Some(user) = user.filter(|_| flags & UNSIGNED != 0) {
             return Err(Failure::Broke(format!(
-                "{}: it has let user {} in as a guest, whom it answers without a signature: name no user to read as nobody",
+                "{}: it logged user {} in as a guest, and does not sign its answers to guests: name no user to read \
+                 anonymously",
                 self.session.server(),
                 user.name
             )));

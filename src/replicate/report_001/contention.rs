@@ -20,9 +20,9 @@ static CONTENDING: Method = Method {
     name: "contention",
     text: "One to ten processes, each of which reads the blocks of its own file of 64 MB with O_DIRECT | O_SYNC, in sequence or at \
            random, while the others do the same; the average time of a block over all of them; ten trials.",
-    differs: "The blocks have 4 KiB; theirs are not told. Each process reads 1000 of them (100 with --quick), and 1, 2, 4, 8 and 10 \
-              processes are tried. Nobody is said to have held them until all were ready: here each begins as soon as it is \
-              there.",
+    differs: "The blocks have 4 KiB; the report does not give its size. Each process reads 1000 of them (100 with \
+              --quick), and 1, 2, 4, 8 and 10 processes are tried. The report mentions no barrier: here each process \
+              begins as soon as it is started.",
     placement: Placement::Free,
     needs: &[],
     limit: Duration::from_mins(3),

@@ -29,8 +29,9 @@ static CACHING: Method = Method {
     text: "A file is read whole, so that it is in memory as far as it fits, and then once more from its end to its beginning; the \
            second reading's average time of a block, for sizes from one to six eighths of the memory and in finer steps \
            about the jump.",
-    differs: "The blocks have 4 KiB; theirs are not told. Sizes go from two to eighteen sixteenths of the limit of 1 GiB on memory that is \
-              set for it, or of the memory where there is less: little else is in it.",
+    differs: "The blocks have 4 KiB; the report does not give its size. Sizes go from two to eighteen sixteenths of \
+              the limit of 1 GiB on memory that is set for it, or of the memory where there is less: little else is \
+              in it.",
     placement: Placement::Free,
     needs: &[Requirement::MemoryLimit],
     limit: Duration::from_mins(5),
@@ -41,9 +42,9 @@ static READING: Method = Method {
     name: "file read",
     text: "A file opened with O_DIRECT | O_SYNC and read block by block, in sequence and at random offsets; each read() is timed, \
            and the average of all is a trial's value. A new file for every one of ten trials.",
-    differs: "Neither the blocks nor the sizes of the files are told: here 4 KiB, and 4, 16 and 64 MiB, of which the last is told. 1000 \
-              blocks of each file are read in each order; with --quick 200, of one file of 64 MiB for all trials. The disk is \
-              this machine's; the report's rotated.",
+    differs: "The report gives neither the block size nor the sizes of the files: here 4 KiB, and 4, 16 and 64 MiB, \
+              of which the last is reported. 1000 blocks of each file are read in each order; with --quick 200, of \
+              one file of 64 MiB for all trials. The disk is this machine's; the report's rotated.",
     placement: Placement::Free,
     needs: &[],
     limit: Duration::from_mins(3),
@@ -54,9 +55,9 @@ static READING_AWAY: Method = Method {
     name: "remote file read",
     text: "A file on an NFS server in the same wireless network, read in blocks of 1 MB, in sequence and at random; caches of both \
            machines dropped before each test; ten trials.",
-    differs: "Sizes are beginnings, by doubling up to 64 MiB, of the file that --remote names, or of one made in its folder, through whatever \
-              it is reached by; theirs are not told. This machine's \
-              cache of it is dropped; the server's is not in our hands, and its memory may answer.",
+    differs: "Sizes are beginnings, by doubling up to 64 MiB, of the file that --remote names, or of one made in its \
+              folder, through whatever it is reached by; the report does not give its sizes. This machine's cache of \
+              the file is dropped; the server's cannot be, so its memory may answer.",
     placement: Placement::Free,
     needs: &[Requirement::Remote],
     limit: Duration::from_mins(5),
@@ -76,8 +77,8 @@ pub const CACHE_SIZE: Row = Row {
             [("method", "timing"), ("content", "random data"), ("order", "backward"), ("call", "read")];
         point(Placement::OneCpu, &names, &[])
     }),
-    misleads: "Reading backwards is right: only what is missing misses. The size is known to one step of the sizes only, and the \
-               average of all blocks rises before anybody sees a jump.",
+    misleads: "Reading backwards is right: only what does not fit misses. But the size is known only to one step, and \
+               the average of all blocks rises before a jump is visible.",
 };
 
 pub const SEQUENTIAL_READ: Row = Row {
@@ -89,9 +90,9 @@ pub const SEQUENTIAL_READ: Row = Row {
     replica: Replica::By(&READING),
     statistic: Statistic { variant: SEQUENTIAL, fit: Fit::MeanAt(FILE as f64) },
     fathom: SameQuestion::Point("filesystem/read", |_| direct(SEQUENTIAL, "read")),
-    misleads: "Past the cache nothing is read ahead, so \"in sequence\" tells what a single request takes and not how fast a file is read. \
-               The mean of all reads is moved by the few that waited long, where Fathom's is a median. Their block is not told, \
-               without which a time for one says little.",
+    misleads: "Past the cache nothing is read ahead, so \"in sequence\" is the time of a single request and not the \
+               speed of reading a file. The few slow reads affect the mean; Fathom's figure is a median. The report \
+               does not give its block size, without which a time per block means little.",
 };
 
 pub const RANDOM_READ: Row = Row {
@@ -99,8 +100,8 @@ pub const RANDOM_READ: Row = Row {
     theirs: Theirs::Printed("s001-0099"),
     statistic: Statistic { variant: RANDOM, fit: Fit::MeanAt(FILE as f64) },
     fathom: SameQuestion::Point("filesystem/read", |_| direct(RANDOM, "pread")),
-    misleads: "Little: each read waits for the disk. The mean is moved by the few that waited long, where Fathom's is a median. Their block is \
-               not told.",
+    misleads: "Only slightly misleading: each read waits for the disk. The few slow reads affect the mean; Fathom's \
+               figure is a median. The report does not give its block size.",
     ..SEQUENTIAL_READ
 };
 
@@ -167,7 +168,7 @@ fn penalty(known: &Known) -> Option<Found> {
 
 fn caching(stage: &Stage) -> Result<Series, Failure> {
     let ceiling = machine::memory_ceiling()
-        .ok_or_else(|| Failure::Unsupported("how much memory there is, is not known".to_owned()))?;
+        .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
     let sizes: Vec<u64> =
         (2..=18).map(|part| ceiling / 16 * part).map(|size| size & !(BLOCK as u64 - 1)).collect();
     let largest = sizes.last().copied().unwrap_or_default();

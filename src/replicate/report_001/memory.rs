@@ -24,8 +24,9 @@ static CHASING: Method = Method {
     text: "An array of int in which every stride-th element holds the index of the next one, and the last that of the first; a \
            loop at -O0 follows one million of these links. Arrays of 2^8 to 2^30 bytes, several strides, ten trials each. The \
            figure of a level is its plateau in the picture.",
-    differs: "Which strides were drawn is not in the text; here they are 64, 128 and 512 bytes, and levels are told of 128, at half \
-              the size of each cache and at the largest array. Where memory is short, arrays end at half of what is available.",
+    differs: "The text does not say which strides were plotted; here they are 64, 128 and 512 bytes. Levels are those \
+              of 128 bytes, at half the size of each cache and at the largest array. Where memory is short, arrays \
+              end at half of what is available.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: MINUTE,
@@ -36,8 +37,9 @@ static STREAMING: Method = Method {
     name: "memory bandwidth",
     text: "An array of int six times as large as the last cache; the first element of each line of 64 bytes is added up, or \
            written with a constant, 256 times before the loop goes round, at -O0. Ten trials of one pass.",
-    differs: "How many bytes an access counts is not said: here 64, for with 4 their figures would have taken more than their memory \
-              moves. The array is written before it is read. It is no larger than 2 GiB and half of the memory available.",
+    differs: "The report does not say how many bytes an access counts: here 64, because with 4 its figures would \
+              exceed the bandwidth of its memory. The array is written before it is read. It is no larger than 2 GiB \
+              and half of the memory available.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: MINUTE,
@@ -46,8 +48,8 @@ static STREAMING: Method = Method {
 
 static FAULTING: Method = Method {
     name: "page fault",
-    text: "All caches of the machine dropped, a file mapped anew, and one byte of its first page read between two readings of \
-           the timer; ten trials.",
+    text: "All caches of the machine dropped, a file newly mapped, and one byte of its first page read between two \
+           readings of the timer; ten trials.",
     differs: "Only this file is dropped from the page cache, and it is verified that it is gone; the caches of the machine are \
               not touched, so what the file system knows of the file stays in memory. The file has 64 MiB of random bytes; theirs \
               is not described, and lay on a rotating disk.",
@@ -72,9 +74,8 @@ pub const L1: Row = Row {
     misleads: CHASED,
 };
 
-const PREFETCHED: &str = "Links that go forward by a constant stride are foreseen by the prefetcher, so this is not the latency of the \
-                          level but the pace at which lines are brought in beforehand; and at -O0 each step takes several \
-                          cycles more than the load.";
+const PREFETCHED: &str = "Links with a constant stride are prefetched, so this is not the latency of the level but \
+                          the rate of prefetching; and at -O0 each step takes several cycles more than the load.";
 
 pub const L2: Row = Row {
     operation: "access to the second cache",
@@ -98,8 +99,8 @@ pub const MAIN_MEMORY: Row = Row {
     theirs: Theirs::Printed("s001-0087"),
     statistic: Statistic::variant(LEVELS[3], MEAN),
     fathom: SameQuestion::Point("memory/load_latency", |machine| load(beyond_caches(machine), machine)),
-    misleads: "Links that go forward by a constant stride are foreseen by the prefetcher: theirs is a fraction of any memory's \
-               latency. And a million steps visit no more than 128 MiB of an array, however large it is.",
+    misleads: "Links with a constant stride are prefetched: the result is a fraction of any memory's latency. And a \
+               million steps visit no more than 128 MiB of an array, however large it is.",
     ..L2
 };
 
@@ -123,8 +124,8 @@ pub const WRITING: Row = Row {
     theirs: Theirs::Printed("s001-0089"),
     statistic: Statistic::variant("write", MEAN),
     fathom: SameQuestion::Point("memory/bandwidth", |machine| stream("write", machine)),
-    misleads: "As for reading. A line of which one element is written is read before and written back after: twice the bytes \
-               that are counted move.",
+    misleads: "As for reading. A line of which one element is written is first read and later written back, so twice \
+               the counted bytes are moved.",
     ..READING
 };
 
@@ -165,11 +166,12 @@ const fn boundary(operation: &'static str, printed: &'static str) -> Row {
         per: "",
         theirs: Theirs::Printed(printed),
         replica: Replica::NotHere(
-            "there is nothing to repeat: they drew a line at the size that the data sheet gives, and said that the curve agrees",
+            "there is nothing to repeat: the report drew a line at the size in the data sheet, and said that the \
+             curve agrees",
         ),
         statistic: Statistic::of(MEAN),
         fathom: SameQuestion::Nowhere(
-            "`fathom run memory/load_latency` finds where levels end in the curve, and tells it in its findings",
+            "`fathom run memory/load_latency` finds in the curve where levels end, and reports it in its findings",
         ),
         misleads: "What is drawn from the data sheet cannot confirm it; with sizes by powers of two a boundary is found to a \
                    factor of two at best.",

@@ -95,8 +95,8 @@ pub const READING: Row = Row {
     replica: Replica::By(&READING_TWICE),
     statistic: MEAN,
     fathom: SameQuestion::Point("cpu/timing_overhead", |_| timing()),
-    misleads: "Nothing here: the fences hold the readings in their order, without the CPUID that other reports pay for, and what \
-               lies between the two readings is all that the pair costs.",
+    misleads: "The method is right: the fences keep the readings in order, without the CPUID of other reports, and \
+               the time between the two readings is the whole cost of the pair.",
 };
 
 pub const FUNCTION_CALL: Row = Row {
@@ -131,8 +131,8 @@ pub const SYSTEM_CALL: Row = Row {
     replica: Replica::By(&ENTERING),
     statistic: MEAN,
     fathom: SameQuestion::Point("cpu/system_call", |_| point(Placement::OneCpu, &[("call", "getpid")], &[])),
-    misleads: "Little: a call is several times the timer's cost. Fenced in, it cannot overlap with the program around it, so it \
-               comes out somewhat longer than one of many in a row.",
+    misleads: "Only slightly misleading: a call takes several times the timer's cost. Fenced in, it cannot overlap \
+               with the program around it, so it comes out somewhat longer than one of many in a row.",
 };
 
 pub const PROCESS_CREATION: Row = Row {
@@ -173,9 +173,9 @@ pub const PROCESS_SWITCH: Row = Row {
     replica: Replica::By(&SWITCHING_PROCESSES),
     statistic: MEAN,
     fathom: SameQuestion::Point("cpu/context_switch", |_| switches("processes")),
-    misleads: "Two switches are told as one, and two writes and two reads of pipes are counted with them; Fathom's figure is one \
-               switch without the pipe. Whoever is woken may take the CPU at once from the one that woke it, so that a round trip can hold \
-               more than two.",
+    misleads: "Two switches are reported as one, and two writes and two reads of pipes are counted with them; \
+               Fathom's figure is one switch without the pipe. Whoever is woken may take the CPU at once from the one \
+               that woke it, so that a round trip can hold more than two.",
 };
 
 pub const THREAD_SWITCH: Row = Row {

@@ -56,9 +56,9 @@ static READING: Method = Method {
 static READING_AWAY: Method = Method {
     name: "remote file read",
     text: "The same over SFTP from a machine on the campus, with the caches of this machine dropped.",
-    differs: "Sizes are beginnings of the file that --remote names, or of one made in its folder, through whatever it is reached by; reads beyond \
-              the end begin anew, out of whatever cache has them by then. With --quick \
-              100 reads take the place of 1000.",
+    differs: "Sizes are beginnings of the file that --remote names, or of one made in its folder, through whatever it \
+              is reached by; reads beyond the end start again at the beginning, from whatever cache has it by then. \
+              With --quick 100 reads take the place of 1000.",
     placement: Placement::OneCpu,
     needs: &[Requirement::Remote],
     limit: Duration::from_mins(5),
@@ -68,8 +68,8 @@ static READING_AWAY: Method = Method {
 static PINGING: Method = Method {
     name: "ping",
     text: "The ping command, from this machine to the remote one; its mean.",
-    differs: "ICMP echo requests of 56 bytes as ping sends them, ten, a fifth of a second apart, to the host that --peer names; their \
-              number is not told.",
+    differs: "ICMP echo requests of 56 bytes as ping sends them, ten, a fifth of a second apart, to the host that \
+              --peer names; the report does not give their number.",
     placement: Placement::OneCpu,
     needs: &[Requirement::Peer],
     limit: Duration::from_mins(1),
@@ -123,8 +123,8 @@ pub const IN_SEQUENCE: Row =
 pub const SMALL_IN_SEQUENCE: Row =
     read("file of 64 KiB read in sequence", SEQUENTIAL, MIDDLING, |_| cold(SEQUENTIAL, "read", MIDDLING));
 pub const AT_RANDOM: Row = Row {
-    misleads: "Little: most random reads wait for the disk. The kernel may read ahead at random places as well, and trimming leaves out the \
-               reads that waited longest.",
+    misleads: "Only slightly misleading: most random reads wait for the disk. The kernel may read ahead at random \
+               places as well, and trimming leaves out the reads that waited longest.",
     ..read("file of 64 MiB read at random", RANDOM, LARGE, |_| cold(RANDOM, "pread", LARGE))
 };
 
@@ -175,7 +175,7 @@ fn far(order: &str, machine: &Machine) -> Point {
 
 fn caching(stage: &Stage) -> Result<Series, Failure> {
     let ceiling = machine::memory_ceiling()
-        .ok_or_else(|| Failure::Unsupported("how much memory there is, is not known".to_owned()))?;
+        .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
     let sizes: Vec<u64> = (-8..=1).map(|quarters| beginning(ceiling, quarters)).collect();
     let largest = sizes.last().copied().unwrap_or_default();
     let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());

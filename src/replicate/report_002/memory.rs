@@ -37,8 +37,9 @@ static ACCESSING: Method = Method {
 static STREAMING: Method = Method {
     name: "memory bandwidth",
     text: "One element of every 64 bytes of a large array is read, or written, in a loop between two readings.",
-    differs: "Neither the size of the array nor the bytes that an access counts are told: here 256 MiB (or half of the available \
-              memory) and 64, and the loop is taken to be unoptimised. The 1000 trials would take a minute: 100 are made.",
+    differs: "The report gives neither the size of the array nor the bytes that an access counts: here 256 MiB (or \
+              half of the available memory) and 64, and the loop is taken to be unoptimised. The 1000 trials would \
+              take a minute: 100 are made.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: MINUTE,
@@ -49,18 +50,19 @@ static FAULTING: Method = Method {
     name: "page fault",
     text: "A large file is made and mapped; one byte is written to the start of every page, then fsync is called; the time of all \
            that, divided by the pages.",
-    differs: "How large the file was is not told; here it has 64 MiB, and ten are made in turn instead of 1000 trials. That fsync \
-              is within the timed span is assumed.",
+    differs: "The report does not give the size of the file; here it has 64 MiB, and ten are made in turn instead of \
+              1000 trials. That fsync is within the timed span is assumed.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(2),
     measure: faulting,
 };
 
-const BY_ONE: &str = "Each access stands alone between fences, so nothing overlaps and a latency is there. But a thousand of them warm no \
-                      large cache: what is met is what initialising the array, or another program, has left there, and addresses \
-                      are looked up in tables that are not at hand either. And the timer takes many times what the first cache \
-                      does, and counts in steps of several nanoseconds, so that for small arrays nothing is left but these steps.";
+const BY_ONE: &str = "Each access is timed alone between fences, so nothing overlaps, and the result is a latency. \
+                      But a thousand accesses do not warm a large cache: its content is what the initialisation of \
+                      the array, or another program, has left there, and page-table entries are not cached either. \
+                      And the timer takes many times as long as the first cache, and counts in steps of several \
+                      nanoseconds, so for small arrays only these steps are visible.";
 
 /// Accesses to an array of this size.
 const fn access(operation: &'static str, size: u64, at: fn(&Machine) -> Point) -> Row {
@@ -104,8 +106,8 @@ pub const WRITING: Row = Row {
     theirs: Theirs::Printed("s002-0013"),
     statistic: Statistic::variant("write", MEAN),
     fathom: SameQuestion::Point("memory/bandwidth", |machine| stream("write", machine)),
-    misleads: "As for reading. A line of which one element is written is read before and written back after: twice the bytes \
-               that are counted move, which the report does not name among its reasons.",
+    misleads: "As for reading. A line of which one element is written is first read and later written back, so twice \
+               the counted bytes are moved, which the report does not mention.",
     ..READING
 };
 

@@ -94,7 +94,7 @@ fn table(key: &str, of: &str) -> Table {
 fn independent(found: &Results) -> String {
     found.accuracy.by_kind().first().map_or(String::new(), |tally| {
         format!(
-            "; of the {} that stand on nothing measured in the same run, {} came within a factor of {FAIR}",
+            "; of the {} whose predictions use no measurement of the same run, {} came within a factor of {FAIR}",
             tally.judged,
             quantities::percent(tally.fair.share)
         )

@@ -24,10 +24,10 @@ impl<'run> Published<'run> {
 }
 
 /// How ratios are to be read.
-pub(in crate::report) const READING: &str = "Of here/there: above 1 a time is longer here, a rate or a size larger. \
-    Published figures come without an interval, so that a ratio is no surer than they are. Marked figures are doubtful, and \
-    the notes say why; where their source itself implies a better one, the ratio is formed with that, and none is formed \
-    with a figure that is implausible or was not measured.";
+pub(in crate::report) const READING: &str = "Ratios are this machine over the published one: above 1, a time is \
+    longer here, or a rate or size larger. Published figures have no interval, so a ratio is no more certain than \
+    they are. Marked figures are doubtful, and the notes say why. Where the source itself implies a corrected figure, \
+    the ratio uses that; a figure that is implausible or was not measured has no ratio.";
 
 /// The section.
 pub(in crate::report) fn of(found: &Results, published: &Published) -> Section {
@@ -51,13 +51,14 @@ pub(in crate::report) fn not_compared(found: &Results) -> Option<String> {
         first.is_some_and(|point| point.method().is_err_and(|other| other.here.is_some()))
     };
     let names: Vec<&str> = found.experiments().into_iter().filter(is_other).collect();
-    let said = || format!("No figure is set beside {}: measured by other methods.", names.join(", "));
+    let said =
+        || format!("No figure is set beside {}: they were measured by other methods.", names.join(", "));
     (!names.is_empty()).then(said)
 }
 
 /// What is said of a machine that nothing can be set beside.
 pub(in crate::report) fn nothing(machine: &Machine) -> String {
-    format!("No figure of {} measures what a point of this run measures.", machine.id)
+    format!("No figure of {} measures the same as a point of this run.", machine.id)
 }
 
 /// The figures of one machine, by experiment; `None` where there is none.
@@ -136,9 +137,9 @@ fn doubt(row: &Beside) -> Option<String> {
         text += &format!(" Corrected: {}.", quantities::value(row.here.unit, corrected));
     }
     text += match row.ratio {
-        Some(Ratio { corrected: true, .. }) => " The ratio is formed with the corrected figure.",
-        Some(_) => " The ratio is formed with the printed figure.",
-        None if doubt.forbids_reckoning() => " No ratio is formed with it.",
+        Some(Ratio { corrected: true, .. }) => " The ratio uses the corrected figure.",
+        Some(_) => " The ratio uses the printed figure.",
+        None if doubt.forbids_reckoning() => " No ratio is given.",
         None => "",
     };
     Some(text)

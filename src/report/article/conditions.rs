@@ -14,11 +14,11 @@ pub(super) fn of(found: &Results) -> Section {
     Section::new(Key::of("conditions"), "Disturbances and limits")
         .with_all(warned(found))
         .with_all(listed(
-            "What was seen while measuring:",
+            "Seen while measuring:",
             run::disturbances(found).iter().map(|said| Text::prose(said)),
         ))
         .with_all(listed(
-            "Evidence that does not hold; these figures may be of something other than their name says:",
+            "Evidence that fails; these figures may be of another operation than the one named:",
             run::doubts(found).iter().map(|doubt| {
                 Text::sign(Sign::Fails)
                     .and(" ")
@@ -28,7 +28,7 @@ pub(super) fn of(found: &Results) -> Section {
             }),
         ))
         .with_all(listed(
-            "Evidence that is not judged, because this program does not have the method that measured:",
+            "Evidence that is not judged, because this program does not have the method that measured it:",
             run::not_judged(found)
                 .iter()
                 .map(|said| Text::sign(Sign::NotJudged).and(" ").and(Text::prose(said))),
@@ -40,12 +40,12 @@ pub(super) fn of(found: &Results) -> Section {
 fn warned(found: &Results) -> Vec<Block> {
     let warnings = found.run.header.machine.warnings();
     if warnings.is_empty() {
-        return vec![Block::Paragraph("Nothing was found that is known to disturb results.".into())];
+        return vec![Block::Paragraph("No known disturbance was found.".into())];
     }
     let item = |warning: &crate::machine::Warning| {
         Text::strong(&*warning.problem).and(" ").and(Text::prose(&warning.remedy))
     };
-    listed("What may disturb results on this machine, with what to do about it:", warnings.iter().map(item))
+    listed("What may disturb results on this machine, and what to do about it:", warnings.iter().map(item))
 }
 
 fn listed(lead: &str, items: impl Iterator<Item = Text>) -> Vec<Block> {
@@ -70,9 +70,9 @@ fn missed(found: &Results) -> Option<Block> {
         .collect();
     let caption = match precision.missed.len() {
         all if all > MOST_MISSED => {
-            format!("The {MOST_MISSED} widest of {all} intervals that are wider than their target.")
+            format!("The {MOST_MISSED} widest of {all} intervals that are wider than the target.")
         }
-        _ => "Intervals that are wider than their target.".to_owned(),
+        _ => "Intervals that are wider than the target.".to_owned(),
     };
     let table = Table::new(Key::of("precision-missed"), caption).columns([
         Column::words("operation"),

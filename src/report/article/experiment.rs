@@ -88,7 +88,7 @@ fn method(method: Option<&Method>, first: Option<&PointResult>) -> Vec<Block> {
     let version = first.map(|point| {
         let mut said = format!("Method version {}.", point.method_version);
         if let (Err(other), Some(_)) = (point.method(), method) {
-            said += &format!(" The text is that of the run file: {other}.");
+            said += &format!(" The description is from the run file: {other}.");
         }
         Block::Aside(Tone::Faint, said.into())
     });
@@ -98,7 +98,7 @@ fn method(method: Option<&Method>, first: Option<&PointResult>) -> Vec<Block> {
 
 fn excerpt(timed: &Excerpt) -> Block {
     Block::Folded {
-        summary: Text::plain("What is timed, in the program's own words: ").and(Text::prose(&timed.of)),
+        summary: Text::plain("The source code of what is timed: ").and(Text::prose(&timed.of)),
         long: false,
         open: false,
         blocks: vec![Block::Listing(timed.text.clone())],

@@ -9,7 +9,8 @@ pub(super) fn of(found: &Results) -> Option<Section> {
     let all: Vec<Text> = found.mechanisms.iter().map(told).collect();
     (!all.is_empty()).then(|| {
         Section::new(Key::of("mechanisms"), "Mechanisms")
-            .say("Causes behind figures of several experiments. Each is concluded by a rule whose condition held.")
+            .say("Mechanisms that explain figures of several experiments. Each follows from a rule whose condition \
+                  was met.")
             .with(Block::List(all))
     })
 }
@@ -27,7 +28,8 @@ pub(super) fn cross_checks(found: &Results) -> Option<Section> {
     let all: Vec<Text> = found.cross_checks.iter().map(checked).collect();
     (!all.is_empty()).then(|| {
         Section::new(Key::of("cross-checks"), "Cross-checks")
-            .say("The same operation measured by several experiments, and operations of which one cannot cost more than the other.")
+            .say("Operations that several experiments measured, and pairs of operations of which one cannot cost more \
+                  than the other.")
             .with(Block::List(all))
     })
 }

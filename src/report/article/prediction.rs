@@ -36,7 +36,7 @@ fn was(number: usize) -> String {
 }
 
 fn derivations(predicted: &[(&PointResult, &Prediction)], key: Key) -> Table {
-    let mut table = Table::new(key, "Predictions, as they were written down before measuring.").columns([
+    let mut table = Table::new(key, "Predictions, as recorded before measuring.").columns([
         Column::words("part"),
         Column::words("term"),
         Column::count("times"),

@@ -12,7 +12,7 @@ use crate::statistics::TRIMMED;
 pub(super) fn of(found: &Results) -> Section {
     let mut table = Table::new(
         Key::of("published-statistics-table"),
-        "Every value in the statistics of published reports.",
+        "Every value, in the statistics that published reports use.",
     )
     .columns([
         Column::words("operation"),
@@ -24,7 +24,7 @@ pub(super) fn of(found: &Results) -> Section {
         Column::mixed("maximum"),
         Column::number("median", "clock ticks"),
         Column::number("median", "core cycles"),
-        Column::count("operations a reading"),
+        Column::count("operations per reading"),
     ]);
     table.searched = true;
     for experiment in found.experiments() {
@@ -49,11 +49,12 @@ pub(super) fn of(found: &Results) -> Section {
 /// What the columns mean.
 fn method() -> String {
     format!(
-        "Reports differ in the statistic that they print. These are of the observations that the median is of, each less the \
-         median of its trial’s baseline where there is one. Deviations have the divisor n − 1: of single observations, and of \
-         the means of trials. The trimmed mean leaves out {:.0} % of the observations at either end. Ticks are those of the \
-         clock; cycles are of the core at the frequency that chains of dependent instructions ran at. An observation is the \
-         time between two readings divided by the operations a reading; 1 means that each operation was timed by itself.",
+        "Published reports print different statistics. Those below are of the same observations as the median, each \
+         minus the median of its trial’s baseline where there is one. Standard deviations (divisor n − 1) are given \
+         of single observations and of the means of trials. The trimmed mean leaves out {:.0} % of the observations \
+         at either end. Ticks are clock ticks; cycles are core cycles, at the frequency at which chains of dependent \
+         instructions ran. An observation is the time between two clock readings divided by the operations between \
+         them; 1 operation means that each was timed separately.",
         100.0 * TRIMMED
     )
 }

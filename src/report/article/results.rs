@@ -186,13 +186,13 @@ fn remarked(point: &PointResult, median: Text) -> Text {
     let mut median = gathered(point, median);
     if point.left_out > 0 {
         let left_out = words::plural(point.left_out, "trial");
-        median = median.noted(format!("Without {left_out} whose own evidence does not hold."));
+        median = median.noted(format!("Without {left_out} whose own evidence failed."));
     }
     if point.negative > 0 {
         let (negative, all) = (point.negative, point.samples.iter().map(Vec::len).sum::<usize>());
         median = median.noted(format!(
-            "{negative} of {all} observations came out below zero: what is subtracted from a reading was larger at that \
-             moment. They stay in the median, and there is no best one."
+            "{negative} of {all} observations are below zero, because what is subtracted from a reading was larger at \
+             that moment. They stay in the median, and no best observation is given."
         ));
     }
     median

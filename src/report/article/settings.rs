@@ -7,7 +7,7 @@ use crate::results::Results;
 
 /// The appendix.
 pub(super) fn of(found: &Results) -> Section {
-    let table = Table::new(Key::of("settings-asked"), "Settings, asked for or implied, with their units.")
+    let table = Table::new(Key::of("settings-asked"), "Settings, given or by default, with their units.")
         .columns([Column::words("setting"), Column::words("value")])
         .rows(rows(found).into_iter().map(|(name, value)| Row::of([Text::plain(name), Text::plain(value)])));
     Section::new(Key::of("settings"), "Settings and how to repeat this")
@@ -20,8 +20,8 @@ pub(super) fn of(found: &Results) -> Section {
         })
         .say(Text::plain("To repeat it: ").and(Text::code(command(found))))
         .say(Text::prose(
-            "All figures, unrounded and with their units, are in the form that `fathom report RUN --format json` gives; the \
-             page of HTML has them inside (the element `fathom-data`).",
+            "`fathom report RUN --format json` prints all figures unrounded, with their units; the HTML page contains \
+             the same data (in the element `fathom-data`).",
         ))
 }
 
@@ -36,7 +36,7 @@ fn rows(found: &Results) -> Vec<(&'static str, String)> {
     } else {
         asked.selection.join(" ")
     };
-    let partner = asked.partner.map_or("none: there is one CPU only".to_owned(), |cpu| cpu.to_string());
+    let partner = asked.partner.map_or("none: there is only one CPU".to_owned(), |cpu| cpu.to_string());
     let mut rows = vec![
         ("Selection", selection),
         ("Effort", words::effort(asked.effort).to_owned()),

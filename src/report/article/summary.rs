@@ -10,8 +10,8 @@ use crate::results::Results;
 pub(super) fn of(found: &Results) -> Section {
     let mut table = Table::new(
         Key::of("summary-table"),
-        "Every operation: what the bare machine should need, what the operating system should add, their sum, and what was \
-         measured. “<” is an upper limit.",
+        "Every operation: the predicted cost of the hardware, the predicted overhead of the operating system, their \
+         sum, and the measured value. “<” is an upper limit.",
     )
     .columns([
         Column::words("operation"),
@@ -32,7 +32,7 @@ pub(super) fn of(found: &Results) -> Section {
         .lettered()
         .say(
             Text::to(&table.key)
-                .and(" has every operation; points without a value are in ")
+                .and(" lists every operation; points without a value are in ")
                 .and(Text::to(&Key::of("without")))
                 .and("."),
         )

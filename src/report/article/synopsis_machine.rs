@@ -53,7 +53,8 @@ pub(super) fn whole(files: &[(&str, &Path)]) -> Section {
     section.say(
         told.unwrap_or_else(|| Text::plain(""))
             .and(Text::code(format!("fathom report {run} --format html")))
-            .and(" writes it from the run file: every figure with its method, interval, prediction and evidence."),
+            .and(" writes the full report from the run file: every figure with its method, interval, prediction and \
+                  evidence."),
     )
 }
 

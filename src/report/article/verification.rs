@@ -6,7 +6,7 @@ use crate::results::Results;
 
 /// The section, with the table of truths where there is one.
 pub(super) fn of(found: &Results) -> Section {
-    let section = Section::new(Key::of("verification"), "The instrument on trial").lettered();
+    let section = Section::new(Key::of("verification"), "Verification of the instrument").lettered();
     match &found.run.header.verification {
         Some(of_build) => section
             .say(format!(
@@ -22,7 +22,8 @@ pub(super) fn of(found: &Results) -> Section {
                 blocks: vec![verification::table(of_build).into()],
             }),
         None => section.say(Text::prose(
-            "This build was not verified on this machine before the run: `fathom verify` sets known truths and measures them.",
+            "This build was not verified on this machine before the run. `fathom verify` does so: it sets known \
+             truths and measures them.",
         )),
     }
 }

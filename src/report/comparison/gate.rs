@@ -28,12 +28,13 @@ impl<'a> GateReport<'a> {
             .flat_map(|found| found.with(crate::comparison::Verdict::Worse))
             .count();
         let (tone, said) = match self.decision {
-            Decision::Passed => (Tone::Good, "Passed: no regression at the declared margins, with the precision that these runs have.".to_owned()),
+            Decision::Passed => (Tone::Good, "Passed: no regression beyond the margins, at the precision of these \
+                runs.".to_owned()),
             Decision::Regressed => (Tone::Bad, format!("Regressed: {} got worse by more than the margin.", plural(regressed, "point"))),
             Decision::Inconclusive => (
                 Tone::Careful,
-                "Inconclusive: some points may have got worse, and these runs cannot tell. More time (`--budget`), more runs of the \
-                 baseline under one name, or a calmer machine decide it."
+                "Inconclusive: some points may have got worse, but these runs are not precise enough to decide. Allow \
+                 more time (`--budget`), save more baseline runs under the same name, or use a quieter machine."
                     .to_owned(),
             ),
         };

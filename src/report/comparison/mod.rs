@@ -126,25 +126,25 @@ fn summary(comparison: &Comparison) -> Text {
     let compared = plural(comparison.rows.len(), "point");
     let list = shown.collect::<Vec<_>>().join(", ");
     let moved = if comparison.interleaved {
-        " Both were measured in turns: a ratio is the mean over pairs of trials of the same round, so that what moved the machine \
-         moved both."
+        " Both were measured in turns. A ratio is the mean over pairs of trials of the same round, so drift of the \
+         machine affects both alike."
             .to_owned()
     } else if factor > 1.0 {
         format!(
-            " Levels of these runs move more than their trials let expect: variances are {} times as large, and intervals are widened \
-             for that.",
+            " These runs vary more than their trials alone would suggest: variances are {} times as large, and the \
+             intervals are widened accordingly.",
             quantities::significant(factor, 2)
         )
     } else {
         String::new()
     };
     let text = Text::plain(format!(
-        "{compared} compared: {list}. Of the differences at most {} are expected to be false (false \
+        "{compared} compared: {list}. At most {} of the reported differences are expected to be false (false \
          discovery rate over all points).{moved}",
         quantities::percent(FALSE_DISCOVERIES)
     ));
     if comparison.rows.is_empty() {
-        Text::toned(Tone::Careful, "No point of the two sides can be compared.")
+        Text::toned(Tone::Careful, "The two sides have no point that can be compared.")
     } else {
         text
     }

@@ -16,7 +16,7 @@ pub(super) fn differences(
     key: &Key,
 ) -> Section {
     if comparison.differences.is_empty() {
-        return section.say("Machine and settings are the same as far as the run files tell.");
+        return section.say("According to the run files, machine and settings are the same.");
     }
     let open = |name: &&str| !accepted.iter().any(|accepted| accepted == name);
     let mut doubts: Vec<&str> =
@@ -38,7 +38,7 @@ pub(super) fn differences(
     section.with(
         Table::new(
             key.within("differences"),
-            "What differs between the machines and the settings of their runs.",
+            "Differences between the machines and between the settings of their runs.",
         )
         .columns([Column::words("what"), Column::words("before"), Column::words("after")])
         .rows(rows),
@@ -47,10 +47,12 @@ pub(super) fn differences(
 
 fn doubtful(names: &[&str]) -> Text {
     let list = names.join(",");
-    Text::plain("This comparison is doubtful: the two sides differ in what may decide every figure below. If that is what you want to \
-                 compare, say so with ")
-        .and(Text::code(format!("--accept {list}")))
-        .and(".")
+    Text::plain(
+        "This comparison is doubtful: the two sides differ in something that may affect every figure below. \
+                 If that difference is what you want to compare, accept it with ",
+    )
+    .and(Text::code(format!("--accept {list}")))
+    .and(".")
 }
 
 /// Lists of mitigations fill pages.
@@ -100,7 +102,8 @@ pub(super) fn counts(comparison: &Comparison, key: &Key) -> Table {
 
 /// Several sides at a glance: a row for each point that moved on any of them, a column a side.
 pub(super) fn matrix(first: &Side, others: &[(&Side, Comparison)]) -> Section {
-    let mut table = Table::new(Key::of("matrix"), format!("Change from {}, where any side has moved by more than the margin; bold where that was found, plain where it could not be decided or is within.", first.name))
+    let mut table = Table::new(Key::of("matrix"), format!("Change from {}, for points of which any side changed by \
+        more than the margin; bold where the change is established, plain where it is undecided or within the margin.", first.name))
         .columns(std::iter::once(Column::words("operation")).chain(others.iter().map(|(side, _)| Column::ratio(side.name.clone()))));
     let moved = |row: &&Compared| {
         others.iter().any(|(_, other)| same(other, row).is_some_and(|row| row.verdict.is_difference()))
@@ -126,10 +129,7 @@ pub(super) fn matrix(first: &Side, others: &[(&Side, Comparison)]) -> Section {
     table.groups = groups;
     let section = Section::new(Key::of("overview"), "All sides");
     if shown.is_empty() {
-        section.say(format!(
-            "No side has moved from {} by more than the margin, as far as these runs can tell.",
-            first.name
-        ))
+        section.say(format!("No change from {} by more than the margin was found.", first.name))
     } else {
         section.with(table)
     }

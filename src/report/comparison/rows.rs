@@ -23,9 +23,9 @@ impl Declares for NotCompared {
 /// The section with what got worse and what better, so many rows of each.
 pub(super) fn moved(section: Section, comparison: &Comparison, key: &Key, most: usize) -> Section {
     let moved = [
-        (Verdict::Worse, "worse", "What got worse, the largest change first."),
-        (Verdict::Better, "better", "What got better, the largest change first."),
-        (Verdict::Changed, "changed", "Sizes that changed, of which neither is better."),
+        (Verdict::Worse, "worse", "Points that got worse, the largest change first."),
+        (Verdict::Better, "better", "Points that got better, the largest change first."),
+        (Verdict::Changed, "changed", "Sizes that changed, where neither is better."),
     ];
     moved.into_iter().fold(section, |section, (verdict, name, caption)| {
         let rows = comparison.with(verdict);
@@ -123,8 +123,8 @@ pub(super) fn signed(ratio: f64) -> String {
 
 /// Every row, by experiment.
 fn folded(comparison: &Comparison, key: &Key) -> Block {
-    let caption = "Every point that both sides have a level of, in the order of the first run. Levels with the digits that their \
-                   intervals allow.";
+    let caption = "Every point that both sides have a value for, in the order of the first run. Values have the \
+                   digits that their intervals justify.";
     let mut all = table(key.within("all"), caption);
     all.groups = comparison
         .by_experiment()
@@ -182,15 +182,16 @@ pub(super) fn because(obstacle: &Obstacle) -> String {
     match obstacle {
         Obstacle::OtherMethod { before, after } => {
             format!(
-                "method version {before} before and {after} after: not the same operation (`--accept method` compares them all the same)"
+                "method version {before} before and {after} after: not the same operation (`--accept method` compares \
+                 them anyway)"
             )
         }
         Obstacle::NoValueAfter { outcome, .. } => {
             format!("a value before, {} after", outcome.replace('_', " "))
         }
         Obstacle::NoValueBefore(outcome) => format!("{} before, a value after", outcome.replace('_', " ")),
-        Obstacle::Refuted => "evidence speaks against the figure of one side".to_owned(),
-        Obstacle::NoInterval => format!("no interval above zero on one side ({ABSENT})"),
+        Obstacle::Refuted => "the evidence of one side fails".to_owned(),
+        Obstacle::NoInterval => format!("one side has no interval above zero ({ABSENT})"),
     }
 }
 

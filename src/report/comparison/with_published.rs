@@ -69,17 +69,21 @@ impl<'a> PublishedComparison<'a> {
         let doubtful = rows.iter().filter(|row| matches!(row.there.value, Value::Doubtful { .. })).count();
         let doubts = match doubtful {
             0 => String::new(),
-            some => format!(" {} of theirs are doubtful; the notes say why.", quantities::count(some)),
+            some => format!(
+                " {} of the published figures are doubtful; the notes say why.",
+                quantities::count(some)
+            ),
         };
         Text::plain(format!(
-            "Of {} by the same methods {} are better here, {} worse, {} within the margin, {} without a ratio.{doubts} ",
+            "Of {} measured by the same methods, {} are better here, {} worse, {} within the margin, and {} have no \
+             ratio.{doubts} ",
             plural(rows.len(), "figure"),
             count(Direction::Better),
             count(Direction::Worse),
             count(Direction::Neither),
             quantities::count(rows.len() - directions.len()),
         ))
-        .and(Text::toned(Tone::Careful, "These are counts and no verdicts: published figures come without an interval."))
+        .and(Text::toned(Tone::Careful, "These are counts, not verdicts: published figures have no intervals."))
     }
 
     fn direction(&self, row: &Beside) -> Option<Direction> {

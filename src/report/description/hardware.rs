@@ -36,7 +36,7 @@ pub(super) fn processor(processor: &Processor) -> Vec<Row> {
         row("Physical address", &processor.physical_address_bits, |bits| format!("{bits} bits")),
         row("Virtual address", &processor.virtual_address_bits, |bits| format!("{bits} bits")),
         plain("Byte order", &processor.byte_order),
-        row("Extensions that matter here", &processor.features, |names| names.join(" ")),
+        row("Relevant instruction-set extensions", &processor.features, |names| names.join(" ")),
     ];
     rows.extend(tlbs(&processor.tlbs));
     rows
@@ -74,7 +74,7 @@ fn tlb_value(tlb: &Tlb) -> String {
 
 fn ways(ways: u32, entries: u64) -> String {
     match ways {
-        0 => "ways not told".to_owned(),
+        0 => "ways unknown".to_owned(),
         ways if u64::from(ways) == entries => "fully associative".to_owned(),
         1 => "direct mapped".to_owned(),
         ways => format!("{ways}-way"),
@@ -131,7 +131,7 @@ fn memory_beyond_nodes(machine: &Machine) -> Option<Row> {
     (told < total - total / 100).then(|| {
         let value =
             format!("{} of {}: the nodes have no more than {}", size(total - told), size(total), size(told));
-        stated("Memory that no NUMA node tells of", value, "/proc/meminfo and the nodes' meminfo")
+        stated("Memory in no NUMA node", value, "/proc/meminfo and the nodes' meminfo")
     })
 }
 
@@ -182,7 +182,7 @@ fn instances(cache: &Cache) -> String {
 fn sharing(cache: &Cache) -> String {
     let sets: Vec<String> = cache.instances.iter().map(ToString::to_string).collect();
     match cache.instances.as_slice() {
-        [] => ", sharing not told".to_owned(),
+        [] => ", sharing unknown".to_owned(),
         [only] => format!(", CPUs {only}"),
         all if all.iter().all(|cpus| cpus.len() == 1) => ", one per CPU".to_owned(),
         _ if sets.len() <= 8 => format!(", shared by CPUs {}", sets.join(" | ")),
@@ -257,7 +257,7 @@ pub(super) fn pages(memory: &Memory) -> Vec<Row> {
         row("Base page", &memory.page_bytes, |bytes| size(*bytes)),
         row("Page tables of all processes", &memory.page_table_bytes, |bytes| size(*bytes)),
         plain("Transparent huge pages", &huge.enabled),
-        plain("Their defragmentation", &huge.defrag),
+        plain("Transparent huge pages, defragmentation", &huge.defrag),
         plain("For shared memory", &huge.shmem),
         row("Their size", &huge.page_bytes, |bytes| size(*bytes)),
     ];
@@ -295,7 +295,7 @@ mod tests {
     fn memory_that_no_node_tells_of_is_told() {
         let rows = rows(&[4]);
         let (name, value) = rows.last().unwrap();
-        assert_eq!(name, "Memory that no NUMA node tells of");
+        assert_eq!(name, "Memory in no NUMA node");
         assert_eq!(value, "12 GiB of 16 GiB: the nodes have no more than 4 GiB");
     }
 

@@ -44,9 +44,9 @@ pub fn sections(machine: &Machine) -> Vec<Section> {
 /// The description of a run's second host: how it was reached, and its machine where it is another.
 pub fn of_peer(peer: &Peer, route: Option<&Fact<Route>>) -> Vec<Section> {
     let kind = match peer.kind {
-        PeerKind::Ssh => "a host where ssh has started it",
-        PeerKind::ByHand => "a host where it was started by hand",
-        PeerKind::Virtual => "a virtual peer: a network namespace of the machine that is measured",
+        PeerKind::Ssh => "a host on which ssh started it",
+        PeerKind::ByHand => "a host on which it was started by hand",
+        PeerKind::Virtual => "a virtual peer: a network namespace of the measured machine",
     };
     let mut reached = vec![
         stated("Kind", kind, "--peer"),

@@ -157,7 +157,7 @@ impl Curves<'_> {
             caption += " Lines are least-squares fits.";
         }
         if self.landmarks(plot).next().is_some() {
-            caption += " Dashed lines stand where the machine declares a limit.";
+            caption += " Dashed lines mark limits that the machine declares.";
         }
         caption
     }

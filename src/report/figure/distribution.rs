@@ -31,7 +31,7 @@ pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
     let drawn = evenly(&curves, MOST_FIGURES * SERIES);
     let chosen = drawn.len() < curves.len();
     let note = if chosen {
-        format!(" Of {} distributions, {} are drawn.", curves.len(), drawn.len())
+        format!(" {} of {} distributions are shown.", drawn.len(), curves.len())
     } else {
         String::new()
     };
@@ -110,12 +110,12 @@ impl Shown<'_> {
             });
         }
         let caption = format!(
-            "{} of {}: the share of all {} at or below a value. Marks stand at 10 %, 50 % and 90 %.{}{}",
+            "{} of {}: the share of all {} at or below a value. Marks are at 10 %, 50 % and 90 %.{}{}",
             quantity(unit),
             self.each,
             if self.each == "trials" { "of them" } else { "observations" },
             self.note,
-            if beyond { " The slowest in a hundred lie beyond the axis, and stand at its end." } else { "" }
+            if beyond { " The slowest 1 % lie beyond the axis and are shown at its end." } else { "" }
         );
         let name = format!("{}: distribution of {}", self.of, self.each);
         let description: Vec<String> = curves.iter().map(|curve| words_of(curve, unit)).collect();

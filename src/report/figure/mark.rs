@@ -59,12 +59,14 @@ pub(in crate::report) const KEY: &str = "Bars are 95 % intervals; where none is 
 
 /// What the marks of one figure mean, for a document that does not say it elsewhere.
 pub(super) fn key(marks: &[&Mark]) -> String {
-    let mut said = " Bars are 95 % intervals; where none is seen, it is smaller than the mark.".to_owned();
+    let mut said =
+        " Bars are 95 % intervals; where no bar is visible, the interval is smaller than the mark."
+            .to_owned();
     if marks.iter().any(|mark| mark.predicted.is_some()) {
         said += " Hollow marks are predictions.";
     }
     if marks.iter().any(|mark| mark.limit) {
-        said += " Arrows are upper limits of what could not be told from zero.";
+        said += " Arrows are upper limits of values below resolution.";
     }
     said
 }

@@ -89,8 +89,8 @@ fn figure(cells: &[Cell]) -> Figure {
     labels(&mut drawing, &numbers, side);
     shades(&mut drawing, &cover, point.unit);
     let caption = format!(
-        "{} of every pair that was measured, the darker the greater. Both halves show the same pairs; cells without colour were \
-         not measured.",
+        "{} of every measured pair: the darker, the greater. Both halves show the same pairs; cells without colour \
+         were not measured.",
         quantity(point.unit)
     );
     let name = format!("{}: {} by pair", point.experiment, words::quantity(point.unit));

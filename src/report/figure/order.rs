@@ -50,10 +50,7 @@ fn figure(points: &[&PointResult]) -> Figure {
             }
         });
     }
-    let caption = format!(
-        "{} of every observation of the first trial, in the order in which they were made.",
-        quantity(unit)
-    );
+    let caption = format!("{} of every observation of the first trial, in order of time.", quantity(unit));
     let name = format!("{experiment}: observations in order");
     Figure::of(caption, unit, drawing.finish(&name, &description(points, &names)), &y)
 }

@@ -13,9 +13,9 @@ use crate::statistics;
 /// The section; `None` where the report has no figures.
 pub(super) fn section(report: &Report, replication: &Replication) -> Option<Section> {
     (!report.figures.is_empty()).then_some(())?;
-    let mut section = Section::new(Key::of("figures"), "Its figures, drawn again").say(
-        "What the report drew is drawn again here from what its own methods have found on this machine. Means are of the \
-         trials at each setting.",
+    let mut section = Section::new(Key::of("figures"), "The report's figures, with this machine's results").say(
+        "The report's figures, redrawn from the results of its own methods on this machine. Means are over the trials \
+         at each setting.",
     );
     let mut told: Vec<Key> = vec![];
     let mut not = vec![];

@@ -9,9 +9,8 @@ use crate::report::paper::{Block, Column, Key, Row, Section, Table, Text};
 use crate::report::{quantities, words};
 
 pub(super) fn section(report: &Report, replication: &Replication, rows: &[Compared]) -> Section {
-    let mut section = Section::new(Key::of("methods"), "How each was measured")
-        .say(Text::prose(report.methodology))
-        .with(asked(rows));
+    let mut section =
+        Section::new(Key::of("methods"), "Methods").say(Text::prose(report.methodology)).with(asked(rows));
     section.sections = report.methods().into_iter().map(|method| one(method, replication)).collect();
     section
 }
@@ -27,7 +26,8 @@ fn asked(rows: &[Compared]) -> Table {
         let statistic = Text::plain(compared.row.statistic.name());
         Row::of([Text::plain(compared.row.operation), their, method, statistic, fathom(compared)])
     };
-    let caption = "What stands behind each row: their section, their method and statistic, and where Fathom asks the same question.";
+    let caption = "Each row's section in the report, its method and statistic, and the point of Fathom that answers \
+                   the same question.";
     Table::new(Key::of("asked"), caption)
         .columns([
             Column::words("operation"),

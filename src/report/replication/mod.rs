@@ -98,20 +98,21 @@ fn summary(report: &Report, replication: &Replication, rows: &[Compared]) -> Sec
         .and(Text::prose(report.title))
         .and(")")
         .cite(source)
-        .and(" is repeated here by its own methods. ")
+        .and(" is repeated here with its own methods. ")
         .and(Text::to(&table_key()))
         .and(format!(
-            " has its {}: {told} of them are measured here by its methods and {by_fathom} by Fathom's.{quick}",
+            " has {}: {told} of them are measured here with the report's methods and {by_fathom} with Fathom's.{quick}",
             plural(rows.len(), "row")
         ))
-        .and(" Their figures are of their machine. The two columns behind them are of this one, in one session: what their method \
-              finds by their own statistic, and Fathom's median. Only these two are set against each other.");
+        .and(" The report's figures are of its machine. The next two columns are of this machine, measured in one \
+              session: the result of the report's method in its own statistic, and Fathom's median. Only these two \
+              are compared.");
     Section::new(Key::of("summary"), "Summary").say(said).with(summary_table(rows))
 }
 
 fn summary_table(rows: &[Compared]) -> Table {
-    let caption = "Theirs; here by their method (± the deviation that they would print); here by Fathom's, with its 95 % \
-                   interval. The ratio is of the last two. A dash is explained in its note.";
+    let caption = "The report's figure; the result of its method here (± the deviation that it would print); Fathom's \
+                   result here, with the 95 % interval. The ratio is of the last two. Notes explain the dashes.";
     let row = |compared: &Compared| {
         Row::of([
             Text::plain(operation(compared.row)),
@@ -135,12 +136,12 @@ fn summary_table(rows: &[Compared]) -> Table {
 fn misleading(rows: &[Compared]) -> Section {
     let of = |wanted: Verdict| rows.iter().filter(move |row| row.verdict() == wanted).map(sentence);
     let differing: Vec<Text> = of(Verdict::Above).chain(of(Verdict::Below)).collect();
-    Section::new(Key::of("misleading"), "Where the methods mislead")
-        .under("More or less than Fathom finds", listed(differing))
-        .under("Not told apart here", listed(of(Verdict::NotTold).collect()))
+    Section::new(Key::of("misleading"), "Where the report's methods mislead")
+        .under("Results that differ from Fathom's", listed(differing))
+        .under("No significant difference here", listed(of(Verdict::NotTold).collect()))
         .under("Less than nothing", listed(of(Verdict::BelowNothing).collect()))
         .under("Below resolution here", listed(of(Verdict::BelowResolution).collect()))
-        .under("Cannot be: something is broken", listed(of(Verdict::Impossible).collect()))
+        .under("Impossible results: something is broken", listed(of(Verdict::Impossible).collect()))
         .under("Not compared here", listed(of(Verdict::Open).collect()))
 }
 

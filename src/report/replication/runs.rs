@@ -16,9 +16,7 @@ const MOST: usize = 20;
 pub(super) fn table(replication: &Replication, rows: &[Compared]) -> Option<Block> {
     let told: Vec<Row> = rows.iter().filter_map(|compared| row(replication, compared)).collect();
     let summary = format!("Every trial, one by one: {}", plural(told.len(), "row"));
-    let caption = format!(
-        "Trials in the order in which they were made, where there are at most {MOST}, all at one setting."
-    );
+    let caption = format!("Trials in order of time, where there are at most {MOST}, all at one setting.");
     let table = Table::new(Key::of("trials"), caption)
         .columns([Column::words("operation"), Column::count("trials"), Column::words("each, in order")])
         .rows(told.clone());

@@ -72,5 +72,5 @@ fn separated(part: String) -> String {
 
 fn rest(files: &[(&str, &Path)], style: Style) -> String {
     let named = places(files, style);
-    style.faint("every figure, prediction and piece of evidence: fathom report --full") + "\n" + &named
+    style.faint("all figures, predictions and evidence: fathom report --full") + "\n" + &named
 }

@@ -83,10 +83,10 @@ fn doubts(results: &Results) -> Vec<String> {
     let mut said: Vec<String> = all
         .iter()
         .take(MOST)
-        .map(|doubt| format!("evidence does not hold: {} {}", doubt.experiment, doubt.sentence()))
+        .map(|doubt| format!("evidence fails: {} {}", doubt.experiment, doubt.sentence()))
         .collect();
     if all.len() > MOST {
-        said.push(format!("and {} that do not hold.", plural(all.len() - MOST, "more claim")));
+        said.push(format!("and {}.", plural(all.len() - MOST, "more claim")));
     }
     said
 }
@@ -95,7 +95,7 @@ fn doubts(results: &Results) -> Vec<String> {
 fn widest(results: &Results) -> Option<String> {
     let (point, width) = run::Precision::of(results).missed.first().copied()?;
     let width = quantities::plus_minus(width);
-    Some(format!("the widest interval, {width}: {} {}", named(point), value(point)?))
+    Some(format!("the widest interval is {width}: {} {}", named(point), value(point)?))
 }
 
 /// The predictions that missed furthest, one an experiment; never of a figure that is itself in doubt.

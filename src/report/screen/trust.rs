@@ -58,12 +58,12 @@ fn trials(results: &Results) -> Option<String> {
     let median = statistics::median(&each.iter().map(|trials| *trials as f64).collect::<Vec<_>>())?;
     let left_out: usize = results.points.iter().map(|point| point.left_out).sum();
     let mut said = format!(
-        "{} in fresh processes, {} a point ({least} to {most})",
+        "{} in fresh processes, a median of {} per point ({least} to {most})",
         quantities::count(each.iter().sum()),
         quantities::plain(median)
     );
     if left_out > 0 {
-        said += &format!("; {left_out} left out for their own evidence");
+        said += &format!("; {left_out} left out because their own evidence failed");
     }
     Some(said + ".")
 }
@@ -72,19 +72,23 @@ fn evidence(results: &Results) -> Option<String> {
     let judged = || results.points.iter().filter(|point| !point.evidence.checks().is_empty());
     let holding = judged().filter(|point| point.evidence_holds()).count();
     let not_judged = results.points.iter().filter(|point| point.evidence.not_judged().is_some()).count();
-    let other = (not_judged > 0)
-        .then(|| format!("{} not judged: measured by other methods.", quantities::count(not_judged)));
+    let other = (not_judged > 0).then(|| {
+        format!(
+            "{} not judged, because this program does not have the method that measured them.",
+            quantities::count(not_judged)
+        )
+    });
     let holds = (judged().count() > 0).then(|| {
         format!(
-            "holds at {holding} of {}{}",
+            "holds for {holding} of {}{}",
             plural(judged().count(), "point"),
-            if other.is_some() { "," } else { ": the operation was the one named." }
+            if other.is_some() { "," } else { ": the operation measured was the one named." }
         )
     });
     let unasked = || results.points.iter().flat_map(|point| point.evidence.unasked());
     let unasked = unasked()
         .next()
-        .map(|first| format!("Not asked for in {}: {}.", plural(unasked().count(), "claim"), first.seen));
+        .map(|first| format!("Not available for {}: {}.", plural(unasked().count(), "claim"), first.seen));
     let said: Vec<String> = holds.into_iter().chain(other).chain(unasked).collect();
     (!said.is_empty()).then(|| said.join(" "))
 }
@@ -92,7 +96,7 @@ fn evidence(results: &Results) -> Option<String> {
 fn predictions(results: &Results) -> Option<String> {
     let total = results.accuracy.total.as_ref()?;
     Some(format!(
-        "{} of {} within a factor of {FAIR} of what was predicted before measuring.",
+        "{} of {} are within a factor of {FAIR} of the prediction made before measuring.",
         quantities::percent(total.fair.share),
         plural(total.judged, "value")
     ))
@@ -107,10 +111,10 @@ fn disturbed(results: &Results) -> String {
         (
             run::trials_with(results, |seen| seen.trials_throttled),
             "throttling",
-            "held back by a quota in",
+            "throttled by a quota in",
             "trial",
         ),
-        (Some(moved), "move to another CPU", "moved to another CPU in", "observation"),
+        (Some(moved), "migration", "migrated to another CPU in", "observation"),
     ];
     let (mut seen, mut none, mut unread) = (vec![], vec![], vec![]);
     for (count, name, said, of) in all {
@@ -122,7 +126,7 @@ fn disturbed(results: &Results) -> String {
     }
     let unread = if unread.is_empty() { String::new() } else { format!(" Not read: {}.", unread.join(", ")) };
     if seen.is_empty() {
-        return format!("not seen: {}.{unread}", none.join(", "));
+        return format!("nothing seen: {}.{unread}", none.join(", "));
     }
     let trials: usize = results.points.iter().map(|point| point.trials.0).sum();
     format!("{}; {} in all.{unread}", seen.join(", "), plural(trials, "trial"))

@@ -54,7 +54,7 @@ pub(super) const EQUAL: &[Equal] = &[
             once(TURN.at(Placement::AcrossCpus), "taking turns"),
             Reading { place: MESSAGE.at(Placement::AcrossCpus), times: 2.0, how: "half of a round trip" },
         ],
-        because: "how deep the other CPU sleeps by then depends on how long the turn before took",
+        because: "how deeply the other CPU sleeps depends on the length of the previous turn",
     },
     Equal {
         what: "a load from memory",
@@ -76,7 +76,7 @@ pub(super) const EQUAL: &[Equal] = &[
                 "without load",
             ),
         ],
-        because: "other sets lie in other places of memory, and what the shared cache holds of them changes",
+        because: "the arrays lie at different addresses, and the part of them in the shared cache varies",
     },
     Equal {
         what: "a child's first instruction after fork",
@@ -87,7 +87,7 @@ pub(super) const EQUAL: &[Equal] = &[
                 "switching",
             ),
         ],
-        because: "both do the same work, in trials of their own",
+        because: "both do the same work, in separate trials",
     },
     Equal {
         what: "the time from the library",
@@ -98,7 +98,7 @@ pub(super) const EQUAL: &[Equal] = &[
                 "as a clock",
             ),
         ],
-        because: "the loops around them differ by fractions of a nanosecond",
+        because: "the loops around the calls differ by fractions of a nanosecond",
     },
     Equal {
         what: "opening and closing a file",
@@ -109,7 +109,7 @@ pub(super) const EQUAL: &[Equal] = &[
                 "in the measured folder",
             ),
         ],
-        because: "paths of other lengths are looked up, on other file systems",
+        because: "the paths have different lengths, on different file systems",
     },
     Equal {
         what: "a random block of 4 KiB from the device",
@@ -139,7 +139,7 @@ pub(super) const EQUAL: &[Equal] = &[
                 "one process of a fleet",
             ),
         ],
-        because: "calls and placement differ; the scheduler is free to move the process of a fleet",
+        because: "calls and placement differ; the scheduler may move the process of a fleet",
     },
     Equal {
         what: "a page of a cold file by a fault, without read-ahead",
@@ -154,7 +154,7 @@ pub(super) const EQUAL: &[Equal] = &[
                 "reading by mapping",
             ),
         ],
-        because: "files of other sizes are mapped",
+        because: "the mapped files have different sizes",
     },
     Equal {
         what: "TCP over loopback, sent and received",
@@ -165,7 +165,8 @@ pub(super) const EQUAL: &[Equal] = &[
                 "received",
             ),
         ],
-        because: "both are the same work here, and the state of congestion control or another use of the CPUs differed",
+        because: "both directions are the same work here; the state of congestion control or the use of the CPUs \
+                  differed",
     },
 ];
 

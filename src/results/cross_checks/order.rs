@@ -42,7 +42,7 @@ pub(super) const ORDERED: &[Ordered] = &[
             Place::of("cpu/thread_creation", &[("measure", "create and join")]),
         ),
         more: ("fork, exit and wait", Place::of("cpu/process_creation", &[("measure", "fork, exit, wait")])),
-        because: "a process has an address space of its own besides",
+        because: "a process also has its own address space",
     },
     Ordered {
         what: "switching between threads and processes",
@@ -54,13 +54,13 @@ pub(super) const ORDERED: &[Ordered] = &[
             "a switch between processes",
             Place::of("cpu/context_switch", &[("between", "processes"), ("mechanism", "pipe")]),
         ),
-        because: "a switch between processes changes the address space besides",
+        because: "a switch between processes also changes the address space",
     },
     Ordered {
         what: "a ping and TCP, loopback",
         less: ("an ICMP echo over loopback", PING_HERE),
         more: ("a round trip by TCP over loopback", TCP_HERE),
-        because: "an echo is answered by the kernel, TCP's by the other process",
+        because: "the kernel answers an echo, the other process answers over TCP",
     },
     Ordered {
         what: "a ping and a connection, loopback",
@@ -72,13 +72,13 @@ pub(super) const ORDERED: &[Ordered] = &[
         what: "a ping and TCP, peer",
         less: ("an ICMP echo to the peer", PING_PEER),
         more: ("a round trip by TCP to the peer", TCP_PEER),
-        because: "an echo is answered by the kernel, TCP's by the other process",
+        because: "the kernel answers an echo, the other process answers over TCP",
     },
     Ordered {
         what: "a ping and a connection, peer",
         less: ("an ICMP echo to the peer", PING_PEER),
         more: ("connect to the peer", CONNECT_PEER),
-        because: "connect waits for an answer to its first segment, which is a round trip",
+        because: "connect waits for the answer to its first segment, which is a round trip",
     },
 ];
 
@@ -88,15 +88,14 @@ impl Ordered {
         let ((less, lower), (more, upper)) = (self.less, self.more);
         let (low, high) = (lower.found(known)?, upper.found(known)?);
         let turned = low.differs_from(&high)? && low.value > high.value;
-        let verdict =
-            if turned { "the former costs more, and one of the two is wrong" } else { "the order holds" };
+        let verdict = if turned { "it does, so one of the two is wrong" } else { "the order holds" };
         let agreement = if turned { Agreement::Contradicts } else { Agreement::Agrees };
         let statement = said![
             format!("{} (", capital(less)),
             low.named(less),
-            format!(") must not cost more than {more} ("),
+            format!(") cannot cost more than {more} ("),
             high.named(more),
-            format!("), since {}: {verdict}.", self.because)
+            format!("), because {}: {verdict}.", self.because)
         ];
         Some((self.what, agreement, statement))
     }

@@ -7,7 +7,8 @@ use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "adjacent_line",
-    condition: "a load from memory takes less in random order within windows of 256 KiB than over the whole, by the intervals",
+    condition: "a load from memory takes significantly less in random order within windows of 256 KiB than over the \
+                whole array",
     judge,
     #[cfg(test)]
     places: &[WHOLE, WINDOWED],
@@ -27,15 +28,15 @@ fn judge(seen: &Seen) -> Option<Told> {
     let headline = said![
         "A load from memory takes ",
         whole.named("random over the whole"),
-        " in random order, and ",
+        " in random order over the whole array, and ",
         windowed.named("random within windows"),
-        " where the order stays within 256 KiB for a while: lines beside those asked for are fetched as well."
+        " within windows of 256 KiB: the prefetcher also fetches the adjacent line."
     ];
     let because = said![
-        "Within a window both lines of a pair are visited soon one after the other. Were the second of each free, a load would \
-         take half; measured is ",
+        "Within a window both lines of a pair are visited shortly after each other. If the second were free, the \
+         ratio would be 0.5; the measured ratio is ",
         windowed.share_of(whole).named("random within windows over whole"),
-        ". Tools whose order stays within windows report that as the latency of memory."
+        ". Tools that chase within windows report that value as memory latency."
     ];
     Some(Told { headline, because })
 }
@@ -56,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_load_that_its_neighbour_fetched_takes_less() {
-        assert!(told(64.0).is_some_and(|said| said.contains("take half; measured is {0.4}.")));
+        assert!(told(64.0).is_some_and(|said| said.contains("the measured ratio is {0.4}.")));
     }
 
     #[test]

@@ -6,7 +6,8 @@ use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "growth_with_arguments",
-    condition: "calls with at least three numbers of arguments were found; a step is one that the intervals tell apart",
+    condition: "calls with at least three different numbers of arguments were measured; a step is a significant \
+                difference",
     judge,
     #[cfg(test)]
     places: &[BY_ABI, UNOPTIMISED],
@@ -25,7 +26,8 @@ fn judge(seen: &Seen) -> Option<Told> {
     let because = said![
         ends(&abi),
         unoptimised.unwrap_or_default(),
-        " One argument more is work more: where the cost falls, the call hides that work and the code's place decides."
+        " An argument adds work: where the cost falls, that work overlaps with the call, and the alignment of the \
+         code decides."
     ];
     Some(Told { headline, because })
 }
@@ -60,7 +62,7 @@ fn growth(curve: &[(u64, Found)]) -> Option<Statement> {
     };
     let (rises, falls) = (at(true), at(false));
     Some(match (rises.len(), falls.len()) {
-        (0, 0) => "does not grow as far as intervals tell".into(),
+        (0, 0) => "does not grow significantly".into(),
         (all, 0) if all == steps.len() => "grows with each of them".into(),
         (_, 0) => format!("grows in steps, with argument {}", listed(&rises)).into(),
         (0, _) => format!("falls, with argument {}", listed(&falls)).into(),
@@ -95,7 +97,7 @@ mod tests {
             (&[1.0, 1.0, 1.5, 1.505], "grows in steps, with argument 2."),
             (&[1.0, 0.8, 0.8, 1.5], "falls with argument 1 and rises with 3."),
             (&[1.0, 0.8, 0.8, 0.8], "falls, with argument 1."),
-            (&[1.0, 1.005, 0.995, 1.0], "does not grow as far as intervals tell."),
+            (&[1.0, 1.005, 0.995, 1.0], "does not grow significantly."),
         ];
         for (costs, said) in cases {
             assert!(told(costs).is_some_and(|told| told.ends_with(said)), "{costs:?}: {:?}", told(costs));

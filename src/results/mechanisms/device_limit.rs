@@ -9,8 +9,8 @@ use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "device_limit",
-    condition: "the most readers, more than keep the device busy, wait for a block as long as the device's own limit makes them, \
-                within a factor of 1.25",
+    condition: "the largest number of readers, which is more than keep the device busy, waits for a block as long as \
+                the device's limit predicts, within a factor of 1.25",
     judge,
     #[cfg(test)]
     places: &[BETWEEN, READERS],
@@ -42,14 +42,14 @@ fn judge(seen: &Seen) -> Option<Told> {
         return None;
     }
     let headline = said![
-        format!("{most} processes that read at random wait for the device: "),
+        format!("{most} processes that read in random order are limited by the device: "),
         wait.named("a block of the most readers"),
-        " a block, where its own limit makes ",
+        " a block, where the device's limit predicts ",
         allowed.named("a block at the device's limit"),
         "."
     ];
     let because = said![
-        format!("With {depth} requests in flight the device ends one every "),
+        format!("With {depth} requests in flight the device completes one every "),
         gap.named("between completions"),
         ", ",
         gap.inverse(1e9, Dimension::Count).named("blocks a second"),
@@ -57,7 +57,7 @@ fn judge(seen: &Seen) -> Option<Told> {
         alone.named("a block of one reader"),
         " for a block, so ",
         knee.named("readers that keep the device busy"),
-        " readers keep the device busy (Little's law); beyond, each further one adds what the device takes for a block.",
+        " readers keep the device busy (Little's law); each further reader adds the device's time for one block.",
         slope(&readers, knee.value)
     ];
     Some(Told { headline, because })
@@ -103,7 +103,9 @@ mod tests {
     #[test]
     fn many_readers_wait_as_long_as_the_device_makes_them() {
         let told = told(&[(1, 60e3), (8, 82e3), (50, 502e3)]).expect("a mechanism");
-        assert!(told.headline.plain().contains("{502000} a block, where its own limit makes {500000}."));
+        assert!(
+            told.headline.plain().contains("{502000} a block, where the device's limit predicts {500000}.")
+        );
         let because = told.because.plain();
         assert!(
             because.contains("so {6} readers keep") && because.contains("from 8 on: {10000} each."),

@@ -7,7 +7,7 @@ use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "fault_around",
-    condition: "a fault maps more than a page, and a page of them costs less than a fault that maps one, by the intervals",
+    condition: "a fault maps more than one page, and costs significantly less per page than a fault that maps one",
     judge,
     #[cfg(test)]
     places: &[MAPPED, NEIGHBOURS, ALONE],
@@ -42,7 +42,7 @@ fn judge(seen: &Seen) -> Option<Told> {
         fault.named("fault that maps its neighbours"),
         ", ",
         fault.over(alone).named("fault with neighbours over fault alone"),
-        format!(" times one that maps a page, for {pages} pages.")
+        format!(" times as long as a fault that maps one page, for {pages} pages.")
     ];
     Some(Told { headline, because })
 }

@@ -8,8 +8,8 @@ use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "flat_load",
-    condition: "a load takes longer beside the lightest traffic by more than a queue's share of what it takes longer beside the \
-                most",
+    condition: "the lightest background traffic already adds more latency than a queue with that share of the load \
+                would",
     judge,
     #[cfg(test)]
     places: &[IDLE, LOADED, DRAWN],
@@ -41,27 +41,27 @@ fn judge(seen: &Seen) -> Option<Told> {
         return None;
     }
     let headline = said![
-        "What a load from memory takes longer beside readers is not all waiting in a queue: beside ",
+        "The added latency of a load beside background readers is not all queueing: beside ",
         least.named("lightest traffic"),
         " it takes ",
         at_once.named("longer beside the lightest traffic"),
-        " longer than alone, beside ",
+        " longer than alone, and beside ",
         most.named("most traffic"),
         " ",
         in_all.named("longer beside the most traffic"),
         "."
     ];
     let because = said![
-        "A queue's wait grows at least in proportion to its load: ",
+        "Queueing delay grows at least in proportion to the load: ",
         of_traffic.named("lightest over most traffic"),
-        " of the traffic would make at most ",
+        " of the traffic would add at most ",
         Found { dimension: Dimension::Of(crate::quantity::Unit::Nanoseconds), ..by_queue }
             .named("a queue's part"),
         " of it. The other ",
         beyond.named("beyond a queue"),
-        " is there as soon as another CPU reads and does not grow with what it reads: a clock that all share, a last cache whose \
-         lines are checked for both, or rows of the memory that the other's loads close can do that; these figures do not tell \
-         which."
+        " appears as soon as another CPU reads and does not grow with its traffic. Possible causes are a frequency \
+         that all cores share, coherence checks in the last-level cache, or DRAM row conflicts; these figures do not \
+         distinguish them."
     ];
     Some(Told { headline, because })
 }
@@ -95,7 +95,7 @@ mod tests {
         assert!(told.headline.plain().contains("beside {1000000000} it takes {40} longer than alone"));
         let because = told.because.plain();
         assert!(
-            because.contains("{0.125} of the traffic would make at most {5} of it. The other {35}"),
+            because.contains("{0.125} of the traffic would add at most {5} of it. The other {35}"),
             "{because}"
         );
     }

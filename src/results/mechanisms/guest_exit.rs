@@ -8,7 +8,7 @@ use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "guest_exit",
-    condition: "the machine is virtual, and a second CPUID in a reading of the clock takes time by the intervals",
+    condition: "the machine is virtual, and a second CPUID in a clock reading takes significant time",
     judge,
     #[cfg(test)]
     places: PLACES,
@@ -53,11 +53,11 @@ fn judge(seen: &Seen) -> Option<Told> {
         ]
     });
     let because = said![
-        "The form of reading the clock with two CPUIDs less that with one is one CPUID, which every hypervisor on x86 \
-         intercepts.",
+        "The cost of one CPUID is the difference between clock readings with two CPUIDs and with one; every x86 \
+         hypervisor intercepts CPUID.",
         call,
-        " Halting, waking another CPU and telling a device of work leave the guest as well, unless the hypervisor lets the \
-         guest do it."
+        " Halting, waking another CPU and notifying a device leave the guest as well, unless the hypervisor lets the \
+         guest do them directly."
     ];
     Some(Told { headline, because })
 }
@@ -75,9 +75,9 @@ fn published(exit: Found, known: &Known) -> Option<Statement> {
         ((low, _), Some(word)) if low > NESTED => {
             format!(": the guest is nested, as {word} on the kernel's command line says")
         }
-        ((low, _), None) if low > NESTED => ": probably a hypervisor under the hypervisor".to_owned(),
+        ((low, _), None) if low > NESTED => ": the guest is probably nested".to_owned(),
         ((_, high), _) if high < SINGLE => ": one hypervisor".to_owned(),
-        _ => ": whether there is a hypervisor under the hypervisor cannot be told".to_owned(),
+        _ => ": whether the guest is nested is unknown".to_owned(),
     };
     let published = Found::exact(one, Dimension::Of(Unit::Nanoseconds));
     Some(said![
@@ -112,14 +112,17 @@ mod tests {
     fn an_exit_of_many_published_ones_is_nested_and_one_of_about_one_is_not() {
         let nested = told(8.0, Some("KVM"), "quiet").expect("a mechanism");
         assert!(
-            nested.contains("takes {10400} (CPUID). That is {8} times a published exit ({1300}): probably"),
+            nested.contains("takes {10400} (CPUID). That is {8} times a published exit ({1300}): the guest is probably nested"),
             "{nested}"
         );
         assert!(
             told(8.0, Some("KVM"), "nested_pvm=1").is_some_and(|said| said.contains("as nested_pvm=1 on"))
         );
         assert!(told(1.2, Some("KVM"), "").is_some_and(|said| said.contains("): one hypervisor.")));
-        assert!(told(3.0, Some("KVM"), "").is_some_and(|said| said.contains("cannot be told")));
+        assert!(
+            told(3.0, Some("KVM"), "")
+                .is_some_and(|said| said.contains("whether the guest is nested is unknown"))
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "lines_in_flight",
-    condition: "one core's best read of memory and the time of a load from memory were both found",
+    condition: "one core's best read bandwidth and the latency of a load from memory were both measured",
     judge,
     #[cfg(test)]
     places: &[READ, CHASES, TOGETHER],
@@ -33,12 +33,12 @@ fn judge(seen: &Seen) -> Option<Told> {
         rate.named("best read of memory"),
         " of memory because it keeps ",
         lines.named("lines in flight"),
-        " lines on their way, each for ",
+        " cache lines in flight, each for ",
         load.named("a load from memory"),
         "."
     ];
     let because = said![
-        format!("Little's law: lines on their way = rate × latency ÷ line of {line} bytes."),
+        format!("Little's law: lines in flight = bandwidth × latency ÷ line of {line} bytes."),
         by_chases(&chases, *load, lines),
         together(known)
     ];
@@ -57,13 +57,13 @@ fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
     let Some((most, each)) = quickest.filter(|(chases, _)| *chases > 1) else { return Statement::default() };
     let own = Found { dimension: Dimension::Count, ..load.over(*each) };
     let ahead = match lines.differs_from(&own) {
-        Some(true) if lines.value > own.value => ": the others are fetched ahead",
+        Some(true) if lines.value > own.value => ": the others are prefetched",
         _ => "",
     };
     said![
         format!(" Loads of {most} independent chases keep "),
         own.named("lines in flight by loads alone"),
-        " on their way",
+        " in flight",
         ahead,
         "."
     ]
@@ -81,8 +81,10 @@ fn together(known: &Known) -> Statement {
         return Statement::default();
     };
     let limit = match many.differs_from(&one) {
-        Some(true) if many.value > one.value => "the limit of one is its lines on their way, not the memory",
-        _ => "the limit is the memory, not the lines that one core keeps on their way",
+        Some(true) if many.value > one.value => {
+            "one core is limited by its lines in flight, not by the memory"
+        }
+        _ => "the limit is the memory, not the lines in flight of one core",
     };
     let times = many.over(one).named("read by all cores over one");
     said![format!(" {most} cores read "), times, format!(" times as much as one: {limit}.")]
@@ -118,11 +120,11 @@ mod tests {
         assert!((lines.found.value - 10.0).abs() < 1e-9, "{:?}", lines.found);
         let because = told.because.plain();
         assert!(
-            because.contains("Loads of 8 independent chases keep {5} on their way: the others are fetched"),
+            because.contains("Loads of 8 independent chases keep {5} in flight: the others are prefetched"),
             "{because}"
         );
         assert!(
-            because.contains("2 cores read {1.9} times as much as one: the limit of one is its lines"),
+            because.contains("2 cores read {1.9} times as much as one: one core is limited by its lines"),
             "{because}"
         );
     }

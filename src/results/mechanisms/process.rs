@@ -6,7 +6,7 @@ use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "process_against_thread",
-    condition: "a fork costs more than a vfork, which shares the address space, and than a thread, by the intervals",
+    condition: "a fork costs significantly more than a vfork, which shares the address space, and than a thread",
     judge,
     #[cfg(test)]
     places: &[FORK, VFORK, THREAD, LARGE, COPIED],
@@ -41,13 +41,13 @@ fn judge(seen: &Seen) -> Option<Told> {
     let because = said![
         "fork, exit and wait take ",
         fork.named("fork, exit, wait"),
-        ", with vfork, which borrows the address space, ",
+        "; with vfork, which borrows the address space, ",
         vfork.named("vfork, exit, wait"),
         ", a thread ",
         thread.named("create and join"),
-        ". The address space is the first difference, ",
+        ". The first difference is the address space, ",
         space.named("address space"),
-        "; descriptors, signal handlers and what a parent waits for are the second, ",
+        "; the second is descriptors, signal handlers and the wait of the parent, ",
         vfork.minus(thread).named("descriptors and the like"),
         ".",
         page_tables(known),

@@ -9,7 +9,7 @@ use crate::statistics;
 
 pub(super) const RULE: Rule = Rule {
     name: "growth_with_processes_made",
-    condition: "six trials made at least thirty processes each, one after the other",
+    condition: "six trials created at least thirty processes each, one after the other",
     judge,
     #[cfg(test)]
     places: &[FORK],
@@ -31,23 +31,23 @@ fn judge(seen: &Seen) -> Option<Told> {
     let spread = late_over_early(&samples, |third| Some(statistics::spread(third)?.interquartile_range));
     let made = samples.iter().map(|sample| sample.len()).min()?;
     let grows = match cost.ends() {
-        Some((low, _)) if low > 1.0 => "becomes dearer with the number made",
-        _ => "does not become dearer with the number made",
+        Some((low, _)) if low > 1.0 => "gets slower with the number created",
+        _ => "does not get slower with the number created",
     };
     let headline = said![
-        format!("Making a process {grows}: the last third of a trial costs "),
+        format!("Creating a process {grows}: the last third of a trial costs "),
         cost.named("last third over first, cost"),
         " times the first."
     ];
     let deviation = spread.map_or_else(Statement::default, |spread| {
         said![
-            "; the spread between quartiles is ",
+            "; the interquartile range is ",
             spread.named("last third over first, spread"),
             " times that of the first"
         ]
     });
     let because = said![
-        format!("{} trials made {made} and more each (fork, exit, wait)", samples.len()),
+        format!("{} trials created at least {made} each (fork, exit, wait)", samples.len()),
         deviation,
         "."
     ];

@@ -8,7 +8,7 @@ use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "read_ahead",
-    condition: "blocks of a cold file in sequence cost less with read-ahead than without, by the intervals",
+    condition: "sequential blocks of a cold file cost significantly less with read-ahead than without",
     judge,
     #[cfg(test)]
     places: &[AHEAD, WITHOUT, LARGE, RANDOM],
@@ -39,7 +39,7 @@ fn judge(seen: &Seen) -> Option<Told> {
         return None;
     }
     let headline = said![
-        "Read-ahead: in sequence 4 KiB of a cold file take ",
+        "Read-ahead: sequential blocks of 4 KiB of a cold file take ",
         ahead.named("block in sequence"),
         ", without it ",
         without.named("block in sequence, no read-ahead"),
@@ -68,12 +68,12 @@ fn in_large_requests(ahead: Found, known: &Known) -> Statement {
     let Some(large) = LARGE.found(known) else { return Statement::default() };
     let share = large.scaled(4096.0 / REQUEST as f64);
     let explains = if distance(ahead.over(share).value) <= FAIR {
-        ": that is the cost in sequence"
+        ", which equals the sequential cost"
     } else {
-        ", which is not the cost in sequence"
+        ", which differs from the sequential cost"
     };
     said![
-        "In requests of 1 MiB past the page cache 4 KiB have a share of ",
+        "In requests of 1 MiB past the page cache, the share of 4 KiB is ",
         share.named("share of a large request"),
         explains,
         "."
@@ -84,7 +84,7 @@ fn in_large_requests(ahead: Found, known: &Known) -> Statement {
 fn at_random(known: &Known) -> Statement {
     RANDOM.found(known).map_or_else(Statement::default, |random| {
         said![
-            " In random order, where nothing can be fetched ahead, they take ",
+            " In random order, where nothing can be read ahead, they take ",
             random.named("block at random"),
             "."
         ]
@@ -109,14 +109,14 @@ mod tests {
     fn a_sequence_costs_the_share_of_a_large_request() {
         let told = told(2e3, 512e3).expect("a mechanism");
         assert!(told.headline.plain().contains("take {2000}, without it {60000}: {30} times as long."));
-        assert!(told.because.plain().contains("a share of {2000}: that is the cost in sequence."));
+        assert!(
+            told.because.plain().contains("the share of 4 KiB is {2000}, which equals the sequential cost.")
+        );
     }
 
     #[test]
     fn another_cost_is_not_explained_and_none_is_no_case() {
-        assert!(
-            told(2e3, 5_120e3).is_some_and(|told| told.because.plain().contains("which is not the cost"))
-        );
+        assert!(told(2e3, 5_120e3).is_some_and(|told| told.because.plain().contains("which differs from")));
         assert!(told(60e3, 512e3).is_none());
     }
 }

@@ -8,8 +8,8 @@ use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "read_around",
-    condition: "a fault on a cold file reads more than a page, and blocks at random cost more through a mapping with \
-                read-around than without, by the intervals",
+    condition: "a fault on a cold file reads more than a page, and random blocks cost significantly more through a \
+                mapping with read-around than without",
     judge,
     #[cfg(test)]
     places: &[READ, RANDOM, WITHOUT, IN_ORDER],
@@ -39,9 +39,9 @@ fn judge(seen: &Seen) -> Option<Told> {
     let headline = said![
         "A page fault on a file that is not cached reads ",
         read.named("read by one fault"),
-        " around its page: at random, a block through a mapping costs ",
+        " around its page: in random order, a block through a mapping costs ",
         random.over(without).named("random by mapping, with read-around over without"),
-        " times what it costs without."
+        " times as much as without read-around."
     ];
     let because = said![
         "A random block of 4 KiB takes ",
@@ -59,7 +59,7 @@ fn judge(seen: &Seen) -> Option<Told> {
 fn in_order(known: &Known) -> Statement {
     IN_ORDER.found(known).map_or_else(Statement::default, |each| {
         said![
-            " In sequence what was read around is used: ",
+            " In sequential order the pages read around are used: ",
             each.named("block in sequence by mapping"),
             " a block."
         ]
@@ -73,7 +73,7 @@ fn window(read: f64, known: &Known) -> Statement {
         return Statement::default();
     };
     let window = Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
-    let same = if read as u64 == bytes { ", which is what a fault reads" } else { "" };
+    let same = if read as u64 == bytes { ", as much as a fault reads" } else { "" };
     said![" The device's window of read-ahead is ", window.named("window of read-ahead"), same, "."]
 }
 
@@ -95,7 +95,7 @@ mod tests {
     fn random_blocks_pay_for_what_is_read_around_them() {
         let said = told(8_388_608.0, 6e6).expect("a mechanism");
         assert!(said.contains(
-            "reads {8388608} around its page: at random, a block through a mapping costs {100} times"
+            "reads {8388608} around its page: in random order, a block through a mapping costs {100} times"
         ));
     }
 

@@ -1,4 +1,4 @@
-//! Sequence against random order over a network: order costs nothing by itself; where a sequence is quicker, blocks are fetched
+//! Sequence against random order over a network: the order makes no difference by itself; where a sequence is quicker, blocks are fetched
 //! before they are asked for, or kept.
 
 use super::rule::{Rule, Seen, Told};
@@ -7,7 +7,7 @@ use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "remote_order",
-    condition: "blocks of a file that its server has cached were read in both orders, with intervals",
+    condition: "blocks of a file that the server has cached were read in both orders, with intervals",
     judge,
     #[cfg(test)]
     places: &[],
@@ -33,7 +33,7 @@ fn judge(seen: &Seen) -> Option<Told> {
         if quicker {
             ahead.push(protocol);
         }
-        let why = if quicker { "fetched ahead of being asked for" } else { "each asked for by itself" };
+        let why = if quicker { "read ahead" } else { "requested one by one" };
         Some(said![
             format!("{protocol}: "),
             random.named(&format!("{protocol}, random")),
@@ -44,9 +44,12 @@ fn judge(seen: &Seen) -> Option<Told> {
     });
     let because = said![Statement::joined(told.collect(), "; ")?, "."];
     let headline = match ahead.as_slice() {
-        [] => "Over the network order costs nothing: no block is fetched ahead.".to_owned(),
+        [] => "Over the network the order makes no difference: no block is read ahead.".to_owned(),
         some => {
-            format!("Over the network a sequence is quicker by {}, which reads ahead.", some.join(" and "))
+            format!(
+                "Over the network sequential order is faster with {}, which reads ahead.",
+                some.join(" and ")
+            )
         }
     };
     Some(Told { headline: headline.into(), because })
@@ -77,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_quicker_sequence_is_read_ahead_and_one_as_slow_is_not() {
-        assert!(told(20e3).headline.plain().contains("quicker by nfs, which reads ahead"));
-        assert!(told(100e3).headline.plain().contains("order costs nothing"));
+        assert!(told(20e3).headline.plain().contains("faster with nfs, which reads ahead"));
+        assert!(told(100e3).headline.plain().contains("the order makes no difference"));
     }
 }

@@ -9,7 +9,7 @@ use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "usable_last_cache",
-    condition: "loads, and reading at full speed or cached files, leave the last cache below the size that it is declared to have",
+    condition: "loads, together with streaming reads or cached files, find the last-level cache smaller than declared",
     judge,
     #[cfg(test)]
     places: &[LOADS, FILES, READ],
@@ -35,21 +35,22 @@ fn judge(seen: &Seen) -> Option<Told> {
     }
     let (least, most) = bounds(&all);
     let size = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
-    let at_the_most = size(most).named("last cache, used at the most");
+    let at_the_most = size(most).named("last cache, largest usable size");
     let part = if least == most {
         said!["about ", at_the_most]
     } else {
-        said![size(least).named("last cache, used at the least"), " to ", at_the_most]
+        said![size(least).named("last cache, smallest usable size"), " to ", at_the_most]
     };
     let headline = said![
-        "Of the last cache, declared to hold ",
+        "Of the last-level cache, declared as ",
         size(stated).named("last cache, declared"),
         ", ",
         part,
         " answer this core."
     ];
     let told = Statement::joined(all.into_iter().map(|edge| edge.told).collect(), "; ")?;
-    let why = " The rest may be others' or not be given to this guest: that cannot be seen from inside.";
+    let why = " The rest may be used by other guests, or not be available to this one; that is not visible from \
+               inside.";
     Some(Told { headline, because: said![told, ".", why] })
 }
 
@@ -82,7 +83,7 @@ fn loads(known: &Known) -> Option<Edge> {
     let told = said![
         format!("Beyond {} a load takes more than half of the ", declared::size(within)),
         memory.named("a load from memory"),
-        format!(" that one of {} does", declared::size(*size))
+        format!(" that a load from {} takes", declared::size(*size))
     ];
     Some(Edge { within, beyond, told })
 }
@@ -184,7 +185,7 @@ mod tests {
         assert_eq!(
             told.headline.plain(),
             format!(
-                "Of the last cache, declared to hold {{{}}}, {{{}}} to {{{}}} answer this core.",
+                "Of the last-level cache, declared as {{{}}}, {{{}}} to {{{}}} answer this core.",
                 480 * MIB,
                 16 * MIB,
                 32 * MIB

@@ -8,7 +8,8 @@ use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "stream_ramp",
-    condition: "the rates of three windows of a stream's first milliseconds and the round trip of a byte were found on one path",
+    condition: "the rates of three windows in a stream's first milliseconds and the round trip of a byte were \
+                measured on the same path",
     judge,
     #[cfg(test)]
     places: &[WINDOW_HERE, TRIP_HERE],
@@ -58,9 +59,9 @@ fn path(seen: &Seen, way: &str, window: Place, trip: Place, packet: f64) -> Opti
     let doublings = (full / begins).log2().ceil().max(0.0);
     let ramps = first.value < last.value && first.differs_from(last) == Some(true);
     let verdict = match (ramps, doublings > 0.0) {
-        (true, true) => " has a ramp, as slow start makes one",
-        (true, false) => " has a ramp that is not slow start's",
-        (false, true) => " shows no ramp in its windows, though slow start needs one",
+        (true, true) => " has the ramp of slow start",
+        (true, false) => " has a ramp, but not that of slow start",
+        (false, true) => " shows no ramp in its windows, though slow start would cause one",
         (false, false) => " has no ramp, and needs none",
     };
     let headline = said![
@@ -71,14 +72,14 @@ fn path(seen: &Seen, way: &str, window: Place, trip: Place, packet: f64) -> Opti
     let bytes = |value: f64| Found::bare(value, Dimension::Of(Unit::Bytes));
     let because = said![
         "The path holds ",
-        bytes(full).named("bytes on their way"),
+        bytes(full).named("bytes in flight"),
         " (rate × round trip of ",
         trip.named("round trip"),
-        format!("); a stream begins with {} segments, ", FIRST_SEGMENTS),
+        format!("); a stream starts with {} segments, ", FIRST_SEGMENTS),
         bytes(begins).named("bytes of the first round trip"),
-        format!(", and doubles them with each round trip: {doublings} doublings, "),
+        format!(", and doubles that with each round trip: {doublings} doublings, "),
         trip.scaled(doublings).named("slow start"),
-        ". The last window begins ",
+        ". The last window starts ",
         Found::exact(*start as f64, trip.dimension).named("start of the last window"),
         " after the first byte."
     ];
@@ -108,7 +109,7 @@ mod tests {
     fn a_path_that_holds_more_than_ten_segments_needs_a_ramp() {
         // 115840 bytes are on their way: eight times ten segments of 1448, three doublings.
         let told = told(&[10e6, 50e6, 115.84e6]).expect("a mechanism");
-        assert!(told.headline.plain().contains("has a ramp, as slow start makes one"));
+        assert!(told.headline.plain().contains("has the ramp of slow start"));
         assert!(told.because.plain().contains("3 doublings, {3000000}"), "{}", told.because.plain());
     }
 
@@ -119,7 +120,8 @@ mod tests {
                 .is_some_and(|told| told.headline.plain().contains("has no ramp, and needs none"))
         );
         assert!(
-            told(&[1e6, 2e6, 4e6]).is_some_and(|told| told.headline.plain().contains("is not slow start's"))
+            told(&[1e6, 2e6, 4e6])
+                .is_some_and(|told| told.headline.plain().contains("not that of slow start"))
         );
         assert!(told(&[10e6, 115.84e6]).is_none());
     }

@@ -9,8 +9,8 @@ use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "idle_wake_up",
-    condition: "a hand-over across CPUs costs over twice as much as on one, and what another operation costs more across CPUs \
-                is its number of wake-ups within a factor of 1.25",
+    condition: "a hand-over across CPUs costs over twice as much as on one CPU, and the extra cost of another \
+                operation across CPUs equals its number of wake-ups within a factor of 1.25",
     judge,
     #[cfg(test)]
     places: &[HAND_OVER, HAND_OVER.at(Placement::AcrossCpus), TCP, USER_FAULT, SLEEP],
@@ -48,14 +48,14 @@ fn judge(seen: &Seen) -> Option<Told> {
     let headline = said![
         "Waking an idle CPU takes ",
         wake.named("waking an idle CPU"),
-        ", a hand-over on one CPU ",
+        "; a hand-over on one CPU takes ",
         one.named("hand-over on one CPU"),
         "."
     ];
     let because = said![
         "A pipe's hand-over takes ",
         across.named("hand-over across CPUs"),
-        " across CPUs. The same wake-up is in other figures: ",
+        " across CPUs. Other figures contain the same wake-up: ",
         others,
         ".",
         asleep(known),
@@ -71,9 +71,9 @@ fn explained(what: &str, extra: Found, times: f64, wake: Found) -> Option<Statem
         said![
             format!("{what} takes "),
             extra.named(&format!("{what}, across CPUs beyond one")),
-            " more across CPUs than on one, ",
+            " more across CPUs than on one CPU, which is ",
             counted.named(&format!("{what}, wake-ups")),
-            format!(" wake-ups where it makes {times}")
+            format!(" wake-ups where the operation has {times}")
         ]
     })
 }
@@ -81,7 +81,7 @@ fn explained(what: &str, extra: Found, times: f64, wake: Found) -> Option<Statem
 /// A sleeper is woken by its own timer, without the other CPU's part.
 fn asleep(known: &Known) -> Statement {
     SLEEP.found(known).map_or_else(Statement::default, |late| {
-        said![" A timer wakes its sleeper ", late.named("a timer's sleeper, late by"), " late."]
+        said![" A timer wakes a sleeping thread ", late.named("a timer's sleeper, late by"), " late."]
     })
 }
 
@@ -106,7 +106,7 @@ fn causes(machine: &Machine) -> Statement {
     let deepest = states.filter(|state| !state.disabled).max_by_key(|state| state.exit_latency_us);
     let idle = deepest.and_then(|state| {
         let latency = state.exit_latency_us?;
-        Some(format!(" The deepest idle state, {}, declares {latency} µs to leave.", state.name))
+        Some(format!(" The deepest idle state, {}, has a declared exit latency of {latency} µs.", state.name))
     });
     said![idle.unwrap_or_default(), set]
 }
@@ -146,10 +146,14 @@ mod tests {
     #[test]
     fn a_round_trip_of_two_wake_ups_is_explained_by_them() {
         let told = told(2.0, None).expect("a mechanism");
-        assert!(told.headline.plain().contains("idle CPU takes {28000}, a hand-over on one CPU {1000}"));
+        assert!(
+            told.headline.plain().contains("idle CPU takes {28000}; a hand-over on one CPU takes {1000}")
+        );
         let because = told.because.plain();
         assert!(
-            because.contains("{56000} more across CPUs than on one, {2} wake-ups where it makes 2"),
+            because.contains(
+                "{56000} more across CPUs than on one CPU, which is {2} wake-ups where the operation has 2"
+            ),
             "{because}"
         );
         assert!(

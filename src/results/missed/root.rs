@@ -67,17 +67,20 @@ fn tell<'run>(
     let statement = said![
         "A wrong input: ",
         input.clone(),
-        ". It spoilt ",
-        count.named("predictions spoilt"),
-        format!(" predictions of {experiments}, which come within a factor of 2 with that; of "),
+        ". This explains ",
+        count.named("predictions explained"),
+        format!(
+            " wrong predictions of {experiments}, which come within a factor of 2 with the corrected input. The \
+                 furthest is "
+        ),
         Statement::point(&result.experiment, &result.point),
-        ", the furthest: ",
+        ": ",
         measured.named("measured"),
         " measured, ",
         figure(prediction.total()).named("predicted"),
         " predicted, ",
-        figure(furthest.again).named("predicted with the right input"),
-        " with the right input."
+        figure(furthest.again).named("predicted with the corrected input"),
+        " with the corrected input."
     ];
     told.push(Finding::of(Question::Miss, statement));
     explained.extend(fair.iter().map(|mended| mended.missed.place()));
@@ -99,9 +102,9 @@ fn learnt_since<'run>(missed: &'run [Missed<'run>], known: &Known) -> Since<'run
             let input = said![
                 format!("{experiment}, "),
                 Statement::point(experiment, point),
-                ", was taken for ",
+                ", was taken as ",
                 input.scaled(then.each / now.each).named("input, as predicted from"),
-                " and came out as ",
+                " and measured as ",
                 input.named("input, as measured")
             ];
             (input, vec![])
@@ -140,7 +143,7 @@ fn told_of(source: &Source) -> Option<&'static str> {
     match source {
         Source::Published { .. } => Some("published"),
         Source::Assumed { .. } => Some("assumed"),
-        Source::Machine { .. } => Some("of the machine's description"),
+        Source::Machine { .. } => Some("from the machine's description"),
         Source::Measured { .. } => None,
     }
 }
@@ -161,7 +164,7 @@ fn agreed<'run>(
         again: missed.prediction.total() + (ratio - 1.0) * term.value(),
     });
     let times = Found::bare(ratio, Dimension::Ratio).named("input, as results ask for, over the one taken");
-    let input = said![format!("{what} ({said}) should be "), times, " times what it was taken for"];
+    let input = said![format!("{what} ({said}) should be "), times, " times the value used"];
     Some((input, mended.collect()))
 }
 

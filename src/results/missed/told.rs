@@ -43,7 +43,7 @@ pub fn finding(reason: &Reason, group: &[Missed], known: &Known) -> Option<Findi
         many => {
             let count = Found::exact(many.len() as f64, Dimension::Count);
             let (point, against) = (furthest.point(), furthest.against());
-            said![count.named("points"), " points; of ", point, ", the furthest: ", against]
+            said![count.named("points"), " points missed; the furthest is ", point, ": ", against]
         }
     };
     let factor = furthest.measured.scaled(1.0 / furthest.prediction.total());
@@ -67,21 +67,21 @@ fn because(reason: &Reason, furthest: &Missed, known: &Known) -> Statement {
         Reason::Waiting | Reason::Kernel | Reason::Program => lacking(reason, furthest, known),
         Reason::AllowTooLittle(names) => {
             said![
-                "It is more than the prediction allowed before anything was deducted; too low: ",
+                "The measured value exceeds the prediction even before its deductions. These terms are too low: ",
                 listed(names),
                 "."
             ]
         }
         Reason::TakeTooMuch(names) => {
-            said!["It is no more than the prediction allowed; too much is deducted by: ", listed(names), "."]
+            said!["The deductions of the prediction are too large: ", listed(names), "."]
         }
         Reason::Alone(name) => {
             let wrong = if furthest.factor > 1.0 {
-                "something else costs time, or it is too low"
+                "something else costs time, or this term is too low"
             } else {
-                "it is too high"
+                "this term is too high"
             };
-            said![format!("Predicted from one term alone, {name}: {wrong}."), aged(name, furthest, known)]
+            said![format!("The prediction has a single term, {name}: {wrong}."), aged(name, furthest, known)]
         }
         Reason::Untold => untold(furthest, known),
     }
@@ -102,19 +102,19 @@ fn terms_told(names: &[String], furthest: &Missed, known: &Known) -> Statement {
     let aged = names.iter().map(|name| aged(name, furthest, known)).collect();
     let all = furthest.measured.named("all that was measured");
     let aged = Statement::joined(aged, "").unwrap_or_default();
-    said!["All took ", all, "; put higher than that by itself: ", each, ".", aged]
+    said!["The whole operation took ", all, "; these terms alone are larger: ", each, ".", aged]
 }
 
 fn together(furthest: &Missed) -> Statement {
     let largest = furthest.terms(false).max_by(|one, other| one.value().total_cmp(&other.value()));
     let Some(largest) = largest else { return Statement::default() };
     said![
-        "No term alone is more than what was measured; together they are too high by ",
+        "No single term exceeds the measured value; together they are too high by ",
         furthest
             .figure(furthest.prediction.total())
             .minus(furthest.measured)
             .named("predicted less measured"),
-        format!(". Which of them cannot be told; the largest is: {} (", largest.what),
+        format!(". Which of them is wrong is unknown; the largest is: {} (", largest.what),
         furthest.figure(largest.value()).named("largest term"),
         ")."
     ]
@@ -127,19 +127,21 @@ fn lacking(reason: &Reason, furthest: &Missed, known: &Known) -> Statement {
     let part = |part| furthest.prediction.part(part).unwrap_or(0.0);
     let verdict = match reason {
         Reason::Waiting => said![
-            "For most of it this process did not run: what it waits for (a device, the other side, the hypervisor) takes \
-             longer than was predicted of all."
+            "For most of the time this process did not run, and that alone is longer than the prediction: what it \
+             waits for (a device, the other side, the hypervisor) takes longer than predicted."
         ],
         Reason::Kernel => said![
-            "Most of it the kernel ran, longer than was predicted of all: the missing time is in the kernel, of which ",
+            "For most of the time the kernel ran, and that alone is longer than the prediction: the missing time is \
+             in the kernel, for which ",
             furthest.figure(part(Part::Software)).named("software predicted"),
             " was predicted."
         ],
         _ => said![
-            "Most of it the program ran in user mode, longer than was predicted of all: the missing time is in the processor, of which ",
+            "For most of the time the program ran in user mode, and that alone is longer than the prediction: the \
+             missing time is in the processor, for which ",
             furthest.figure(part(Part::Hardware)).named("hardware predicted"),
             if known.machine.is_virtual() {
-                " was predicted (the time of the hypervisor's exits is counted with it)."
+                " was predicted (time in the hypervisor counts as user mode)."
             } else {
                 " was predicted."
             }
@@ -159,11 +161,11 @@ fn shares(spent: &ProcessorTime) -> Statement {
     let kernel = share(spent.kernel_share, spent.kernel_interval).scaled(ran);
     let program = share(spent.kernel_share, spent.kernel_interval).rest().scaled(ran);
     said![
-        "By the kernel's count the time went by in the kernel for ",
+        "According to the kernel's accounting, the kernel ran for ",
         kernel.named("kernel"),
-        ", in the program for ",
+        " of the time, the program for ",
         program.named("program"),
-        ", without either for ",
+        ", and neither for ",
         waiting,
         ". "
     ]
@@ -176,10 +178,10 @@ fn untold(furthest: &Missed, known: &Known) -> Statement {
             said![" ", shares(&spent)]
         }
         (Unit::Nanoseconds, true, Some(_)) => {
-            " Too few ticks of the kernel fell into it to tell the program's time from the kernel's.".into()
+            " Too few kernel ticks occurred to separate user time from kernel time.".into()
         }
         (Unit::Nanoseconds, true, None) => {
-            " Where the time went was not counted apart from other work.".into()
+            " Processor time was not counted separately from other work.".into()
         }
         _ => Statement::default(),
     };
@@ -187,7 +189,7 @@ fn untold(furthest: &Missed, known: &Known) -> Statement {
     let terms = furthest.prediction.terms.iter().filter(|term| term.value().abs() >= least);
     let aged = terms.map(|term| aged(&term.what, furthest, known)).collect();
     let aged = Statement::joined(aged, "").unwrap_or_default();
-    said!["Which term is wrong cannot be told.", counted, aged]
+    said!["The wrong term is unknown.", counted, aged]
 }
 
 /// What became of a term that came from an earlier measurement of the run, predicted again with all that the run has found.
@@ -204,9 +206,9 @@ fn aged(name: &str, furthest: &Missed, known: &Known) -> Statement {
         return Statement::default();
     }
     said![
-        " What it took from ",
+        " Its input, ",
         source,
-        ", was not the run's last word: ",
+        ", changed during the run: ",
         furthest.figure(then.value()).named(&format!("term: {name}")),
         " became ",
         furthest.figure(now.value()).named(&format!("term at the end of the run: {name}")),

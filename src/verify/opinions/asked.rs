@@ -70,7 +70,7 @@ impl Asked {
         let Some(Told { said, took_s }) = keeper.ask(&self.task(cpus, file)?)? else { return Ok(None) };
         self.took_s += took_s;
         let tool = self.opinion.tool.name;
-        let unread = || format!("what {tool} prints is not understood: another version?");
+        let unread = || format!("the output of {tool} is not understood: another version?");
         (self.opinion.read)(&said?).map(Some).ok_or_else(unread)
     }
 

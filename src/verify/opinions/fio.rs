@@ -27,7 +27,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
                   --ioengine=psync --runtime=1 --time_based",
         server: None,
         read: |said| read_of(said)?["clat_ns"]["percentile"]["50.000000"].as_f64(),
-        otherwise: "its percentiles are rounded up to a 64th of a power of two, and its file is another",
+        otherwise: "its percentiles are rounded up to a 64th of a power of two, and it reads another file",
     },
     Opinion {
         operation: "random block of 4 KiB, eight in flight",
@@ -37,7 +37,8 @@ pub(super) const OPINIONS: &[Opinion] = &[
                   --ioengine=io_uring --iodepth=8 --runtime=1 --time_based",
         server: None,
         read: |said| Some(1e9 / read_of(said)?["iops"].as_f64()?),
-        otherwise: "it tells how many requests a second complete, with every pause; Fathom tells the median time between two",
+        otherwise: "it reports the requests completed per second, including every pause; Fathom reports the median \
+                    time between two",
     },
 ];
 

@@ -26,7 +26,7 @@ pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     command: "iperf3 -J -c 127.0.0.1 -p {port} -t 1 -l 128K",
     server: Some(Server { command: "iperf3 -s -1 -B 127.0.0.1 -p {port}", listens_everywhere: false }),
     read: received,
-    otherwise: "its mean has the beginning of each transfer in it, and its timers wake it ten times a second",
+    otherwise: "its mean includes the beginning of each transfer, and its timers wake it ten times a second",
 }];
 
 /// Bytes a second, as the receiver counts them.

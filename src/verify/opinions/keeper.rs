@@ -87,7 +87,7 @@ fn run(task: &Task) -> Result<String, String> {
         return Ok(String::from_utf8_lossy(&stdout).into_owned());
     }
     let complaint = String::from_utf8_lossy(&stderr).into_owned();
-    let first = complaint.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("without words");
+    let first = complaint.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("without a message");
     Err(format!("{} failed ({status}): {first}", task.client.words[0]))
 }
 

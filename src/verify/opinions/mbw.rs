@@ -16,7 +16,7 @@ pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     command: "mbw -q -n 2 -t0 {half_mib}",
     server: None,
     read: copied,
-    otherwise: "its pages are small ones, ours huge",
+    otherwise: "it uses base pages, Fathom huge pages",
 }];
 
 /// Of the mean over its passes, bytes a second; each is read and written.

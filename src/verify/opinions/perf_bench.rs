@@ -13,7 +13,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "perf bench syscall basic --loop 1000000",
         server: None,
         read: |said| Some(before(said, "usecs/op")? * 1e3),
-        otherwise: "it tells a mean, in which interruptions count",
+        otherwise: "it reports a mean, which includes interruptions",
     },
     Opinion {
         operation: "switch between processes, by pipes",
@@ -22,7 +22,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "perf bench sched pipe -l 20000",
         server: None,
         read: half_of_a_round_trip,
-        otherwise: "it hands over four bytes, we one; and it tells a mean, in which interruptions count",
+        otherwise: "it hands over four bytes, Fathom one, and it reports a mean, which includes interruptions",
     },
     Opinion {
         operation: "switch between threads, by pipes",
@@ -34,7 +34,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "perf bench sched pipe -T -l 20000",
         server: None,
         read: half_of_a_round_trip,
-        otherwise: "it hands over four bytes, we one; and it tells a mean, in which interruptions count",
+        otherwise: "it hands over four bytes, Fathom one, and it reports a mean, which includes interruptions",
     },
     Opinion {
         operation: "memcpy within L2",
@@ -43,7 +43,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "perf bench mem memcpy -f default -s {half} -l 8000",
         server: None,
         read: copied,
-        otherwise: "its pages are small ones, ours huge",
+        otherwise: "it uses base pages, Fathom huge pages",
     },
     Opinion {
         operation: "memcpy in memory",
@@ -52,7 +52,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "perf bench mem memcpy -f default -s {half} -l 2",
         server: None,
         read: copied,
-        otherwise: "its pages are small ones, ours huge, and all its bytes are zero",
+        otherwise: "it uses base pages, Fathom huge pages, and all its bytes are zero",
     },
 ];
 

@@ -35,12 +35,13 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "qperf -lp {port} -t 1 -m 128K -uu 127.0.0.1 tcp_bw",
         server: SERVER,
         read: |said| behind(said, " bw "),
-        otherwise: "its buffers of the socket are its own choice, not the kernel's, and the beginning of each transfer counts",
+        otherwise: "it chooses its socket buffers instead of leaving them to the kernel, and includes the beginning \
+                    of each transfer",
     },
 ];
 
 const MEAN: &str =
-    "it tells the mean, in which every interruption of a second counts; Fathom tells the median";
+    "it reports the mean, which includes every interruption of a second; Fathom reports the median";
 
 /// It tells the half of a round trip, nanoseconds.
 fn there_and_back(said: &str) -> Option<f64> {

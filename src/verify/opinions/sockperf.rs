@@ -30,7 +30,8 @@ pub(super) const OPINIONS: &[Opinion] = &[
             listens_everywhere: false,
         }),
         read: there_and_back,
-        otherwise: "how soon an idle CPU wakes depends on what it did before, and a second of its messages is another past than our trials",
+        otherwise: "how soon an idle CPU wakes depends on its recent past, which differs between a second of its \
+                    messages and Fathom's trials",
     },
     Opinion {
         operation: "round trip by UDP over loopback",
@@ -39,7 +40,8 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "sockperf ping-pong -i 127.0.0.1 -p {port} -t 1 -m 56",
         server: Some(Server { command: "sockperf server -i 127.0.0.1 -p {port}", listens_everywhere: false }),
         read: there_and_back,
-        otherwise: "how soon an idle CPU wakes depends on what it did before, and a second of its messages is another past than our trials",
+        otherwise: "how soon an idle CPU wakes depends on its recent past, which differs between a second of its \
+                    messages and Fathom's trials",
     },
 ];
 

@@ -14,7 +14,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "stress-ng --stdout --switch 1 --switch-method pipe --timeout 1 --metrics-brief",
         server: None,
         read: |said| before(said, "nanosecs"),
-        otherwise: "what it calls a switch is two: the kernel counts 2.0 for each (`perf stat -e context-switches`)",
+        otherwise: "its switch is two switches: the kernel counts 2.0 for each (`perf stat -e context-switches`)",
     },
     Opinion {
         operation: "thread, to its first instruction",
@@ -23,7 +23,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "stress-ng --stdout --pthread 1 --pthread-max 1 --timeout 1 --metrics-brief",
         server: None,
         read: |said| before(said, "nanosecs"),
-        otherwise: "on one CPU a thread begins when its maker waits, and its maker has other things to do before",
+        otherwise: "on one CPU a thread starts when its creator waits, and the creator does other work before that",
     },
 ];
 

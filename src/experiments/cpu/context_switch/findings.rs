@@ -16,7 +16,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 fn by_rules(known: &Known) -> Option<Finding> {
     let process = known.found(NAME, &between(PIPE_NET, PROCESSES))?;
     let cited = Rule { text: "30 µs, as report 001 cites", says: Found::exact(30e3, process.dimension) };
-    let scaled = "lmbench's 18 µs at 167 MHz with 32 KB each, by the ratio of clocks";
+    let scaled = "lmbench's 18 µs at 167 MHz with 32 KB each, scaled by clock frequency";
     let rules = Rule::by_clock_ratio(scaled, 18e3, process, known).into_iter().chain([cited]);
     rule_of_thumb::beside("a switch between processes", process, rules)
 }
@@ -44,7 +44,7 @@ fn switch_against_creation(known: &Known) -> Option<Finding> {
     let told = |what: &str, switch: Found, creation: Found| {
         let name = format!("creation over switch, {what}");
         match creation.differs_from(&switch) {
-            Some(false) => said![what, " and a switch: the two cannot be told apart"],
+            Some(false) => said![what, " and a switch: the two are not significantly different"],
             apart => {
                 let about = if apart.is_none() { "~" } else { "" };
                 said![what, " costs ", about, creation.over(switch).named(&name), " switches"]
@@ -59,7 +59,7 @@ fn switch_against_creation(known: &Known) -> Option<Finding> {
         .zip(found("cpu/thread_creation", &thread_creation::whole()))
         .map(|(switch, creation)| told("a thread", switch, creation));
     let told = Statement::joined(process.into_iter().chain(thread).collect(), ", ")?;
-    Some(Finding::of(Question::Thread, said!["Made and ended, ", told, "."]))
+    Some(Finding::of(Question::Thread, said!["Creation and end together: ", told, "."]))
 }
 
 /// What entering the kernel, and what it decides there, adds to a change of stacks.

@@ -17,7 +17,7 @@ pub const MEMBERS: Parameter =
 /// What each touches.
 pub const WORKING_SET: Parameter = Parameter {
     name: "working_set",
-    meaning: "memory that each member sums up at its turn",
+    meaning: "memory that each member sums in its turn",
     scale: Scale::Bytes,
 };
 

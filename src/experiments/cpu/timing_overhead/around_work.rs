@@ -19,13 +19,11 @@ pub fn kept_between(known: &Known) -> Option<Finding> {
     Some(Finding::of(
         Question::Experiment,
         said![
-            format!(
-                "{MULTIPLICATIONS} multiplications that wait for each other lengthen a pair of `{KEEPS}` by "
-            ),
+            format!("{MULTIPLICATIONS} dependent multiplications lengthen a pair of `{KEEPS}` by "),
             whole.named("work seen by readings that wait"),
-            "; of that the other forms see: ",
+            ". The other forms see these shares of that: ",
             Statement::joined(told.collect(), ", ")?,
-            ". What is missing was still being worked on when the counter was read."
+            ". The rest was still executing when the counter was read."
         ],
     ))
 }
@@ -46,7 +44,7 @@ pub fn predicted(pair: Prediction, reading: &str, known: &Known) -> Prediction {
     }
     let why = "Fog, Instruction tables, 2022: a 64-bit multiplication takes 3 cycles on current cores";
     let times = f64::from(MULTIPLICATIONS);
-    pair.hardware("multiplications that wait for each other", times, known.cycles(3.0, why))
+    pair.hardware("dependent multiplications", times, known.cycles(3.0, why))
 }
 
 #[cfg(test)]
@@ -70,7 +68,7 @@ mod tests {
         let told = kept_between(&known).map(|said| said.statement.plain());
         if counter_forms::ALL.len() > 1 {
             let told = told.expect("forms are compared");
-            assert!(told.contains(" by {70};") && told.contains("{0.071") && told.contains("{1}"), "{told}");
+            assert!(told.contains(" by {70}.") && told.contains("{0.071") && told.contains("{1}"), "{told}");
         }
     }
 }

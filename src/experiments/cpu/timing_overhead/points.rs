@@ -11,9 +11,9 @@ pub const READING: Parameter =
 /// What is asked about it.
 pub const MEASURE: Parameter = Parameter {
     name: "measure",
-    meaning: "cost: a reading, many back to back; pair: what two readings with nothing between show; around \
-              work: what they show with 64 multiplications between that wait for each other; resolution: the smallest step other \
-              than zero",
+    meaning: "cost: one reading of many back to back; pair: the difference of two readings with nothing between them; \
+              around work: their difference with 64 dependent multiplications between them; resolution: the smallest \
+              non-zero step",
     scale: Scale::Name,
 };
 

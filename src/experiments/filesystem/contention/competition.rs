@@ -36,8 +36,8 @@ fn order_lost(known: &Known) -> Option<Finding> {
     let (alone, among) =
         (at(1, &random)?.over(at(1, &sequential)?), at(most, &random)?.over(at(most, &sequential)?));
     let judged = match (at(most, &random)?.differs_from(&at(most, &sequential)?), among.value < alone.value) {
-        (Some(false), _) => ": interleaved with the others', a sequence is none to the device",
-        (_, true) => ": interleaved with the others', a sequence is worth less to the device",
+        (Some(false), _) => ": interleaved with the others', the blocks are not sequential for the device",
+        (_, true) => ": interleaved with the others', sequential order helps the device less",
         _ => "",
     };
     (most > 1).then(|| {
@@ -46,9 +46,9 @@ fn order_lost(known: &Known) -> Option<Finding> {
             said![
                 "A block at random takes ",
                 alone.named("random over sequential, one process alone"),
-                " times as long as one in sequence where one process reads, and ",
+                " times as long as a sequential one where one process reads, and ",
                 among.named("random over sequential, most processes"),
-                format!(" times where {most} do{judged}.")
+                format!(" times as long where {most} processes read{judged}.")
             ],
         )
     })
@@ -80,9 +80,9 @@ fn fairness(pattern: &str, known: &Known) -> Option<Finding> {
     found.sort_by_key(|(processes, _)| *processes);
     let ((few, near), (many, far)) = (*found.first()?, *found.last()?);
     let judged = match far.differs_from(&near) {
-        Some(true) if far.value > near.value => ": with more competitors they fall farther apart",
-        Some(true) => ": with more competitors they come nearer to each other",
-        Some(false) => ": the two cannot be told apart",
+        Some(true) if far.value > near.value => ": with more processes the difference grows",
+        Some(true) => ": with more processes the difference shrinks",
+        Some(false) => ": the two are not significantly different",
         None => "",
     };
     (few < many).then(|| {
@@ -108,7 +108,7 @@ fn by_file(pattern: &str, known: &Known) -> Option<Finding> {
         let (_, usual) = usual.iter().find(|(count, _)| *count == processes)?;
         let judged = match found.differs_from(usual) {
             Some(true) => "",
-            Some(false) => ", which cannot be told apart",
+            Some(false) => ", which are not significantly different",
             None => return None,
         };
         Some(said![
@@ -158,9 +158,15 @@ mod tests {
             all.extend(curve(ALL_RANDOM, &[(1, 80e3), (8, 400e3)]));
             said_of(&all)
         };
-        assert!(both(400e3).contains("{4} times as long as one in sequence where one process reads, and {1} times where 8 do: interleaved with the others', a sequence is none"), "{}", both(400e3));
-        assert!(both(200e3).contains("a sequence is worth less"), "{}", both(200e3));
-        assert!(both(80e3).contains("where 8 do."), "order is worth more: {}", both(80e3));
+        assert!(
+            both(400e3).contains(
+                "{1} times as long where 8 processes read: interleaved with the others', the blocks are not"
+            ),
+            "{}",
+            both(400e3)
+        );
+        assert!(both(200e3).contains("sequential order helps the device less"), "{}", both(200e3));
+        assert!(both(80e3).contains("where 8 processes read."), "order is worth more: {}", both(80e3));
     }
 
     #[test]
@@ -182,10 +188,10 @@ mod tests {
         all.push((ALL_RANDOM, UNFAIRNESS, USUAL_FILE, 32, 50_000.0));
         let said = said_of(&all);
         assert!(said.contains("with files of 1 MiB 8 processes take {400200} a block"), "{said}");
-        assert!(said.contains("which cannot be told apart"), "{said}");
+        assert!(said.contains("which are not significantly different"), "{said}");
         assert!(
             said.contains(
-                "behind the mean of all, that of 32 {50000}: with more competitors they fall farther apart"
+                "behind the mean of all, that of 32 {50000}: with more processes the difference grows"
             ),
             "{said}"
         );

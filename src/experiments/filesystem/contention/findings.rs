@@ -53,7 +53,7 @@ fn one_line(pattern: &str, (slope, besides): (Found, Found)) -> (Statement, Foun
         slope.named(&format!("{pattern}, each further process")),
         " for every further process, and ",
         besides.named(&format!("{pattern}, besides")),
-        " besides; one line suffices"
+        " in addition; one line fits"
     ];
     (told, slope)
 }
@@ -63,15 +63,15 @@ fn serial(pattern: &str, slope: Found, known: &Known) -> Option<Statement> {
     let alone = known.found(NAME, &point(alike(pattern), EACH, USUAL_FILE, 1))?;
     let share = slope.share_of(alone);
     let serial = match share.interval {
-        Some(ends) if ends.contains(1.0) => ", which is served one after the other",
+        Some(ends) if ends.contains(1.0) => ": the device serves one request after the other",
         Some(ends) if ends.high < 1.0 => ": the device serves several at once",
-        Some(_) => ": they hinder one another more than by waiting in line",
+        Some(_) => ": the processes slow each other down by more than queueing",
         None => "",
     };
     Some(said![
         " A further process adds ",
         share.named(&format!("{pattern}, slope over one process alone")),
-        " of what one alone takes (",
+        " of the time of one process alone (",
         alone.named(&format!("{pattern}, one process alone")),
         ")",
         serial,
@@ -95,9 +95,9 @@ fn best_rate(pattern: &str, known: &Known) -> Option<Finding> {
     Some(Finding::of(
         Question::Contention,
         said![
-            format!("{}: together they read most, ", capital(pattern)),
+            format!("{}: the highest total rate, ", capital(pattern)),
             best.named(&format!("{pattern}, most together")),
-            format!(", when there are {processes}; one reads "),
+            format!(", is reached with {processes}; one process alone reads "),
             one.named(&format!("{pattern}, one process's rate")),
             ": ",
             best.times_as("much", *one, &format!("{pattern}, most over one")),

@@ -11,7 +11,7 @@ pub const PATTERN: Parameter =
 /// What of it is told.
 pub const FIGURE: Parameter = Parameter {
     name: "figure",
-    meaning: "a process's time for a block, the rate of all together, or by how much the slowest falls behind",
+    meaning: "the time of a process for a block, the total rate, or how far the slowest process is behind the mean",
     scale: Scale::Name,
 };
 /// How large a file each has.

@@ -16,17 +16,14 @@ pub fn predicted(point: &Point, known: &Known) -> Prediction {
     });
     match point.name(&FIGURE) {
         UNFAIRNESS => Prediction::new().software(
-            "one standard deviation of what chance alone leaves, of some hundred blocks each",
+            "one standard deviation of random variation, for some hundred blocks each",
             1.0,
-            Basis::published(
-                0.1e6,
-                "one over the root of the blocks counted, as they come by chance (Poisson)",
-            ),
+            Basis::published(0.1e6, "one over the square root of the number of blocks (Poisson)"),
         ),
         TOGETHER => together_at(processes as f64, what, alone, waiting),
         _ if waiting.value <= 0.0 => Prediction::new().hardware(what, 1.0, alone),
         _ => {
-            let behind = format!("waiting for the others, as with {processes} in flight");
+            let behind = format!("waiting for the others, as with {processes} requests in flight");
             Prediction::new().hardware(what, 1.0, alone).hardware(&behind, 1.0, waiting)
         }
     }
@@ -40,12 +37,12 @@ fn together_at(processes: f64, what: &str, alone: Basis, waiting: Basis) -> Pred
     let rate = |ns: f64| processes * BLOCK as f64 * 1e9 / ns;
     let (unhindered, reached) = (rate(alone.value), rate(alone.value + waiting.value));
     let unhindered = Basis { value: unhindered, source: alone.source };
-    let prediction = Prediction::new().hardware(&format!("{what}, as a rate, of all"), 1.0, unhindered);
+    let prediction = Prediction::new().hardware(&format!("{what}, as the total rate"), 1.0, unhindered);
     if waiting.value <= 0.0 {
         return prediction;
     }
     let lost = Basis { value: reached - rate(alone.value), source: waiting.source };
-    prediction.hardware("less waiting for one another, as with as many in flight", 1.0, lost)
+    prediction.hardware("minus waiting for each other, as with as many requests in flight", 1.0, lost)
 }
 
 fn alone(point: &Point, known: &Known) -> (&'static str, Basis) {

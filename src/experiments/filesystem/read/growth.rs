@@ -11,7 +11,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
         (COLD, "through an empty page cache", LARGER_ON_THE_DEVICE),
         (
             WARM,
-            "out of the page cache",
+            "from the page cache",
             "a file that is larger than the processor's caches is copied from memory",
         ),
     ];
@@ -19,7 +19,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 }
 
 const LARGER_ON_THE_DEVICE: &str =
-    "the map of a larger file has more to look up, and its blocks can lie in several places of the device";
+    "a larger file has more metadata to look up, and its blocks can be in several places of the device";
 
 /// The smallest file of several blocks against the largest.
 fn growth(state: &str, name: &str, larger: &str, known: &Known) -> Option<Finding> {
@@ -28,7 +28,7 @@ fn growth(state: &str, name: &str, larger: &str, known: &Known) -> Option<Findin
     found.sort_by_key(|(file, _)| *file);
     let ((small, few), (large, many)) = (*found.first()?, *found.last()?);
     let judged = match many.differs_from(&few)? {
-        false => said!["the size cannot be told to matter"],
+        false => said!["the size makes no significant difference"],
         true if many.value > few.value => larger.into(),
         true => shared((small, few), (large, many), state, known),
     };
@@ -36,7 +36,7 @@ fn growth(state: &str, name: &str, larger: &str, known: &Known) -> Option<Findin
         Finding::of(
             Question::Order,
             said![
-                format!("A block of 4 KiB in sequence, {name}, takes "),
+                format!("A sequential block of 4 KiB, {name}, takes "),
                 few.named(&format!("in sequence, {state}, {}", declared::size(small))),
                 format!(" in a file of {} and ", declared::size(small)),
                 many.named(&format!("in sequence, {state}, {}", declared::size(large))),
@@ -63,9 +63,9 @@ fn shared((small, few): (u64, Found), (large, many): (u64, Found), state: &str, 
     said![
         "what is done once for a file, ",
         once.named(&format!("once for a file, {state}")),
-        " of the smaller one's time",
+        " of the time for the smaller file",
         beside,
-        ", is shared among more blocks"
+        ", is spread over more blocks"
     ]
 }
 
@@ -95,11 +95,11 @@ mod tests {
         let falls = said_of(10e3, 4e3);
         assert!(
             falls.contains(
-                "done once for a file, {96000} of the smaller one's time (a block at random takes {90000})"
+                "done once for a file, {96000} of the time for the smaller file (a block at random takes {90000})"
             ),
             "{falls}"
         );
-        assert!(said_of(4e3, 10e3).contains("the map of a larger file"));
-        assert!(said_of(4e3, 4.01e3).contains("cannot be told to matter"));
+        assert!(said_of(4e3, 10e3).contains("a larger file has more metadata"));
+        assert!(said_of(4e3, 4.01e3).contains("makes no significant difference"));
     }
 }

@@ -12,7 +12,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let orders = [
         (DIRECT, "past the page cache"),
         (COLD, "through an empty page cache"),
-        (WARM, "out of the page cache"),
+        (WARM, "from the page cache"),
     ];
     let layers = [cache_against_device(known), past_the_cache(known)];
     let orders = orders.into_iter().filter_map(|(state, name)| order(state, name, known));
@@ -30,9 +30,9 @@ fn cache_against_device(known: &Known) -> Option<Finding> {
         said![
             format!("A random block of 4 KiB of a file of {} costs ", declared::size(USUAL_FILE)),
             warm.named("random block, warm"),
-            " out of the page cache and ",
+            " from the page cache and ",
             cold.named("random block, cold"),
-            " where it is not there: ",
+            " where it is not cached: ",
             cold.times_as("much", warm, "cold over warm"),
             "."
         ],
@@ -46,7 +46,7 @@ fn past_the_cache(known: &Known) -> Option<Finding> {
         said![
             "Past the page cache such a block costs ",
             direct.named("random block, direct"),
-            ", against the way through it: ",
+            ", over the cost through it: ",
             direct.times_as("much", cold, "direct over cold"),
             "."
         ],
@@ -63,7 +63,7 @@ fn order(state: &str, name: &str, known: &Known) -> Option<Finding> {
     });
     let told = Statement::joined(told.collect(), "; ")?;
     let lead =
-        format!("A block of 4 KiB, {name}, in random order against sequence, by the size of the file: ");
+        format!("A block of 4 KiB, {name}, in random over sequential order, by the size of the file: ");
     Some(Finding::of(Question::Order, said![lead, told, "."]))
 }
 

@@ -9,7 +9,8 @@ pub const NAME: &str = "filesystem/read";
 /// Which layer serves.
 pub const STATE: Parameter = Parameter {
     name: "state",
-    meaning: "where the bytes come from: past the page cache (direct), through it and not in it (cold), out of it (warm)",
+    meaning: "where the bytes come from: past the page cache (direct), through it but not in it (cold), or from it \
+              (warm)",
     scale: Scale::Name,
 };
 /// In which order.
@@ -25,7 +26,7 @@ pub const FILE: Parameter = Parameter { name: "file", meaning: "size of the file
 /// What the kernel may add.
 pub const READ_AHEAD: Parameter = Parameter {
     name: "read_ahead",
-    meaning: "whether the kernel may read more than it is asked for",
+    meaning: "whether the kernel may read more than is requested",
     scale: Scale::Name,
 };
 /// How many at once.
@@ -34,7 +35,7 @@ pub const QUEUE_DEPTH: Parameter =
 /// What an observation of several requests in flight is.
 pub const FIGURE: Parameter = Parameter {
     name: "figure",
-    meaning: "with several requests in flight: the time of each, or the time from one completion to the next",
+    meaning: "with several requests in flight: the latency of each, or the time from one completion to the next",
     scale: Scale::Name,
 };
 

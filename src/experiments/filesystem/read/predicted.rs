@@ -26,7 +26,7 @@ pub fn cost(point: &Point, known: &Known) -> Prediction {
 }
 
 fn entered(prediction: Prediction, calls: f64, known: &Known) -> Prediction {
-    prediction.software("system calls, each a bare entry at least", calls, kernel_service::entry(known))
+    prediction.software("system calls, each at least an empty one", calls, kernel_service::entry(known))
 }
 
 /// What this run has found at another point, or what the device's kind suggests.
@@ -57,7 +57,7 @@ fn direct(point: &Point, known: &Known) -> Prediction {
     let prediction = Prediction::new().hardware(what, 1.0, basis);
     if more > 0.0 {
         return prediction.hardware(
-            "the bytes beyond, at the device's rate",
+            "the remaining bytes, at the device's rate",
             more,
             device_facts::byte(known),
         );
@@ -77,7 +77,7 @@ fn in_flight(point: &Point, known: &Known) -> Prediction {
     let fewer = points::waits_by_depth(known).into_iter().rfind(|(fewer, _)| (2..depth).contains(fewer));
     let Some((fewer, wait)) = fewer else {
         let lines = (depth as f64 / AT_ONCE).max(1.0);
-        let what = "the time of one request, as often as 8 at once (assumed) must pass before it";
+        let what = "the time of one request, times the batches of 8 (assumed) that must complete before it";
         return Prediction::new().hardware(what, lines * shared, one);
     };
     let behind = (wait - one.value) / (fewer - 1) as f64;
@@ -86,7 +86,7 @@ fn in_flight(point: &Point, known: &Known) -> Prediction {
         return prediction;
     }
     let source = Source::Measured { experiment: NAME.to_owned(), point: points::queue(fewer, LATENCY) };
-    let what = format!("waiting for each of the others, as with {fewer} in flight");
+    let what = format!("waiting for each of the others, as with {fewer} requests in flight");
     prediction.hardware(&what, (depth - 1) as f64 * shared, Basis { value: behind, source })
 }
 
@@ -129,7 +129,7 @@ fn warm(call: &str, point: &Point, known: &Known) -> Prediction {
         if point.name(&ORDER) == SEQUENTIAL {
             return lines;
         }
-        let what = "the first load of a page that nothing announced, from memory";
+        let what = "the first load of a page, not prefetched, from memory";
         return lines.hardware(what, 1.0, memory::load(known));
     }
     let calls = if call == SEEK { 2.0 } else { 1.0 };
@@ -159,8 +159,12 @@ fn cold(point: &Point, known: &Known) -> Prediction {
 
 /// What the kernel does for a block that has come from the device.
 fn served(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
-    let paged =
-        kernel_service::assumed(prediction, "a page taken, filed in the cache and woken for", 1000.0, known);
+    let paged = kernel_service::assumed(
+        prediction,
+        "a page allocated, added to the cache, and the reader woken",
+        1000.0,
+        known,
+    );
     if point.name(&CALL) == MMAP {
         return paged;
     }
@@ -172,7 +176,11 @@ fn read_ahead_of(point: &Point, known: &Known) -> Prediction {
     let (block, file) = (point.number(&BLOCK) as f64, point.number(&FILE));
     let first = found_or(&points::usual(DIRECT, RANDOM, file), known, device_facts::random_read(known));
     let device = Prediction::new()
-        .hardware("the bytes, at the device's rate, while the reader takes those before", block, byte(known))
+        .hardware(
+            "the bytes, at the device's rate, while the reader processes the previous ones",
+            block,
+            byte(known),
+        )
         .hardware("the first wait, spread over the file", block / file as f64, first);
     let reader = served(Prediction::new(), point, known);
     if device.total() < reader.total() { reader } else { device }
@@ -189,7 +197,7 @@ fn read_around(point: &Point, known: &Known) -> Prediction {
         device_facts::random_read(known),
     );
     let prediction = Prediction::new().hardware("the device's first answer", 1.0, device).hardware(
-        "the bytes that the kernel reads around the page, as far as its read-ahead goes",
+        "the bytes that the kernel reads around the page, up to its read-ahead window",
         bytes,
         byte(known),
     );

@@ -42,12 +42,12 @@ fn penalty(through: &str, order: &str, bytes: u64, known: &Known) -> Option<Find
     let (far, near) = (far(through, order, bytes, known)?, near(order, bytes, known)?);
     let what = format!("{order} {}", declared::size(bytes));
     let told = if far.differs_from(&near) == Some(false) {
-        said!["the two cannot be told apart"]
+        said!["the two are not significantly different"]
     } else {
         said![
             "the network's penalty is ",
             far.minus(near).named(&format!("penalty, {what}")),
-            ", the remote block taking ",
+            "; the remote block takes ",
             far.over(near).named(&format!("remote over local, {what}")),
             " times as long"
         ]
@@ -93,7 +93,7 @@ fn order(through: &str, bytes: u64, known: &Known) -> Option<Finding> {
     Some(Finding::of(
         Question::Order,
         said![
-            format!("By {through} a block of {} in random order against sequence: ", declared::size(bytes)),
+            format!("By {through} a block of {} in random over sequential order: ", declared::size(bytes)),
             random.times_as("much", sequential, &name),
             "."
         ],
@@ -112,10 +112,12 @@ fn predicted(through: &str, known: &Known) -> Option<Finding> {
     let expected = round_trip.plus(streamed.scaled(SMALL as f64 / LARGE as f64));
     let found = far(through, RANDOM, SMALL, known)?.minus(near(RANDOM, SMALL, known)?);
     let told = match found.differs_from(&expected) {
-        Some(false) => said!["the two cannot be told apart: round trip and bandwidth account for it"],
+        Some(false) => {
+            said!["the two are not significantly different: round trip and bandwidth account for it"]
+        }
         _ if found.value > expected.value => said![
             found.minus(expected).named("penalty less prediction"),
-            " more: the server's and the client's own work on a file"
+            " more: the work of the server and the client on the file"
         ],
         _ => said![expected.minus(found).named("prediction less penalty"), " less"],
     };
@@ -179,7 +181,8 @@ fn coldness(through: &str, known: &Known) -> Option<Finding> {
             " more than from its cache."
         ]
     } else {
-        "Whether the server's cache or its disk holds a random block cannot be told apart in the spread of the network."
+        "Between the server's cache and its disk, no significant difference is visible behind the variation of the \
+         network."
             .into()
     };
     Some(Finding::of(Question::Penalty, told))
@@ -187,6 +190,6 @@ fn coldness(through: &str, known: &Known) -> Option<Finding> {
 
 fn one_machine(remote: &Remote) -> Option<Finding> {
     let told =
-        "The server is this machine: there is no wire in these figures, and both sides share its processors.";
+        "The server is this machine: these figures include no wire, and both sides share its processors.";
     remote.is_here().then(|| Finding::of(Question::Penalty, told.into()))
 }

@@ -6,13 +6,14 @@ use crate::machine::Remote;
 /// What the bytes are read through.
 pub const PROTOCOL: Parameter = Parameter {
     name: "protocol",
-    meaning: "what the bytes are read through: a protocol's client, a mount of a network file system, or, to compare, a local file",
+    meaning: "how the bytes are read: through a protocol's client, a mount of a network file system, or, for \
+              comparison, a local file",
     scale: Scale::Name,
 };
 /// Who holds the bytes before they are read.
 pub const STATE: Parameter = Parameter {
     name: "state",
-    meaning: "which cache holds the blocks before they are read, as far as it can be shown",
+    meaning: "which cache holds the blocks before they are read, where that can be shown",
     scale: Scale::Name,
 };
 /// The order of the blocks.
@@ -27,13 +28,13 @@ pub const BLOCK: Parameter =
 /// How much of the file is read.
 pub const FILE: Parameter = Parameter {
     name: "file",
-    meaning: "bytes of the file that are read, from its beginning; a part of it elsewhere where none are told",
+    meaning: "bytes read, from the beginning of the file; without this parameter, a part elsewhere in the file",
     scale: Scale::Bytes,
 };
 /// Requests in flight.
 pub const QUEUE_DEPTH: Parameter = Parameter {
     name: "queue_depth",
-    meaning: "requests in flight: the one whose answer is waited for, and those sent after it",
+    meaning: "requests in flight: the one whose answer is awaited, and those sent after it",
     scale: Scale::Count,
 };
 

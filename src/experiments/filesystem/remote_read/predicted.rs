@@ -80,10 +80,8 @@ fn network(through: &str, point: &Point, known: &Known) -> Prediction {
     if !through.starts_with("ssh") && through != "sftp" {
         return carried;
     }
-    let ciphers = Basis::assumed(
-        3.0,
-        "encrypted, decrypted, and copied through three more processes, one after the other",
-    );
+    let ciphers =
+        Basis::assumed(3.0, "encrypted, decrypted, and copied through three more processes in sequence");
     carried.software("a byte through the ciphers and pipes of ssh", bytes as f64, ciphers)
 }
 
@@ -111,7 +109,7 @@ fn byte_on_the_wire(known: &Known) -> Basis {
             Basis::fact(8e9 / bits as f64, &format!("the declared rate of {}", adapter.name))
         }
         None if here => Basis::assumed(0.5, "within this machine: 2 GB/s"),
-        None => Basis::assumed(GIGABIT_BYTE_NS, "a gigabit a second: no adapter tells its rate"),
+        None => Basis::assumed(GIGABIT_BYTE_NS, "1 Gbit/s, because no adapter reports its rate"),
     }
 }
 
@@ -120,7 +118,7 @@ fn from_server_cache(prediction: Prediction, point: &Point, known: &Known) -> Pr
     let local = block(LOCAL, CLIENT_CACHED, order, bytes);
     match known.measured(NAME, &local) {
         Some(read) => {
-            let what = "the read itself from the server's page cache, as from this machine's";
+            let what = "the read from the server's page cache, as from this machine's";
             prediction.software(what, 1.0, read)
         }
         None => from_page_cache(prediction, bytes, known),

@@ -188,7 +188,7 @@ impl Reading {
                 let found = Remote::find(&Root::default(), address).map_err(Failure::Unsupported)?;
                 if !found.is_here() {
                     return Err(Failure::Unsupported(
-                        "the protocol has no way to empty the server's cache".to_owned(),
+                        "the protocol has no way to evict the server's cache".to_owned(),
                     ));
                 }
                 drop_all_caches()?;
@@ -202,7 +202,7 @@ impl Reading {
     pub fn unproved(self, file: &RemoteFile) -> Result<Self, Failure> {
         if file.own {
             return Err(Failure::Unsupported(
-                "this run has made the file, so the server's cache holds it: name an older file to read what the \
+                "this run made the file, so the server's cache holds it: name an older file to read blocks that the \
                  server may not have cached"
                     .to_owned(),
             ));
@@ -231,7 +231,7 @@ impl Reading {
             }
         };
         self.compared += 1;
-        ensure(right, "a block that was read is not the one that was asked for")
+        ensure(right, "the block read is not the one requested")
     }
 
     /// Every block between two clock readings.
@@ -312,7 +312,7 @@ fn drop_all_caches() -> Result<(), Failure> {
     unsafe { libc::sync() };
     std::fs::write("/proc/sys/vm/drop_caches", "1").map_err(|error| {
         Failure::Unsupported(format!(
-            "the server is this machine, and its cache is emptied by root alone (/proc/sys/vm/drop_caches: {error})"
+            "the server is this machine, and only root can empty its cache (/proc/sys/vm/drop_caches: {error})"
         ))
     })
 }
@@ -336,7 +336,7 @@ pub fn evidence(block: u64, queue_depth: u64, state: &str, seen: &Observed) -> V
         checks.push(Check::witnessed(claim, seen, "compared", 1.0, 1.0));
     }
     if let Some(expected) = seen.witness("requests_per_block") {
-        let claim = format!("requests sent per block, of {expected} that it takes");
+        let claim = format!("requests sent per block; {expected} are needed");
         checks.push(Check::witnessed(&claim, seen, "requests", expected, expected * 1.02));
     }
     // With several requests in flight, what is counted between two moments is not what was asked for between them.
@@ -346,7 +346,8 @@ pub fn evidence(block: u64, queue_depth: u64, state: &str, seen: &Observed) -> V
         checks.push(Check::witnessed(claim, seen, "received", block as f64 * 0.98, most));
     }
     if let Some(sent) = seen.witness(SENT_BY_DEVICES).filter(|_| state == SERVER_COLD) {
-        let claim = "bytes that devices of the server sent while they were read, per byte: what it reads ahead is asked for once";
+        let claim = "bytes that the server's devices delivered while the blocks were read, per byte, including \
+                     read-ahead";
         let read = block as f64 * seen.operations.max(1) as f64;
         checks.push(Check::within(claim, sent / read, 0.9, f64::INFINITY));
         return checks;

@@ -31,7 +31,7 @@ fn best_said(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding> {
     Some(Finding::of(
         Question::Bandwidth,
         said![
-            format!("Best {kind} in memory by one core: "),
+            format!("Best {kind} bandwidth of memory by one core: "),
             rate.named(&format!("best {kind}")),
             format!(" ({})", kernel.method),
             theory.map(|theory| of_theory(kernel, rate, theory)).unwrap_or_default(),
@@ -63,7 +63,7 @@ fn read_against_write(size: (Level, u64), known: &Known) -> Option<Finding> {
     Some(Finding::of(
         Question::Bandwidth,
         said![
-            "Reading from memory against writing to it, each by its best means: ",
+            "Reading from memory over writing to it, each with its best kernel: ",
             read.times_as("fast", write, "best read over best write"),
             "."
         ],
@@ -85,7 +85,7 @@ fn caches_said(known: &Known) -> Option<Finding> {
         Some(said![kind.name(), " ", best])
     };
     let told = Statement::joined(Kind::ALL.into_iter().filter_map(of_kind).collect(), "; ")?;
-    Some(Finding::of(Question::Bandwidth, said!["Best in the caches: ", told, "."]))
+    Some(Finding::of(Question::Bandwidth, said!["Best bandwidth of the caches: ", told, "."]))
 }
 
 /// How far one word of each line misleads.
@@ -98,9 +98,9 @@ fn per_line_said(size: (Level, u64), known: &Known) -> Option<Finding> {
         said![
             "One word of each line reads ",
             bytes.named("one word of each line"),
-            " of the program's bytes, and ",
+            " of the program's bytes, or ",
             bytes.scaled(8.0).named("one word of each line, lines counted"),
-            " if whole lines were counted; reading all words of all lines reaches ",
+            " if whole lines are counted; reading all words of all lines reaches ",
             all.named("best read"),
             "."
         ],
@@ -137,10 +137,10 @@ mod tests {
         let said = said.join("\n");
         // Each line written is read for ownership as well: 20 of 40 GB/s cross the bus.
         for sentence in [
-            "write in memory by one core: {10000000000} (8 words unrolled): the bus moves {0.5} of the {40000000000}",
-            "read in memory by one core: {30000000000} (8 words unrolled): the bus moves {0.75}",
-            "reads {2000000000} of the program's bytes, and {16000000000} if whole lines were counted",
-            "each by its best means: {3} times as fast",
+            "write bandwidth of memory by one core: {10000000000} (8 words unrolled): the bus moves {0.5} of the {40000000000}",
+            "read bandwidth of memory by one core: {30000000000} (8 words unrolled): the bus moves {0.75}",
+            "reads {2000000000} of the program's bytes, or {16000000000} if whole lines are counted",
+            "each with its best kernel: {3} times as fast",
         ] {
             assert!(said.contains(sentence), "{sentence}: {said}");
         }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// Stated: elements that the cycle should have, and those that it was found to have.
 const ELEMENTS: &str = "elements_of_the_set";
 const VISITED: &str = "elements_in_the_cycle";
-/// Stated: the share of the commonest distance between one element and the next, and the most that chance gives.
+/// Stated: the share of the most common distance between one element and the next, and the most that chance gives.
 const COMMONEST: &str = "share_of_the_commonest_step";
 const CHANCE: &str = "most_by_chance";
 /// Stated: the share of steps that stay on a page, and the most that chance gives.
@@ -162,7 +162,7 @@ pub fn unpredictable(seen: &Observed) -> Vec<Check> {
         _ => Check::missing(claim),
     };
     vec![
-        below("share of the commonest distance between one element and the next", COMMONEST, CHANCE),
+        below("share of the most common distance between one element and the next", COMMONEST, CHANCE),
         below("share of steps that stay on a page", SAME_PAGE, SAME_PAGE_CHANCE),
     ]
 }

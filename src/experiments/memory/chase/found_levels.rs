@@ -159,7 +159,7 @@ pub fn limits_of_caches(known: &Known) -> Vec<Limit> {
 pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Finding> {
     let told = levels_told(&limits_of_caches(known), curve, Along::BYTES);
     let told = Statement::joined(told, "; ")?;
-    let lead = format!("Found from the curve on {pages} pages: ");
+    let lead = format!("Levels found in the curve on {pages} pages: ");
     Some(Finding::of(Question::Caches, said![lead, told, "."]))
 }
 
@@ -220,7 +220,7 @@ pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<
     told.extend(besides.filter_map(|plateau| {
         let name = "a plateau besides";
         let ends = end(plateau, boundary(plateau)?, along, name);
-        Some(said!["a plateau of ", value(plateau, name), ends, ", where nothing is declared to end"])
+        Some(said!["a plateau of ", value(plateau, name), ends, ", where no level is declared to end"])
     }));
     told.extend(memory_told(&found, memory, along));
     told
@@ -249,7 +249,7 @@ fn limit_told(limit: &Limit, matched: &LimitMatch, along: Along) -> Statement {
         LimitMatch::ByNone => said![
             format!("{name} ("),
             declared,
-            format!(" {said_by}) cannot be told apart from its neighbours: no plateau of its own ends there")
+            format!(" {said_by}) is not visible in the curve: no separate plateau ends there")
         ],
     }
 }
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn a_level_without_a_plateau_of_its_own_is_said_not_to_be_told_apart() {
         let said = said(&limits(&[15, 20, 25]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 28.0));
-        assert!(said.contains("L3 ({33554432} declared) cannot be told apart"), "{said}");
+        assert!(said.contains("L3 ({33554432} declared) is not visible"), "{said}");
     }
 
     #[test]
@@ -329,8 +329,7 @@ mod tests {
         }
         let said = said(&limits, &curve);
         assert!(
-            said.contains("L2: {4} up to {")
-                && said.contains("L3 ({33554432} declared) cannot be told apart"),
+            said.contains("L2: {4} up to {") && said.contains("L3 ({33554432} declared) is not visible"),
             "{said}"
         );
         assert!(!said.contains("L3: {150"), "{said}");

@@ -193,7 +193,7 @@ pub fn answered(mut prediction: Prediction, known: &Known, set: f64, page: u64) 
     let levels = levels(known);
     for (level, share) in levels.iter().zip(shares(&levels, set, frame(known.machine, page))) {
         if share > NEGLIGIBLE {
-            let what = format!("loads that {} answers, of a set visited in circles", level.name);
+            let what = format!("loads that hit {}, of an array visited in a cycle", level.name);
             prediction = prediction.hardware(&what, share, level.latency.clone());
         }
     }

@@ -14,14 +14,14 @@ pub fn short_of_declared(known: &Known, curve: &[(u64, Found)]) -> Option<Findin
     let (from, load) = half_of_the_way(curve).filter(|(from, _)| *from < bytes / 2)?;
     let size = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
     let whose = if known.machine.is_virtual() {
-        " The rest may be other guests', or not be given to this one: that cannot be seen from inside."
+        " The rest may be used by other guests, or not be available to this one; that is not visible from inside."
     } else {
-        " The rest may be other cores'."
+        " The rest may be used by other cores."
     };
     Some(Finding::of(
         Question::Caches,
         said![
-            format!("L{level} is declared to hold "),
+            format!("L{level} is declared as "),
             size(bytes).named("last cache, declared"),
             ", but from ",
             size(from).named("half of memory's latency"),
@@ -31,9 +31,9 @@ pub fn short_of_declared(known: &Known, curve: &[(u64, Found)]) -> Option<Findin
             declared::size(largest),
             " (",
             memory.named("load, largest size"),
-            "): that much of it at the most answers this core's loads.",
+            "): at most that much of it is effective for this core.",
             whose,
-            " Sizes that are multiples of the declared one are far beyond what is this core's."
+            " Multiples of the declared size are far beyond what this core can use."
         ],
     ))
 }

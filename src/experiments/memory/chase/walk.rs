@@ -77,7 +77,7 @@ pub const ROLLED_MOST: f64 = 8.0;
 pub fn evidence(seen: &Observed, most_instructions: f64) -> Vec<Check> {
     let mut checks = vec![
         Check::witnessed(
-            "dependent loads, shown by the element that the chase arrived at, per load claimed",
+            "dependent loads, shown by the element at which the chase ended, per load claimed",
             seen,
             LOADS,
             1.0,

@@ -42,7 +42,7 @@ pub fn workload<'site>(writer: Writer, bytes: usize, site: &'site Site) -> Resul
             }
         };
         tally.add(memory.pages() as f64, faults, memory.pages() as u64);
-        ensure(faults.all() > 0, "writing pages that were shared took no fault")?;
+        ensure(faults.all() > 0, "writing shared pages took no fault")?;
         Ok(Some(ns / faults.all() as f64))
     };
     Ok(Workload::recorded(observe).witnessed(move || counts.counts()))
@@ -118,7 +118,7 @@ fn waiting_child(site: &Site) -> Result<Process, Failure> {
     // The end of the pipe that the child held is closed when it is about to sleep; giving the CPU away once lets it.
     let mut nothing = [0_u8];
     let read = std::fs::File::from(ready).read(&mut nothing);
-    ensure(matches!(read, Ok(0)), "the child did not come up")?;
+    ensure(matches!(read, Ok(0)), "the child did not start")?;
     // SAFETY: takes nothing.
     unsafe { libc::sched_yield() };
     Ok(child)

@@ -101,7 +101,7 @@ impl ColdFile {
             }
             wait_a_millisecond();
         }
-        Err(Failure::Broke("what a fault asked of the device did not come within a second".to_owned()))
+        Err(Failure::Broke("the device did not answer a fault within a second".to_owned()))
     }
 
     /// Reads one byte at an offset.
@@ -133,7 +133,7 @@ fn refuse_memory(folder: &Path) -> Result<(), Failure> {
     };
     if kind.is_some_and(|kind| IN_MEMORY.contains(&(kind as u32))) {
         return Err(Failure::Unsupported(format!(
-            "{} lives in memory, so that no fault on its files waits for a device: `--dir` names a folder on a disk",
+            "{} is in memory, so no fault on its files waits for a device: choose a folder on a disk with `--dir`",
             folder.display()
         )));
     }

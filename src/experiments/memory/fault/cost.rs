@@ -9,9 +9,9 @@ use crate::experiments::memory::minor_fault::{
 /// Leaving the program and returning to it by an exception.
 pub fn trap(prediction: Prediction, known: &Known) -> Prediction {
     let exception =
-        known.assumed_cycles(1_000.0, "order of an exception taken and returned from on x86-64 cores");
+        known.assumed_cycles(1_000.0, "order of magnitude of an exception and its return on x86-64 cores");
     prediction.hardware("an exception and the return from it", 1.0, exception).hardware(
-        "what mitigations add to entering the kernel: at most a bare system call",
+        "what mitigations add to entering the kernel: at most an empty system call",
         1.0,
         kernel_service::entry(known),
     )

@@ -30,6 +30,6 @@ pub fn check(seen: &Observed, claim: &str, low: f64, high: f64) -> Option<Check>
 /// nothing to judge where nobody counted, or nobody waited.
 pub fn per_major_fault(seen: &Observed, page: f64, most: f64) -> Option<Check> {
     let faults = tally::major(seen).filter(|faults| *faults > 0.0)?;
-    let claim = "bytes that the device served, per fault that waited: a page at least";
+    let claim = "bytes that the device delivered, per fault that waited: at least a page";
     Some(Check::within(claim, total(seen)? / faults, page, most))
 }

@@ -41,7 +41,7 @@ pub fn finding(kind: &str, fault: Found, known: &Known) -> Option<Finding> {
     Some(Finding::of(
         Question::Fault,
         said![
-            format!("A byte costs by a {kind} fault "),
+            format!("A byte costs, by a {kind} fault, "),
             by_fault.named(&format!("byte by a {kind} fault")),
             ", by a dependent load from ",
             declared::size(size),

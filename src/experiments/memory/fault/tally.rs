@@ -102,11 +102,16 @@ pub fn checks(seen: &Observed, kind: Kind) -> Vec<Check> {
     match kind {
         Kind::Minor => vec![
             check("minor faults counted by the kernel, per fault claimed", &[MINOR], 0.99, 1.01),
-            check("no device was waited for: major faults per fault claimed", &[MAJOR], 0.0, 0.001),
+            check("no fault waited for a device: major faults per fault claimed", &[MAJOR], 0.0, 0.001),
         ],
         Kind::Major => vec![
             check("major faults counted by the kernel, per fault claimed", &[MAJOR], 0.99, 1.01),
-            check("hardly one needed no device: minor faults per fault claimed", &[MINOR], 0.0, 0.02),
+            check(
+                "almost every fault needed the device: minor faults per fault claimed",
+                &[MINOR],
+                0.0,
+                0.02,
+            ),
         ],
         Kind::Either => {
             vec![check("faults counted by the kernel, per fault claimed", &[MINOR, MAJOR], 0.99, 1.01)]

@@ -92,7 +92,7 @@ impl UserFaults {
         // SAFETY: room for one message.
         let read = unsafe { libc::read(self.0.as_raw_fd(), (&raw mut message).cast(), bytes) };
         if errno("read of a fault's message", read)? as usize != bytes || message.event != EVENT_PAGEFAULT {
-            return Err(Failure::Broke("userfaultfd sent something else than a fault".to_owned()));
+            return Err(Failure::Broke("userfaultfd sent a message that is not a fault".to_owned()));
         }
         Ok(message.address & !(Pages::Base.bytes() as u64 - 1))
     }

@@ -49,15 +49,15 @@ fn three_versions(known: &Known) -> Option<Finding> {
         unrolled,
         fixed,
         "so a prefetcher follows the fixed stride",
-        "so nothing follows the fixed stride better than the offsets",
-        "the two cannot be told apart, so the offsets keep no prefetcher from what it does",
+        "so prefetchers follow the fixed stride no better than the random offsets",
+        "the two are not significantly different, so the random offsets defeat no prefetcher",
     );
     let looped = verdict(
         rolled,
         unrolled,
         "the loop adds to it",
         "unrolling does not help",
-        "the loop adds nothing that can be told",
+        "the loop adds nothing significant",
     );
     Some(Finding::of(
         Question::Caches,
@@ -66,7 +66,7 @@ fn three_versions(known: &Known) -> Option<Finding> {
             fixed.named("fixed stride"),
             " with a fixed stride and ",
             unrolled.named("random within stride"),
-            format!(" with a random offset within it: {prefetched}. Not unrolled the latter takes "),
+            format!(" with a random offset within the stride: {prefetched}. Not unrolled, the latter takes "),
             rolled.named("random within stride, not unrolled"),
             format!(": {looped}.")
         ],
@@ -80,10 +80,10 @@ fn translation_share(known: &Known) -> Option<Finding> {
         |(size, base): (u64, Found)| Some((size, base, known.found(NAME, &cycle_point(Pages::Huge, size))?));
     let (size, base, huge) = base.into_iter().filter_map(both).max_by_key(|(size, ..)| *size)?;
     let told = if base.differs_from(&huge) == Some(false) {
-        said!["the two cannot be told apart, so what translating addresses takes cannot be told"]
+        said!["the two are not significantly different, so the cost of address translation is unknown"]
     } else {
         let share = huge.share_of(base).rest().named("translation over load, base pages");
-        said!["translating addresses is ", share, " of the former"]
+        said!["address translation is ", share, " of the former"]
     };
     Some(Finding::of(
         Question::Caches,
@@ -130,8 +130,11 @@ mod tests {
             hidden.contains("Over 1 GiB") && hidden.contains("a prefetcher follows the fixed stride"),
             "{hidden}"
         );
-        assert!(hidden.contains("the loop adds nothing that can be told"), "{hidden}");
+        assert!(hidden.contains("the loop adds nothing significant"), "{hidden}");
         let alike = compared(90.0, 90.5, 99.0);
-        assert!(alike.contains("cannot be told apart") && alike.contains("the loop adds to it"), "{alike}");
+        assert!(
+            alike.contains("are not significantly different") && alike.contains("the loop adds to it"),
+            "{alike}"
+        );
     }
 }

@@ -7,8 +7,7 @@ use crate::experiments::memory::pages::{PAGES, Pages};
 pub const NAME: &str = "memory/load_latency";
 
 /// The bytes that loads go to.
-pub const SIZE: Parameter =
-    Parameter { name: "size", meaning: "the size of the array that is loaded from", scale: Scale::Bytes };
+pub const SIZE: Parameter = Parameter { name: "size", meaning: "the size of the array", scale: Scale::Bytes };
 /// The order in which they are visited.
 pub const ORDER: Parameter =
     Parameter { name: "order", meaning: "the order in which the array is visited", scale: Scale::Name };

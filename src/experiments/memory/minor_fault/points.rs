@@ -11,7 +11,7 @@ pub const ACCESS: Parameter =
 /// How much of it.
 pub const BATCH: Parameter = Parameter {
     name: "batch",
-    meaning: "memory that is touched page by page between two looks at the clock",
+    meaning: "memory that is touched page by page between two readings of the clock",
     scale: Scale::Bytes,
 };
 

@@ -75,7 +75,7 @@ impl Arrays {
     ) -> Result<Self, Failure> {
         let bytes = array_bytes(total, piece, kernel.kind);
         let (words, count) = (bytes / 8, kernel.kind.arrays() as usize);
-        ensure(words * count <= filled.words(), "arrays that the memory has no room for")?;
+        ensure(words * count <= filled.words(), "the arrays do not fit into the memory")?;
         filled.lend()?;
         let place = |array: u64| words * count.saturating_sub(1).min(array as usize);
         let mut arrays = Arrays {
@@ -115,7 +115,7 @@ impl Arrays {
             let array = |begin: usize| first.add(begin + at);
             (self.kernel.run)(array(to), array(from), array(other), self.piece_words * 8, value)
         };
-        ensure(returned == self.returns, "what a kernel read does not add up to what the array holds")?;
+        ensure(returned == self.returns, "the sum of what a kernel read differs from the sum of the array")?;
         self.written = Some((self.piece, value));
         self.counts.bytes += self.bytes_per_pass();
         // Of arrays that are one piece nothing changes: in the nearest cache a pass takes less than a hundred nanoseconds.

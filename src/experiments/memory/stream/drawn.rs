@@ -110,7 +110,7 @@ pub fn evidence(others: u64, seen: &Observed) -> Vec<Check> {
         || Check::missing(claim),
         |drawing| Check::within(claim, drawing / windows, 0.95 * others, others),
     ));
-    let claim = "CPUs on which the chase and the other threads found themselves: one each";
+    let claim = "CPUs on which the chase and the other threads ran: one each";
     let cpus = seen.witness(CPUS);
     checks.push(cpus.map_or_else(|| Check::missing(claim), |cpus| Check::equal(claim, cpus, others + 1.0)));
     checks

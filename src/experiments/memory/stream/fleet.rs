@@ -77,7 +77,7 @@ impl Fleet {
         let streaming = Streaming { fleet: Rc::clone(self) };
         for (told, order) in self.told.iter().zip(&self.orders) {
             told.busy.store(true, Ordering::Release);
-            ensure(order.send(task).is_ok(), "a thread that was to stream has ended")?;
+            ensure(order.send(task).is_ok(), "a streaming thread has ended")?;
         }
         while self.bytes()?.iter().zip(&before).any(|(now, before)| now <= before) {
             std::thread::sleep(Duration::from_micros(50));
@@ -98,7 +98,7 @@ impl Fleet {
         let failed = self.told.iter().any(|told| told.failed.load(Ordering::Acquire));
         ensure(
             !failed,
-            "a thread that was to stream could not be pinned, get its memory, or read what it should",
+            "a streaming thread could not be pinned, could not allocate its memory, or read wrong data",
         )
     }
 

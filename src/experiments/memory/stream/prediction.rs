@@ -81,7 +81,7 @@ pub fn predict(kernel: &Kernel, level: Level, reference_rate: Option<Basis>, kno
     let hertz = 1e9 / known.cycle().value;
     let design = if is_neon(kernel) { ARM } else { FOG };
     let instructions = (
-        "bytes that its instructions move in a cycle, times the clock",
+        "bytes that its instructions move per cycle, times the frequency",
         per_cycle,
         Basis::published(hertz, &format!("{:.3} GHz, {}; {design}", hertz / 1e9, clock_source(known))),
     );
@@ -113,7 +113,7 @@ fn crossing(kernel: &Kernel, level: Level) -> f64 {
 
 fn clock_source(known: &Known) -> &'static str {
     match (known.core_hz, known.machine.nominal_hz()) {
-        (Some(_), _) => "as calibrated chains showed it",
+        (Some(_), _) => "measured with calibrated chains",
         (None, Some(_)) => "as declared",
         (None, None) => "assumed",
     }
@@ -131,17 +131,17 @@ fn wires(
         Level::Cache(2) => 32.0,
         Level::Cache(_) => 16.0,
         Level::Memory => {
-            let what = "what the widest vectors read of memory, by the bytes that must cross the bus";
+            let what = "the read bandwidth of the widest vectors, scaled by the bytes on the bus";
             let measured = reference_rate.map(|rate| (what, 1.0, rate));
-            let what = "lines in flight, by the bytes that must cross the bus; a line each latency";
+            let what = "lines in flight, each for one latency, scaled by the bytes on the bus";
             return Some(
                 measured.unwrap_or_else(|| (what, hierarchy::LINES_IN_FLIGHT, one_line_at_a_time(known))),
             );
         }
     };
-    let what = "what the widest vectors read of this cache, by the bytes that must cross its wires";
+    let what = "the read bandwidth of the widest vectors from this cache, scaled by the bytes on its bus";
     let measured = reference_rate.map(|rate| (what, 1.0, rate));
-    let what = "bytes that cross the wires of this cache in a cycle, times the clock";
+    let what = "bytes that the bus of this cache carries per cycle, times the frequency";
     Some(measured.unwrap_or_else(|| (what, per_cycle, Basis::published(hertz, WIRES))))
 }
 

@@ -7,8 +7,8 @@ use crate::machine::Machine;
 /// Where the arrays stand.
 pub const LEVEL: Parameter = Parameter {
     name: "level",
-    meaning: "which cache the size fits into, L1 being nearest to the core, or memory: by it a row of one machine is that of \
-              another, whose caches are of other sizes",
+    meaning: "the cache that the size fits into, L1 being closest to the core, or memory; it relates rows of machines \
+              with different cache sizes",
     scale: Scale::Name,
 };
 

@@ -57,7 +57,7 @@ fn pairs(group: &Point, along: &Parameter, known: &Known) -> Vec<Pair> {
         let what = if along.name == CHUNK.name {
             format!("in chunks of {}", declared::size(value))
         } else {
-            format!("by {value} streams wherever the scheduler likes")
+            format!("by {value} streams wherever the scheduler puts them")
         };
         Some(Pair { what, sent, received: *back })
     };
@@ -67,13 +67,13 @@ fn pairs(group: &Point, along: &Parameter, known: &Known) -> Vec<Pair> {
 /// Over loopback both directions are the same work: what differs is how the flow was controlled, or the CPUs of the sides.
 fn because(path: &str, known: &Known) -> Statement {
     if path == PEER {
-        return "The two hosts and their adapters are the two ends of it in either.".into();
+        return "In either direction the same two hosts and adapters are involved.".into();
     }
     let control = known.machine.kernel.tcp_congestion_control.value();
-    let control = control.map_or("not known".to_owned(), |name| format!("`{name}`"));
+    let control = control.map_or("unknown".to_owned(), |name| format!("`{name}`"));
     format!(
-        "Both are the same work here: what can differ is the state that congestion control ({control}) was in, and what else \
-         the two CPUs did."
+        "Both directions are the same work here; what can differ is the state of congestion control ({control}), and \
+         other work on the two CPUs."
     )
     .into()
 }

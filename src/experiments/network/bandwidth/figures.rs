@@ -52,7 +52,7 @@ fn whole(transfer: &Transfer) -> Result<f64, Failure> {
 }
 
 fn short() -> Failure {
-    Failure::Broke("too little arrived to tell a rate".to_owned())
+    Failure::Broke("too little arrived for a rate".to_owned())
 }
 
 #[cfg(test)]

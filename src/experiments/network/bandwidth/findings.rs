@@ -91,7 +91,7 @@ fn fastest(known: &Known) -> Option<Statement> {
     let places = [
         (Placement::AcrossCpus, "across CPUs"),
         (Placement::OneCpu, "on one CPU"),
-        (Placement::Free, "wherever the scheduler likes"),
+        (Placement::Free, "wherever the scheduler puts it"),
     ];
     let all = ways.into_iter().flat_map(|(by, path, way)| {
         places.into_iter().filter_map(move |(placement, place)| {
@@ -105,7 +105,10 @@ fn fastest(known: &Known) -> Option<Statement> {
     let apart = if most.differs_from(next) == Some(true) {
         Statement::default()
     } else {
-        said![format!(", which is not told apart from {second}, "), next.named("second fastest way")]
+        said![
+            format!(", which is not significantly different from {second}, "),
+            next.named("second fastest way")
+        ]
     };
     Some(said![format!(" The fastest of all is {first}, "), most.named("fastest way"), apart, "."])
 }
@@ -125,8 +128,8 @@ fn collapse(known: &Known) -> Option<Finding> {
                 ", from ",
                 best.named("best chunks"),
                 format!(" with {}: ", declared::size(*at)),
-                "buffers larger than the caches are copied from and to memory. A fall to a hundredth would be a fault of the \
-                 receiving loop."
+                "buffers larger than the caches are copied from and to memory. A fall to a hundredth would be an \
+                 error in the receiving loop."
             ],
         )
     })
@@ -142,11 +145,11 @@ fn read_sizes(path: &str, known: &Known) -> Option<Finding> {
         said![
             format!("Of a TCP stream {over} a read brings "),
             read(small)?.named(&format!("bytes of a read, usual chunk, {path}")),
-            format!(" in the mean where its buffer has {}, and ", declared::size(small)),
+            format!(" on average with a buffer of {}, and ", declared::size(small)),
             read(large)?.named(&format!("bytes of a read, largest chunk, {path}")),
             format!(
-                " where it has {}: what has arrived since the read before, and not the buffer, is what a read of a large \
-                 buffer brings.",
+                " with one of {}: a read into a large buffer returns what has arrived since the previous read, not a \
+                 full buffer.",
                 declared::size(large)
             )
         ],
@@ -162,9 +165,9 @@ fn network_share(known: &Known) -> Option<Finding> {
             " times as much"
         ],
         Some(true) => {
-            said!["more than the software alone does within one machine, where both sides share it"]
+            said!["more than the software alone within one machine, where both sides share the processors"]
         }
-        _ => said!["the two cannot be told apart"],
+        _ => said!["the two are not significantly different"],
     };
     Some(Finding::of(
         Question::Software,
@@ -235,7 +238,7 @@ fn verdict(wire: Option<Found>, busiest: Option<(&str, Found)>, known: &Known) -
         (_, Some((side, share))) if full(share) => {
             format!("The {side} is the limit: software, not the adapter.")
         }
-        _ => format!("What the limit is cannot be told from these.{}", causes(known)),
+        _ => format!("These figures do not show what the limit is.{}", causes(known)),
     }
 }
 
@@ -245,11 +248,11 @@ fn causes(known: &Known) -> String {
     let seen = on_the_way.map(|(adapter, _)| {
         let half = adapter.duplex.value().is_some_and(|duplex| duplex == "half");
         [
-            (half, "it sends or receives at a time (half duplex)"),
+            (half, "it cannot send and receive at the same time (half duplex)"),
             (adapter.kind == "wireless", "its air is shared"),
         ]
     });
     let seen: Vec<&str> =
         seen.into_iter().flatten().filter(|(is_so, _)| *is_so).map(|(_, cause)| cause).collect();
-    if seen.is_empty() { String::new() } else { format!(" Of the adapter can be seen: {}.", seen.join("; ")) }
+    if seen.is_empty() { String::new() } else { format!(" About the adapter: {}.", seen.join("; ")) }
 }

@@ -18,19 +18,19 @@ pub const CHUNK: Parameter = Parameter {
 };
 /// Connections.
 pub const STREAMS: Parameter =
-    Parameter { name: "streams", meaning: "connections beside each other", scale: Scale::Count };
+    Parameter { name: "streams", meaning: "parallel connections", scale: Scale::Count };
 /// What is asked of a stream.
 pub const FIGURE: Parameter = Parameter {
     name: "figure",
-    meaning: "what is asked: the steady rate, the rate of the whole or of a window, the ramp's length, losses, \
-              processor time per MiB, or the mean of what a read brings",
+    meaning: "the figure: the steady rate, the rate of the whole transfer or of a window, the ramp's length, losses, \
+              processor time per MiB, or the mean bytes of a read",
     scale: Scale::Name,
 };
 /// Where a window begins.
 pub const START: Parameter = Parameter {
     name: "start",
-    meaning: "from where on after the first byte a stream's beginning is looked at: a window is as long again (the first, \
-              as the second), the ramp is all of the beginning",
+    meaning: "the start of the window, as time after the first byte; a window lasts as long again (the first as long \
+              as the second); the ramp is the whole beginning",
     scale: Scale::Nanoseconds,
 };
 /// How many messages.

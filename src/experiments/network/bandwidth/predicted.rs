@@ -31,14 +31,14 @@ pub fn expected(point: &Point, known: &Known) -> Result<Prediction, String> {
         RAMP => return ramp(point, known),
         READ => {
             return Err(
-                "how much has arrived when the receiver comes to read depends on which side is the slower, of which nothing is \
-                 published"
+                "how much has arrived when the receiver reads depends on which side is slower, and nothing is \
+                 published about that"
                     .to_owned(),
             );
         }
         LOSS => {
             return Err(
-                "what is lost depends on which side is the slower, of which nothing is published".to_owned()
+                "the loss depends on which side is slower, and nothing is published about that".to_owned()
             );
         }
         _ => rate(point, known),
@@ -61,7 +61,7 @@ fn processor_time(point: &Point, known: &Known) -> Prediction {
     }
     let (what, each) = message(point, known);
     prediction
-        .software("segments made, queued and freed", mib, protocol_ns(known))
+        .software("segments created, queued and freed", mib, protocol_ns(known))
         .software(&what, chunks, each)
 }
 
@@ -70,7 +70,7 @@ fn ramp(point: &Point, known: &Known) -> Result<Prediction, String> {
         let what = "round trips of slow start: the window doubles in each, from 10 segments to some 500";
         return Ok(Prediction::new().hardware(what, 6.0, network_round_trip()));
     }
-    Err("how fast the buffers of sockets grow over loopback is not published, and they may be large enough at once".to_owned())
+    Err("nothing is published about how fast socket buffers grow over loopback, and they may be large enough at once".to_owned())
 }
 
 /// What the kernel does for one chunk beside its bytes: as this run has found it of small messages, or as assumed.
@@ -80,10 +80,10 @@ fn message(point: &Point, known: &Known) -> (String, Basis) {
         _ => TCP,
     };
     if let Some(found) = message_ns(by, known) {
-        return ("a message's way: half its round trip on one CPU, less a switch".to_owned(), found);
+        return ("the path of a message: half its round trip on one CPU, minus a switch".to_owned(), found);
     }
     let ns = per_chunk_ns(by);
-    let what = format!("a message's way, assumed: {ns} ns where a null write takes 74.2 ns");
+    let what = format!("the path of a message, assumed: {ns} ns where a null write takes 74.2 ns");
     (what, kernel_service::assumed_here(ns, known))
 }
 
@@ -98,19 +98,19 @@ fn chunk_parts(point: &Point, known: &Known) -> Vec<(String, Basis)> {
     let copies = if point.placement() == Placement::OneCpu { 2.0 } else { 1.0 };
     let mut parts = vec![("copies of every byte".to_owned(), of_chunk(copy_ns(known), copies * chunk))];
     if !matches!(point.name(&TRANSPORT), PIPE | UNIX | UDP) {
-        let what = "less what TCP does for each byte beside".to_owned();
+        let what = "minus the other work of TCP for each byte".to_owned();
         parts.push((what, of_chunk(protocol_ns(known), copies * chunk)));
     }
     let (what, message) = message(point, known);
-    parts.push((format!("less a chunk's system calls and {what}"), message));
+    parts.push((format!("minus a chunk's system calls and {what}"), message));
     if point.name(&TRANSPORT) == PIPE && chunk >= PIPE_BYTES {
         let (what, turn) = hand_over(point.placement(), known);
-        let what = format!("less waiting in turns, as a pipe holds 64 KiB (pipe(7)): {what}");
+        let what = format!("minus waiting in turns, because a pipe holds 64 KiB (pipe(7)): {what}");
         parts.push((what, of_chunk(turn, 2.0 * chunk / PIPE_BYTES)));
     }
     let further = further_fragments(chunk);
     if point.name(&TRANSPORT) == UDP && point.name(&PATH) == PEER && further > 0.0 {
-        let what = "less further packets that the datagram is cut into".to_owned();
+        let what = "minus further fragments of the datagram".to_owned();
         parts.push((what, of_chunk(packet_ns(known), further)));
     }
     parts
@@ -143,7 +143,7 @@ fn rate(point: &Point, known: &Known) -> Prediction {
     }
     let on_wire = Basis { value: wire, source: link.source };
     Prediction::new().hardware(
-        "the payload's share of the wire's rate, which the software keeps up with",
+        "the payload's share of the wire's rate, if the software keeps up with it",
         1.0,
         on_wire,
     )

@@ -33,9 +33,9 @@ fn by_the_clock(path: &str, known: &Known) -> Option<Statement> {
     let (_, rate): (u64, Found) = known.found_along(NAME, &group, &CHUNK).into_iter().next()?;
     let cycles = rate.inverse(known.core_hz?, Dimension::Cycles);
     Some(said![
-        " With a byte back per chunk ",
+        " With a byte back per chunk, ",
         cycles.named(&format!("cycles that pass per byte, {path}")),
-        " pass for each byte that is sent (report 000's figure, in cycles of the core)."
+        " pass for each byte sent (report 000's figure, in core cycles)."
     ])
 }
 
@@ -66,7 +66,7 @@ mod tests {
             told.contains("{524288} of the sender's processor time, {2} a byte and {262144} of"),
             "{told}"
         );
-        assert!(told.contains("With a byte back per chunk {4} pass for each byte"), "{told}");
+        assert!(told.contains("With a byte back per chunk, {4} pass for each byte"), "{told}");
     }
 
     #[test]

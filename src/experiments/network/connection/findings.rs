@@ -57,11 +57,11 @@ fn against_ping(known: &Known) -> Option<Statement> {
     let ping = known.found("network/round_trip", &round_trip::ping(PEER))?;
     let connect = found(CONNECT, PEER, known)?;
     let shorter = connect.value < 0.8 * ping.value && connect.differs_from(&ping) == Some(true);
-    let judged = if shorter { ", which contradicts it: one of the two is wrong" } else { ", as it must" };
+    let judged = if shorter { ", a contradiction: one of the two is wrong" } else { ", as it must" };
     Some(said![
         " A ping to the peer takes ",
         ping.named("ping, peer"),
-        "; opening contains a round trip",
+        "; opening includes a round trip",
         judged,
         "."
     ])
@@ -70,7 +70,7 @@ fn against_ping(known: &Known) -> Option<Statement> {
 fn graceful_in_round_trips(known: &Known) -> Option<Finding> {
     let told = [LOOPBACK, PEER].into_iter().filter_map(|path| round_trips(GRACEFUL, path, known));
     let told = Statement::joined(told.collect(), "; ")?;
-    Some(Finding::of(Question::SetUp, said!["Until both sides have ended a connection: ", told, "."]))
+    Some(Finding::of(Question::SetUp, said!["Time until both sides have ended a connection: ", told, "."]))
 }
 
 /// The mere call, which published reports called teardown (R-FIX-48).
@@ -81,7 +81,7 @@ fn close_against_end(known: &Known) -> Option<Finding> {
         said![
             "Over loopback across CPUs close returns after ",
             close.named("close, loopback"),
-            "; that both sides have ended takes ",
+            "; until both sides have ended it takes ",
             end.named("graceful end, loopback"),
             ": ",
             end.times_as("long", close, "graceful end over close, loopback"),
@@ -102,7 +102,7 @@ fn close_far_and_near(known: &Known) -> Option<Finding> {
             near.named("close, loopback"),
             ": ",
             far.times_as("long", near, "close, peer over loopback"),
-            ". It waits for nobody."
+            ". It does not wait for the other side."
         ],
     ))
 }

@@ -4,8 +4,11 @@ use crate::experiment::{Parameter, Placement, Point, Scale};
 use crate::experiments::network::path::{LOOPBACK, PATH, PEER};
 
 /// Which part of a connection's life.
-pub const PHASE: Parameter =
-    Parameter { name: "phase", meaning: "which part of a connection's life is timed", scale: Scale::Name };
+pub const PHASE: Parameter = Parameter {
+    name: "phase",
+    meaning: "which part of a connection's lifetime is timed",
+    scale: Scale::Name,
+};
 /// Which version of the Internet protocol.
 pub const IP_VERSION: Parameter =
     Parameter { name: "ip_version", meaning: "version of the Internet protocol", scale: Scale::Name };

@@ -43,12 +43,12 @@ fn tcp_against_ping(known: &Known) -> Option<Finding> {
 fn why(tcp: Found, ping: Found, path: &str, known: &Known) -> Statement {
     match tcp.differs_from(&ping) {
         Some(true) if tcp.value > ping.value => said![
-            ", as the kernel answers a ping itself and TCP's answer needs the other process, ",
+            ", because the kernel answers a ping itself and TCP's answer needs the other process, ",
             process_part(tcp.minus(ping), path, known)
         ],
         Some(true) if path == PEER => {
-            ", although TCP's answer needs the other process: the echo is what takes longer, as where hosts \
-                                       and networks give ICMP a low priority or limit its rate"
+            ", although TCP's answer needs the other process: the echo takes longer, for example because hosts and \
+             networks give ICMP a low priority or limit its rate"
                 .into()
         }
         Some(true) => {
@@ -56,7 +56,7 @@ fn why(tcp: Found, ping: Found, path: &str, known: &Known) -> Statement {
                        established connection's segments and both processes"
                 .into()
         }
-        Some(false) => ", so what TCP's answer needs of the other process is less than can be seen".into(),
+        Some(false) => ", so the cost of the other process in TCP's answer is not visible".into(),
         None => Statement::default(),
     }
 }
@@ -74,7 +74,7 @@ fn process_part(longer: Found, path: &str, known: &Known) -> Statement {
             longer
         ]
     } else {
-        said!["which is woken and makes two more system calls: ", longer]
+        said!["which must be woken and makes two more system calls: ", longer]
     }
 }
 
@@ -105,9 +105,7 @@ fn what_bytes_cost(known: &Known) -> Option<Finding> {
         Finding::of(
             Question::Experiment,
             said![
-                format!(
-                    "By TCP over loopback, on one CPU, a message of {most} bytes against one of {least}: "
-                ),
+                format!("By TCP over loopback, on one CPU, a message of {most} bytes over one of {least}: "),
                 long.times_as("long", *short, "longest over shortest message"),
                 "."
             ],
@@ -145,12 +143,12 @@ mod tests {
         let slower = said_of(LOOPBACK, 12e3, 8e3);
         assert!(slower.contains("two more system calls, which take {3200} of the {4000}"), "{slower}");
         let far = said_of(PEER, 60e3, 50e3);
-        assert!(far.contains("which is woken and makes two more system calls: {10000}"), "{far}");
+        assert!(far.contains("which must be woken and makes two more system calls: {10000}"), "{far}");
         for (path, why) in [(LOOPBACK, "this kernel takes longer for ICMP"), (PEER, "a low priority")] {
             let quicker = said_of(path, 8e3, 12e3);
             assert!(quicker.contains(why) && !quicker.contains("two more system calls"), "{quicker}");
             let alike = said_of(path, 8e3, 8.01e3);
-            assert!(alike.contains("is less than can be seen") && !alike.contains("although"), "{alike}");
+            assert!(alike.contains("is not visible") && !alike.contains("although"), "{alike}");
         }
     }
 }

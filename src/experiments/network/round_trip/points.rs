@@ -5,7 +5,7 @@ use crate::experiments::network::path::{LOOPBACK, PATH, PEER, WITHIN};
 
 /// How a message travels.
 pub const TRANSPORT: Parameter =
-    Parameter { name: "transport", meaning: "how a message travels", scale: Scale::Name };
+    Parameter { name: "transport", meaning: "the transport", scale: Scale::Name };
 /// How large it is.
 pub const PAYLOAD: Parameter = Parameter {
     name: "payload",

@@ -31,7 +31,7 @@ fn over_loopback(point: &Point) -> Point {
 fn software(point: &Point, known: &Known) -> Prediction {
     let (calls, protocol, work_ns) = match point.name(&TRANSPORT) {
         PIPE => (4.0, "two pipes' locks, copies and wake-up checks", 400.0),
-        UNIX => (4.0, "two passages of a UNIX socket: a buffer made, queued and freed", 1_200.0),
+        UNIX => (4.0, "two passages of a UNIX socket: a buffer allocated, queued and freed", 1_200.0),
         UDP => (4.0, "two passages of UDP and IP through the loopback device", 4_000.0),
         ICMP => (2.0, "an echo request and its reply through IP and the loopback device", 2_500.0),
         _ => (4.0, "two passages of TCP and IP through the loopback device, with acknowledgements", 5_000.0),
@@ -63,7 +63,7 @@ fn network(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
     if known.virtual_peer {
         let further = expected::further_fragments(point.number(&PAYLOAD) as f64);
         let cut = point.name(&TRANSPORT) != TCP && further > 0.0;
-        let what = "further packets that the datagram is cut into, there and back";
+        let what = "further fragments of the datagram, there and back";
         return if cut {
             prediction.software(what, 2.0 * further, expected::packet_ns(known))
         } else {
@@ -74,12 +74,12 @@ fn network(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
     let bit = Basis { value: 1e9 / rate.value, source: rate.source };
     prediction
         .hardware(
-            "two adapters and what stands between them, there and back",
+            "two adapters and the network between them, there and back",
             1.0,
             expected::network_round_trip(),
         )
         .hardware(
-            "the payload's bits onto the wire, there and back",
+            "transmission of the payload's bits, there and back",
             16.0 * point.number(&PAYLOAD) as f64,
             bit,
         )

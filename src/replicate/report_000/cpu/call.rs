@@ -15,9 +15,10 @@ use std::time::Duration;
 
 static PROCEDURE: Method = Method {
     name: "procedure call",
-    text: "For each of 0 to 7 arguments a function that returns their sum is called in a loop of 1,000,000 iterations; the \
-           timer stands around the loop, ten trials. Nothing is subtracted: the loop and the argument's way through memory are \
-           part of it. How they made one figure an argument of eight is not said; here it is the slope of a line.",
+    text: "For each of 0 to 7 arguments a function that returns their sum is called in a loop of 1,000,000 \
+           iterations; the timer stands around the loop, ten trials. Nothing is subtracted: the loop and the passage \
+           of the arguments through memory are included. The report does not say how eight results became one figure \
+           per argument; here it is the slope of a line.",
     differs: ASSEMBLY,
     placement: Placement::OneCpu,
     needs: &[],
@@ -59,9 +60,9 @@ const fn procedure(
         replica: Replica::By(&PROCEDURE),
         statistic: Statistic::of(Fit::MeanAt(arguments)),
         fathom: SameQuestion::Point(CALLS, point),
-        misleads: "The calls do not depend on each other, so the core overlaps them with the loop and with one another: it is \
-                   what a call adds to a loop, not how long one takes. Without optimisation it is mostly the ways of counter \
-                   and arguments through memory.",
+        misleads: "The calls do not depend on each other, so the core overlaps them with the loop and with one \
+                   another: the result is what a call adds to a loop, not its latency. Without optimisation most of \
+                   it is the passage of counter and arguments through memory.",
     }
 }
 
@@ -83,8 +84,8 @@ pub const ARGUMENT: Row = Row {
     replica: Replica::By(&PROCEDURE),
     statistic: Statistic::of(Fit::Slope { from: 0.0, to: 7.0 }),
     fathom: SameQuestion::Slope(CALLS, "arguments", |machine| call(machine, 0).without("arguments")),
-    misleads: "Their own table gives 0.13 ns for an argument (0.25 ticks); where 0.6 comes from is not said. Without \
-               optimisation each argument is stored and loaded again, which is what is measured here.",
+    misleads: "Their own table gives 0.13 ns for an argument (0.25 ticks); the report does not say where 0.6 comes \
+               from. Without optimisation each argument is stored and loaded again, which is what is measured here.",
 };
 
 static WRITE: Method = Method {
@@ -124,5 +125,6 @@ pub const SYSTEM_CALL: Row = Row {
     fathom: SameQuestion::Point("cpu/system_call", |machine| {
         nearest("cpu/system_call", machine, &[("call", &["write nothing to /dev/null"])], &[])
     }),
-    misleads: "Little: loop and timer cost a hundredth of it; a mean holds every interruption, the median does not. A write has work of its own in it besides the entry into the kernel.",
+    misleads: "Only slightly misleading: loop and timer are a hundredth of the result. The mean includes every \
+               interruption, the median does not; and a write does some work besides entering the kernel.",
 };

@@ -178,8 +178,8 @@ const fn switch(
     }
 }
 
-const ROUND_TRIP: &str = "An iteration is two switches, two writes and two reads, and is reported as one switch: it is more than \
-                          twice too much.";
+const ROUND_TRIP: &str = "An iteration is two switches, two writes and two reads, and is reported as one switch: it \
+                          is more than twice the cost of a switch.";
 
 /// The summary's row; table 7.
 pub const THREAD_SWITCH: Row =
@@ -216,5 +216,5 @@ pub const PIPE: Row = switch(
     ALONE,
     "s000-0036",
     |machine| nearest(SWITCH, machine, &[("mechanism", &["pipe alone"])], &[]),
-    "Nothing here: it is what a byte through a pipe costs where nobody waits for it.",
+    "The method is right: this is the cost of a byte through a pipe for which nobody waits.",
 );

@@ -63,7 +63,9 @@ pub const THREAD: Row = Row {
             &[],
         )
     }),
-    misleads: "Little: both time creating, running and joining on one CPU, two switches included. A mean over the whole loop holds every interruption and what the kernel puts off until later; Fathom's median of single ones does not.",
+    misleads: "Only slightly misleading: both time creating, running and joining on one CPU, including two switches. \
+               The mean over the whole loop includes interruptions and deferred work of the kernel; Fathom's median \
+               of single creations does not.",
 };
 
 static PROCESSES: Method = Method {
@@ -114,5 +116,7 @@ pub const PROCESS: Row = Row {
             &[],
         )
     }),
-    misleads: "The child ends by exit(), which has more to do, in pages that it must copy first, than the bare system call that ends Fathom's; and a mean holds every interruption, the median does not. It grows with the memory of the parent, whose size they do not say.",
+    misleads: "The child ends by exit(), which has more to do, in pages that it must copy first, than the bare system \
+               call that ends Fathom's; and a mean includes every interruption, the median does not. The cost grows \
+               with the memory of the parent, whose size the report does not give.",
 };

@@ -21,10 +21,11 @@ const BOTH: &str = "readings and loop";
 
 static TIMING: Method = Method {
     name: "timing overhead",
-    text: "CPUID; RDTSC; two moves … RDTSCP; two moves; CPUID, after Paoloni, with nothing to be measured between. The report \
-           does not say whether the timer stands inside its loop of 1,000,000 iterations or around it; both are done, ten \
-           trials each: inside, the mean of the differences; around, the whole divided by the iterations. The loop of \
-           section 3.2 has 100,000,000 iterations, each with a store through a pointer, and the timer around it.",
+    text: "CPUID; RDTSC; two moves … RDTSCP; two moves; CPUID, after Paoloni, with nothing between the readings. The \
+           report does not say whether the timer stands inside its loop of 1,000,000 iterations or around it; both \
+           are done, ten trials each: inside, the mean of the differences; around, the whole divided by the \
+           iterations. The loop of section 3.2 has 100,000,000 iterations, each with a store through a pointer, and \
+           the timer around it.",
     differs: ASSEMBLY,
     placement: Placement::OneCpu,
     needs: &[],
@@ -144,8 +145,8 @@ pub const TIMER: Row = Row {
     replica: Replica::By(&TIMING),
     statistic: Statistic::variant(INSIDE, Fit::Mean(Deviation::Sample)),
     fathom: SameQuestion::Point(OVERHEAD, pair),
-    misleads: "The method is right about what a pair of readings adds to a result; that the figure equals the number of \
-               instructions is chance. In ticks it cannot be compared with instructions at all: a tick is not a core's cycle.",
+    misleads: "The method correctly gives what a pair of readings adds to a result. That the figure equals the number \
+               of instructions is a coincidence: ticks are not core cycles.",
 };
 
 /// The same with both CPUIDs.
@@ -161,7 +162,7 @@ pub const TIMER_WHOLE: Row = Row {
         of: |machine| vec![(OVERHEAD, reading(machine, "cost"))],
         value: two_readings,
     },
-    misleads: "Nothing in this figure; but table 1 leaves it out. It is what timing takes from the program, and in a virtual \
+    misleads: "The figure is right, but table 1 leaves it out. It is the cost of timing to the program; in a virtual \
                machine, where every CPUID goes to the hypervisor, it is many times the figure of table 1.",
 };
 
@@ -189,6 +190,7 @@ pub const LOOP: Row = Row {
     replica: Replica::By(&TIMING),
     statistic: Statistic::variant(STORE, Fit::Mean(Deviation::Sample)),
     fathom: SameQuestion::Slope(LOOPS, "iterations", register_loops),
-    misleads: "Without optimisation the counter lives in memory: the figure is how fast a core forwards a store to the next \
-               load, a cycle on recent cores and five on older ones, and not what a loop in a register costs.",
+    misleads: "Without optimisation the counter lives in memory: the figure is the latency of store forwarding, one \
+               cycle on recent cores and five on older ones, and not the cost of a loop with its counter in a \
+               register.",
 };

@@ -20,13 +20,13 @@ const LATER: &str = "later trials";
 
 static MAPPED_FILES: Method = Method {
     name: "file cache",
-    text: "For files of 1 MiB to 8 GiB, each twice the one before: mapped privately, read-ahead advised against; ten trials, each \
-           of which asks for the file to be dropped from the cache (POSIX_FADV_DONTNEED) and then loads two bytes of every page in \
-           a shuffled order, with the timer around all, divided by the pages. The first trial is told apart from the others, and \
-           the mean taken over all sizes.",
-    differs: "Up to 512 MiB (with --quick 64 MiB). The first trial finds the file as it was just written, in the cache: so it must \
-              have been with them, whatever they advised, for no disk answers in the 110 ns of their first trial. Where the \
-              advice is heeded, the trial would wait for the disk.",
+    text: "For files of 1 MiB to 8 GiB, each twice the one before: mapped privately, read-ahead advised against; ten \
+           trials, each of which asks for the file to be dropped from the cache (POSIX_FADV_DONTNEED) and then loads \
+           two bytes of every page in a shuffled order, with the timer around all, divided by the pages. The first \
+           trial is reported separately from the others, as a mean over all sizes.",
+    differs: "Up to 512 MiB (with --quick 64 MiB). The first trial finds the newly written file in the cache. This \
+              must have been so in the report, whatever it advised, because no disk answers in the 110 ns of its \
+              first trial. If the kernel followed the advice, the trial would wait for the disk.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(2),
@@ -77,7 +77,7 @@ const ENDLESS: &str = "trials that were stopped";
 
 fn larger_files(stage: &Stage) -> Result<Series, Failure> {
     let ceiling = machine::memory_ceiling()
-        .ok_or_else(|| Failure::Unsupported("how much memory there is, is not known".to_owned()))?;
+        .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
     let patience_ns = stage.count(20, 5) as f64 * 1e9;
     let mut series = Series::default();
     for doubled in 0..=4 {

@@ -169,9 +169,9 @@ pub const FEW_PROCESSES: Row = line(
     "s000-0304",
     1.0,
     5.0,
-    "A line through two of five points, chosen for being the least and the greatest, is no fit. Each process is timed while others may \
-     have ended, and all share one CPU, whose turns are part of it. Fathom's slope is one line over all numbers of processes, \
-     which keep reading until all have been timed.",
+    "A line through two of five points, chosen for being the least and the greatest, is not a fit. Each process is \
+     timed while others may have ended, and all share one CPU, whose turns are part of it. Fathom's slope is a line \
+     over all numbers of processes, which read until all have been timed.",
 );
 
 /// The summary's row, its second line.

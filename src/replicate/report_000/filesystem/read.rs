@@ -22,9 +22,9 @@ static BLOCKS: Method = Method {
            timer around read() of all blocks; nothing is dropped from the cache and read-ahead is left on. Shuffled: pread() of \
            every block once, the file dropped from the cache before. 32 times over in a trial, ten trials; the mean over all \
            sizes of the mean time of a block.",
-    differs: "Up to 256 MiB (with --quick 16 MiB). Readings of a trial, and of the shuffled order the blocks read, are reduced to what \
-              fits into 15 s. Contents are random bytes; what theirs were is not said, nor how their cache was emptied \
-              (POSIX_FADV_DONTNEED and POSIX_FADV_RANDOM here).",
+    differs: "Up to 256 MiB (with --quick 16 MiB). Readings of a trial, and of the shuffled order the blocks read, \
+              are reduced to what fits into 15 s. Contents are random bytes. The report gives neither its contents \
+              nor how it emptied the cache (here POSIX_FADV_DONTNEED and POSIX_FADV_RANDOM).",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(3),
@@ -159,9 +159,9 @@ pub const SEQUENTIAL: Row = row(
     "file read, sequential",
     (IN_ORDER, "s000-0300"),
     |machine| cold(machine, "sequential", "read"),
-    "All but the first reading come from the cache, which nothing empties: it is a copy in memory, and is compared with random \
-     reads that wait for the disk. Fathom's file is cold. Theirs must have been in part, for 3.3 µs a block are too long for a \
-     copy.",
+    "All readings but the first come from the cache, which is never emptied: a copy in memory is compared with random \
+     reads that wait for the disk. Fathom's file is cold. The report's must have been partly cold, because 3.3 µs per \
+     block are too long for a copy.",
 );
 
 /// The summary's row; tables 30 and 33.
@@ -169,6 +169,7 @@ pub const RANDOM: Row = row(
     "file read, random",
     (SHUFFLED, "s000-0301"),
     |machine| cold(machine, "random", "pread"),
-    "Little: every block waits for the disk, by both methods. A mean holds the slow answers of the disk, the median does not. Their prediction was made from a rate of many requests at once, and is \
-     18 times too low, not slightly too high.",
+    "Only slightly misleading: every block waits for the disk, in both methods. A mean includes the slow answers of \
+     the disk, the median does not. Their prediction was made from a rate of many requests at once, and is 18 times \
+     too low, not slightly too high.",
 );

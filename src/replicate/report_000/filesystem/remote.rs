@@ -115,8 +115,9 @@ pub const REMOTE_SEQUENTIAL: Row = row(
     "remote file read, sequential",
     (IN_ORDER, "s000-0302"),
     |machine| served(machine, "sequential"),
-    "Through a mount, blocks in order come from the client's own cache or were read ahead, so that few of them wait for the network. \
-     Their penalty compares another machine, shared with fifty users, with the laptop: it is not the network's.",
+    "Through a mount, blocks in order come from the client's own cache or were read ahead, so few of them wait for \
+     the network. The penalty compares another machine, shared with fifty users, with the laptop; it is not only that \
+     of the network.",
 );
 
 /// The summary's row; tables 32 and 33.
@@ -124,6 +125,6 @@ pub const REMOTE_RANDOM: Row = row(
     "remote file read, random",
     (SHUFFLED, "s000-0303"),
     |machine| served(machine, "random"),
-    "Whether the server's memory or its disk answers is not known, and on their shared server it waits for others besides. Fathom \
-     reads what the server has just read, so that the network is what is left.",
+    "Whether the server's memory or its disk answers is unknown, and a shared server also waits for other users. \
+     Fathom reads what the server has just read, so that only the network remains.",
 );

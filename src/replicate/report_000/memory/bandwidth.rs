@@ -260,7 +260,7 @@ pub const READ_A_BYTE: Row = moved(
     READS_A_BYTE,
     "s000-0282",
     SameQuestion::Computed { of: |machine| vec![(PARALLEL, reading(machine))], value: reading_a_byte },
-    "The same figure the other way round.",
+    "The inverse of the same figure.",
 );
 
 /// The summary's row.
@@ -270,7 +270,8 @@ pub const WRITE_A_BYTE: Row = moved(
     WRITES_A_BYTE,
     "s000-0284",
     SameQuestion::Computed { of: |machine| vec![(PARALLEL, writing(machine))], value: writing_a_byte },
-    "The same figure the other way round; in their tables it has slipped by a digit (0.1141 ticks are 0.0606 ns).",
+    "The inverse of the same figure; in the report's tables its decimal point is misplaced (0.1141 ticks are 0.0606 \
+     ns).",
 );
 
 #[cfg(test)]

@@ -18,9 +18,10 @@ use std::time::Duration;
 
 static FAULTS: Method = Method {
     name: "page fault",
-    text: "A file of 512 MiB of zeros, mapped privately, with MADV_RANDOM and POSIX_FADV_RANDOM against read-ahead. Every one of \
-           its 131,072 pages is touched once in a shuffled order, with the timer around all, divided by their number; 15 trials. \
-           After each, MADV_DONTNEED, POSIX_FADV_DONTNEED and munmap; getrusage tells hard faults from soft ones.",
+    text: "A file of 512 MiB of zeros, mapped privately, with MADV_RANDOM and POSIX_FADV_RANDOM against read-ahead. \
+           Every one of its 131,072 pages is touched once in a shuffled order, with the timer around all, divided by \
+           their number; 15 trials. After each, MADV_DONTNEED, POSIX_FADV_DONTNEED and munmap; getrusage counts major \
+           and minor faults.",
     differs: "As many pages of the shuffled order as fit into 15 s for all trials. The file is written to the disk first, for pages \
               that wait to be written are not dropped. With --quick it has 128 MiB.",
     placement: Placement::OneCpu,
@@ -109,6 +110,6 @@ pub const PAGE_FAULT: Row = Row {
     fathom: SameQuestion::Point("memory/major_fault", |machine| {
         nearest("memory/major_fault", machine, &[("access", &["shuffled pages, no read-ahead"])], &[])
     }),
-    misleads: "The method is sound, and getrusage proves it. What may mislead is the file: zeros need not be read where a file system \
-               or a device compresses them or leaves them out. The mean is moved by single slow reads.",
+    misleads: "The method is right, as getrusage shows. The file may mislead: a file system or a device may compress \
+               or omit zeros. Single slow reads affect the mean.",
 };

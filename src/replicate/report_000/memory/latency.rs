@@ -65,7 +65,7 @@ fn chase(stage: &Stage) -> Result<Series, Failure> {
 fn shortened(chain: &Chain, size: u64) -> Option<String> {
     let elements = size / COUNTED;
     let round = chain.round(elements.min(1 << 22)).filter(|round| *round * 10 < elements * 9)?;
-    Some(format!("The chain through {elements} elements comes round after {round}."))
+    Some(format!("The chain through {elements} elements closes after {round}."))
 }
 
 const fn load(operation: &'static str, size: u64, theirs: &'static str, fathom: SameQuestion) -> Row {
@@ -82,10 +82,12 @@ const fn load(operation: &'static str, size: u64, theirs: &'static str, fathom: 
     }
 }
 
-const BROKEN: &str = "The link is taken from the next index, so the chain is no longer one cycle: it goes through part of the array, \
-                      and its footprint is smaller than its size, another part with every seed (how large is seen beside). \
-                      Against that, the array is twice as large as it is called, eight elements share a cache line, and pointer \
-                      and counter go through memory with every step. Compared with one cycle through every line of an array of the same true size, or of the nearest that Fathom measures.";
+const BROKEN: &str = "The link is taken from the next index, so the chain is no longer one cycle: it goes through \
+                      part of the array, and its footprint is smaller than its size, and varies with the seed (the \
+                      part is counted as well). On the other hand the array is twice as large as stated, eight \
+                      elements share a cache line, and pointer and counter go through memory with every step. \
+                      Compared with one cycle through every line of an array of the same true size, or of the nearest \
+                      that Fathom measures.";
 
 fn cycle(machine: &Machine, size: u64) -> crate::experiment::Point {
     let names: &[(&str, &[&str])] = &[("order", &["random cycle"]), ("pages", &["base"])];

@@ -31,8 +31,8 @@ static HERE: Method = Method {
     text: "Chunks of 16,000,000 bytes: reading, the client sends one byte and receives a chunk; writing, it sends a chunk and \
            receives one byte. Socket buffers of 16,000,000 bytes, which they had the kernel allow (net.core.rmem_max, wmem_max). \
            The timer stands around the loop; ten trials. Both sides are on one CPU.",
-    differs: "The kernel's limits are left as they are: what buffers it grants is seen beside. A trial has 100 chunks, or what fits \
-              into 15 s for all: their number is not given.",
+    differs: "The kernel's limits are left as they are: the buffers granted are listed as well. A trial has 100 \
+              chunks, or what fits into 15 s for all: their number is not given.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(2),
@@ -145,8 +145,9 @@ pub const LOOPBACK_WRITE: Row = moved(
     ACKNOWLEDGED,
 );
 
-const FAR: &str = "Each chunk waits for the byte of the one before: a round trip is part of every chunk, and so is the time in which the \
-                   stream finds its pace again. The farther the other machine, the more is lost.";
+const FAR: &str = "Each chunk waits for the byte of the one before: a round trip is part of every chunk, and so is \
+                   the time until the stream reaches its rate again. The loss grows with the distance of the other \
+                   machine.";
 
 /// The summary's row; table 19.
 pub const REMOTE_READ: Row = moved(

@@ -31,9 +31,9 @@ const TIMEOUT: Duration = Duration::from_secs(4);
 
 static HERE: Method = Method {
     name: "TCP connection, loopback",
-    text: "A new socket, then connect() with the timer around it, then close() with the timer around it: 1000 times, ten trials. The \
-           server accepts and closes in a loop, and nobody waits for it. Differences of the timer are added up without a sign, \
-           as theirs were.",
+    text: "A new socket, then connect() with the timer around it, then close() with the timer around it: 1000 times, \
+           ten trials. The server accepts and closes in a loop, and the client does not wait for it. Differences of \
+           the timer are added up without a sign, as theirs were.",
     differs: "connect and close are timed in one loop. Fewer connections, so that no more than an eighth of the machine's ephemeral \
               ports wait for late packets, and where they take longer than 15 s. The length of the backlog is not given; here it is 128.",
     placement: Placement::OneCpu,
@@ -45,9 +45,9 @@ static HERE: Method = Method {
 static THERE: Method = Method {
     name: "TCP connection, remote",
     text: "The same with the server on the other machine.",
-    differs: "The server greets every connection with a byte, which is read, untimed, between connect and close, so that no backlog \
-              fills. Their second machine ran Windows, reached through Wi-Fi; here it is the peer of --peer, a virtual one where \
-              it is a namespace of this machine: then no wire is between.",
+    differs: "The server greets every connection with a byte, which is read, untimed, between connect and close, so \
+              that no backlog fills. Their second machine ran Windows, reached through Wi-Fi; here it is the peer of \
+              --peer, or a virtual one in a namespace of this machine, without a wire.",
     placement: Placement::AcrossCpus,
     needs: &[Requirement::Peer],
     limit: Duration::from_mins(2),
@@ -186,8 +186,8 @@ pub const LOOPBACK_CLOSE: Row = row(
     (CLOSES, "s000-0296"),
     &HERE,
     |machine| part(machine, "graceful end", LOOPBACK),
-    "close() queues the last segment and lets go of the descriptor; it waits for nobody. What ending a connection takes, until the \
-     other side has ended it too, is not in it.",
+    "close() queues the last segment and releases the descriptor, without waiting. The time until the other side has \
+     ended the connection too is not included.",
 );
 
 /// The summary's row; table 23.
@@ -206,7 +206,7 @@ pub const REMOTE_CLOSE: Row = row(
     (CLOSES, "s000-0297"),
     &THERE,
     |machine| part(machine, "graceful end", PEER),
-    "close() waits for nobody, so its time does not depend on how far the other side is; ending the connection does.",
+    "close() does not wait, so its time does not depend on the distance of the other side; ending the connection does.",
 );
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ pub use round_trip::{ICMP_LOOPBACK, ICMP_REMOTE, TCP_LOOPBACK, TCP_REMOTE};
 use crate::experiment::Failure;
 
 /// What is different where their second machine is asked for.
-const PEER_IS: &str = "Their second machine ran Windows, reached through Wi-Fi; here it is the peer of --peer, a virtual one where it is a \
-                       namespace of this machine: then no wire is between.";
+const PEER_IS: &str = "Their second machine ran Windows, reached through Wi-Fi; here it is the peer of --peer, or a \
+                       virtual one in a namespace of this machine, without a wire.";
 
 fn broke(attempt: &'static str) -> impl Fn(std::io::Error) -> Failure {
     move |error| Failure::Broke(format!("{attempt}: {error}"))

@@ -148,8 +148,9 @@ pub const ICMP_LOOPBACK: Row = trip(
     &PING_LOOPBACK,
     Deviation::Population,
     |machine| by(machine, "ICMP echo", LOOPBACK, PAYLOAD as u64),
-    "An echo now and then finds caches and branch predictors cold and the processor asleep; one after the other, as Fathom sends \
-     them, it does not. Both are true; but the first is no property of the network alone. Their 0.03 ms has one digit.",
+    "An occasional echo finds caches and branch predictors cold and the processor asleep; echoes in close succession, \
+     as Fathom sends them, do not. Both results are valid, but the first is not a property of the network alone. The \
+     report's 0.03 ms has one digit.",
 );
 
 /// The summary's row; table 15.
@@ -159,8 +160,8 @@ pub const ICMP_REMOTE: Row = trip(
     &PING_REMOTE,
     Deviation::Population,
     |machine| by(machine, "ICMP echo", PEER, PAYLOAD as u64),
-    "A mean of round trips through Wi-Fi, with a deviation above it, is that of a few slow ones; the median says what one takes. \
-     Echoes ten to the second find both processors asleep.",
+    "A mean of round trips over Wi-Fi, with a deviation larger than the mean, is dominated by a few slow ones; the \
+     median is typical. Echoes ten to the second find both processors asleep.",
 );
 
 /// The summary's row; table 16.
@@ -170,7 +171,7 @@ pub const TCP_LOOPBACK: Row = trip(
     &TCP_HERE,
     Deviation::Sample,
     |machine| by(machine, "TCP", LOOPBACK, 1),
-    "Little: two messages, two switches, and TCP. The mean of 1000 is moved by single interruptions.",
+    "Only slightly misleading: two messages, two switches, and TCP. Single interruptions affect the mean of 1000.",
 );
 
 /// The summary's row; table 17.
@@ -180,5 +181,5 @@ pub const TCP_REMOTE: Row = trip(
     &TCP_THERE,
     Deviation::Sample,
     |machine| by(machine, "TCP", PEER, 1),
-    "Little by method: one mean for a way whose times spread widely is that of its slow ones.",
+    "The method is right, but where times vary widely the mean is dominated by the slow ones.",
 );

@@ -15,7 +15,7 @@ const MEAN: Statistic = Statistic::of(Fit::Mean(Deviation::Sample));
 static MEASURING: Method = Method {
     name: "measurement overhead",
     text: "CPUID, RDTSC and at once RDTSCP; the difference of the two readings, averaged over 1000 pairs; ten trials.",
-    differs: "How many pairs were averaged is not printed; 1000 is their example for a procedure call.",
+    differs: "The report does not print the number of pairs; 1000 is its example for a procedure call.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: MINUTE,
@@ -37,7 +37,7 @@ static CALLING: Method = Method {
     name: "procedure call",
     text: "The same loop with one call in its body, of a procedure with an empty body and 0 to 7 arguments of type int. \
            Measurement and loop overhead are subtracted; ten trials for each number of arguments; a line by least squares.",
-    differs: "That the loop was subtracted is not said, but their figures are smaller than the loop's own.",
+    differs: "The report does not say that the loop was subtracted, but its figures are smaller than the loop's.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: MINUTE,
@@ -172,9 +172,9 @@ pub const SYSTEM_CALL: Row = Row {
     replica: Replica::By(&ENTERING),
     statistic: MEAN,
     fathom: SameQuestion::Point("cpu/system_call", |_| point(Placement::OneCpu, &[("call", "getpid")], &[])),
-    misleads: "Nothing in what is timed: a thousand calls between two readings give the cost of a call. But a mean over ten trials is \
-               moved by a single one that was interrupted, which the deviation shows. It does not explain their 1.31 µs, many \
-               times what other machines of the time took: its deviation is small.",
+    misleads: "What is timed is right: a thousand calls between two readings give the cost of a call. But a single \
+               interrupted trial affects a mean over ten, which the deviation shows. It does not explain their 1.31 \
+               µs, many times what other machines of the time took: its deviation is small.",
 };
 
 pub const PROCESS_CREATION: Row = Row {

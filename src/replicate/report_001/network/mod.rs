@@ -98,7 +98,8 @@ pub const ROUND_TRIP_AWAY: Row = Row {
     theirs: Theirs::Printed("s001-0092"),
     replica: Replica::By(&TRIPPING_AWAY),
     fathom: SameQuestion::Point("network/round_trip", |_| trip(PEER)),
-    misleads: "As over loopback. Over Wi-Fi the mean is that of the air's other users, and the least would say more of the way.",
+    misleads: "As over loopback. Over Wi-Fi other users affect the mean, and the minimum would say more about the \
+               path.",
     ..ROUND_TRIP
 };
 
@@ -111,8 +112,9 @@ pub const BANDWIDTH: Row = Row {
     replica: Replica::By(&POURING),
     statistic: Statistic::of(MEAN),
     fathom: SameQuestion::Point("network/bandwidth", |_| stream(LOOPBACK)),
-    misleads: "Little: a long stream of large writes is the right question, and its beginning is a small part of it. It is the mean of \
-               ten and not a peak; and both sides run wherever the scheduler puts them, on one processor or on two.",
+    misleads: "Only slightly misleading: a long stream of large writes is the right operation, and its beginning is a \
+               small part of it. It is the mean of ten and not a peak; and both sides run wherever the scheduler puts \
+               them, on one processor or on two.",
 };
 
 pub const BANDWIDTH_AWAY: Row = Row {
@@ -120,8 +122,8 @@ pub const BANDWIDTH_AWAY: Row = Row {
     theirs: Theirs::Printed("s001-0094"),
     replica: Replica::By(&POURING_AWAY),
     fathom: SameQuestion::Point("network/bandwidth", |_| stream(PEER)),
-    misleads: "Little, as over loopback. The stream's beginning, in which TCP feels its way, weighs the more the fewer messages \
-               there are.",
+    misleads: "Only slightly misleading, as over loopback. The slow start of TCP has more weight where there are \
+               fewer messages.",
     ..BANDWIDTH
 };
 
@@ -151,9 +153,9 @@ pub const SETUP: Row = Row {
     theirs: Theirs::Printed("s001-0054"),
     statistic: Statistic::variant(SET_UP, MEAN),
     fathom: SameQuestion::Point("network/connection", |_| part("connect", LOOPBACK)),
-    misleads: "Nothing in what is timed: connect() returns when the answer is there, before the other side has accepted. Where the two sides \
-               run is left to the scheduler: on one processor they need no wake-up of an idle one. Theirs took less than the round \
-               trip that it was predicted from.",
+    misleads: "What is timed is right: connect() returns when the answer has arrived, before the other side has \
+               accepted. Where the two sides run is left to the scheduler: on one processor they need no wake-up of \
+               an idle one. Theirs took less than the round trip that it was predicted from.",
     ..CONNECTION
 };
 
@@ -170,8 +172,8 @@ pub const SETUP_AWAY: Row = Row {
     theirs: Theirs::Printed("s001-0057"),
     replica: Replica::By(&CONNECTING_AWAY),
     fathom: SameQuestion::Point("network/connection", |_| part("connect", PEER)),
-    misleads: "Nothing in what is timed: connect() returns when the answer is there, after one round trip. With a virtual other host, where \
-               the two sides run is left to the scheduler, as over loopback.",
+    misleads: "What is timed is right: connect() returns when the answer has arrived, after one round trip. With a \
+               virtual other host, where the two sides run is left to the scheduler, as over loopback.",
     ..SETUP
 };
 

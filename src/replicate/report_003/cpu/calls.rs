@@ -55,9 +55,10 @@ pub const ARGUMENT_ROW: Row = Row {
         nearest("cpu/procedure_call", machine, &[("form", &["abi"])], &[("arguments", 0)])
             .without("arguments")
     }),
-    misleads: "One call is far shorter than the clock's own part of the difference (33 of 34 cycles in their table) and often \
-               than its resolution, so that the slope is what noise leaves: theirs has 2 arguments above 3 and 5 above 6. The \
-               functions do not use their arguments, and the seventh, which alone travels on the stack, is not told apart.",
+    misleads: "One call is far shorter than the clock's own part of the difference (33 of 34 cycles in their table) \
+               and often than its resolution, so that the slope is what noise leaves: theirs has 2 arguments above 3 \
+               and 5 above 6. The functions do not use their arguments, and the seventh, the only one on the stack, \
+               is not shown separately.",
 };
 
 /// A call without arguments, as their table has it.

@@ -52,7 +52,10 @@ pub const PROCESS_ROW: Row = Row {
             &[],
         )
     }),
-    misleads: "Nothing in kind: the same is timed. But exit(1) also runs what the C library does at an exit, in pages that the child has to copy first, which Fathom's child does not. And a mean of two hundred is above a median, for some creations take several times as long; of ten results the one that departs most is left out by hand.",
+    misleads: "The same is timed. But exit(1) also runs what the C library does at an exit, in pages that the child \
+               has to copy first, which Fathom's child does not. And a mean of two hundred is above a median, for \
+               some creations take several times as long; of ten results the one that departs most is left out by \
+               hand.",
 };
 
 /// A thread.
@@ -72,9 +75,9 @@ pub const THREAD_ROW: Row = Row {
             &[],
         )
     }),
-    misleads: "Nothing in kind: the same is timed. A mean of two hundred is above the median that Fathom gives, for some creations \
-               take several times as long. The result left out by hand (540,676 cycles among 54,000) looks like a slip of the \
-               point, not like a departure.",
+    misleads: "The same is timed. A mean of two hundred is above the median that Fathom gives, for some creations \
+               take several times as long. The result left out by hand (540,676 cycles among 54,000) looks like a \
+               slip of the point, not like a departure.",
 };
 
 fn processes(stage: &Stage) -> Result<Series, Failure> {

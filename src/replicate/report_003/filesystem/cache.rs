@@ -114,7 +114,7 @@ fn cached_rate(stage: &Stage) -> Result<Series, Failure> {
 fn cache_size(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     let ceiling = machine::memory_ceiling()
-        .ok_or_else(|| Failure::Unsupported("how much memory there is, is not known".to_owned()))?;
+        .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
     let test = TestFile::kept(stage.site, "cache-size", 2 * ceiling, Room::DEFAULT)?;
     let each = |bytes: u64| Ok(read_again(&test.file, bytes)?.ticks_per_byte * ns);
     let mut doubled: Vec<(u64, f64)> = vec![];

@@ -45,8 +45,9 @@ pub const SEQUENTIAL_ROW: Row = Row {
     replica: Replica::By(&REMOTE),
     statistic: Statistic::variant(SEQUENTIAL, Fit::MeanOfCalmest),
     fathom: SameQuestion::Point("filesystem/remote_read", |machine| point(machine, SEQUENTIAL)),
-    misleads: "Of three experiments the calmest is chosen afterwards, which is usually the fastest. Whether a block came from the server's memory or its disk, or was read \
-               ahead by the client's SMB, is not known; the penalty is formed with a local disk that is another one than the server's.",
+    misleads: "Of three experiments the calmest is chosen afterwards, which is usually the fastest. Whether a block \
+               came from the server's memory or its disk, or was read ahead by the client's SMB, is unknown; the \
+               penalty is formed with a local disk that is another one than the server's.",
 };
 
 /// At random.

@@ -51,7 +51,10 @@ pub const SETUP_LOCAL_ROW: Row = Row {
     replica: Replica::By(&LOCAL),
     statistic: Statistic::variant(SETUP, Fit::Mean(Deviation::Sample)),
     fathom: SameQuestion::Point("network/connection", |machine| end(machine, LOOPBACK, "connect")),
-    misleads: "Nothing in kind: the call is timed as its client sees it, which the report says; the server does not know of the connection yet. The first connections are in the mean. On one CPU the server has yet to see the end of the connection before, so that connect() wakes nobody; Fathom's finds it waiting, and wakes it.",
+    misleads: "Nothing in kind: the call is timed as its client sees it, which the report says; the server does not \
+               know of the connection yet. The first connections are in the mean. On one CPU the server has yet to \
+               see the end of the connection before, so that connect() wakes no process; in Fathom's method the \
+               server is waiting and must be woken.",
 };
 
 /// Opening to a second machine.

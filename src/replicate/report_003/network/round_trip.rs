@@ -146,8 +146,9 @@ pub const PING_REMOTE_ROW: Row = Row {
             &[("payload", 56)],
         )
     }),
-    misleads: "A mean that one answer of 137 ms moves (the deviation was twice the mean), of messages so rare that both hosts had gone to rest \
-               in between. Runs with a lost message were thrown away, so that loss is not told.",
+    misleads: "A mean that one answer of 137 ms moves (the deviation was twice the mean), of messages so rare that \
+               both hosts had gone to rest in between. Runs with a lost message were discarded, so loss is not \
+               reported.",
     ..TCP_LOCAL_ROW
 };
 

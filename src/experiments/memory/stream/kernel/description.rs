@@ -59,11 +59,11 @@ pub enum Ownership {
     /// Whole lines go to memory past the caches.
     #[cfg_attr(
         not(target_arch = "x86_64"),
-        allow(dead_code, reason = "elsewhere instructions can only ask for it")
+        allow(dead_code, reason = "elsewhere instructions can only request it")
     )]
     Avoided,
     /// The core stops to read lines first when it has seen some written as a whole, one after the other.
-    #[cfg_attr(not(target_arch = "aarch64"), allow(dead_code, reason = "what cores of Arm do"))]
+    #[cfg_attr(not(target_arch = "aarch64"), allow(dead_code, reason = "typical of Arm cores"))]
     Streamed,
     /// The processor or the library chooses.
     Unknown,

@@ -1,0 +1,154 @@
+//! Every command and flag, with its help: the commands here, their flags in a file by subject.
+
+mod compare;
+mod peer;
+mod report;
+mod run;
+mod value;
+mod verify;
+
+pub use compare::{Annotations, Compare, Gate, History};
+pub use peer::{Peer, PeerOptions};
+pub use report::{Export, Report};
+pub use run::{Ab, Run};
+pub use verify::{Replicate, Verify};
+
+use crate::report::FactsForm;
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Measures the cost of operations on this machine and its operating system: predicts each figure, measures it, shows
+/// evidence for what was measured, and writes a report.
+#[derive(Debug, Parser)]
+#[command(name = "fathom", version, long_version = BUILD_FACTS, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit status: 0 done, 1 regression found, 2 usage or could not run, 3 inconclusive or interrupted, 4 some experiments \
+                        failed."
+)]
+pub struct Cli {
+    /// When to use colour. This flag overrides `NO_COLOR`.
+    #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    pub color: Colour,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What `--version` tells: the version, the compiler with its flags, and the commit where it is known. `-V` tells the version
+/// alone.
+const BUILD_FACTS: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\ncompiler: ",
+    env!("FATHOM_COMPILER"),
+    ", ",
+    env!("FATHOM_COMPILER_FLAGS"),
+    "\ncommit: ",
+    env!("FATHOM_COMMIT"),
+    "\nlicence: ",
+    env!("CARGO_PKG_LICENSE")
+);
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal.
+    Auto,
+    /// Also into pipes and files.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure everything, or the experiments named.
+    #[command(
+        after_help = "Exit status: 0 done, 2 usage or could not run, 3 interrupted (the results up to then are \
+                      valid), 4 some points failed. `fathom gate` checks for regressions."
+    )]
+    Run(Box<Run>),
+    /// List the experiments with their questions.
+    List,
+    /// Explain an experiment: its method, its points on this machine, its requirements and its pitfalls.
+    Explain {
+        /// Name or glob, such as `cpu/system_call`, `system_call` or `cpu/*`.
+        #[arg(required = true)]
+        experiment: Vec<String>,
+    },
+    /// Describe this machine, with the source of each fact.
+    Machine {
+        /// Text for people, or JSON.
+        #[arg(long, value_enum, default_value_t = FactsForm::Text)]
+        format: FactsForm,
+        /// The folder whose storage is described.
+        #[arg(long, value_name = "FOLDER", default_value = ".")]
+        dir: PathBuf,
+    },
+    /// Show the report of a run; without a file, of the latest one.
+    Report(Report),
+    /// Compare runs: how their machines differ, and which points got better or worse, with intervals.
+    Compare(Compare),
+    /// Measure two settings of this machine in turns, in one run, and compare them. This can detect a difference of one per
+    /// cent. All settings are restored afterwards, even after a kill.
+    Ab(Box<Ab>),
+    /// Measure what a baseline measured, and report regressions by the exit status. Points that look worse are measured
+    /// again before they count as a regression.
+    Gate(Box<Gate>),
+    /// Write a run in the format of another tool, with units; without a file the latest one.
+    Export(Export),
+    /// List the stored runs, or show points over them and where their level has changed.
+    History(History),
+    /// List the machines with published figures; or the figures of one machine, with the doubts about them.
+    References {
+        /// Id, part of it, number of a report, or `lmbench`; or the id of a figure, such as `s000-0027`.
+        machine: Option<String>,
+        /// Text for people, or JSON.
+        #[arg(long, value_enum, default_value_t = FactsForm::Text)]
+        format: FactsForm,
+    },
+    /// Run a published report's own methods, and print its summary table beside Fathom's results.
+    Replicate(Box<Replicate>),
+    /// Verify this instrument: set known truths on this machine, measure them like everything else, and compare.
+    #[command(
+        after_help = "Exit status: 0 every truth was found, 1 at least one was not, 2 usage or could not run, 3 \
+                      inconclusive."
+    )]
+    Verify(Verify),
+    /// Serve a run on another host as its peer, until the run ends.
+    Peer(Peer),
+    /// Print the JSON Schema of run files.
+    Schema,
+    /// Print shell completions.
+    #[command(hide = true)]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page.
+    #[command(hide = true)]
+    Man,
+    /// Set back what was set, as the process that `ab` starts for it.
+    #[command(hide = true)]
+    Restore,
+    /// Start other tools, as the process that `verify --peers` starts for it.
+    #[command(hide = true)]
+    Keep,
+    /// Do one trial, as the process that `run` starts for it.
+    #[command(hide = true)]
+    Trial,
+    /// Measure one method of a published report, as the process that `replicate` starts for it.
+    #[command(hide = true)]
+    Replica,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

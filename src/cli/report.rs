@@ -1,0 +1,51 @@
+//! `fathom report` and `fathom export`: what to show of a run, and how.
+
+use crate::export::Format;
+use crate::report::Form;
+use clap::Args;
+use std::path::PathBuf;
+
+/// What to show of a run, and how.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// A run file, and names or globs of experiments. Without a file, the latest run of the data folder; without names, all
+    /// of it. Named experiments are shown as tables.
+    #[arg(value_name = "RUN|EXPERIMENT")]
+    pub what: Vec<PathBuf>,
+    /// The form of the report.
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub format: Form,
+    /// As text, every figure in tables instead of one screen.
+    #[arg(long)]
+    pub full: bool,
+    /// Show the figures of a published machine beside the run's: its id, a part of it, the number of a report, `lmbench`, or
+    /// `all`. May be given several times; `fathom references` lists the machines.
+    #[arg(long, value_name = "MACHINE")]
+    pub beside: Vec<String>,
+    /// Write to this file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// What to write in which format.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The run file; by default the latest in the data folder. With `--points`, any number of files, and folders of them.
+    pub runs: Vec<PathBuf>,
+    /// The format.
+    #[arg(long, value_enum, required_unless_present = "points")]
+    pub format: Option<Format>,
+    /// One line of JSON per run file, with its machine and the median of every point: the input of a data set of many runs.
+    /// A file that cannot be read gets a line that says so.
+    #[arg(long, conflicts_with = "format")]
+    pub points: bool,
+    /// Include the median of every trial.
+    #[arg(long, requires = "points")]
+    pub trials: bool,
+    /// Read names of run files from this file, one per line; `-` is standard input.
+    #[arg(long, value_name = "FILE", requires = "points", conflicts_with = "runs")]
+    pub files_from: Option<PathBuf>,
+    /// Write to this file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}

@@ -1,0 +1,154 @@
+//! `fathom run` and `fathom ab`: what and how to measure.
+
+use super::peer::PeerOptions;
+use super::value::{parse_folder, parse_name, parse_share, parse_time};
+use crate::experiment::Effort;
+use crate::machine::RemoteAddress;
+use crate::record::Label;
+use crate::report::{Form, ProgressForm};
+use crate::run::Variation;
+use crate::sampling::ClockKind;
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What and how to measure.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// Names or globs of experiments, such as `cpu`, `cpu/system_call` or `*_switch`; without names, all of them.
+    pub experiments: Vec<String>,
+    /// A named set of points from several experiments, instead of experiments: `fleet` finds slow hosts in a minute, without
+    /// root and in 256 MiB (see docs/fleet.md). A set makes no page; `fathom report` does.
+    #[arg(long, value_name = "SET", conflicts_with_all = ["experiments", "resume"])]
+    pub set: Option<String>,
+    /// A label for the run, kept in its file and in exports: `--label rack=7 --label image=2026-11`. A run of a set also has
+    /// the label `host`, by default the machine's name.
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
+    pub label: Vec<Label>,
+    /// How much is measured.
+    #[command(flatten)]
+    pub extent: Extent,
+    /// The time the run may take, such as `90s` or `6m`.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub budget: Option<Duration>,
+    /// The target half-width of the intervals, such as `2%` or `0.02`.
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub precision: Option<f64>,
+    /// The seed of all randomness, to repeat a run's order and layout.
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// The CPU that pinned work runs on.
+    #[arg(long, value_name = "NUMBER")]
+    pub cpu: Option<usize>,
+    /// The clock to measure with; by default the best that qualifies.
+    #[arg(long, value_enum, value_name = "CLOCK")]
+    pub clock: Option<ClockKind>,
+    /// How long each trial observes, such as `20ms`.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub trial: Option<Duration>,
+    /// The folder in which experiments may make files; by default the folder for temporary files.
+    #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
+    pub dir: Option<PathBuf>,
+    /// Numbers of processes for experiments in which processes compete, such as `1,8,32`.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=256))]
+    pub processes: Vec<u64>,
+    /// A file or folder to read over a network: `sftp://[user@]host[:port]/path`, `nfs://host/export/path`,
+    /// `smb://[user@]host/share/path`, or a path on a network mount. A folder (ending in `/`) gets a file for the run.
+    /// The password of smb comes from the environment variable `FATHOM_REMOTE_PASSWORD`; ssh uses keys and agent.
+    #[arg(long, value_name = "URL")]
+    pub remote: Option<RemoteAddress>,
+    /// The run file; the report is written beside it. By default it is made in the data folder. The name may contain
+    /// `{host}`, `{time}` and `{set}`.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The form of progress messages on standard error.
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = ProgressForm::Auto)]
+    pub progress: ProgressForm,
+    /// Save the run as a baseline of this name, for `fathom gate`; several runs under one name show how much the machine
+    /// varies.
+    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    pub save_baseline: Option<String>,
+    /// Continue a run that was interrupted, or add rounds to a complete one. A peer or a file over a network must be named
+    /// again.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "processes"])]
+    pub resume: Option<PathBuf>,
+    /// Print the plan without measuring, with a forecast if an earlier run of this machine is stored.
+    #[arg(long, conflicts_with_all = ["resume", "output"])]
+    pub dry_run: bool,
+    /// The second host for remote experiments.
+    #[command(flatten)]
+    pub peer: PeerOptions,
+    /// Measure although another fathom is measuring on this machine.
+    #[arg(long)]
+    pub alongside: bool,
+    /// What to print at the end.
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub format: Form,
+}
+
+/// How much is measured.
+#[derive(Debug, Args)]
+pub struct Extent {
+    /// A complete table in a minute and a half: fewer points, wider intervals.
+    #[arg(long, conflicts_with = "thorough")]
+    pub quick: bool,
+    /// A quarter of an hour per chapter: more points, narrower intervals.
+    #[arg(long)]
+    pub thorough: bool,
+}
+
+impl Extent {
+    /// Quick, standard or thorough.
+    pub fn effort(&self) -> Effort {
+        match (self.quick, self.thorough) {
+            (true, _) => Effort::Quick,
+            (_, true) => Effort::Thorough,
+            _ => Effort::Standard,
+        }
+    }
+}
+
+/// Which two settings to measure in turns, and how.
+#[derive(Debug, Args)]
+pub struct Ab {
+    /// Names or globs of experiments; without names, all of them.
+    pub experiments: Vec<String>,
+    /// A setting of the first half; by default nothing is changed. May be given several times: `sysctl:NAME=VALUE`,
+    /// `file:PATH=VALUE` (below /proc and /sys), `governor:NAME`, `env:NAME=VALUE`, `prefix:COMMAND` (starts the measuring
+    /// processes, such as `numactl --membind=1`), `dir:FOLDER`, `cpu:NUMBER`.
+    #[arg(long, value_name = "SETTING")]
+    pub a: Vec<Variation>,
+    /// A setting of the second half.
+    #[arg(long, value_name = "SETTING", required = true)]
+    pub b: Vec<Variation>,
+    /// How much is measured.
+    #[command(flatten)]
+    pub extent: Extent,
+    /// The time that both halves may take together, such as `90s`; by default twice that of a run.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub budget: Option<Duration>,
+    /// The target half-width of the intervals of each half, such as `2%`; by default half the margin.
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub precision: Option<f64>,
+    /// The seed of all randomness.
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// The largest difference that does not matter; by default 1 %.
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub margin: Option<f64>,
+    /// The folder in which experiments may make files, if no setting names one.
+    #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
+    pub dir: Option<PathBuf>,
+    /// The run files, without their endings: FILE.a.jsonl and FILE.b.jsonl. By default they are made in the data folder.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Measure although another fathom is measuring on this machine.
+    #[arg(long)]
+    pub alongside: bool,
+    /// What to print at the end.
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub format: Form,
+    /// As text, every row.
+    #[arg(long)]
+    pub full: bool,
+}

@@ -1,0 +1,77 @@
+//! `fathom verify` and `fathom replicate`: known truths, and published methods.
+
+use super::peer::PeerOptions;
+use super::value::{parse_folder, parse_time, parse_times};
+use crate::machine::RemoteAddress;
+use crate::report::Form;
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Which truths to set, and how to measure them.
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// Names of rigs, such as `spin`; without names, all of them. Only a verification with all rigs is mentioned in later
+    /// reports.
+    pub rigs: Vec<String>,
+    /// Instead of setting truths, compare with other tools that measure the same, in turns: those installed of perf bench,
+    /// fio, iperf3, sockperf, qperf, sysbench, stress-ng, mbw and hackbench.
+    #[arg(long, conflicts_with = "rigs")]
+    pub peers: bool,
+    /// Measure this many times as long as usual, for narrower intervals.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1.0, value_parser = parse_times)]
+    pub times_as_long: f64,
+    /// The seed of all randomness.
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// The CPU that pinned work runs on.
+    #[arg(long, value_name = "NUMBER")]
+    pub cpu: Option<usize>,
+    /// The folder in which files may be made; by default the folder for temporary files.
+    #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
+    pub dir: Option<PathBuf>,
+    /// Measure although another fathom is measuring on this machine.
+    #[arg(long)]
+    pub alongside: bool,
+    /// What to print at the end.
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub format: Form,
+}
+
+/// Which report to replicate, and where.
+#[derive(Debug, Args)]
+pub struct Replicate {
+    /// The report's number, `000` to `004`, or a part of its machine's name; without it, the reports are listed.
+    pub report: Option<String>,
+    /// Use smaller counts: a table in about a minute.
+    #[arg(long)]
+    pub quick: bool,
+    /// The time that Fathom's own points may take, such as `30s`; by default two seconds each, or half a second with
+    /// `--quick`. The report's methods take additional time.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub budget: Option<Duration>,
+    /// The seed of all randomness.
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// The CPU that pinned work runs on.
+    #[arg(long, value_name = "NUMBER")]
+    pub cpu: Option<usize>,
+    /// The folder in which files may be made; by default the folder for temporary files.
+    #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
+    pub dir: Option<PathBuf>,
+    /// The file of the replication; Fathom's own run is written beside it. By default it is made in the data folder.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The file or folder to read over a network, as for `fathom run`.
+    #[arg(long, value_name = "URL")]
+    pub remote: Option<RemoteAddress>,
+    /// The second host for the rows that need one.
+    #[command(flatten)]
+    pub peer: PeerOptions,
+    /// Measure although another fathom is measuring on this machine.
+    #[arg(long)]
+    pub alongside: bool,
+    /// What to print at the end.
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub format: Form,
+}
