@@ -8,6 +8,7 @@ mod gate;
 mod history;
 mod lock;
 mod measuring;
+mod output;
 mod page;
 mod peer;
 mod references;
@@ -28,10 +29,11 @@ use crate::run;
 use crate::sampling;
 use anyhow::{Result, anyhow, bail};
 use clap::{CommandFactory, Parser};
+use output::{Rendered, written};
 use status::COULD_NOT_RUN;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use streams::{print, request, written};
+use streams::{print, request};
 
 /// Parses the command line, does what it asks, and tells what went wrong.
 pub fn main() -> ExitCode {
@@ -135,7 +137,7 @@ fn show(asked: &cli::Report, style: Style) -> Result<()> {
     };
     let (file, experiments) = named(&asked.what)?;
     let path = file.map_or_else(latest, Ok)?;
-    let text = if Replication::is_at(&path) {
+    let report = if Replication::is_at(&path) {
         references::refuse(&asked.beside)?;
         if !experiments.is_empty() {
             bail!("{} is a replication, whose table is told as a whole", path.display());
@@ -144,7 +146,7 @@ fn show(asked: &cli::Report, style: Style) -> Result<()> {
     } else {
         shown(&path, &experiments, asked, style)?
     };
-    written(&text, asked.output.as_deref(), &[path])
+    written(&report, asked.output.as_deref(), &[path])
 }
 
 /// The run file and the experiments among what is named: what is no file, and is written as no path, is an experiment.
@@ -160,7 +162,7 @@ fn named(what: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<String>)> {
     Ok((files.first().map(|path| (*path).clone()), experiments))
 }
 
-fn shown(path: &Path, experiments: &[String], asked: &cli::Report, style: Style) -> Result<String> {
+fn shown(path: &Path, experiments: &[String], asked: &cli::Report, style: Style) -> Result<Rendered> {
     // A misspelt name is told before a long file is read.
     let machines = references::called(&asked.beside)?;
     let run = Run::read(path)?;
@@ -174,5 +176,5 @@ fn shown(path: &Path, experiments: &[String], asked: &cli::Report, style: Style)
     let files = [("run file", path)];
     let full = asked.full || !experiments.is_empty();
     let report = RunReport::of(&results).beside(&machines).written_to(&files).in_full(full);
-    Ok(report::render(&report, asked.format, style))
+    Ok(Rendered::of(&report, asked.format, style))
 }

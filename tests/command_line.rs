@@ -75,6 +75,35 @@ fn the_report_of_a_file_is_the_same_bytes_every_time_in_every_form() {
 }
 
 #[test]
+fn a_paper_in_a_file_has_its_appendix_beside_it_and_a_foreign_file_keeps_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, of) = (folder.path().join("run.jsonl"), |name: &str| folder.path().join(name));
+    short_run(&file).assert().success();
+    let report = |form: &str, output: &Path| {
+        let mut command = fathom();
+        command.args(["report", "--format", form, "--output"]).arg(output).arg(&file);
+        command.assert()
+    };
+    let read = |name: &str| std::fs::read_to_string(of(name)).unwrap();
+    for (form, ending) in [("markdown", "md"), ("latex", "tex")] {
+        let (paper, appendix) = (format!("x.{ending}"), format!("x-appendix.{ending}"));
+        report(form, &of(&paper)).success();
+        // An earlier appendix gives way.
+        report(form, &of(&paper)).success();
+        assert!(read(&paper).contains("are in the appendix, a file of its own"));
+        assert!(read(&appendix).lines().next().unwrap().contains("Appendix: "));
+        std::fs::write(of(&appendix), "mine").unwrap();
+        std::fs::remove_file(of(&paper)).unwrap();
+        let refused = text(&report(form, &of(&paper)).failure().get_output().stderr);
+        assert!(refused.contains("is no appendix of a report"), "{refused}");
+        assert_eq!(read(&appendix), "mine");
+        assert!(!of(&paper).exists(), "half a report was written");
+    }
+    report("html", &of("x.html")).success();
+    assert!(!of("x-appendix.html").exists());
+}
+
+#[test]
 fn an_unknown_experiment_is_a_usage_error_that_names_the_nearest() {
     let output = fathom().args(["run", "cpu/sistem_call"]).assert().code(2).get_output().clone();
     assert!(text(&output.stderr).contains("did you mean `cpu/system_call`?"), "{}", text(&output.stderr));

@@ -6,7 +6,7 @@
 mod fixture;
 
 use clap::ValueEnum;
-use fathom::report::{Facts, Form, RunReport, Style, Subject, catalogue, render, screen};
+use fathom::report::{Facts, Form, RunReport, Style, Subject, appendix, catalogue, render, screen};
 use fathom::results::Results;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -105,6 +105,9 @@ fn every_form_of_the_report_is_as_it_was_reviewed() {
         golden("terminal-colour.txt", &on_terminal(results, 120, true));
         for form in Form::value_variants() {
             golden(file_of(*form), &in_form(results, *form));
+        }
+        for (form, name) in [(Form::Markdown, "report-appendix.md"), (Form::Latex, "report-appendix.tex")] {
+            golden(name, &appendix(&RunReport::of(results), form).expect("an appendix"));
         }
     });
 }
@@ -235,6 +238,15 @@ fn everything_in(form: Form) -> String {
     in_form(&Results::of(&run), form)
 }
 
+/// The same in the files of a form: the paper and its appendix.
+fn everything_in_files(form: Form) -> [String; 2] {
+    let run = fixture::parse(&fixture::everything());
+    let results = Results::of(&run);
+    let report = RunReport::of(&results);
+    let paper = render(&report, form, Style { width: 120, colour: false });
+    [paper, appendix(&report, form).expect("an appendix")]
+}
+
 /// What is inside of the appendix's parts, which have further parts inside of them.
 fn folded_for_long(page: &str) -> Vec<&str> {
     let mut parts = vec![];
@@ -285,35 +297,51 @@ fn on_paper_no_table_is_cited_as_there_that_stays_folded() {
 
 #[test]
 fn latex_refers_to_labels_that_it_has() {
-    let latex = everything_in(Form::Latex);
-    let labels: BTreeSet<&str> = between(&latex, "\\label{", '}').collect();
-    let cited: BTreeSet<&str> = between(&latex, "\\ref{", '}').collect();
-    assert!(!cited.is_empty() && cited.is_subset(&labels), "{:?}", cited.difference(&labels));
+    for latex in everything_in_files(Form::Latex) {
+        let labels: BTreeSet<&str> = between(&latex, "\\label{", '}').collect();
+        let cited: BTreeSet<&str> = between(&latex, "\\ref{", '}').collect();
+        assert!(!labels.is_empty() && cited.is_subset(&labels), "{:?}", cited.difference(&labels));
+    }
 }
 
 #[test]
 fn markdown_cites_no_table_figure_or_section_that_it_has_not() {
-    let markdown = everything_in(Form::Markdown);
-    let headings = markdown.lines().filter(|line| line.starts_with('#'));
-    let sections: BTreeSet<&str> =
-        headings.filter_map(|line| line.trim_start_matches('#').trim_start().split(' ').next()).collect();
+    let [paper, appendix] = everything_in_files(Form::Markdown);
+    ensure_cited(&paper, &appendix, " of the appendix");
+    ensure_cited(&appendix, &paper, " of the paper");
+}
+
+/// What a file cites stands in it, or, where it says so, in the other.
+fn ensure_cited(markdown: &str, other: &str, elsewhere: &str) {
+    let sections = |text: &str| -> BTreeSet<String> {
+        let headings = text.lines().filter(|line| line.starts_with('#'));
+        let numbers = headings.filter_map(|line| line.trim_start_matches('#').trim_start().split(' ').next());
+        numbers.map(str::to_owned).collect()
+    };
+    let mut found = [0, 0];
     for kind in ["Table ", "Figure ", "Section "] {
-        let cited = markdown.split(kind).skip(1).map(|rest| {
-            let end = |letter: char| !(letter.is_ascii_alphanumeric() || letter == '.');
-            rest.split(end).next().unwrap_or_default().trim_end_matches('.')
-        });
-        let is_number = |cited: &&str| {
-            cited.starts_with(|first: char| first.is_ascii_digit())
-                || (cited.len() == 1 && cited.starts_with(|first: char| first.is_ascii_uppercase()))
-        };
-        for number in cited.filter(is_number) {
+        for rest in markdown.split(kind).skip(1) {
+            let end = rest.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '.'));
+            let number = rest[..end.unwrap_or(rest.len())].trim_end_matches('.');
+            let digits = number.trim_start_matches(|letter: char| letter.is_ascii_uppercase());
+            if number.is_empty() || number.len() - digits.len() > 1 || digits.contains(char::is_alphabetic) {
+                continue;
+            }
+            let is_elsewhere = rest[number.len()..].starts_with(elsewhere);
+            let there = if is_elsewhere { other } else { markdown };
             let stands = match kind {
-                "Section " => sections.contains(number),
-                kind => markdown.contains(&format!("**{kind}{number}.**")),
+                "Section " => sections(there).contains(number),
+                kind => there.contains(&format!("**{kind}{number}.**")),
             };
-            assert!(stands, "{kind}{number} is cited and not there");
+            assert!(
+                stands,
+                "{kind}{number} is cited and not there{}",
+                if is_elsewhere { elsewhere } else { "" }
+            );
+            found[usize::from(is_elsewhere)] += 1;
         }
     }
+    assert!(found[0] > 5, "{found:?}");
 }
 
 #[test]
@@ -353,20 +381,6 @@ fn every_point_stands_once_in_every_summary() {
         let (table, rest) = text.split_once("Without a value").expect("two lists");
         let rows = table.lines().filter(|line| line.starts_with('\u{a0}')).count();
         assert_eq!(rows + without_a_value(rest), results.points.len());
-    });
-}
-
-/// Of a quick run most points are skipped: none of them was measured.
-#[test]
-fn the_abstract_counts_as_measured_what_something_came_out_of() {
-    with_results(|results| {
-        let json: serde_json::Value = serde_json::from_str(&in_form(results, Form::Json)).unwrap();
-        let points = json["points"].as_array().unwrap();
-        let measured = points.iter().filter(|point| point["observations"] != 0).count();
-        assert!(measured < points.len(), "the fixture has points that were not measured");
-        let said = format!("{measured} of {} operations in 3 experiments were measured on", points.len());
-        let report = in_form(results, Form::Markdown);
-        assert!(report.contains(&said), "{said}");
     });
 }
 
@@ -412,6 +426,74 @@ fn a_run_is_told_on_one_screen_of_any_usual_width() {
             }
         }
         assert_eq!(without_colour(&on_screen(&results, 120, true)), on_screen(&results, 120, false));
+    }
+}
+
+/// Letters and digits alone: without markup of any form.
+fn bare(text: &str) -> String {
+    let mut plain = String::new();
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '<' => drop(letters.by_ref().find(|letter| *letter == '>')),
+            '&' => drop(
+                letters.next_if(|next| next.is_alphabetic()).map(|_| letters.find(|letter| *letter == ';')),
+            ),
+            '\\' => while letters.next_if(char::is_ascii_alphabetic).is_some() {},
+            letter if letter.is_ascii_alphanumeric() || letter == '.' => plain.push(letter),
+            _ => {}
+        }
+    }
+    plain
+}
+
+/// The rows of the main figures on a screen: what each is of, and its median with its interval.
+fn figures_of(screen: &str) -> Vec<(String, String)> {
+    let table = screen.lines().skip_while(|line| !line.starts_with("Main figures")).skip(1);
+    let rows = table.take_while(|line| !line.is_empty()).filter(|line| line.contains(": "));
+    rows.map(|row| {
+        let (_, rest) = row.split_once(": ").unwrap();
+        let cells: Vec<&str> = rest.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+        (cells[0].to_owned(), cells[1..3].concat())
+    })
+    .collect()
+}
+
+#[test]
+fn every_form_begins_with_what_the_screen_says() {
+    let run = fixture::parse(&fixture::everything());
+    let results = Results::of(&run);
+    let figures = figures_of(&on_screen(&results, Style::default().width, false));
+    assert!(figures.len() > 10, "{figures:?}");
+    let forms = [
+        (Form::Html, "<nav id=\"contents\""),
+        (Form::Markdown, "## Contents"),
+        (Form::Latex, "\\tableofcontents"),
+        (Form::Synopsis, "## Machine and program"),
+    ];
+    // What a machine is told by stands in every opening, whatever the width that a screen would have.
+    let all = bare(&in_form(&results, Form::Synopsis));
+    let leading = fathom::experiments::all().flat_map(|experiment| experiment.about().shown.main_figures);
+    let leading =
+        leading.filter(|figure| figure.leads).filter_map(|figure| figure.words.split(['(', '{']).next());
+    let leading: Vec<String> = leading.map(bare).filter(|words| all.contains(words)).collect();
+    assert!(leading.len() > 9, "{leading:?}");
+    for (form, after) in forms {
+        let text = in_form(&results, form);
+        let (opening, _) = text.split_once(after).expect("what follows the opening");
+        let opening = bare(opening);
+        for (of, numbers) in &figures {
+            let whole = bare(of) + &bare(numbers);
+            let (of, numbers) = (bare(of.trim_end_matches('…')), bare(numbers));
+            let stands = opening.contains(&whole) || opening.contains(&of) && opening.contains(&numbers);
+            assert!(stands, "{form:?} has no {of} of {numbers}");
+        }
+        for words in &leading {
+            assert!(opening.contains(words), "{form:?} has no {words}");
+        }
+        for title in ["How far to trust it", "What stands out", "in fresh processes"] {
+            assert!(opening.contains(&bare(title)), "{form:?}: {title}");
+        }
     }
 }
 

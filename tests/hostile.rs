@@ -6,7 +6,7 @@ mod fixture;
 
 use clap::ValueEnum;
 use fathom::record::Run;
-use fathom::report::{Facts, Form, RunReport, Style, render};
+use fathom::report::{Facts, Form, RunReport, Style, appendix, render};
 use fathom::results::Results;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -95,6 +95,8 @@ fn forms(text: &str) -> Option<Vec<(Form, String)>> {
     let (report, style) = (RunReport::of(&results).written_to(&files), Style::default());
     let forms = Form::value_variants().iter().map(|form| (*form, render(&report, *form, style)));
     let mut forms: Vec<(Form, String)> = forms.collect();
+    let appendices = [Form::Markdown, Form::Latex].map(|form| Some((form, appendix(&report, form)?)));
+    forms.extend(appendices.into_iter().flatten());
     forms.push((Form::Text, report.in_full(true).text(style)));
     Some(forms)
 }

@@ -1,11 +1,11 @@
 //! Runs against each other.
 
-use super::streams::written;
+use super::output::{Rendered, written};
 use crate::cli;
 use crate::comparison::{Margins, REFUSED, ReducedRun, Side};
 use crate::record::{Header, Run, store};
 use crate::references::{self, Machine};
-use crate::report::{self, ComparisonReport, PublishedComparison, Style};
+use crate::report::{ComparisonReport, PublishedComparison, Style};
 use crate::results::Results;
 use anyhow::{Context, Result, anyhow, bail};
 use rayon::prelude::*;
@@ -26,7 +26,7 @@ pub(super) fn compare(asked: &cli::Compare, style: Style) -> Result<()> {
     ensure_measured(&sides, &asked.accept)?;
     let (first, others) = sides.split_first().context("nothing to compare")?;
     let report = ComparisonReport::of(first, others, &margins, &asked.accept).in_full(asked.full);
-    written(&report::render(&report, asked.format, style), asked.output.as_deref(), &paths.concat())
+    written(&Rendered::of(&report, asked.format, style), asked.output.as_deref(), &paths.concat())
 }
 
 /// The published machines of this name, where no file has it.
@@ -53,7 +53,7 @@ fn with_published(
     let built = results.iter().map(|(name, results)| (name.as_str(), &results.run.header));
     ensure_built_to_measure(built, &asked.accept)?;
     let report = PublishedComparison::of(machines, &results, margins);
-    written(&report::render(&report, asked.format, style), asked.output.as_deref(), &paths)
+    written(&Rendered::of(&report, asked.format, style), asked.output.as_deref(), &paths)
 }
 
 /// The margins that were asked for: one for all, or those of a file.

@@ -1,7 +1,7 @@
 //! Runs in the formats of other tools.
 
 use super::compare::files;
-use super::streams::written;
+use super::output::{Rendered, written};
 use crate::cli;
 use crate::export::{self, Format};
 use crate::record::{Run, store};
@@ -34,7 +34,7 @@ fn one(asked: &cli::Export, format: Format) -> Result<()> {
     };
     let run = Run::read(&path)?;
     let text = export::render_run(&Results::of(&run), format);
-    written(&text, asked.output.as_deref(), &[path])
+    written(&Rendered::text(text), asked.output.as_deref(), &[path])
 }
 
 fn points(asked: &cli::Export) -> Result<()> {

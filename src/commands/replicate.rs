@@ -1,5 +1,6 @@
 //! `fathom replicate`: a published report's own methods, and its summary table beside Fathom's figures.
 
+use super::output::Rendered;
 use super::streams::{print, request};
 use super::{lock, peer};
 use crate::cli;
@@ -80,7 +81,7 @@ fn budget(points: usize, quick: bool) -> Duration {
 }
 
 /// Shows a replication again; its run stands in the same folder.
-pub fn show(path: &Path, form: Form, style: Style) -> Result<String> {
+pub(super) fn show(path: &Path, form: Form, style: Style) -> Result<Rendered> {
     let replication = Replication::read(path)?;
     let wanted = replicate::find(&replication.header.report)
         .with_context(|| format!("this program does not know report {}", replication.header.report))?;
@@ -90,7 +91,7 @@ pub fn show(path: &Path, form: Form, style: Style) -> Result<String> {
     let files = [("replication", path), ("run file", run_path.as_path())];
     let results = Results::of(&run);
     let report = ReplicationReport::of(wanted, &replication, &results, &files);
-    Ok(report::render(&report, form, style))
+    Ok(Rendered::of(&report, form, style))
 }
 
 /// One method: a request on standard input, an answer on standard output.

@@ -1,10 +1,8 @@
 //! Standard input and output.
 
-use super::page;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Writes a text and ends its line.
@@ -62,17 +60,4 @@ pub(super) fn request<R: DeserializeOwned>(command: &str, by: &str) -> Result<R>
     serde_json::from_str(&text).with_context(|| {
         format!("`fathom {command}` is what `fathom {by}` starts; it wants a request on standard input")
     })
-}
-
-/// Prints a report, or writes it to a file that is none of those it was made from.
-pub(super) fn written(text: &str, output: Option<&Path>, sources: &[PathBuf]) -> Result<()> {
-    match output {
-        None => print_by_pages(text),
-        Some(output) if sources.iter().any(|source| page::is_same_file(output, source)) => {
-            bail!("the report would overwrite the run file")
-        }
-        Some(output) => {
-            std::fs::write(output, text).with_context(|| format!("cannot write {}", output.display()))
-        }
-    }
 }

@@ -15,9 +15,9 @@ pub enum Form {
     Text,
     /// One web page that needs no network.
     Html,
-    /// The whole report for a document; figures are in the web page alone.
+    /// The paper for a wiki or an issue, its appendix in a second file; figures are in the web page and in LaTeX alone.
     Markdown,
-    /// Every table for a paper (`longtable`, `booktabs`).
+    /// The paper for pdflatex, with its figures, and its appendix in a second file.
     Latex,
     /// One page with the main figures, in Markdown that reads as plain text too.
     Synopsis,
@@ -71,9 +71,18 @@ pub fn render(subject: &dyn Subject, form: Form, style: Style) -> String {
         Form::Html => html::render(&subject.document(), subject.embedded().as_deref()),
         Form::Markdown => searchable(&markdown::render(&subject.document())),
         Form::Latex => latex::render(&subject.document()),
-        Form::Synopsis => searchable(&markdown::render(&subject.synopsis())),
+        Form::Synopsis => searchable(&markdown::whole(&subject.synopsis())),
         Form::Json => subject.json(),
         Form::Csv => subject.rows(),
+    }
+}
+
+/// What the paper in this form leaves to a second file; `None` where that is nothing.
+pub fn appendix(subject: &dyn Subject, form: Form) -> Option<String> {
+    match form {
+        Form::Markdown => markdown::appendix(&subject.document()).map(|text| searchable(&text)),
+        Form::Latex => latex::appendix(&subject.document()),
+        _ => None,
     }
 }
 

@@ -1,9 +1,15 @@
-//! The main figures of a run: those by which its experiments are told where there is room for few.
+//! The main figures of a run: those by which its experiments are told where there is room for few. Every form takes them, and
+//! what it writes of each, from here.
 
-use super::summary;
+use super::paper::Sign;
+use super::quantities::{self, Measure};
+use super::summary::{self, ABSENT};
 use super::words;
 use crate::experiment::{Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value};
-use crate::results::{PointResult, Results, TrendResult};
+use crate::results::{Outcome, PointResult, Results, TrendResult};
+
+/// Half-widths below this share are not told apart.
+const NARROW: f64 = 0.001;
 
 /// A main figure that the run has.
 pub(super) struct Main<'run> {
@@ -22,6 +28,132 @@ pub(super) enum Source<'run> {
     Point(&'run PointResult),
     /// The slope of a line through a sweep.
     Slope(&'run TrendResult),
+}
+
+/// A main figure with the experiment that it is of, and its place among the experiment's own.
+pub(super) struct Ranked<'run> {
+    /// The experiment's name.
+    pub experiment: &'run str,
+    rank: usize,
+    /// The figure.
+    pub main: Main<'run>,
+}
+
+/// A main figure as it is written; what there is not is `–`.
+pub(super) struct Written {
+    /// The median with its unit.
+    pub median: String,
+    /// The ends of the interval, in the same unit.
+    pub interval: String,
+    /// Half of the interval as a share of the median.
+    pub half_width: String,
+    /// Measured over predicted.
+    pub factor: String,
+    /// What became of its evidence; `None` of a slope.
+    pub evidence: Option<Sign>,
+}
+
+/// Those of all experiments, in the order of the run.
+pub(super) fn all<'run>(found: &'run Results) -> Vec<Ranked<'run>> {
+    let of = |experiment: &'run str| {
+        let figures = of(found, experiment).into_iter().enumerate();
+        figures.map(move |(rank, main)| Ranked { experiment, rank, main })
+    };
+    // The names are those of the points, which live as long as the results.
+    let mut names: Vec<&str> = found.points.iter().map(|point| point.experiment.as_str()).collect();
+    names.dedup();
+    names.into_iter().flat_map(of).collect()
+}
+
+/// Takes figures away until what is left fits into so many lines with one for each family: those that do not lead before those
+/// that do, the last ranks first, and within a rank from the family that has most. Gives how many it took away.
+pub(super) fn keep(all: &mut Vec<Ranked>, room: usize) -> usize {
+    let before = all.len();
+    while all.len() + families(all) > room {
+        let of_family = |family: &str| all.iter().filter(|other| other.family() == family).count();
+        let last = all.iter().enumerate().max_by_key(|(place, figure)| {
+            (!figure.main.leads, figure.rank, of_family(figure.family()), *place)
+        });
+        let Some((place, _)) = last else { break };
+        all.remove(place);
+    }
+    before - all.len()
+}
+
+/// How many lines those take that lead, with one for each of their families.
+pub(super) fn leading_room(all: &[Ranked]) -> usize {
+    let leading = all.iter().filter(|figure| figure.main.leads);
+    let mut names: Vec<&str> = leading.clone().map(Ranked::family).collect();
+    names.dedup();
+    leading.count() + names.len()
+}
+
+fn families(all: &[Ranked]) -> usize {
+    let mut names: Vec<&str> = all.iter().map(Ranked::family).collect();
+    names.dedup();
+    names.len()
+}
+
+impl<'run> Ranked<'run> {
+    /// What its experiment's name begins with.
+    pub(super) fn family(&self) -> &'run str {
+        self.experiment.split('/').next().unwrap_or_default()
+    }
+}
+
+impl Main<'_> {
+    /// What is written of it.
+    pub(super) fn written(&self) -> Written {
+        match self.source {
+            Source::Point(point) => of_point(point),
+            Source::Slope(trend) => of_slope(trend),
+        }
+    }
+}
+
+fn of_point(point: &PointResult) -> Written {
+    let factor = point.factor().map_or(ABSENT.to_owned(), quantities::factor);
+    let evidence = Some(words::evidence_sign(point));
+    match &point.outcome {
+        Outcome::Value(found) => {
+            let ends = quantities::ends(found);
+            numbers(Measure::of(point.unit, found.value), found.value, ends, factor, evidence)
+        }
+        Outcome::BelowResolution { below, .. } => {
+            let median = format!("< {}", quantities::value(point.unit, *below));
+            Written { median, interval: ABSENT.into(), half_width: ABSENT.into(), factor, evidence }
+        }
+        _ => {
+            let absent = || ABSENT.to_owned();
+            Written { median: absent(), interval: absent(), half_width: absent(), factor, evidence }
+        }
+    }
+}
+
+fn of_slope(trend: &TrendResult) -> Written {
+    let ends = trend.slope_interval().map(|interval| (interval.low, interval.high));
+    numbers(Measure::of(trend.unit, trend.slope()), trend.slope(), ends, ABSENT.to_owned(), None)
+}
+
+/// A number with its unit, its interval in the same, and half of that as a share.
+fn numbers(
+    measure: Measure,
+    value: f64,
+    ends: Option<(f64, f64)>,
+    factor: String,
+    evidence: Option<Sign>,
+) -> Written {
+    let half = ends.map(|(low, high)| (high - low) / 2.0 / value.abs()).filter(|half| half.is_finite());
+    Written {
+        median: format!("{} {}", measure.number(value, ends), measure.symbol),
+        interval: ends.map_or(ABSENT.to_owned(), |(low, high)| measure.range(value, low, high)),
+        half_width: half.map_or(ABSENT.to_owned(), |half| match half {
+            half if half < NARROW => format!("< {}", quantities::percent(NARROW)),
+            half => quantities::plus_minus(half),
+        }),
+        factor,
+        evidence,
+    }
 }
 
 /// Those of one experiment: the ones that it names, else its first point; empty where no point has a figure. Of several

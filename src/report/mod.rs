@@ -40,7 +40,7 @@ mod verification;
 mod words;
 
 pub use comparison::{ComparisonReport, GateReport, PublishedComparison, regression};
-pub use form::{Facts, FactsForm, Form, Subject, render, render_facts};
+pub use form::{Facts, FactsForm, Form, Subject, appendix, render, render_facts};
 pub use history::StoredRuns;
 pub use opinions::OpinionsReport;
 pub use progress::{ProgressForm, Telling};

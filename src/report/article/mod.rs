@@ -8,6 +8,7 @@ mod evidence;
 mod experiment;
 mod hierarchy;
 mod machine;
+mod main_figures;
 mod main_rows;
 mod mechanisms;
 mod method;
@@ -24,11 +25,12 @@ mod verification;
 mod without;
 mod works;
 
-use super::paper::{Block, Document, Key, Section};
-use super::run;
+use super::paper::{Block, Document, Key, Section, Text};
+use super::{run, screen};
 use crate::results::Results;
 use beside::Published;
-use places::title;
+use opening::Shown;
+use places::{place_of, title};
 
 /// The whole paper, with published figures beside those of the run where they were asked for.
 pub fn of(found: &Results, published: Option<&Published>) -> Document {
@@ -38,7 +40,7 @@ pub fn of(found: &Results, published: Option<&Published>) -> Document {
     document.date.clone_from(&header.started);
     "Made by Fathom from the run file alone; the same file gives the same document."
         .clone_into(&mut document.foot);
-    document.front.extend([opening::of(found), synopsis::of(found)]);
+    document.front.push(front(found));
     document.sections.extend([machine::of(found), method::of(found)]);
     document.sections.extend(chapters(found));
     document.sections.extend(mechanisms::of(found));
@@ -49,6 +51,17 @@ pub fn of(found: &Results, published: Option<&Published>) -> Document {
     document.sections.extend([references(), settings::of(found), verification::of(found)]);
     document.sections.extend([summary::of(found), without::of(found), published_statistics::of(found)]);
     document
+}
+
+/// The screen that a run ends with.
+fn front(found: &Results) -> Section {
+    let (figures, more) = screen::leading(found);
+    let rest = (more > 0).then(|| format!("{more} more are in the sections of their experiments.").into());
+    let name = |experiment: &str| Text::link(&place_of(found, experiment), experiment);
+    opening::of(
+        found,
+        &Shown { figures: &figures, rest, elsewhere: "in the section Mechanisms", name: &name },
+    )
 }
 
 /// The experiments by family, as far as the plan keeps them together.

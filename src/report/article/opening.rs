@@ -1,78 +1,58 @@
-//! What stands before the contents: the abstract.
+//! What every form begins with: the screen that a run ends with, as sections of a document.
 
-use crate::report::paper::{Block, Key, Section, Text};
-use crate::report::quantities;
-use crate::report::run::{self, Precision};
-use crate::report::words::plural;
-use crate::results::{FAIR, Outcome, PointResult, Results};
-use std::collections::BTreeSet;
+use super::main_figures;
+use crate::report::main_figures::Ranked;
+use crate::report::paper::{Block, Key, Section, Sign, Text, Tone};
+use crate::report::run;
+use crate::report::screen;
+use crate::results::Results;
 
-/// The abstract: what was measured on what, for how long, how precisely, and what may be trusted.
-pub(super) fn of(found: &Results) -> Section {
-    let mut said = vec![measured(found), run::ending(found), Precision::of(found).sentence()];
-    said.extend(run::peer(&found.run.header));
-    Section::new(Key::of("abstract"), "Abstract").say(said.join(" ")).with(Block::Keys(keys(found)))
+/// How a document shows what the screen has no room for.
+pub(super) struct Shown<'a> {
+    /// The main figures of the first table.
+    pub figures: &'a [Ranked<'a>],
+    /// What follows the table.
+    pub rest: Option<Text>,
+    /// Where those causes are that are not named.
+    pub elsewhere: &'a str,
+    /// How the experiment of a figure is written.
+    pub name: &'a dyn Fn(&str) -> Text,
 }
 
-/// Of how many operations something came out, be it below resolution or implausible, and of how many experiments.
-fn measured(found: &Results) -> String {
-    let measured: Vec<&PointResult> =
-        found.points.iter().filter(|point| point.outcome.observed().is_some()).collect();
-    let experiments: BTreeSet<&str> = measured.iter().map(|point| point.experiment.as_str()).collect();
-    format!(
-        "{} of {} in {} were measured on {}.",
-        quantities::count(measured.len()),
-        plural(found.points.len(), "operation"),
-        plural(experiments.len(), "experiment"),
-        run::machine(&found.run.header.machine)
-    )
-}
-
-fn keys(found: &Results) -> Vec<(String, Text)> {
-    let points = &found.points;
-    let count = |of: &dyn Fn(&Outcome) -> bool| points.iter().filter(|point| of(&point.outcome)).count();
-    let values = count(&|outcome| matches!(outcome, Outcome::Value(_)));
-    let below = count(&|outcome| matches!(outcome, Outcome::BelowResolution { .. }));
-    let skipped = count(&|outcome| matches!(outcome, Outcome::Skipped { .. }));
-    let precision = Precision::of(found);
-    let mut keys = vec![
-        (
-            format!("{values} of {}", quantities::count(points.len())),
-            Text::plain(format!(
-                "points have a value; {below} below resolution, {skipped} skipped, {} failed (",
-                found.failures()
-            ))
-            .and(Text::to(&Key::of("without")))
-            .and(")"),
-        ),
-        evidence(points),
-        (
-            format!("{} of {}", precision.reached, precision.values),
-            format!("values within the target of {}", quantities::plus_minus(precision.target)).into(),
-        ),
-    ];
-    keys.extend(predictions(found));
-    keys
-}
-
-fn evidence(points: &[PointResult]) -> (String, Text) {
-    let judged: Vec<&PointResult> =
-        points.iter().filter(|point| !point.evidence.checks().is_empty()).collect();
-    let holding = judged.iter().filter(|point| point.evidence_holds()).count();
-    let not_judged = points.iter().filter(|point| point.evidence.not_judged().is_some()).count();
-    let mut meaning = "points with evidence: all of it holds, the operation was the one named".to_owned();
-    if not_judged > 0 {
-        meaning += &format!("; that of {not_judged} more is not judged");
+/// The machine, how far to trust the run, main figures, and what stands out.
+pub(super) fn of(found: &Results, shown: &Shown) -> Section {
+    let header = &found.run.header;
+    let labels: Vec<String> =
+        header.settings.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let mut said = vec![format!("{}.", run::machine(&header.machine))];
+    said.extend(run::peer(header));
+    said.push(run::ending(found));
+    if !labels.is_empty() {
+        said.push(format!("Labels: {}.", labels.join(" ")));
     }
-    (format!("{holding} of {}", judged.len()), meaning.into())
+    let caption = "Main figures: medians over trials with half of the 95 % interval as a share of the median, and the \
+                   median as a multiple of what was predicted before.";
+    Section::new(Key::of("opening"), "Summary")
+        .say(said.join(" "))
+        .under(screen::TRUST, vec![Block::List(screen::trust(found).into_iter().map(reason).collect())])
+        .with(main_figures::table(Key::of("main-figures"), caption, shown.figures, shown.name))
+        .with_all(shown.rest.clone().map(Block::Paragraph))
+        .under(screen::NOTABLE, notable(found, shown.elsewhere))
 }
 
-fn predictions(found: &Results) -> Option<(String, Text)> {
-    let total = found.accuracy.total.as_ref()?;
-    let meaning = format!(
-        "of {} within a factor of {FAIR} of what was predicted before measuring (",
-        plural(total.judged, "value")
-    );
-    let meaning = Text::plain(meaning).and(Text::to(&Key::of("accuracy"))).and(")");
-    Some((quantities::percent(total.fair.share), meaning))
+fn reason((name, said): (&str, String)) -> Text {
+    Text::strong(name).and(": ").and(Text::prose(&said))
+}
+
+fn notable(found: &Results, elsewhere: &str) -> Vec<Block> {
+    let marked = |(mark, said): (&str, String)| {
+        let mark = match mark {
+            "✗" => Text::sign(Sign::Fails),
+            "!" => Text::toned(Tone::Careful, mark),
+            mark => Text::plain(mark),
+        };
+        mark.and(" ").and(Text::prose(&said))
+    };
+    let lines: Vec<Text> = screen::notable(found, elsewhere).into_iter().map(marked).collect();
+    if lines.is_empty() { vec![] } else { vec![Block::List(lines)] }
 }

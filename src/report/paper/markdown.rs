@@ -4,24 +4,49 @@
 mod grid;
 
 use super::numbers::{Numbers, TableNotes};
+use super::part::{HINT, Part};
 use super::{Align, Block, Document, Figure, Group, Key, Piece, Row, Section, Table, Text, Tone, Weight};
 use crate::report::text::{clean, cleaned, escape};
 use grid::Line;
 use std::fmt::Write;
 
-/// The whole document.
+/// The paper.
 pub fn render(document: &Document) -> String {
-    let mut form = Form { numbers: Numbers::of(document), text: String::new() };
-    let _ = writeln!(form.text, "# {}\n", plain(&document.title));
+    written(document, Part::Paper)
+}
+
+/// What the paper leaves to its appendix; `None` where that is nothing.
+pub fn appendix(document: &Document) -> Option<String> {
+    document.has_appendix().then(|| written(document, Part::Appendix))
+}
+
+/// The paper with its appendix in it, folded.
+pub fn whole(document: &Document) -> String {
+    written(document, Part::Whole)
+}
+
+fn written(document: &Document, part: Part) -> String {
+    let mut form = Form { numbers: Numbers::of(document), part, text: String::new() };
+    let lead = if part == Part::Appendix { "Appendix: " } else { "" };
+    let _ = writeln!(form.text, "# {lead}{}\n", plain(&document.title));
     for line in [&document.kind, &document.date] {
         if !line.is_empty() {
             let _ = writeln!(form.text, "{}\n", opening(&plain(line)));
         }
     }
+    if part == Part::Paper && document.has_appendix() {
+        form.line("", &Text::prose(HINT));
+    }
     document.front.iter().for_each(|section| form.section(section, 2));
-    form.contents(&document.sections);
+    if part != Part::Appendix {
+        form.contents(&document.sections);
+    }
     document.sections.iter().for_each(|section| form.section(section, 2));
     form.notes();
+    if part == Part::Appendix && !form.numbers.works().is_empty() {
+        form.text.push_str("## Works cited\n\n");
+        form.works();
+    }
     if !document.foot.is_empty() {
         let _ = writeln!(form.text, "{}", opening(&plain(&document.foot)));
     }
@@ -30,7 +55,7 @@ pub fn render(document: &Document) -> String {
 
 /// Sections alone, without title and contents.
 pub fn sections(document: &Document) -> String {
-    let mut form = Form { numbers: Numbers::of(document), text: String::new() };
+    let mut form = Form { numbers: Numbers::of(document), part: Part::Whole, text: String::new() };
     document.front.iter().chain(&document.sections).for_each(|section| form.section(section, 2));
     form.notes();
     form.text
@@ -38,6 +63,7 @@ pub fn sections(document: &Document) -> String {
 
 struct Form<'a> {
     numbers: Numbers<'a>,
+    part: Part,
     text: String,
 }
 
@@ -62,6 +88,9 @@ impl Form<'_> {
     }
 
     fn section(&mut self, section: &Section, level: usize) {
+        if self.part == Part::Appendix && !section.has_appendix() {
+            return;
+        }
         let number = self.numbers.of_section(section);
         let space = if number.is_empty() { "" } else { " " };
         let heading = self.phrase(&section.title);
@@ -70,7 +99,25 @@ impl Form<'_> {
         section.sections.iter().for_each(|part| self.section(part, level + 1));
     }
 
+    /// What is of the other file is left out, in the paper with a line that says what it is.
     fn blocks(&mut self, blocks: &[Block]) {
+        let mut left_out: Vec<String> = vec![];
+        for block in blocks {
+            match block {
+                Block::Folded { long: true, summary, .. } if self.part == Part::Paper => {
+                    left_out.push(self.phrase(summary));
+                }
+                Block::Folded { long: true, blocks, .. } if self.part == Part::Appendix => self.all(blocks),
+                _ if self.part == Part::Appendix => {}
+                block => self.block(block),
+            }
+        }
+        if !left_out.is_empty() {
+            let _ = writeln!(self.text, "In the appendix: {}.\n", left_out.join("; "));
+        }
+    }
+
+    fn all(&mut self, blocks: &[Block]) {
         for block in blocks {
             self.block(block);
         }
@@ -100,7 +147,11 @@ impl Form<'_> {
             Block::Figure(figure) => self.figure(figure),
             Block::Folded { summary, blocks, .. } => {
                 let _ = writeln!(self.text, "<details><summary>{}</summary>\n", self.html(summary));
-                self.blocks(blocks);
+                if self.part == Part::Appendix {
+                    self.all(blocks);
+                } else {
+                    self.blocks(blocks);
+                }
                 self.text.push_str("</details>\n\n");
             }
             Block::Works => self.works(),
@@ -217,7 +268,9 @@ impl Form<'_> {
     }
 
     fn words(&self, key: &Key) -> String {
-        self.numbers.place(key).map_or_else(|| key.name().to_owned(), super::numbers::Place::words)
+        let words =
+            self.numbers.place(key).map_or_else(|| key.name().to_owned(), super::numbers::Place::words);
+        words + self.part.elsewhere(&self.numbers, key)
     }
 }
 

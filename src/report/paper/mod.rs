@@ -34,6 +34,7 @@
 //! - A work is cited by its words, wherever it is needed: the list and its numbers follow from the order of the citations.
 //! - A column of numbers says its unit, or that each cell has its own ([`Column::number`], [`Column::mixed`]): there is no
 //!   other way to make one.
+//! - What is folded as `long` is of the appendix: on a page folded, in Markdown and LaTeX a second file (`appendix` of either).
 //! - Any string may come from a run file and be hostile. A [`Text`] is never markup: each form escapes all of it.
 
 mod document;
@@ -42,6 +43,7 @@ mod key;
 pub mod latex;
 pub mod markdown;
 mod numbers;
+mod part;
 pub mod plain;
 mod table;
 mod text;

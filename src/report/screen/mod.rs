@@ -6,6 +6,7 @@ mod figures;
 mod notable;
 mod trust;
 
+use super::main_figures::{self, Ranked};
 use super::run;
 use super::terminal::places;
 use super::text::Style;
@@ -13,15 +14,44 @@ use crate::results::Results;
 use clipped::clipped;
 use std::path::Path;
 
+pub(super) use notable::{TITLE as NOTABLE, lines as notable};
+pub(super) use trust::{TITLE as TRUST, lines as trust};
+
 /// A screen has no more lines.
 pub const MOST_LINES: usize = 50;
 
+/// Lines between the parts, the title of the figures, the line that says how many there are besides, and the one that says
+/// where the rest is.
+const BETWEEN: usize = 7;
+
 /// The screen, of at most [`MOST_LINES`] lines. `files` names what was written where: `("run file", path)`.
 pub fn page(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
-    let before = head(results, style) + "\n" + &trust::text(results, style) + "\n";
-    let after = separated(notable::text(results, style)) + "\n" + &rest(files, style);
-    let used = before.lines().count() + after.lines().count();
-    before + &figures::text(results, MOST_LINES.saturating_sub(used), style) + &after
+    let mut figures = main_figures::all(results);
+    let more = main_figures::keep(&mut figures, room(results, style).saturating_sub(files.len()));
+    head(results, style)
+        + "\n"
+        + &trust::text(results, style)
+        + "\n"
+        + &figures::text(&figures, more, style)
+        + &separated(notable::text(results, style))
+        + "\n"
+        + &rest(files, style)
+}
+
+/// The main figures that a document opens with, and how many more there are: those that a screen of usual width has room for, and
+/// all by which a machine is told.
+pub(super) fn leading<'run>(results: &'run Results) -> (Vec<Ranked<'run>>, usize) {
+    let mut figures = main_figures::all(results);
+    let room = room(results, Style::default()).max(main_figures::leading_room(&figures));
+    let more = main_figures::keep(&mut figures, room);
+    (figures, more)
+}
+
+/// How many lines the other parts leave for figures, their families and the names of files.
+fn room(results: &Results, style: Style) -> usize {
+    let parts = [head(results, style), trust::text(results, style), notable::text(results, style)];
+    let used = parts.iter().map(|part| part.lines().count()).sum::<usize>() + BETWEEN;
+    MOST_LINES.saturating_sub(used)
 }
 
 fn head(results: &Results, style: Style) -> String {

@@ -7,6 +7,9 @@ use crate::report::words::{self, plural};
 use crate::report::{finding, quantities, run};
 use crate::results::{Agreement, PointResult, Results, distance};
 
+/// Where the screen says that the other causes are.
+const FULL: &str = "with --full";
+
 /// Of one kind so many are named.
 const MOST: usize = 2;
 
@@ -19,12 +22,18 @@ const MOST_MISSES: usize = 1;
 /// Predictions that missed by more than this factor are worth a line.
 const FAR: f64 = crate::results::FAIR;
 
-/// Lines with their title; nothing where nothing stands out.
-pub(super) fn text(results: &Results, style: Style) -> String {
+/// What stands out, each with its mark: ✗ what is wrong, → a cause, ! what to be careful with. `elsewhere` is where those causes
+/// are that are not named.
+pub(in crate::report) fn lines(results: &Results, elsewhere: &str) -> Vec<(&'static str, String)> {
     let bad = failures(results).into_iter().chain(doubts(results)).map(|said| ("✗", said));
     let careful = contradictions(results).into_iter().chain(widest(results)).chain(misses(results));
     let careful = careful.map(|said| ("!", said));
-    let causes = causes(results).into_iter().map(|said| ("→", said));
+    let causes = causes(results, elsewhere).into_iter().map(|said| ("→", said));
+    bad.chain(causes).chain(careful).collect()
+}
+
+/// Lines with their title; nothing where nothing stands out.
+pub(super) fn text(results: &Results, style: Style) -> String {
     let line = |(mark, said): (&str, String)| {
         let painted = match mark {
             "✗" => style.bad(mark),
@@ -33,17 +42,20 @@ pub(super) fn text(results: &Results, style: Style) -> String {
         };
         clipped(&format!("  {mark} "), &said, style).replacen(mark, &painted, 1)
     };
-    let lines: String = bad.chain(causes).chain(careful).map(line).collect();
-    if lines.is_empty() { lines } else { style.title("What stands out") + "\n" + &lines }
+    let lines: String = lines(results, FULL).into_iter().map(line).collect();
+    if lines.is_empty() { lines } else { style.title(TITLE) + "\n" + &lines }
 }
 
+/// What stands above them.
+pub(in crate::report) const TITLE: &str = "What stands out";
+
 /// Causes that were found, the most far-reaching first.
-fn causes(results: &Results) -> Vec<String> {
+fn causes(results: &Results, elsewhere: &str) -> Vec<String> {
     let all = &results.mechanisms;
     let mut said: Vec<String> =
         all.iter().take(MOST_CAUSES).map(|cause| finding::text(&cause.headline)).collect();
     if all.len() > MOST_CAUSES {
-        said.push(format!("and {} with --full.", plural(all.len() - MOST_CAUSES, "more mechanism")));
+        said.push(format!("and {} {elsewhere}.", plural(all.len() - MOST_CAUSES, "more mechanism")));
     }
     said
 }

@@ -10,8 +10,8 @@ use crate::report::words::plural;
 use crate::results::{FAIR, Outcome, Results};
 use crate::statistics;
 
-/// The lines with their title.
-pub(super) fn text(results: &Results, style: Style) -> String {
+/// The reasons by name.
+pub(in crate::report) fn lines(results: &Results) -> Vec<(&'static str, String)> {
     let lines = [
         ("values", Some(values(results))),
         ("intervals", Some(Precision::of(results).sentence())),
@@ -23,11 +23,19 @@ pub(super) fn text(results: &Results, style: Style) -> String {
         ("warnings", warnings(results)),
         ("verified", Some(verification::told(&results.run.header))),
     ];
-    let room = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let line =
-        |(name, said): (&str, Option<String>)| Some(clipped(&format!("  {name:room$}  "), &said?, style));
-    style.title("How far to trust it") + "\n" + &lines.into_iter().filter_map(line).collect::<String>()
+    lines.into_iter().filter_map(|(name, said)| Some((name, said?))).collect()
 }
+
+/// The lines with their title.
+pub(super) fn text(results: &Results, style: Style) -> String {
+    let lines = lines(results);
+    let room = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let line = |(name, said): &(&str, String)| clipped(&format!("  {name:room$}  "), said, style);
+    style.title(TITLE) + "\n" + &lines.iter().map(line).collect::<String>()
+}
+
+/// What stands above the reasons.
+pub(in crate::report) const TITLE: &str = "How far to trust it";
 
 fn values(results: &Results) -> String {
     let count =

@@ -79,7 +79,7 @@ impl Page<'_> {
         self.out.raw("<h2 id=\"contents-h\">Contents</h2>\n");
         self.entries(&document.sections);
         self.out.raw("</nav>\n");
-        if self.numbers.has_appendix() {
+        if document.has_appendix() {
             self.out.raw(
                 "<p id=\"appendix\">What is folded is the appendix: every fact, row, derivation and piece of evidence. Its tables \
                  and figures are numbered A1, A2 and so on. It is printed only where it was opened before.</p>\n",
