@@ -170,11 +170,6 @@ impl<'a> Numbers<'a> {
         self.kept_back.contains(key)
     }
 
-    /// Whether there is any.
-    pub(super) fn has_appendix(&self) -> bool {
-        !self.kept_back.is_empty()
-    }
-
     /// Where a key leads.
     pub(super) fn place(&self, key: &Key) -> Option<&Place> {
         self.places.get(key)

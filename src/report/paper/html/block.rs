@@ -21,7 +21,12 @@ impl Page<'_> {
             }
             Block::Question(text) => self.within("<p class=\"question\">", text, "</p>\n"),
             Block::Heading(heading) => {
-                self.out.raw("<h4>").text(heading).raw("</h4>\n");
+                // One level below the heading of the section, so that none is skipped.
+                let (open, close) = match self.level {
+                    2 => ("<h3 class=\"part\">", "</h3>\n"),
+                    _ => ("<h4 class=\"part\">", "</h4>\n"),
+                };
+                self.out.raw(open).text(heading).raw(close);
             }
             Block::List(items) => self.list(items),
             Block::Listing(lines) => {

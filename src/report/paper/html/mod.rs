@@ -21,7 +21,7 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// The whole page; with `data`, the same in JSON inside of it, for programs.
 pub fn render(document: &Document, data: Option<&str>) -> String {
-    let mut page = Page { out: Writer::default(), numbers: Numbers::of(document) };
+    let mut page = Page { out: Writer::default(), numbers: Numbers::of(document), level: 2 };
     page.head(document);
     page.out.raw("<main>\n");
     for section in &document.front {
@@ -44,6 +44,8 @@ pub fn render(document: &Document, data: Option<&str>) -> String {
 struct Page<'a> {
     out: Writer,
     numbers: Numbers<'a>,
+    /// Of the heading of the section that is being written.
+    level: usize,
 }
 
 impl Page<'_> {
@@ -77,7 +79,7 @@ impl Page<'_> {
         self.out.raw("<h2 id=\"contents-h\">Contents</h2>\n");
         self.entries(&document.sections);
         self.out.raw("</nav>\n");
-        if self.numbers.has_appendix() {
+        if document.has_appendix() {
             self.out.raw(
                 "<p id=\"appendix\">What is folded is the appendix: every fact, row, derivation and piece of evidence. Its tables \
                  and figures are numbered A1, A2 and so on. It is printed only where it was opened before.</p>\n",
@@ -116,6 +118,7 @@ impl Page<'_> {
         self.out.raw("-h\">\n").raw(open).anchor(anchor).raw("-h\">");
         self.counted(section);
         self.out.raw(close);
+        self.level = level;
         self.blocks(&section.blocks);
         for part in &section.sections {
             self.section(part, level + 1);
