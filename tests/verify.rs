@@ -73,7 +73,7 @@ fn what_disturbs_is_seen_and_does_not_move_the_value() {
         let truths = truths(&verified(&["neighbour", "quota"], state.path()));
         // How much of the time others leave is theirs to say.
         let may_be_open =
-            |truth: &Value| truth["what"].as_str().is_some_and(|what| what.contains("share of the time"));
+            |truth: &Value| truth["what"].as_str().is_some_and(|what| what.contains("share of time"));
         let is_decided = |truth: &Value| match truth["verdict"].as_str() {
             Some("skipped") => truth["because"].as_str().is_some_and(|why| why.contains("control group")),
             Some("inconclusive") => may_be_open(truth),

@@ -25,7 +25,7 @@ pub struct Privileges {
     /// Limits on other resources: bytes, files, or processes; `None` is no limit.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<Resource, Fact<Option<u64>>>,
-    /// `none`, `strict` or `filter`: a filter makes each system call dearer and may refuse some.
+    /// `none`, `strict` or `filter`: a filter slows each system call down and may refuse some.
     pub seccomp: Fact<String>,
 }
 
