@@ -15,8 +15,8 @@ pub(super) fn of(found: &Results) -> Option<Section> {
     let total = found.accuracy.total.as_ref()?;
     let (chapters, experiments) = (by_chapter(found, total), by_experiment(found));
     let said = format!(
-        "Of {} that were predicted before they were measured, {} came within a factor of {FAIR} of it and {} within {CLOSE}{}. A \
-         prediction stays when it was wrong. ",
+        "{} were predicted before they were measured: {} came within a factor of {FAIR} of the prediction and {} within \
+         {CLOSE}{}. Wrong predictions are kept. ",
         plural(total.judged, "value"),
         quantities::percent(total.fair.share),
         quantities::percent(total.close.share),
@@ -35,7 +35,7 @@ pub(super) fn of(found: &Results) -> Option<Section> {
             .say(
                 Text::plain(said)
                     .and(Text::to(&chapters.key))
-                    .and(" has each chapter, ")
+                    .and(" lists each chapter, ")
                     .and(Text::to(&experiments.key))
                     .and(" each experiment."),
             )
@@ -76,7 +76,7 @@ fn by_experiment(found: &Results) -> Table {
 fn table(key: &str, of: &str) -> Table {
     let caption = format!(
         "Predictions against results: the share of points within a factor of {CLOSE} and of {FAIR}, with its 95 % interval \
-         (Wilson 1927), the median of measured over predicted, and the furthest of all."
+         (Wilson 1927), the median of measured over predicted, and the worst prediction."
     );
     Table::new(Key::of(key), caption).columns([
         Column::words(of),

@@ -15,7 +15,7 @@ fn claims<'run>(
     points.iter().flat_map(|point| point.evidence.checks().iter().map(move |check| (*point, check)))
 }
 
-/// Every claim that could not be asked for.
+/// Every claim that could not be checked.
 fn unasked<'run>(
     points: &'run [&PointResult],
 ) -> impl Iterator<Item = (&'run PointResult, &'run Check)> + Clone {
@@ -30,7 +30,7 @@ pub(super) fn judged(points: &[&PointResult]) -> Option<Text> {
     let (judged, holding) = (claims(points).count(), claims(points).filter(|(_, check)| check.holds).count());
     let not_asked = unasked(points).next().map(|(_, first)| {
         let all = plural(unasked(points).count(), "claim");
-        format!(" {all} could not be asked for: {}.", first.seen.trim_end_matches('.'))
+        format!(" {all} could not be checked: {}.", first.seen.trim_end_matches('.'))
     });
     let held = (judged > 0).then(|| format!("{holding} of {} hold.", plural(judged, "claim")));
     let said: String = held.into_iter().chain(not_asked).collect();
@@ -42,7 +42,7 @@ pub(super) fn failing(points: &[&PointResult]) -> Option<Block> {
     let failing = || claims(points).filter(|(_, check)| !check.holds);
     let item = |(point, check): (&PointResult, &Check)| {
         let label = words::short_label(point, &point.point);
-        Text::sign(Sign::Fails).and(format!(" {label}: {}; seen: {}", check.claim, check.seen))
+        Text::sign(Sign::Fails).and(format!(" {label}: {}; observed: {}", check.claim, check.seen))
     };
     let more = failing().count().saturating_sub(MOST_FAILING);
     let more = (more > 0).then(|| Text::plain(format!("and {}.", plural(more, "more claim"))));
@@ -67,12 +67,12 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
         return vec![];
     }
     let table = key.within("evidence");
-    let caption = "Evidence. What was seen is a count or a ratio unless it names a unit.";
+    let caption = "Evidence. An observed value is a count or a ratio unless it has a unit.";
     let columns =
         [Column::words("operation"), Column::words("claim"), Column::words("seen"), Column::signs("holds")];
     let all = Table::new(table.clone(), caption).columns(columns).rows(rows);
     vec![Block::Folded {
-        summary: Text::plain("What shows that the operation was the one named (")
+        summary: Text::plain("What shows that the operation measured was the one named (")
             .and(Text::to(&table))
             .and(")"),
         long: true,

@@ -121,7 +121,7 @@ fn numbered(name: &str, key: Key, drawn: figure::Figure, tables: &[(Unit, Table)
 /// The other figures, the tables that all are drawn from, the lines through sweeps, and what has no value.
 fn shown(found: &Results, name: &str, figures: Vec<Block>, tables: Vec<(Unit, Table)>) -> Vec<Block> {
     let tables = tables.into_iter().map(|(_, table)| Block::from(table));
-    let of_trends = "Least squares in every round, with 95 % intervals over rounds:";
+    let of_trends = "Least-squares fits in every round, with 95 % intervals over rounds:";
     figures
         .into_iter()
         .chain(tables)

@@ -23,7 +23,7 @@ pub(super) fn of(found: &Results) -> Section {
     if let Some(peer) = run::peer(header) {
         section = section.say(peer);
     }
-    let lead = "Every fact with the file, instruction or call it was read from; what is unknown says why.";
+    let lead = "Every fact, with the file, instruction or call it was read from; where a fact is unknown, the reason.";
     section.with(synopsis_machine::table(found)).with(Block::Folded {
         summary: "Every fact".into(),
         long: true,

@@ -32,7 +32,7 @@ pub(super) fn of(found: &Results) -> Section {
         long: true,
         open: false,
         blocks: vec![
-            Block::Paragraph("No zero stands for these; each says why.".into()),
+            Block::Paragraph("Points without a value, each with the reason.".into()),
             Block::List(groups.iter().map(item).collect()),
         ],
     })

@@ -55,7 +55,7 @@ fn causes(results: &Results, elsewhere: &str) -> Vec<String> {
     let mut said: Vec<String> =
         all.iter().take(MOST_CAUSES).map(|cause| finding::text(&cause.headline)).collect();
     if all.len() > MOST_CAUSES {
-        said.push(format!("and {} {elsewhere}.", plural(all.len() - MOST_CAUSES, "more mechanism")));
+        said.push(format!("{} {elsewhere}.", plural(all.len() - MOST_CAUSES, "more mechanism")));
     }
     said
 }
