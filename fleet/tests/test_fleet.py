@@ -92,7 +92,7 @@ class Collecting(Fleet):
         left_out = {}
         told = self.collected(fleet, fleet / "missing.jsonl", left_out=lambda file, reason: left_out.update({Path(file).name: reason}))
         self.assertEqual((told.added, told.left_out), (2, 4))
-        for name, said in {"torn": "torn", "killed": "has not ended", "foreign": "damaged", "missing": "cannot read"}.items():
+        for name, said in {"torn": "incomplete", "killed": "has not ended", "foreign": "damaged", "missing": "cannot read"}.items():
             self.assertIn(said, left_out[f"{name}.jsonl"])
 
     def test_trials_are_kept_on_request_and_both_kinds_of_rows_are_read_together(self):
