@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use fathom::experiments::{self, OtherVersion};
 use fathom::record::{Method, Run};
 use fathom::references::{self, Machine};
-use fathom::report::{Facts, Form, RunReport, Style, render};
+use fathom::report::{Facts, Form, RunReport, Style, appendix, render};
 use fathom::results::{PointResult, Results};
 use serde_json::{Value, json};
 
@@ -156,7 +156,9 @@ fn the_recorded_text_is_told_and_never_that_of_another_version() {
     let now = experiments::find(NAME).expect("the experiment").about().method;
     let now = now.split_whitespace().take(6).collect::<Vec<_>>().join(" ");
     let page = |run: &Run| {
-        let text = in_form(&Results::of(run), Form::Markdown);
+        let results = Results::of(run);
+        let appendix = appendix(&RunReport::of(&results), Form::Markdown).unwrap_or_default();
+        let text = in_form(&results, Form::Markdown) + &appendix;
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let same = page(&with_header(|_| ()));

@@ -67,7 +67,7 @@ fn a_folder_in_memory_gives_no_major_faults_and_says_what_to_do() {
     let shuffled = of(&points, "access", "shuffled pages, no read-ahead");
     for point in &shuffled {
         assert!(is_skipped(point), "{point}");
-        assert!(point["reason"].as_str().unwrap().contains("lives in memory"), "{point}");
+        assert!(point["reason"].as_str().unwrap().contains("is in memory"), "{point}");
     }
     assert!(!shuffled.is_empty());
     let left = std::fs::read_dir(shm).unwrap().flatten();

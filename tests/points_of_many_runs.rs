@@ -35,7 +35,9 @@ fn each_file_is_a_line_in_their_order_and_what_is_torn_or_foreign_says_so() {
     let lines = exported(&[folder.path().to_str().unwrap()]);
     let told: Vec<&str> = lines.iter().map(|line| line["left_out"].as_str().unwrap_or("run")).collect();
     assert_eq!(told.len(), 6);
-    for (said, wanted) in told.iter().zip(["run", "has not ended", "torn", "damaged", "cannot read", "run"]) {
+    for (said, wanted) in
+        told.iter().zip(["run", "has not ended", "incomplete", "damaged", "cannot read", "run"])
+    {
         assert!(said.contains(wanted), "{told:?}");
     }
     assert!(lines.iter().zip('a'..='f').all(|(line, name)| line["file"] == place(&format!("{name}.jsonl"))));

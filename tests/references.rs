@@ -9,7 +9,7 @@ use fathom::experiment::{Asked, PEER, Point, VIRTUAL_PEER};
 use fathom::experiments;
 use fathom::references::{self, Doubt, Fact, Figure, Kind, Role, Unit, Value};
 use fathom::report::published::{Library, Machines};
-use fathom::report::{Facts, Form, RunReport, Style, Subject, render};
+use fathom::report::{Facts, Form, RunReport, Style, Subject, appendix, render};
 use fathom::results::Results;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -341,7 +341,12 @@ fn every_form_tells_the_doubt_of_every_doubtful_figure() {
     let forms: Vec<String> = Form::value_variants()
         .iter()
         .filter(told)
-        .map(|form| render(&report, *form, Style { width: 4000, colour: false }))
+        .map(|form| {
+            let appendix = appendix(&report, *form).unwrap_or_default();
+            let text = render(&report, *form, Style { width: 4000, colour: false }) + &appendix;
+            // LaTeX breaks lines, and may break long words.
+            text.replace("\\allowbreak{}", "").split_whitespace().collect::<Vec<_>>().join(" ")
+        })
         .collect();
     // Each form escapes signs in its own way: what has none is looked for.
     let words = |text: &str| {

@@ -5,7 +5,7 @@ mod sessions;
 
 use fathom::record::Verdict::{Inconclusive, Right, Skipped, Wrong};
 use fathom::record::{Tool, Truth, Verdict, Verification};
-use fathom::report::{Form, RunReport, Style, render};
+use fathom::report::{Form, RunReport, Style, appendix, render};
 use fathom::results::Results;
 use serde_json::Value;
 use std::path::Path;
@@ -162,8 +162,11 @@ fn a_verification_is_of_one_build_on_one_machine_and_ends_as_its_worst_truth() {
 #[test]
 fn a_report_has_the_truths_of_its_build_or_says_that_there_are_none() {
     let mut run = described::fake_run();
-    let told =
-        |run: &fathom::record::Run, form| render(&RunReport::of(&Results::of(run)), form, Style::default());
+    let told = |run: &fathom::record::Run, form| {
+        let results = Results::of(run);
+        let report = RunReport::of(&results);
+        render(&report, form, Style::default()) + &appendix(&report, form).unwrap_or_default()
+    };
     assert!(told(&run, Form::Markdown).contains("This build was not verified on this machine"));
     assert!(told(&run, Form::Text).contains("no; `fathom verify`"));
     let truths = vec![truth(Right), truth(Inconclusive)];
