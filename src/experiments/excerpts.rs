@@ -20,7 +20,7 @@ const EXCERPTS: &[(&str, &str, &str, &str)] = &[
         "pub fn round_trip(",
     ),
     ("network/bandwidth", "the sender", include_str!("network/transfer.rs"), "fn pour("),
-    ("network/connection", "connecting", include_str!("network/connection.rs"), "fn connect<"),
+    ("network/connection", "connecting", include_str!("network/connection/mod.rs"), "fn connect<"),
     ("filesystem/read", "a block at random", include_str!("filesystem/reader.rs"), "fn pread("),
     ("filesystem/write", "a block, and what makes it last", include_str!("filesystem/write.rs"), "fn write("),
     ("filesystem/contention", "one of the processes", include_str!("filesystem/fleet.rs"), "fn read_on("),

@@ -15,14 +15,8 @@ mod modes;
 const REPETITIONS: usize = if cfg!(debug_assertions) { 1000 } else { 2000 };
 
 /// How many times in 100 something happens.
-fn percentage(happens: impl FnMut() -> bool) -> f64 {
-    percentage_of(REPETITIONS, happens)
-}
-
-/// The same of so many repetitions.
-fn percentage_of(repetitions: usize, mut happens: impl FnMut() -> bool) -> f64 {
-    let count = (0..repetitions).filter(|_| happens()).count();
-    100.0 * count as f64 / repetitions as f64
+fn percentage(mut happens: impl FnMut() -> bool) -> f64 {
+    100.0 * (0..REPETITIONS).filter(|_| happens()).count() as f64 / REPETITIONS as f64
 }
 
 /// Whether a 95 % interval holds the truth as often as it says.

@@ -72,7 +72,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Gate(asked) => return gate::gate(&asked, style),
         Command::Restore => run::restore_when_left()?,
         Command::References { machine, format } => references::list(machine.as_deref(), format, style)?,
-        Command::Schema => print(include_str!("../docs/run-file.schema.json"))?,
+        Command::Schema => print(include_str!("../../docs/run-file.schema.json"))?,
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "fathom", &mut std::io::stdout());
         }
