@@ -20,8 +20,9 @@ fn names_are_those_of_the_files_and_unique() {
     for experiment in experiments::all() {
         let name = experiment.about().name;
         assert!(seen.insert(name), "{name} is registered twice");
-        let file = format!("{}/src/experiments/{name}.rs", env!("CARGO_MANIFEST_DIR"));
-        assert!(Path::new(&file).exists(), "{name} should stand in {file}");
+        let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/experiments").join(name);
+        let stands = place.with_extension("rs").exists() || place.join("mod.rs").exists();
+        assert!(stands, "{name} should stand in {0}.rs or {0}/mod.rs", place.display());
         assert!(std::ptr::addr_eq(experiments::find(name).unwrap(), experiment));
     }
 }
