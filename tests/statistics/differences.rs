@@ -1,6 +1,6 @@
 //! Overhead by difference, and ratios.
 
-use crate::{percentage, percentage_of};
+use crate::percentage;
 use fathom::statistics::{Estimate, Measured, difference, estimate, ratio};
 use fathom::verify::population::{Between, Chance, Shape, median, trials};
 
