@@ -1,4 +1,4 @@
-//! Words that no sentence of the program has: figures of speech, and private words where the field has one of its own.
+//! Words that no sentence of the program or its documents has: figures of speech, and private words where the field has one.
 
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,30 @@ const INSTEAD: &[(&str, &str)] = &[
     ("goes far", "misses the caches"),
     ("is met", "occurs"),
     ("held to a rate", "limited to a rate"),
+    ("where it should be quick", "with --quick"),
+    ("in the midst of", "in the middle of"),
+    ("time round", "iteration"),
+    ("goes round", "repeats, or iterates"),
+    ("taken up again", "resumed"),
+    ("in an orderly way", "normally"),
+    ("below nothing", "negative"),
+    ("less than nothing", "negative"),
+    ("their way", "by the report's method"),
+    ("Nothing here", "the two methods do not differ"),
+    ("in kind", "say what differs"),
+    ("by the byte", "per byte"),
+    ("set beside", "compared with, or shown next to"),
+    ("set against", "compared with"),
+    ("held against", "compared with"),
+    ("waits for nobody", "does not wait"),
+    ("lives in memory", "is in memory"),
+    ("leaves for the hypervisor", "exits to the hypervisor"),
+    ("goes on", "continues"),
+    ("whoever", "anyone who"),
+    ("anybody", "anyone"),
+    ("what is left of", "the rest of"),
+    ("dear", "expensive"),
+    ("price", "cost"),
 ];
 
 /// What a character opens or ends in source code.
@@ -63,15 +87,25 @@ fn literals(code: &str) -> Vec<String> {
     found
 }
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            files(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "rs") && !path.ends_with("tests.rs") {
-            found.push(path);
-        }
-    }
+/// The files below a folder with this ending, without those that hold only tests.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    let below = |path: PathBuf| if path.is_dir() { files(&path, ending) } else { vec![path] };
+    let wanted =
+        |path: &PathBuf| path.extension().is_some_and(|found| found == ending) && !path.ends_with("tests.rs");
+    entries.flat_map(below).filter(wanted).collect()
+}
+
+/// The prose of Markdown: its lines joined, without what back ticks set apart.
+fn prose(markdown: &str) -> String {
+    let joined = markdown.split_whitespace().collect::<Vec<_>>().join(" ");
+    joined.split('`').step_by(2).collect::<Vec<_>>().join("`")
+}
+
+/// Each of the banned words in a text, with the text.
+fn banned(file: &Path, text: &str) -> Vec<String> {
+    let found = INSTEAD.iter().filter(|(words, _)| has(text, words));
+    found.map(|(words, instead)| format!("{}: `{words}` ({instead}): {text}", file.display())).collect()
 }
 
 /// Whether a text has these words, and not as a part of others.
@@ -85,18 +119,30 @@ fn has(text: &str, words: &str) -> bool {
 #[test]
 fn sentences_have_the_words_of_the_field() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let (mut all, mut seen, mut wrong) = (vec![], 0, vec![]);
-    files(&source, &mut all);
-    for file in &all {
-        for text in literals(&std::fs::read_to_string(file).unwrap()) {
+    let (mut seen, mut wrong) = (0, vec![]);
+    for file in files(&source, "rs") {
+        for text in literals(&std::fs::read_to_string(&file).unwrap()) {
             seen += 1;
-            for (words, instead) in INSTEAD.iter().filter(|(words, _)| has(&text, words)) {
-                wrong.push(format!("{}: `{words}` ({instead}): {text}", file.display()));
-            }
+            wrong.extend(banned(&file, &text));
         }
     }
     assert!(seen > 5000, "{seen} texts: the source was not understood");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn documents_have_the_words_of_the_field() {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let named = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| home.join(name));
+    let all: Vec<PathBuf> = files(&home.join("docs"), "md").into_iter().chain(named).collect();
+    assert!(all.len() > 50, "{} documents", all.len());
+    for file in all {
+        // A sentence at a time, so that a message is short.
+        for sentence in prose(&std::fs::read_to_string(&file).unwrap()).split(". ") {
+            let wrong = banned(&file, sentence);
+            assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        }
+    }
 }
 
 #[test]
@@ -105,4 +151,5 @@ fn sentences_are_found_in_source_code() {
     let found = literals(code);
     assert_eq!(found, ["one two", "it \"is\" told apart"]);
     assert!(has(&found[1], "told apart") && !has("retold apart", "told apart"));
+    assert_eq!(prose("one\n`dear`  two"), "one ` two");
 }

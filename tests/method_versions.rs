@@ -133,7 +133,7 @@ fn nothing_published_is_set_beside_another_method() {
     };
     let (same, other) = (with_header(|_| ()), with_header(with_its_method));
     assert!(rows(&same) > 0 && rows(&other) == 0);
-    let said = "No figure is set beside cpu/procedure";
+    let said = "No figure is compared with cpu/procedure";
     assert!(page(&other).contains(said) && !page(&same).contains(said), "{}", page(&other));
 }
 

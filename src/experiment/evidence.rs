@@ -172,13 +172,13 @@ fn refusal(error: i32) -> String {
     )
 }
 
-/// What a result cannot be below (costs) or above (rates) if it is what its name says.
+/// The limit that a result cannot be below (costs) or above (rates) if it is what its name says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bound {
     /// The limit, in the point's unit.
     pub limit: f64,
-    /// The physics or the logic behind it.
+    /// The physical or logical reason.
     pub because: String,
 }
 

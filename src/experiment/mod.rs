@@ -75,7 +75,7 @@ pub struct Trend {
     pub slope: &'static str,
 }
 
-/// How much is asked of a run; explicit settings win over what it implies.
+/// The effort of a run; explicit settings win over what it implies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

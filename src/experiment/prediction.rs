@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Which column of the summary table a term belongs to (R-PRE-10).
+/// The column of the summary table to which a term belongs (R-PRE-10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// What the bare machine needs.
+    /// The cost of the bare machine.
     Hardware,
-    /// What the operating system and the libraries add.
+    /// The cost that the operating system and the libraries add.
     Software,
 }
 
@@ -34,14 +34,14 @@ pub enum Source {
         /// Where it was published.
         citation: String,
     },
-    /// A value that we assume, for want of a source: an order of magnitude, or counted off the work to be done.
+    /// An assumed value, where no source has one: an order of magnitude, or counted from the work to be done.
     Assumed {
-        /// What speaks for it.
+        /// The reason for the value.
         reason: String,
     },
     /// An earlier measurement of the same run.
     Measured {
-        /// The experiment that found it.
+        /// The experiment that measured it.
         experiment: String,
         /// Its point.
         point: Point,
@@ -80,9 +80,9 @@ impl Basis {
 pub struct Term {
     /// Hardware or software.
     pub part: Part,
-    /// What the term stands for.
+    /// The meaning of the term.
     pub what: String,
-    /// How often it enters.
+    /// The factor with which it enters.
     pub times: f64,
     /// Its value each time, in the point's unit.
     pub each: f64,
@@ -97,7 +97,7 @@ impl Term {
     }
 }
 
-/// What is expected of a point, as a sum of terms.
+/// The prediction of a point, as a sum of terms.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]

@@ -37,7 +37,7 @@ pub struct Cache {
     pub line_bytes: Fact<u64>,
     /// Number of sets.
     pub sets: Fact<u64>,
-    /// One entry per instance: the CPUs that share it. Empty when nobody tells who shares.
+    /// One entry per instance: the CPUs that share it. Empty when it is unknown who shares it.
     pub instances: Vec<CpuSet>,
 }
 

@@ -16,13 +16,13 @@ const NO_LIMIT: u64 = 1 << 62;
 /// What stands behind the file in the source of a count of throttled periods.
 pub(super) const THROTTLED: &str = " nr_throttled";
 
-/// What the control groups allow. A known `null` is "no limit".
+/// The limits of the control groups. A known `null` is "no limit".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Limits {
-    /// CPU time per time: 2.5 is two and a half CPUs' worth. It bounds time, not parallelism.
+    /// CPU time per elapsed time: 2.5 is two and a half CPUs' worth. It bounds time, not parallelism.
     pub cpu_quota: Fact<Option<f64>>,
-    /// Enforcement periods in which the group with the tightest quota, ours or one above, was stopped for it, so far.
+    /// Enforcement periods so far in which the group with the tightest quota, ours or one above, was stopped by it.
     pub throttled_periods: Fact<u64>,
     /// Limit on memory, bytes.
     pub memory_bytes: Fact<Option<u64>>,

@@ -31,7 +31,7 @@ pub struct Conditions {
     pub turbo: Fact<bool>,
     /// Driver of idle states.
     pub idle_driver: Fact<String>,
-    /// Who chooses the idle state.
+    /// Governor that chooses the idle state.
     pub idle_governor: Fact<String>,
     /// Idle states in use.
     pub idle_states: Fact<Vec<IdleState>>,
@@ -47,11 +47,11 @@ pub struct Conditions {
     pub memory_pressure: Fact<f64>,
     /// The same for input and output.
     pub io_pressure: Fact<f64>,
-    /// Share of time since boot that the hypervisor gave to others while we wanted to run.
+    /// Share of time since boot that the hypervisor gave to others while this machine wanted to run.
     pub steal: Fact<f64>,
     /// Swap space, bytes.
     pub swap_total_bytes: Fact<u64>,
-    /// Of it used, bytes.
+    /// Swap space in use, bytes.
     pub swap_used_bytes: Fact<u64>,
     /// Hottest sensor of the processor, degrees Celsius.
     pub temperature_celsius: Fact<f64>,
@@ -75,7 +75,7 @@ pub struct Conditions {
 pub struct IdleState {
     /// `POLL`, `C1`, `C6`.
     pub name: String,
-    /// What waking from it takes, as the firmware says, microseconds.
+    /// The time to wake from it, according to the firmware, microseconds.
     pub exit_latency_us: Option<u64>,
     /// Whether it is switched off.
     pub disabled: bool,

@@ -26,7 +26,7 @@ pub struct Kernel {
     pub libc: Fact<String>,
     /// What the boot loader passed.
     pub command_line: Fact<String>,
-    /// SHA-256 of the build configuration, to see that two kernels were built alike.
+    /// SHA-256 of the build configuration, which shows whether two kernels were built alike.
     pub config_sha256: Fact<String>,
     /// `none`, `voluntary`, `full`, `lazy`, `realtime`.
     pub preemption: Fact<String>,
@@ -66,7 +66,7 @@ pub struct Kernel {
     pub debug_options: Fact<Vec<String>>,
     /// TCP's congestion control.
     pub tcp_congestion_control: Fact<String>,
-    /// The most that a program may ask of a socket's buffers by `SO_SNDBUF` and by `SO_RCVBUF`, bytes.
+    /// The largest socket buffers that a program may request by `SO_SNDBUF` and by `SO_RCVBUF`, bytes.
     #[serde(default = "buffers_not_asked_for")]
     pub socket_buffer_bytes: Fact<[u64; 2]>,
     /// First and last local port of outgoing connections: their number bounds connection rates.

@@ -14,13 +14,13 @@ use super::source::{Root, field, parse_size};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Memory {
-    /// All the kernel manages, bytes.
+    /// All memory that the kernel manages, bytes.
     pub total_bytes: Fact<u64>,
-    /// What the kernel could give without swapping at the time of reading, bytes (the whole machine's).
+    /// Memory that the kernel could give without swapping at the time of reading, bytes (of the whole machine).
     pub available_bytes: Fact<u64>,
     /// Modules, with empty slots.
     pub modules: Fact<Vec<Module>>,
-    /// Which channels are populated, and how evenly.
+    /// The populated channels, and how evenly they are.
     pub channels: Fact<Channels>,
     /// Transfer rate × width × populated channels.
     pub theoretical_bandwidth: Fact<Bandwidth>,
@@ -61,11 +61,11 @@ pub struct HugePagePool {
     pub page_bytes: u64,
     /// Pages in the pool.
     pub total: u64,
-    /// Of them free.
+    /// Free pages in the pool.
     pub free: u64,
 }
 
-/// The kernel's policy for huge pages that nobody asked for.
+/// The kernel's policy for huge pages that programs did not request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TransparentHugePages {

@@ -14,9 +14,9 @@ pub struct Module {
     pub size_bytes: u64,
     /// `DDR5`, `LPDDR4`.
     pub kind: Option<String>,
-    /// What the module could do, million transfers per second.
+    /// The rate that the module supports, million transfers per second.
     pub rated_mts: Option<u32>,
-    /// At what the board runs it, million transfers per second.
+    /// The rate at which the board runs it, million transfers per second.
     pub configured_mts: Option<u32>,
     /// Data bits moved in one transfer, without those of error correction.
     pub data_bits: Option<u32>,

@@ -70,7 +70,7 @@ pub use warnings::Warning;
 pub struct Machine {
     /// The processor.
     pub processor: Processor,
-    /// How its CPUs belong together.
+    /// How its CPUs share cores, sockets and nodes.
     pub topology: Topology,
     /// The caches of every CPU.
     pub caches: Fact<Vec<Cache>>,
@@ -80,7 +80,7 @@ pub struct Machine {
     pub storage: Storage,
     /// Network adapters.
     pub network: Vec<Adapter>,
-    /// The way to the run's second host; absent where it has none, and for a virtual one.
+    /// The route to the run's second host; absent where it has none, and for a virtual one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer_route: Option<Fact<Route>>,
     /// The kernel.
@@ -89,7 +89,7 @@ pub struct Machine {
     pub conditions: Conditions,
     /// Hypervisor, container, board.
     pub virtualization: Virtualization,
-    /// What this process may do.
+    /// The rights of this process.
     pub privileges: Privileges,
     /// How this program was built.
     pub build: Build,

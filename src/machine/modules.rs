@@ -12,7 +12,7 @@ use super::memory_module::Module;
 use super::smbios;
 use super::source::{Root, parse_size};
 
-/// How the populated slots spread over channels.
+/// The distribution of the populated slots over channels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Channels {
@@ -31,13 +31,13 @@ impl Channels {
     }
 }
 
-/// What memory could move if nothing ever waited.
+/// The theoretical bandwidth of memory, without any wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bandwidth {
     /// Bytes per second, both directions together.
     pub bytes_per_second: f64,
-    /// The multiplication, for people.
+    /// The multiplication, as text.
     pub formula: String,
 }
 

@@ -18,12 +18,12 @@ pub struct Adapter {
     pub kind: String,
     /// Driver.
     pub driver: Fact<String>,
-    /// Maker and product, as far as its bus tells them.
+    /// Manufacturer and product, as far as its bus reports them.
     #[serde(default = "no_model")]
     pub model: Fact<String>,
     /// Bits per second.
     pub speed_bits_per_second: Fact<u64>,
-    /// `full`, `half`.
+    /// `full` or `half`.
     pub duplex: Fact<String>,
     /// Largest packet, bytes.
     pub mtu_bytes: Fact<u64>,

@@ -8,7 +8,7 @@ use super::fact::Fact;
 use super::host::{Event, Host, Resource};
 use super::source::{Root, field, parse_hex};
 
-/// Rights of this process, as far as they matter here.
+/// Rights of this process that matter here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Privileges {

@@ -13,7 +13,7 @@ use super::tlbs::{self, Tlb};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Processor {
-    /// The CPU that it was asked of, by instructions and files; absent where no CPU was known. A run asks the one that it
+    /// The CPU from which it was read, by instructions and files; absent where no CPU was known. A run reads the CPU that it
     /// measures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<usize>,
@@ -21,7 +21,7 @@ pub struct Processor {
     pub vendor: Fact<String>,
     /// The marketing name.
     pub model_name: Fact<String>,
-    /// The design behind the name (`Zen 4`, `Golden Cove`, `Neoverse N1`).
+    /// The design (`Zen 4`, `Golden Cove`, `Neoverse N1`).
     pub microarchitecture: Fact<String>,
     /// Family number (x86).
     pub family: Fact<u32>,
@@ -37,14 +37,14 @@ pub struct Processor {
     pub maximum_hz: Fact<f64>,
     /// Lowest clock, Hz.
     pub minimum_hz: Fact<f64>,
-    /// Clock that calibrated chains of instructions have shown when the machine was described, Hz; beside each sample it is
-    /// observed again. Reading files cannot tell it, so it is unknown until the sampler has filled it in.
+    /// Clock that calibrated chains of instructions showed when the machine was described, Hz; it is observed again with each
+    /// sample. Files do not have it, so it is unknown until the sampler has filled it in.
     pub observed_hz: Fact<f64>,
     /// Core cycles for an instruction that waits for nothing (CPI), measured when the machine was described; unknown until the
     /// sampler has filled it in.
     #[serde(default = "unmeasured")]
     pub cycles_per_instruction: Fact<f64>,
-    /// What the kernel says of the clock at one moment, Hz.
+    /// The clock at one moment according to the kernel, Hz.
     pub momentary_hz: Fact<f64>,
     /// The counter that ticks at a constant rate.
     pub tick_counter: TickCounter,
@@ -64,7 +64,7 @@ pub struct Processor {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TickCounter {
-    /// Rate as processor, hypervisor or kernel declare it, Hz. What it really is, the sampler measures.
+    /// Rate as declared by processor, hypervisor or kernel, Hz. The sampler measures the actual rate.
     pub declared_hz: Fact<f64>,
     /// Whether it ticks alike in every frequency and idle state.
     pub invariant: Fact<bool>,

@@ -69,18 +69,18 @@ pub struct Remote {
     /// The URL or the path, without secrets.
     #[cfg_attr(test, schemars(with = "String"))]
     pub address: RemoteAddress,
-    /// What it is read through: `sftp`, `nfs`, `smb`, or the kind of mount (`NFS mount`).
+    /// The client or mount through which it is read: `sftp`, `nfs`, `smb`, or the kind of mount (`NFS mount`).
     pub through: String,
-    /// What is mounted there, as the mount table names it; absent for a URL.
+    /// The source of the mount, as the mount table names it; absent for a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// How it is mounted, without addresses and names of users; absent for a URL.
+    /// Its mount options, without addresses and names of users; absent for a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<String>,
     /// Whether the server is this machine, by one of its addresses.
     #[serde(default)]
     pub here: bool,
-    /// The way to the server; absent where it is this machine, or nobody has asked.
+    /// The route to the server; absent where it is this machine, or where it was not looked up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Fact<Route>>,
 }

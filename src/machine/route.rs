@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::fact::Fact;
 use super::source::Root;
 
-/// The beginning of the way to another host.
+/// The first part of the route to another host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Route {
-    /// The adapter that packets leave by, as the kernel calls it.
+    /// The adapter by which packets leave, as the kernel calls it.
     pub adapter: String,
     /// Whether they go to a gateway first; the other host is on the adapter's own network otherwise.
     pub gateway: bool,

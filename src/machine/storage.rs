@@ -10,7 +10,7 @@ use super::mounts::{self, Mount};
 use super::remote::{Remote, RemoteAddress, network_mount};
 use super::source::Root;
 
-/// Where the measured folder lives.
+/// The storage of the measured folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Storage {
@@ -18,7 +18,7 @@ pub struct Storage {
     pub folder: Fact<String>,
     /// Kind of file system (`ext4`, `xfs`, `nfs4`, `overlay`).
     pub file_system: Fact<String>,
-    /// Where it is mounted.
+    /// The mount point.
     pub mount_point: Fact<String>,
     /// What is mounted there: a device, or a server's export.
     pub mount_source: Fact<String>,
@@ -35,12 +35,12 @@ pub struct Storage {
     /// The machine's other disks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_disks: Vec<Device>,
-    /// What is measured over a network: the folder where it is on a network mount, or what was asked for beside it.
+    /// The file server: that of the folder, if it is on a network mount, or the one that was given in addition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<Remote>,
 }
 
-/// A disk, or what looks like one.
+/// A disk, or a device that looks like one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Device {
@@ -50,7 +50,7 @@ pub struct Device {
     pub kind: String,
     /// Maker's name.
     pub model: Fact<String>,
-    /// Turns of its medium in a minute.
+    /// Rotations of its medium per minute.
     #[serde(default = "turns_not_asked_for")]
     pub turns_per_minute: Fact<u32>,
     /// Revision of its firmware.
@@ -59,7 +59,7 @@ pub struct Device {
     pub capacity_bytes: Fact<u64>,
     /// I/O scheduler in use.
     pub scheduler: Fact<String>,
-    /// Requests the queue holds.
+    /// Requests that the queue holds.
     pub queue_depth: Fact<u32>,
     /// Hardware queues.
     pub hardware_queues: Fact<usize>,
@@ -73,7 +73,7 @@ pub struct Device {
     pub write_cache: Fact<String>,
     /// Devices this one is made of (device mapper, RAID).
     pub parts: Vec<String>,
-    /// Current and highest rate of its PCI Express link, in the kernel's words, for devices that sit on one.
+    /// Current and highest rate of its PCI Express link, in the kernel's words, for devices on such a link.
     pub link: Fact<String>,
 }
 

@@ -27,15 +27,15 @@ pub enum TlbKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Tlb {
-    /// 1 is asked first.
+    /// The level; 1 is looked up first.
     pub level: u8,
     /// For what.
     pub kind: TlbKind,
     /// The page sizes it holds translations of, bytes.
     pub page_bytes: Vec<u64>,
-    /// How many translations.
+    /// The number of translations.
     pub entries: u32,
-    /// Ways; as many as entries when fully associative; 0 when not told.
+    /// Ways; as many as entries when fully associative; 0 when unknown.
     pub ways: u32,
 }
 

@@ -16,9 +16,9 @@ pub struct Virtualization {
     pub hypervisor: Fact<Option<String>>,
     /// The container's kind; a known `null` outside of containers.
     pub container: Fact<Option<String>>,
-    /// Who made the machine (DMI), or rents it out.
+    /// The machine's manufacturer (DMI), or the provider that rents it out.
     pub system_vendor: Fact<String>,
-    /// What they call it.
+    /// The vendor's name of the product.
     pub system_product: Fact<String>,
     /// The board.
     pub board: Fact<String>,

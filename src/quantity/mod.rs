@@ -41,7 +41,7 @@ impl Cycles {
     }
 }
 
-/// What the numbers of a point count.
+/// The unit of a point's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

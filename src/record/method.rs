@@ -4,7 +4,7 @@ use crate::experiment::{About, Parameter, Scale};
 use crate::experiments::excerpts;
 use serde::{Deserialize, Serialize};
 
-/// The method that figures of a run were measured by.
+/// The method by which figures of a run were measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Method {
@@ -16,16 +16,16 @@ pub struct Method {
     pub question: String,
     /// What one operation is.
     pub operation: String,
-    /// How it is done and why so, in paragraphs separated by blank lines.
+    /// The method and its reasons, in paragraphs separated by blank lines.
     pub text: String,
-    /// Which variants are naive and what is wrong with them, in paragraphs; empty where none is.
+    /// The naive variants and what is wrong with them, in paragraphs; empty where there are none.
     pub caveats: String,
-    /// What is timed, in the program's own words; absent where the method tells all.
+    /// The timed code, as it is in the program's source; absent where the text of the method says everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed: Option<Excerpt>,
-    /// Every parameter that a point may carry besides the placement, in the order of the tables.
+    /// Every parameter of a point besides the placement, in the order of the tables.
     pub parameters: Vec<MethodParameter>,
-    /// The fits that the sweep was made for.
+    /// The fits for which the sweep was made.
     pub trends: Vec<MethodTrend>,
 }
 
@@ -33,13 +33,13 @@ pub struct Method {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Excerpt {
-    /// Which variant of the operation it is.
+    /// The variant of the operation.
     pub of: String,
-    /// The function, in lines.
+    /// The text of the function.
     pub text: String,
 }
 
-/// Something that an experiment varies.
+/// A parameter that an experiment varies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MethodParameter {
@@ -57,7 +57,7 @@ pub struct MethodParameter {
 pub struct MethodTrend {
     /// The parameter on the horizontal axis.
     pub along: String,
-    /// How much of the parameter one step of the slope is: 4096 for bytes told per page.
+    /// The amount of the parameter to which the slope refers: 4096 if the parameter is in bytes and the slope per page.
     pub step: f64,
     /// What one step is called: "per argument".
     pub slope: String,

@@ -45,15 +45,15 @@ pub const SCHEMA_VERSION: u32 = 2;
 pub enum Line {
     /// The first line: everything known before the first trial.
     Header(Box<Header>),
-    /// What is expected of a point, written before its first trial.
+    /// The prediction of a point, written before its first trial.
     Prediction(PredictionLine),
     /// One visit of one point.
     Trial(Box<Trial>),
-    /// What was settled once the pilot round had told what trials cost; the last such line holds.
+    /// The points that fit into the budget, settled when the pilot round had shown the cost of trials; the last such line is valid.
     Settled(Settled),
-    /// The run was taken up again by `--resume`; later lines are under these settings.
+    /// The run was resumed by `--resume`; these settings apply to later lines.
     Resumed(Resumed),
-    /// The run ended in an orderly way.
+    /// The run ended normally.
     Closing(Closing),
 }
 
@@ -69,14 +69,14 @@ pub struct Header {
     pub started: String,
     /// What was asked for.
     pub settings: Settings,
-    /// The clock that all times are read from, and how it was qualified.
+    /// The clock from which all times are read, and its qualification.
     pub clock: Qualification,
     /// The machine, with where each fact was read.
     pub machine: Machine,
     /// The second host; absent where the run has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<Box<Peer>>,
-    /// The last verification of this very program on this very machine; absent where there was none, or this user keeps none.
+    /// The last verification of the same program on the same machine; absent where there was none, or this user keeps none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Box<Verification>>,
     /// The methods of the selected experiments; none in files of earlier programs.
@@ -90,16 +90,16 @@ pub struct Header {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Peer {
-    /// As it was asked for: a host, an address with a port, or `namespace`.
+    /// The peer as given: a host, an address with a port, or `namespace`.
     pub wanted: String,
     /// What kind of second host it is, and how it was reached.
     pub kind: PeerKind,
-    /// The address that was asked for beside it; absent where none was.
+    /// The address that was given in addition; absent where none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_address: Option<String>,
-    /// Where direct connections go.
+    /// The address for direct connections.
     pub address: String,
-    /// Its machine; absent for a virtual peer, whose machine is the one that is measured.
+    /// Its machine; absent for a virtual peer, whose machine is the measured one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
 }
@@ -109,15 +109,15 @@ pub struct Peer {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PeerKind {
-    /// A host where ssh has started it.
+    /// A host on which ssh started it.
     Ssh,
-    /// A host where somebody has started it by hand.
+    /// A host on which a user started it by hand.
     ByHand,
-    /// None but by name: a network namespace of the machine that is measured.
+    /// Not a second host: a network namespace of the measured machine.
     Virtual,
 }
 
-/// What was asked for; the explicit and the implied alike.
+/// The settings of a run, explicit and implied alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Settings {
@@ -129,13 +129,13 @@ pub struct Settings {
     pub budget_s: f64,
     /// The target relative half-width of the intervals.
     pub precision: f64,
-    /// The seed that all randomness of the run comes from.
+    /// The seed of all randomness of the run.
     pub seed: u64,
     /// How long a trial of the first round observes, nanoseconds.
     pub trial_ns: u64,
-    /// Whether that was asked for, and so holds for later rounds too.
+    /// Whether that was given explicitly, and so applies to later rounds too.
     pub trial_fixed: bool,
-    /// The CPU that pinned work runs on.
+    /// The CPU on which pinned work runs.
     pub home: usize,
     /// The CPU for the other side of work across CPUs; absent where there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -151,21 +151,21 @@ pub struct Settings {
     /// The other half of the measurement and what differs in this one; absent where the run was made alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interleaved: Option<Interleaved>,
-    /// The set whose points were asked for; absent where experiments were.
+    /// The set whose points were requested; absent where experiments were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set: Option<String>,
-    /// What the run is called by, such as the rack of its host: given by whoever started it. `host` names the machine.
+    /// Labels of the run, such as the rack of its host, given by the user. `host` names the machine.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
 }
 
-/// One of two settings that were measured in turns.
+/// One of two settings that were measured alternately.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Interleaved {
-    /// What both halves of one measurement have in common, and no other.
+    /// An identifier that the two halves of one measurement share.
     pub session: String,
-    /// What was set while this half was measured, as it was asked for; empty where everything was left as it was.
+    /// The settings of this half, as given; empty where nothing was set.
     pub setting: Vec<String>,
 }
 
@@ -193,7 +193,7 @@ impl PlannedPoint {
     }
 }
 
-/// What is expected of a point, written before its first trial.
+/// The prediction of a point, written before its first trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PredictionLine {
@@ -249,8 +249,8 @@ impl Trial {
     }
 }
 
-/// The process that a trial was measured in. Trials of one process share its memory layout and what was prepared for all
-/// of them; independent are those of different processes.
+/// The process in which a trial was measured. Trials of one process share its memory layout and its preparation; only trials of
+/// different processes are independent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BlockVisit {
@@ -258,7 +258,7 @@ pub struct BlockVisit {
     pub process: u32,
     /// The place of the trial among those of the process, from 1; figures of one trial have one place.
     pub place: u32,
-    /// Seconds of `took_s` that are no trial's own: starting the process, and preparing what its trials share.
+    /// Seconds of `took_s` that belong to no single trial: starting the process, and the preparation that its trials share.
     pub shared_s: f64,
 }
 
@@ -267,17 +267,17 @@ pub struct BlockVisit {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Settled {
-    /// Seconds from the start of the run, or of the part that was added to it, until it was settled.
+    /// When this was settled, seconds from the start of the run or of the part that was added to it.
     pub at_s: f64,
     /// The time that the run, or the added part, may take, seconds.
     pub budget_s: f64,
     /// Points that get their trials.
     pub points: u64,
-    /// Trials that are still to be made for that, of all of them together.
+    /// Trials still to be made for that, of all of them together.
     pub trials: u64,
     /// The least number of trials that one of them gets.
     pub least_trials: u64,
-    /// The most that one of them is promised; the time that is left may bring more.
+    /// The most trials that one of them gets for certain; remaining time may bring more.
     pub most_trials: u64,
     /// How long each of these trials observes, nanoseconds.
     pub trial_ns: u64,
@@ -298,29 +298,29 @@ pub struct LeftOut {
     pub experiment: String,
     /// The setting of its parameters.
     pub point: Point,
-    /// What the trials that it lacks would take, seconds, with its share of what its block prepares.
+    /// The cost of its missing trials, seconds, with its share of the block's preparation.
     pub cost_s: f64,
 }
 
-/// A run taken up again.
+/// A resumed run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Resumed {
     /// When, RFC 3339, UTC.
     pub at: String,
-    /// The program that went on.
+    /// The program that resumed it.
     pub tool: Tool,
-    /// The time that the added part may take, seconds.
+    /// The time for the added part, seconds.
     pub budget_s: f64,
 }
 
-/// The orderly end of a run.
+/// The normal end of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Closing {
     /// When, RFC 3339, UTC.
     pub at: String,
-    /// Seconds that the run took in all, as a person waited.
+    /// Seconds that the run took in all, in elapsed time.
     pub took_s: f64,
     /// Rounds that every point was visited in.
     pub rounds: u32,
@@ -342,6 +342,6 @@ pub enum Ending {
     Precision,
     /// The time was up.
     Budget,
-    /// Somebody stopped it; what was found until then is valid.
+    /// A user interrupted it; the results up to then are valid.
     Interrupted,
 }

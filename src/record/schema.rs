@@ -1,31 +1,22 @@
-//! The published JSON Schema and the description of every field are made from the types, and a test holds the two
-//! together with them.
+//! The published JSON Schema and the description of every field are made from the types; a test checks that both are current.
 
 use super::Line;
 use serde_json::Value;
 
-/// What stands above the fields.
+/// The text above the tables of fields.
 const PREAMBLE: &str = "# The run file
 
-One file a run, JSON Lines: a header, what is expected of each point before \
-                        its first trial, one line a trial, which
-points fit into the budget, a closing line. Each \
-                        line is appended in one write, so a kill loses at most the line in hand. `fathom run --resume \
-                        FILE` goes on.
+A run is one file of JSON Lines: a header, the prediction of each point before its first trial, one line per trial, which points
+fit into the budget, and a closing line. Each line is appended in one write, so a kill loses at most the line being written.
+`fathom run --resume FILE` continues the run.
 
-Every line has `line`: `header`, `prediction`, `trial`, `settled`, `resumed` \
-                        or `closing`. The schema (`fathom schema`) only grows: fields
-are added, never renamed, and \
-                        readers ignore what they do not know. Schema 2 renamed parameters of points (`by` became \
-                        `transport`,
-`way` became `call`); files of schema 1 are read as if they had the new names. A \
-                        *fact* of the machine is either `{\"value\", \"source\"}` or
-`{\"unknown\", \"source\"}`: \
-                        what was read and where, or why it is unknown. Absent fields stand for \"none\", never for \
-                        zero.
+Every line has `line`: `header`, `prediction`, `trial`, `settled`, `resumed` or `closing`. The schema (`fathom schema`) only grows:
+fields are added, never renamed, and readers ignore fields that they do not know. Schema 2 renamed parameters of points (`by` became
+`transport`, `way` became `call`); files of schema 1 are read as if they had the new names. A *fact* of the machine is either
+`{\"value\", \"source\"}`, the value and where it was read, or `{\"unknown\", \"source\"}`, why it is unknown. An absent field means
+\"none\", never zero.
 
-This page is made from the types in `src/record`, `src/sampling`, `src/experiment` and \
-                        `src/machine`.
+This page is made from the types in `src/record`, `src/sampling`, `src/experiment` and `src/machine`.
 ";
 
 #[test]

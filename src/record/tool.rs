@@ -14,7 +14,7 @@ pub struct Tool {
     pub binary_sha256: String,
     /// Architecture and operating system it was built for.
     pub target: String,
-    /// `release` or `debug`: a debug build measures its own slowness.
+    /// `release` or `debug`: a debug build measures mainly its own slowness.
     pub build: String,
     /// The compiler that built it, as it names itself, and the flags it was given; `None` in files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What became of a truth.
+/// The verdict on a truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -17,9 +17,9 @@ pub enum Verdict {
     Skipped,
     /// The whole interval lies within the tolerance of what was set.
     Right,
-    /// The interval reaches beyond the tolerance, or the instrument itself saw what may have moved the figure.
+    /// The interval reaches beyond the tolerance, or the instrument observed a disturbance that may explain the figure.
     Inconclusive,
-    /// The whole interval lies beyond the tolerance, and nothing is known that could have moved it.
+    /// The whole interval lies outside the tolerance, and no disturbance is known that could explain it.
     Wrong,
 }
 
@@ -35,11 +35,11 @@ impl Verdict {
     }
 }
 
-/// A truth that was set, and what was found of it.
+/// A truth that was set, and the result of measuring it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Truth {
-    /// The rig that has set it.
+    /// The rig that set it.
     pub rig: String,
     /// What was set.
     pub what: String,
@@ -49,13 +49,13 @@ pub struct Truth {
     /// What was set, in the unit; absent where it could not be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set: Option<f64>,
-    /// How far from that is near enough, in the unit: 2 % of it, or what the clock that has set it can tell apart.
+    /// The tolerance, in the unit: 2 % of the set value, or the resolution of the clock that set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<f64>,
     /// What was found, in the unit; absent where nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<f64>,
-    /// Where the true value lies with 95 % confidence by what was measured, in the unit.
+    /// The 95 % interval of the measurement, in the unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// What became of it.
@@ -73,7 +73,7 @@ impl Truth {
     }
 }
 
-/// A trial of the instrument: by which build, on which machine, and how it ended.
+/// A verification of the instrument: by which build, on which machine, and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Verification {
@@ -81,12 +81,12 @@ pub struct Verification {
     pub at: String,
     /// Seconds that it took.
     pub took_s: f64,
-    /// The build that was on trial.
+    /// The verified build.
     pub tool: Tool,
-    /// The model of the processor that it was on; absent where it is not known.
+    /// The model of the processor; absent where it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor: Option<String>,
-    /// The kernel's release; absent where it is not known.
+    /// The kernel's release; absent where it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     /// Every truth of every rig.

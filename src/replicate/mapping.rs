@@ -17,7 +17,7 @@ impl Mapped {
         Self::new(file, bytes, libc::PROT_READ, libc::MAP_PRIVATE)
     }
 
-    /// A shared mapping to be written as well (`MAP_SHARED`): what is written belongs to the file.
+    /// A shared mapping to be written as well (`MAP_SHARED`): writes reach the file.
     pub fn shared(file: &File, bytes: usize) -> Result<Self, Failure> {
         Self::new(file, bytes, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED)
     }
@@ -32,7 +32,7 @@ impl Mapped {
         Ok(Mapped { start: start.cast(), bytes, writable: protection & libc::PROT_WRITE != 0 })
     }
 
-    /// Tells the kernel what will be done with all of it (`madvise(2)`).
+    /// Advises the kernel how all of it will be used (`madvise(2)`).
     pub fn advise(&self, advice: libc::c_int) -> Result<(), Failure> {
         // SAFETY: advice about this mapping alone; what is dropped of it is the file's, and comes back.
         match unsafe { libc::madvise(self.start.cast(), self.bytes, advice) } {

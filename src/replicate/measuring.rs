@@ -1,4 +1,4 @@
-//! A replication on its way: method by method, each written down before the next begins.
+//! Running a replication: method by method, each recorded before the next begins.
 
 use super::record::{Header, Line, MethodLine, Replication, SCHEMA_VERSION};
 use super::visit::{Request, visit};
@@ -11,8 +11,8 @@ use anyhow::{Context, Result};
 use std::path::Path;
 use std::time::Instant;
 
-/// Measures a report's methods where a run would measure, and writes a new file. What was found until somebody stopped
-/// it is valid.
+/// Measures a report's methods with the settings of a run, and writes a new file. If the user interrupts it, what was found until
+/// then is valid.
 pub fn measure(
     report: &Report,
     quick: bool,
@@ -44,7 +44,7 @@ pub fn measure(
     Ok(replication)
 }
 
-/// One method; `None` where somebody stopped it.
+/// One method; `None` if the user interrupted it.
 fn measured(
     report: &Report,
     method: &Method,
@@ -67,7 +67,7 @@ fn measured(
     Ok(Some(MethodLine { method: method.name.to_owned(), took_s, outcome }))
 }
 
-/// What the machine or the command line lacks for a method.
+/// What a method needs and the machine or the command line does not offer.
 fn lacking(method: &Method, testbed: &Testbed) -> Option<String> {
     let has_peer = testbed.has_peer();
     let mut missing = method.needs.iter().filter(|need| !(has_peer && **need == Requirement::Peer));

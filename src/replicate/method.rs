@@ -8,15 +8,16 @@ use std::time::Duration;
 pub struct Method {
     /// Its name, unique within its report.
     pub name: &'static str,
-    /// What they did: sizes, counts, cache control, what stands between the readings of the clock and what it is divided by.
+    /// What the report's programs do: sizes, counts, cache control, what stands between the readings of the clock and by what the
+    /// difference is divided.
     pub text: &'static str,
-    /// What is different here, and why: the operating system, counts that would take hours; empty where nothing is.
+    /// How Fathom's replication differs, and why: the operating system, counts that would take hours. Empty where it does not.
     pub differs: &'static str,
-    /// Where they ran it.
+    /// The CPUs on which it runs.
     pub placement: Placement,
     /// What it needs of the machine.
     pub needs: &'static [Requirement],
-    /// How long it may take before it is given up.
+    /// The time after which it is stopped.
     pub limit: Duration,
     /// Measures.
     pub measure: fn(&Stage) -> Result<Series, Failure>,
@@ -31,14 +32,14 @@ pub struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// How often: `theirs`, or less where it should be quick.
+    /// A count: `theirs`, or the smaller one with `--quick`.
     pub fn count(&self, theirs: u64, quick: u64) -> u64 {
         if self.quick { quick } else { theirs }
     }
 
-    /// Nanoseconds of one tick of the counter that the reports' timers read; a reason where there is none to convert with.
+    /// Nanoseconds per tick of the counter that the reports' timers read, or a reason where there is no such counter.
     pub fn ns_per_tick(&self) -> Result<f64, Failure> {
-        // The other clock counts nanoseconds already, and is not what their instructions read.
+        // The other clock counts nanoseconds already, and the report's instructions do not read it.
         const NANOSECONDS: f64 = 1e9;
         let ticks = self.site.ticks_per_second;
         if (ticks - NANOSECONDS).abs() < 1.0 {

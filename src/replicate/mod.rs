@@ -1,11 +1,10 @@
-//! The published reports replicated: each report's own methods, run here as its authors described them, beside what they
-//! printed and what Fathom finds.
+//! The published reports replicated: each report's own methods, run here as its authors described them, next to what they printed
+//! and what Fathom finds.
 //!
 //! A [`Report`] has [`Method`]s, each of which measures as its authors did: their sizes, counts, cache control, and timer
-//! placement, mistakes included. A [`Row`] of its summary table takes one figure out of what a method has found, by the
-//! authors' statistic, and names the figure that they printed and the point that asks Fathom the same question. Methods are
-//! measured in fresh processes and written down ([`record`]); the table is a pure function of that record and of the run
-//! beside it ([`table`]).
+//! placement, mistakes included. A [`Row`] of its summary table takes one figure from the results of a method, by the authors'
+//! statistic, and names the figure that they printed and the point where Fathom asks the same question. Methods are measured in
+//! fresh processes and recorded ([`record`]); the table is a pure function of that record and of Fathom's run ([`table`]).
 
 mod mapping;
 mod past_cache;
@@ -42,7 +41,7 @@ pub use visit::{Request, answer};
 pub const REPORTS: [&Report; 5] =
     [&report_000::REPORT, &report_001::REPORT, &report_002::REPORT, &report_003::REPORT, &report_004::REPORT];
 
-/// The report of this number, or about the machine whose name has this part; `None` where there is none or several are.
+/// The report with this number, or about the machine whose name contains this text; `None` where there is none, or several.
 pub fn find(name: &str) -> Option<&'static Report> {
     let wanted = name.to_lowercase();
     let by_number = REPORTS.into_iter().find(|report| report.id == wanted);

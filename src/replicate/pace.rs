@@ -1,10 +1,10 @@
-//! How much of a report's counts is afforded. Some took their authors an hour, and what took them a second may take a
-//! virtual machine a minute: where a count would, it is reduced, and what was seen beside the method says so.
+//! The counts of a report that fit into a method's time. Some took the authors an hour, and what took them a second may take a
+//! virtual machine a minute. Such a count is reduced, and a sentence with the method's result says so.
 
 use super::Stage;
 use crate::experiment::Failure;
 
-/// What a method may take for all that it times, nanoseconds.
+/// The time for all timed work of a method, nanoseconds.
 const USUAL_NS: f64 = 15e9;
 /// The same where it should be quick.
 const QUICK_NS: f64 = 1.5e9;
@@ -44,7 +44,7 @@ fn fitting(theirs: u64, each_ns: f64, time_ns: f64) -> u64 {
 
 /// What is said of a count that was reduced; `None` where it was not.
 pub fn reduced(what: &str, theirs: u64, here: u64) -> Option<String> {
-    (here < theirs).then(|| format!("{here} {what} instead of their {theirs}."))
+    (here < theirs).then(|| format!("{here} {what} instead of the report's {theirs}."))
 }
 
 #[cfg(test)]

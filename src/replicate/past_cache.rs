@@ -1,5 +1,5 @@
-//! Files read block by block past the page cache: by direct reads, as reports 000 and 001 read theirs, or by having each
-//! block dropped, as report 002 did.
+//! Files read block by block past the page cache: by direct reads, as in reports 000 and 001, or by having each block dropped, as
+//! in report 002.
 
 use crate::experiment::Failure;
 use crate::test_file::{Aligned, TestFile, evict};
@@ -9,20 +9,19 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::time::Duration;
 
-/// Opens a test file once more with flags that ask for its blocks to come from the device: `O_DIRECT`, or that and `O_SYNC`.
-/// Also where the file has no name any more.
+/// Opens a test file once more with flags that ask for its blocks from the device: `O_DIRECT`, or that and `O_SYNC`. This also
+/// works where the file no longer has a name.
 pub fn opened(test: &TestFile, flags: libc::c_int) -> Result<File, Failure> {
     let again = format!("/proc/self/fd/{}", test.file.as_raw_fd());
     OpenOptions::new().read(true).custom_flags(flags).open(again).map_err(|error| match error.raw_os_error() {
         Some(libc::EINVAL) => Failure::Unsupported(
-            "this file system has no direct reads (O_DIRECT), like those in memory; choose a folder on a disk with \
-             `--dir`".to_owned(),
+            "this file system has no direct reads (O_DIRECT), like file systems in memory; choose a folder on a disk with `--dir`".to_owned(),
         ),
         _ => Failure::Broke(format!("a test file, opened for direct reads: {error}")),
     })
 }
 
-/// Has the page cache drop a file whole. What a read-ahead still fetches is not dropped before it has come: it is waited for.
+/// Has the page cache drop a whole file. Pages that a read-ahead is still fetching cannot be dropped, so this waits for them.
 pub fn forgotten(file: &File) -> Result<(), Failure> {
     const ATTEMPTS: u32 = 200;
     for _ in 0..ATTEMPTS {
@@ -34,7 +33,7 @@ pub fn forgotten(file: &File) -> Result<(), Failure> {
     evict(file)
 }
 
-/// Reads blocks of one file into memory that direct reads take.
+/// Reads blocks of one file into memory that is suitable for direct reads.
 pub struct Blocks {
     file: File,
     memory: Aligned,
@@ -54,7 +53,7 @@ impl Blocks {
         self.whole(read)
     }
 
-    /// Reads the next block, from where the last reading ended.
+    /// Reads the next block, from where the previous read ended.
     #[inline]
     pub fn read_next(&mut self) -> Result<(), Failure> {
         use std::io::Read;
@@ -62,7 +61,7 @@ impl Blocks {
         self.whole(read)
     }
 
-    /// Has the next reading begin at an offset (`lseek`).
+    /// Sets the offset of the next read (`lseek`).
     pub fn seek(&mut self, offset: u64) -> Result<(), Failure> {
         use std::io::{Seek, SeekFrom};
         let moved = self.file.seek(SeekFrom::Start(offset));
@@ -85,9 +84,9 @@ impl Blocks {
     fn whole(&self, read: Result<usize, Error>) -> Result<(), Failure> {
         match read {
             Ok(bytes) if bytes == self.block => Ok(()),
-            Ok(bytes) => Err(Failure::Broke(format!("a read of {} bytes gave {bytes}", self.block))),
+            Ok(bytes) => Err(Failure::Broke(format!("a read of {} bytes returned {bytes}", self.block))),
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Err(Failure::Unsupported(format!(
-                "the device or its file system does not read {} bytes directly: its own blocks are larger",
+                "the device or its file system cannot read {} bytes directly: its own blocks are larger",
                 self.block
             ))),
             Err(error) => Err(Failure::Broke(format!("reading a test file: {error}"))),

@@ -1,4 +1,4 @@
-//! The figures of a published report, each with what draws it again here.
+//! The figures of a published report, each with the data that draw it again.
 
 use super::{Series, Trials};
 use crate::experiment::Scale;
@@ -8,7 +8,7 @@ use crate::quantity::Unit;
 pub struct Picture {
     /// Its number in the report; 0 where it has none.
     pub number: u8,
-    /// What it shows: "block read time against file size".
+    /// Its subject: "block read time against file size".
     pub shows: &'static str,
     /// How it is drawn again.
     pub drawn: Drawn,
@@ -16,32 +16,32 @@ pub struct Picture {
 
 /// How a figure is drawn again.
 pub enum Drawn {
-    /// From what a method has found, whose variants may be drawn in part.
+    /// From the results of a method, all variants or some.
     By {
         /// The method's name.
         method: &'static str,
         /// Whether a variant of its series belongs to the figure.
         variant: fn(&str) -> bool,
-        /// What the values count.
+        /// The unit of the values.
         unit: Unit,
         /// As what.
         shape: Shape,
     },
-    /// Not here, for this reason.
+    /// Fathom does not draw it, for this reason.
     Not(&'static str),
 }
 
-/// What a figure is.
+/// The kind of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape {
-    /// The mean of the trials over what was swept, and how its values are written.
+    /// The mean of the trials against the swept parameter, whose name and scale these are.
     Sweep(&'static str, Scale),
-    /// The share of the trials at or below a value: those at one setting, or all of a variant together.
+    /// The share of the trials at or below a value: of those at one setting, or of all trials of a variant.
     Distribution(Option<f64>),
 }
 
 impl Picture {
-    /// All variants of a method over what it sweeps, as times.
+    /// All variants of a method against its swept parameter, as times.
     pub const fn swept(
         number: u8,
         shows: &'static str,
@@ -57,7 +57,7 @@ impl Picture {
         }
     }
 
-    /// Not drawn here, for this reason.
+    /// A figure that Fathom does not draw, for this reason.
     pub const fn not(number: u8, shows: &'static str, reason: &'static str) -> Self {
         Picture { number, shows, drawn: Drawn::Not(reason) }
     }

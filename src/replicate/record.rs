@@ -1,5 +1,5 @@
-//! What a replication has found: one file, JSON Lines, appended as it goes: a header, one line a method, a closing line.
-//! Fathom's own figures stand in a run file beside it.
+//! The record of a replication: one file of JSON Lines, appended as it runs: a header, one line per method, a closing line.
+//! Fathom's own figures are in a run file in the same folder.
 
 use super::Series;
 use crate::record::lines::{self, ReadError, Recorded};
@@ -9,10 +9,10 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-/// The version of these files; in the first one the sample of a method was called its series.
+/// The version of these files; in the first one, the sample of a method was called its series.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// A replication's header is far shorter, bytes; that of a run may be longer.
+/// The largest header, bytes. A replication's header is far shorter; that of a run may be longer.
 const LONGEST_HEADER: u64 = 1 << 16;
 
 /// One line of the file.
@@ -21,16 +21,16 @@ const LONGEST_HEADER: u64 = 1 << 16;
 pub enum Line {
     /// The first line.
     Replication(Header),
-    /// What became of a method.
+    /// The outcome of a method.
     Method(MethodLine),
-    /// It ended in an orderly way.
+    /// The replication ended normally.
     Closing {
         /// Seconds that the methods took.
         took_s: f64,
     },
 }
 
-/// What is known before the first method.
+/// The settings that are known before the first method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// The version; see [`SCHEMA_VERSION`].
@@ -41,34 +41,34 @@ pub struct Header {
     pub report: String,
     /// When it began, RFC 3339, UTC.
     pub started: String,
-    /// Whether counts were reduced.
+    /// Whether counts were reduced (`--quick`).
     pub quick: bool,
     /// The run file with Fathom's own figures: its name, in the same folder.
     pub run: String,
 }
 
-/// What became of a method.
+/// The outcome of a method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MethodLine {
     /// Its name.
     pub method: String,
     /// Seconds it took.
     pub took_s: f64,
-    /// What it has found, or why not.
+    /// Its results, or why it has none.
     pub outcome: TrialOutcome<Series>,
 }
 
-/// A replication, read or finished.
+/// A replication, read from a file or just finished.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replication {
     /// The first line.
     pub header: Header,
-    /// What became of the methods, in the order in which they were measured.
+    /// The outcomes of the methods, in the order in which they were measured.
     pub methods: Vec<MethodLine>,
 }
 
 impl Replication {
-    /// What became of a method; `None` where it was not reached.
+    /// The outcome of a method; `None` where it was not reached.
     pub fn of(&self, method: &str) -> Option<&MethodLine> {
         self.methods.iter().find(|line| line.method == method)
     }
@@ -82,7 +82,7 @@ impl Replication {
         line.is_some_and(|line| line.get("line").and_then(serde_json::Value::as_str) == Some("replication"))
     }
 
-    /// Reads the text of such a file; a last line without its line feed is torn, and left out.
+    /// Reads the text of such a file. A last line without its line feed was not written completely, and is left out.
     pub fn parse(text: &str) -> Result<Self, ReadError> {
         lines::parse(text)
     }

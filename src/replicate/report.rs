@@ -1,4 +1,4 @@
-//! A published report: the rows of its summary table, each with its figure, its method and where Fathom asks the same
+//! A published report: the rows of its summary table, each with its figure, its method and the point where Fathom asks the same
 //! question.
 
 use super::method::Method;
@@ -14,11 +14,11 @@ pub struct Report {
     pub id: &'static str,
     /// The machine it is about, as the reference data call it.
     pub machine: &'static str,
-    /// What it is, and by whom.
+    /// Its title and authors.
     pub title: &'static str,
-    /// What holds for all of its methods: compiler, timer, placement, statistics; and what of it is different here.
+    /// What applies to all of its methods: compiler, timer, placement, statistics; and how Fathom's replication differs.
     pub methodology: &'static str,
-    /// The rows of its summary table, in its order; then those of experiments that its summary leaves out.
+    /// The rows of its summary table, in its order, then those of experiments that its summary leaves out.
     pub rows: &'static [Row],
     /// Its figures of measurements, in its order.
     pub figures: &'static [Picture],
@@ -30,23 +30,23 @@ pub struct Row {
     pub section: &'static str,
     /// The operation, in a few words: "system call (write of nothing to /dev/null)".
     pub operation: &'static str,
-    /// What its number counts.
+    /// The unit of its figure.
     pub unit: Unit,
-    /// What one such number is for, where that is not one operation: "block", "argument"; else empty.
+    /// The divisor, where it is not one operation: "block", "argument"; else empty.
     pub per: &'static str,
-    /// Their figure, by its id in the reference data.
+    /// The report's figure, by its id in the reference data.
     pub theirs: Theirs,
-    /// How it is measured here.
+    /// How Fathom replicates it.
     pub replica: Replica,
-    /// How they made one figure of what they measured.
+    /// How the report made one figure of its trials.
     pub statistic: Statistic,
-    /// Where Fathom asks the same question.
+    /// The point where Fathom asks the same question.
     pub fathom: SameQuestion,
-    /// Where their method misleads, and why: a sentence or two. By how much is computed.
+    /// Where the report's method misleads, and why, in a few sentences. By how much is computed.
     pub misleads: &'static str,
 }
 
-/// A figure of theirs.
+/// The report's figure.
 pub enum Theirs {
     /// It is printed: its id in the reference data.
     Printed(&'static str),
@@ -54,7 +54,7 @@ pub enum Theirs {
     NotPrinted(&'static str),
 }
 
-/// How a row is measured here.
+/// How Fathom replicates a row.
 pub enum Replica {
     /// By this method.
     By(&'static Method),
@@ -62,20 +62,20 @@ pub enum Replica {
     NotHere(&'static str),
 }
 
-/// Where Fathom asks the *same question*, by the method that answers it rightly: so that what a row finds by the
-/// report's method is set against what is so. Points of the *same method* as a published figure, like for like, are
-/// another relation ([`SameMethod`](crate::references::SameMethod)): a `close` that waits for nobody has such a point, but
-/// how long the end of a connection takes is asked elsewhere.
+/// Where Fathom asks the *same question* by a method that answers it correctly, so that the result of the report's method can be
+/// compared with the correct one. The points that use the *same method* as a published figure are another relation
+/// ([`SameMethod`](crate::references::SameMethod)): a `close` that does not wait for the other side has such a point, but the
+/// time until a connection has ended is asked elsewhere.
 pub enum SameQuestion {
     /// At a point of an experiment.
     Point(&'static str, fn(&Machine) -> Point),
     /// In the slope along a parameter; the point has all others.
     Slope(&'static str, &'static str, fn(&Machine) -> Point),
-    /// In what follows from several points.
+    /// In a value computed from several points.
     Computed {
         /// The points.
         of: fn(&Machine) -> Vec<(&'static str, Point)>,
-        /// What follows, in the row's unit; `None` where one that is needed has no value.
+        /// The value, in the row's unit; `None` where a point that is needed has no value.
         value: fn(&Known) -> Option<Found>,
     },
     /// Nowhere, for this reason.
@@ -83,7 +83,7 @@ pub enum SameQuestion {
 }
 
 impl SameQuestion {
-    /// Whether the figure is a difference of values, or follows from several: it may lie below nothing.
+    /// Whether the figure is a difference of values, or computed from several: it may be negative.
     pub fn is_difference(&self) -> bool {
         matches!(self, SameQuestion::Slope(..) | SameQuestion::Computed { .. })
     }
@@ -103,7 +103,7 @@ impl Report {
         methods
     }
 
-    /// The points that Fathom's own figures come from, each once.
+    /// The points of Fathom's own figures, each once.
     pub fn points(&self, machine: &Machine) -> Vec<(&'static str, Point)> {
         let mut points = vec![];
         for point in self.rows.iter().flat_map(|row| row.fathom.points(machine)) {

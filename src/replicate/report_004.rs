@@ -1,4 +1,4 @@
-//! Report 004: the synopsis of report 000. Its figures are those of 000, rounded, and were measured by its methods.
+//! Report 004: the synopsis of report 000. It prints the figures of 000, rounded, which were measured by the methods of 000.
 
 use super::report_000::{MACHINE, METHODOLOGY, cpu, filesystem, memory, network};
 use super::{Fit, Report, Row, Statistic, Theirs};
@@ -8,13 +8,13 @@ const fn printed(id: &'static str, row: Row) -> Row {
     Row { theirs: Theirs::Printed(id), ..row }
 }
 
-/// The same where the synopsis prints the median over trials.
+/// The same row where the synopsis prints the median over trials.
 const fn median(id: &'static str, operation: &'static str, row: Row) -> Row {
     let statistic = Statistic { fit: Fit::Median, ..row.statistic };
     Row { theirs: Theirs::Printed(id), operation, statistic, ..row }
 }
 
-/// In the order in which the synopsis has them.
+/// The rows in the order of the synopsis.
 const ROWS: &[Row] = &[
     printed("s004-0001", cpu::TIMER),
     printed("s004-0002", cpu::LOOP),

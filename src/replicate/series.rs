@@ -1,13 +1,13 @@
-//! What a method has found: trial values at one or several settings.
+//! The results of a method: trial values at one or several settings.
 
 use serde::{Deserialize, Serialize};
 
-/// What a method has found.
+/// The results of a method.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// The trial values at each setting, in the order in which they were visited.
     pub points: Vec<Trials>,
-    /// What was seen beside: counters that show what happened, counts that were reduced. Sentences.
+    /// Sentences on what else was observed: counters that show what happened, counts that were reduced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<String>,
 }
@@ -15,44 +15,43 @@ pub struct Series {
 /// The trial values at one setting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trials {
-    /// What the values belong to where one method serves several rows: "read", "write", "sequential"; empty where it
-    /// serves one.
+    /// The variant where one method serves several rows: "read", "write", "sequential"; empty where it serves one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub variant: String,
-    /// The setting that was swept, in base units: bytes, arguments, processes; 0 where nothing was.
+    /// The value of the swept parameter, in base units: bytes, arguments, processes; 0 where there is none.
     pub at: f64,
-    /// What each trial found, in the row's unit.
+    /// The value of each trial, in the row's unit.
     pub values: Vec<f64>,
 }
 
 impl Series {
-    /// The trials of a method that sweeps nothing.
+    /// The trials of a method without a swept parameter.
     pub fn of(values: Vec<f64>) -> Self {
         Series::default().and("", 0.0, values)
     }
 
-    /// With the trials of one more setting.
+    /// Adds the trials of one more setting.
     #[must_use]
     pub fn and(mut self, variant: &str, at: f64, values: Vec<f64>) -> Self {
         self.points.push(Trials { variant: variant.to_owned(), at, values });
         self
     }
 
-    /// With something that was seen beside.
+    /// Adds a sentence on what was observed.
     #[must_use]
     pub fn seen(mut self, sentence: String) -> Self {
         self.seen.push(sentence);
         self
     }
 
-    /// With whatever of this was seen beside.
+    /// Adds those of the sentences that exist.
     #[must_use]
     pub fn having_seen(mut self, sentences: impl IntoIterator<Item = String>) -> Self {
         self.seen.extend(sentences);
         self
     }
 
-    /// With what was seen, where anything was.
+    /// Adds a sentence where there is one.
     #[must_use]
     pub fn seen_where(self, sentence: Option<String>) -> Self {
         match sentence {

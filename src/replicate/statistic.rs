@@ -1,39 +1,39 @@
-//! How the reports made one figure of what they had measured. These are their statistics, not ours: means that an outlier
-//! moves, minima and maxima of many, lines through two chosen points.
+//! The statistics by which the reports made one figure from their trials. These are theirs, not Fathom's: means that an outlier
+//! moves, minima and maxima of many trials, lines through two chosen points.
 
 use super::{Series, Trials};
 use crate::statistics;
 
-/// How one figure is made of a method's series.
+/// How one figure is computed from a method's series.
 #[derive(Debug, Clone, Copy)]
 pub struct Statistic {
-    /// Which variant of the series it looks at; empty for that of a method that has one.
+    /// The variant of the series; empty for a method that has only one.
     pub variant: &'static str,
-    /// What it does with it.
+    /// The computation.
     pub fit: Fit,
 }
 
-/// What is done with the trials of one variant.
+/// A computation on the trials of one variant.
 #[derive(Debug, Clone, Copy)]
 pub enum Fit {
-    /// The mean over trials, with the deviation that they printed.
+    /// The mean over trials, with the deviation that the report printed.
     Mean(Deviation),
-    /// The least of the trials.
+    /// The minimum of the trials.
     Minimum,
-    /// The greatest of the trials.
+    /// The maximum of the trials.
     Maximum,
-    /// The middle of the trials.
+    /// The median of the trials.
     Median,
     /// The mean of the trials at one setting of a sweep.
     MeanAt(f64),
-    /// The mean of some of the trials, from the first to the last, counted from 1.
+    /// The mean of some of the trials, from the first to the last, numbered from 1.
     MeanOf {
         /// The first trial that counts.
         first: usize,
         /// The last.
         last: usize,
     },
-    /// The mean without the one trial that lies farthest from the others, which was left out by hand.
+    /// The mean without the one trial that lies farthest from the others, which the report left out by hand.
     MeanButFarthest,
     /// The mean of the means at the settings from one to another.
     MeanOver {
@@ -42,9 +42,9 @@ pub enum Fit {
         /// The last.
         to: f64,
     },
-    /// The mean at the setting whose trials deviate least: repetitions of which the calmest was chosen.
+    /// The mean at the setting whose trials deviate least: of several repetitions the report chose the calmest.
     MeanOfCalmest,
-    /// The slope of a least-squares line through the means, per one of the setting, from one setting to another.
+    /// The slope of a least-squares line through the means, per unit of the setting, from one setting to another.
     Slope {
         /// The first setting that counts.
         from: f64,
@@ -58,11 +58,10 @@ pub enum Fit {
         /// The last.
         to: f64,
     },
-    /// The first setting whose mean is no greater than this many times the last's, nor smaller by as much: where a curve
-    /// has come to rest, which they found by eye.
+    /// The first setting whose mean differs from the last one's by less than this factor: where a curve has settled, which the
+    /// report found by eye.
     WhereSettled(f64),
-    /// The last setting before the mean grows by this factor and stays there: where a curve jumps, which they found by
-    /// eye.
+    /// The last setting before the mean grows by this factor and stays there: where a curve jumps, which the report found by eye.
     BeforeJump(f64),
 }
 
@@ -82,12 +81,11 @@ pub enum Deviation {
 pub struct Summary {
     /// The figure, in the row's unit.
     pub value: f64,
-    /// The deviation of the trials that they would have printed.
+    /// The deviation of the trials, by the report's formula.
     pub deviation: Option<f64>,
-    /// The trials it was made of.
+    /// The number of trials.
     pub trials: usize,
-    /// A 95 % interval of the figure over its trials, where it is a mean of at least two; by Student's t, which is more than
-    /// the reports gave.
+    /// A 95 % interval of the figure over its trials by Student's t, if it is a mean of at least two. The reports gave none.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -109,20 +107,20 @@ impl Statistic {
             Fit::MeanOf { first, last } => format!("mean of trials {first} to {last}"),
             Fit::MeanButFarthest => "mean without the trial farthest from the others".to_owned(),
             Fit::MeanOver { .. } => "mean of the means over the sweep".to_owned(),
-            Fit::MeanOfCalmest => "mean of the repetition that deviates least".to_owned(),
-            Fit::Minimum => "least of all trials".to_owned(),
-            Fit::Maximum => "greatest of all trials".to_owned(),
+            Fit::MeanOfCalmest => "mean of the repetition with the smallest deviation".to_owned(),
+            Fit::Minimum => "minimum of the trials".to_owned(),
+            Fit::Maximum => "maximum of the trials".to_owned(),
             Fit::Median => "median of the trials".to_owned(),
             Fit::Slope { .. } => "slope of a least-squares line".to_owned(),
             Fit::SlopeThroughExtremes { .. } => {
-                "slope of a line through the least and the greatest".to_owned()
+                "slope of a line through the smallest and the greatest mean".to_owned()
             }
             Fit::WhereSettled(_) => "first size at which the time has settled".to_owned(),
             Fit::BeforeJump(factor) => format!("last size before the time grows by a factor of {factor}"),
         }
     }
 
-    /// The figure; `None` where the series does not have what it needs.
+    /// The figure; `None` where the series lacks the trials that it needs.
     pub fn summary(self, series: &Series) -> Option<Summary> {
         let mine: Vec<&Trials> = series.variant(self.variant).collect();
         let all: Vec<f64> = mine.iter().flat_map(|trials| trials.values.iter().copied()).collect();
@@ -158,7 +156,7 @@ fn same(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
 }
 
-/// The mean, with the deviation that they would have printed.
+/// The mean, with the deviation by the report's formula.
 fn mean(values: &[f64], deviation: Deviation) -> Option<Summary> {
     let mean = statistics::mean(values)?;
     let count = values.len() as f64;
@@ -177,14 +175,14 @@ fn means(mine: &[&Trials], from: f64, to: f64) -> Vec<(f64, f64)> {
     within.filter_map(|trials| Some((trials.at, statistics::mean(&trials.values)?.value))).collect()
 }
 
-/// All trials but the one that was left out.
+/// All trials except the one that is left out.
 fn but_farthest(values: &[f64]) -> Vec<f64> {
     let left_out = farthest(values);
     let kept = values.iter().enumerate().filter(|(index, _)| *index != left_out);
     kept.map(|(_, value)| *value).collect()
 }
 
-/// The place of the trial whose distance from the mean of the others is greatest, from 0.
+/// The index of the trial that is farthest from the mean of the others.
 pub fn farthest(values: &[f64]) -> usize {
     let sum: f64 = values.iter().sum();
     let others = |value: f64| (sum - value) / (values.len() as f64 - 1.0);
@@ -192,7 +190,7 @@ pub fn farthest(values: &[f64]) -> usize {
     (0..values.len()).max_by(|one, other| distance(one).total_cmp(&distance(other))).unwrap_or(0)
 }
 
-/// The setting with the least deviation; those of a single trial have none.
+/// The setting with the smallest deviation; a single trial has none.
 fn calmest<'a>(mine: &[&'a Trials]) -> Option<&'a Trials> {
     let deviation = |trials: &Trials| statistics::mean(&trials.values)?.deviation;
     let known = mine.iter().filter_map(|trials| Some((*trials, deviation(trials)?)));
@@ -209,7 +207,7 @@ fn through_extremes(points: &[(f64, f64)]) -> Option<f64> {
     (least.0 < greatest.0 || greatest.0 < least.0).then(|| (greatest.1 - least.1) / (greatest.0 - least.0))
 }
 
-/// A single setting that was disturbed is no jump of the curve: those behind it are as before.
+/// A single disturbed setting is not a jump of the curve, because the settings after it are as before.
 fn before_jump(points: &[(f64, f64)], factor: f64) -> Option<f64> {
     let jumps = |index: &usize| points[*index..].iter().all(|(_, mean)| *mean > factor * points[index - 1].1);
     (1..points.len()).find(jumps).map(|index| points[index - 1].0)

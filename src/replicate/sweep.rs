@@ -1,4 +1,4 @@
-//! Fathom's points as the rows of reports name them: by the names of parameters, not by their constants; and looked up in the
+//! Fathom's points as the rows of reports name them: by the names of parameters, not by their constants, and looked up in the
 //! sweeps of experiments.
 
 use crate::experiment::{Parameter, Placement, Point, Scale, Value};
@@ -13,14 +13,13 @@ pub fn point(placement: Placement, names: &[(&'static str, &str)], numbers: &[(&
     numbers.iter().fold(named, |point, (name, value)| point.with(&parameter(name, Scale::Count), *value))
 }
 
-/// A block of a file, read through a protocol's client, a mount, or to compare a local file.
+/// A block of a file, read through a protocol's client or a mount, or locally for comparison.
 pub fn remote_block(through: &str, state: &str, order: &str, bytes: u64) -> Point {
     let names = [("protocol", through), ("state", state), ("order", order)];
     point(Placement::Free, &names, &[("block", bytes), ("queue_depth", 1)])
 }
 
-/// A block from the server's cache, through whatever the run's file is read; where there is none, the point that says
-/// so.
+/// A block from the server's cache, by the protocol of the run's file; where there is no such file, the point that says so.
 pub fn served_block(machine: &Machine, order: &str, bytes: u64) -> Point {
     match &machine.storage.remote {
         Some(remote) => remote_block(&remote.through, "server-cached", order, bytes),
@@ -28,15 +27,15 @@ pub fn served_block(machine: &Machine, order: &str, bytes: u64) -> Point {
     }
 }
 
-/// Those of these sizes that a remote file has, as beginnings of it; all of it where it is smaller than any.
+/// Those of these sizes that a remote file has, as beginnings of it; its whole size where it is smaller than all of them.
 pub fn beginnings(sizes: impl IntoIterator<Item = u64>, file_bytes: u64) -> Vec<u64> {
     let within: Vec<u64> = sizes.into_iter().filter(|size| *size <= file_bytes).collect();
     if within.is_empty() { vec![file_bytes] } else { within }
 }
 
-/// The point of an experiment's sweep that has these variants (the first of each list that the sweep has) and whose
-/// numbers are nearest to these. Of several, one that says nothing else; where no variant is there, as on a processor
-/// without such instructions, the first of the sweep.
+/// The point of an experiment's sweep that has these variants (the first of each list that the sweep has) and whose numbers are
+/// nearest to these. Of several, the one with the fewest other variants. Where no variant exists, as on a processor without such
+/// instructions, the first of the sweep.
 pub fn nearest(
     experiment: &str,
     machine: &Machine,
@@ -75,7 +74,7 @@ fn number(point: &Point, parameter: &str) -> Option<u64> {
     }
 }
 
-/// How far apart two sizes are: in powers of two, so that 0 is apart from 1 as 1 is from 3.
+/// The distance of two sizes in powers of two, such that 0 is as far from 1 as 1 is from 3.
 fn octaves(one: u64, other: u64) -> f64 {
     ((one as f64 + 1.0).log2() - (other as f64 + 1.0).log2()).abs()
 }

@@ -1,5 +1,5 @@
-//! The report's summary table: theirs, here by their method, here by Fathom's method, and how far the last two are apart.
-//! A pure function of a replication and of the run beside it.
+//! The report's summary table: the report's figure, this machine's by the report's method and by Fathom's, and the ratio of the
+//! last two. A pure function of a replication and of Fathom's run.
 
 use super::record::Replication;
 use super::{Replica, Report, Row, SameQuestion, Summary, Theirs};
@@ -12,23 +12,24 @@ use crate::statistics::{self, Estimate, Interval, Ratio};
 
 /// A row of the table.
 pub struct Compared {
-    /// What it is about.
+    /// The row of the report.
     pub row: &'static Row,
-    /// Their figure; `None` where it is not printed.
+    /// The report's figure; `None` where it is not printed.
     pub theirs: Option<&'static Figure>,
-    /// The points that Fathom's figure comes from.
+    /// The points of Fathom's figure.
     pub points: Vec<(&'static str, Point)>,
-    /// Here by their method, or why not.
+    /// This machine's figure by the report's method, or why there is none.
     pub replicated: Result<Summary, String>,
-    /// Here by Fathom's method, or why not.
+    /// This machine's figure by Fathom's method, or why there is none.
     pub fathom: Result<Found, String>,
-    /// By their method over by Fathom's, with its 95 % interval where both have one; or why there is none.
+    /// The figure by the report's method over that by Fathom's, with its 95 % interval where both have one; or why there is no
+    /// ratio.
     pub ratio: Result<Ratio, NoRatio>,
-    /// What was seen beside their method.
+    /// Sentences on what else was observed with the report's method.
     pub seen: Vec<String>,
 }
 
-/// One of the two figures that are set against each other.
+/// One of the two figures that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// By their method.
@@ -40,16 +41,16 @@ pub enum Side {
 /// Why two figures have no ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoRatio {
-    /// One of them is missing; it says itself why.
+    /// One of them is missing, and its cell says why.
     Missing,
-    /// This one is a difference of times that cannot be told from nothing here: an outcome, and no fault.
+    /// This one is a difference of times that is not distinguishable from zero here: a possible outcome, not an error.
     BelowResolution(Side),
-    /// This one is a difference of times that is surely below nothing here, by less than half of what the other finds: their
-    /// method subtracts more than the operation adds, and misleads; or what grows elsewhere shrinks here by Fathom's
-    /// measurement (seen: a call without arguments 1.06 ns, with three 0.91).
+    /// This one is a difference of times that is certainly negative here, by less than half of what the other finds. The report's
+    /// method subtracts more than the operation adds, and misleads; or a cost that grows elsewhere shrinks here by Fathom's
+    /// measurement (observed: a call without arguments 1.06 ns, with three 0.91).
     BelowNothing(Side),
-    /// This one cannot be: a rate or a size of nothing, or a time so far below nothing that no subtraction of like work
-    /// leads there.
+    /// This one is impossible: a rate or a size that is not positive, or a time so far below zero that no subtraction of similar
+    /// work explains it.
     Impossible(Side),
 }
 
@@ -57,41 +58,43 @@ impl NoRatio {
     /// The reason in words.
     pub fn reason(self) -> &'static str {
         match self {
-            NoRatio::Missing => "one of the two has no figure",
+            NoRatio::Missing => "one of the two figures is missing",
             NoRatio::BelowResolution(Side::Theirs) => {
-                "below resolution: the result of their method here is not distinguishable from zero"
+                "below resolution: the result of the report's method here is not distinguishable from zero"
             }
             NoRatio::BelowResolution(Side::Ours) => {
                 "below resolution: Fathom's result here is not distinguishable from zero"
             }
             NoRatio::BelowNothing(Side::Theirs) => {
-                "below nothing: their method subtracts more here than the operation adds"
+                "negative: the report's method subtracts more here than the operation adds"
             }
             NoRatio::BelowNothing(Side::Ours) => {
-                "below nothing: by Fathom's measurement each further one makes the operation cheaper here"
+                "negative: by Fathom's measurement each further one makes the operation cheaper here"
             }
-            NoRatio::Impossible(Side::Theirs) => "what their method finds cannot be: it is not above nothing",
-            NoRatio::Impossible(Side::Ours) => "what Fathom finds cannot be: it is not above nothing",
+            NoRatio::Impossible(Side::Theirs) => {
+                "impossible: the result of the report's method is not positive"
+            }
+            NoRatio::Impossible(Side::Ours) => "impossible: Fathom's result is not positive",
         }
     }
 }
 
-/// Whether a method of theirs misleads here.
+/// Whether a method of the report misleads here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It gives more than Fathom finds.
     Above,
     /// It gives less than Fathom finds.
     Below,
-    /// The two cannot be told apart.
+    /// The two are not significantly different.
     NotTold,
-    /// One of them is a difference that cannot be told from nothing.
+    /// One of them is a difference that is not distinguishable from zero.
     BelowResolution,
-    /// One of them is less than nothing.
+    /// One of them is negative.
     BelowNothing,
-    /// One of them cannot be, and something is broken.
+    /// One of them is impossible, so something is broken.
     Impossible,
-    /// One of them has no value, or no interval that tells.
+    /// One of them has no value, or their ratio has no interval.
     Open,
 }
 
@@ -161,13 +164,10 @@ fn replicated(row: &Row, replication: &Replication) -> Result<Summary, String> {
     let line = replication.of(method.name).ok_or("it was interrupted before this method")?;
     match &line.outcome {
         TrialOutcome::Measured { sample: series } => row.statistic.summary(series).ok_or_else(|| {
-            format!(
-                "what was measured does not give one figure by their statistic ({})",
-                row.statistic.name()
-            )
+            format!("the trials do not give a figure by the report's statistic ({})", row.statistic.name())
         }),
         TrialOutcome::Skipped { reason } | TrialOutcome::Failed { reason } => Err(reason.clone()),
-        TrialOutcome::TimedOut { after_s } => Err(format!("it did not end within {after_s} s")),
+        TrialOutcome::TimedOut { after_s } => Err(format!("it was stopped after {after_s} s")),
     }
 }
 
@@ -197,7 +197,7 @@ fn ours(row: &Row, results: &Results, known: &Known) -> Result<Found, String> {
             )
         }
         SameQuestion::Computed { value, .. } => {
-            value(known).map_or_else(|| unmeasured("a point that it needs has no value"), Ok)
+            value(known).map_or_else(|| unmeasured("a point that the figure needs has no value"), Ok)
         }
         SameQuestion::Nowhere(reason) => unmeasured(reason),
     }
@@ -217,11 +217,11 @@ fn without_a_value(results: &Results, experiment: &str, point: &Point) -> String
         let other = result.method().err().map(|other| other.to_string());
         result.outcome.reason().or(other)
     });
-    reason.unwrap_or_else(|| "this machine does not have such a point".to_owned())
+    reason.unwrap_or_else(|| "this machine has no such point".to_owned())
 }
 
-/// The ratio of two figures. Of what is not known to be above nothing there is none. Times of theirs are often differences; ours
-/// are where `differ` says so.
+/// The ratio of two figures. There is none if one of them may be zero or negative. The report's times are often differences;
+/// Fathom's are where `differ` says so.
 fn ratio(theirs: &Estimate, ours: &Estimate, unit: Unit, differ: bool) -> Result<Ratio, NoRatio> {
     let below = |figure, other, side, may_be| {
         move |why| match why {
@@ -234,8 +234,7 @@ fn ratio(theirs: &Estimate, ours: &Estimate, unit: Unit, differ: bool) -> Result
     statistics::ratio(theirs, ours).ok_or(NoRatio::Impossible(Side::Theirs))
 }
 
-/// Only times are ever differences, which chance can bring to nothing and below. Trials that agree on nothing to the last
-/// digit are no chance.
+/// Only times are differences, which noise can make zero or negative. Trials that agree on zero to the last digit are not noise.
 fn above_nothing(figure: &Estimate, unit: Unit, side: Side) -> Result<(), NoRatio> {
     match (figure.interval, unit.kind()) {
         (None, _) if figure.value > 0.0 => Ok(()),
@@ -250,14 +249,14 @@ fn above_nothing(figure: &Estimate, unit: Unit, side: Side) -> Result<(), NoRati
     }
 }
 
-/// Whether a difference of times that is surely below nothing may be so. One that is taken the wrong way round would lie about
-/// as far below nothing as the other finds it above; where the other finds nothing either, any distance may be.
+/// Whether a difference of times that is certainly negative is plausible. A difference taken the wrong way round would be about
+/// as far below zero as the other figure is above it; where the other figure is not resolved either, any distance is plausible.
 fn is_below(figure: &Estimate, other: &Estimate, unit: Unit) -> bool {
     let surely = figure.interval.is_some_and(|ends| ends.high < 0.0);
     unit.kind() == Kind::Cost && surely && (!other.resolved() || -figure.value < other.value / 2.0)
 }
 
-/// A figure as the statistics know it.
+/// A figure as an estimate of `statistics`.
 fn estimate(value: f64, interval: Option<(f64, f64)>) -> Estimate {
     let interval = interval.map(|(low, high)| Interval { low, high });
     Estimate { value, interval, level: 0.95, min: None, max: None, trials: 0, observations: 0 }

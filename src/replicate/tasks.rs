@@ -1,9 +1,9 @@
-//! Processes and threads that do nothing, made as the reports made them, and the priority that they asked for.
+//! Processes and threads that do nothing, created as the reports created them, and the priority that the reports asked for.
 
 use crate::experiment::Failure;
 use std::ffi::c_void;
 
-/// `fork` of a child that exits at once; the parent gets its number.
+/// `fork` of a child that exits at once; returns its number to the parent.
 #[inline]
 pub fn fork() -> Result<libc::pid_t, Failure> {
     // SAFETY: a method's process is single-threaded here; the child does nothing but end.
@@ -26,7 +26,7 @@ extern "C" fn nothing(_: *mut c_void) -> *mut c_void {
     std::ptr::null_mut()
 }
 
-/// `pthread_create` of a thread with an empty body, with the attributes that a program gets that asks for none.
+/// `pthread_create` of a thread with an empty body and default attributes.
 #[inline]
 pub fn thread() -> Result<libc::pthread_t, Failure> {
     // SAFETY: a pthread_t is plain integers or a pointer; the call fills it.
@@ -50,16 +50,18 @@ pub fn join(thread: libc::pthread_t) -> Result<(), Failure> {
     }
 }
 
-/// Asks for the highest priority that `nice` gives, as reports 001 and 002 ran with; what is to be said where it is refused.
+/// Asks for the highest priority that `nice` gives, at which the programs of reports 001 and 002 ran; returns a sentence if it is
+/// refused.
 pub fn raise_priority() -> Option<String> {
     // SAFETY: takes no pointers.
     let refused = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) } != 0;
     refused.then(|| {
-        "Ran at the usual priority: this user may not raise it (nice), as the authors did.".to_owned()
+        "The method ran at normal priority, because this user may not raise it (nice) as the authors did."
+            .to_owned()
     })
 }
 
-/// Memory of this process that is mapped in, bytes: what a fork has to copy the tables of.
+/// Resident memory of this process, bytes: a fork has to copy its page tables.
 pub fn resident_bytes() -> Option<u64> {
     let pages: u64 = std::fs::read_to_string("/proc/self/statm").ok()?.split(' ').nth(1)?.parse().ok()?;
     // SAFETY: takes no pointers.

@@ -1,12 +1,12 @@
-//! The reports' timers: where they put which instructions around what they timed.
+//! The reports' timers: which instructions they place where around the timed work.
 
 #[cfg(target_arch = "x86_64")]
 use core::arch::asm;
 
-/// What stands around the work: `CPUID; RDTSC` … `RDTSCP; CPUID`, after Paoloni (Intel white paper 324264-001, 2010), as
-/// reports 000 and 003 have it. Ticks; negative where the counter ran backwards, which they took for huge.
+/// The timer of reports 000 and 003: `CPUID; RDTSC` … `RDTSCP; CPUID`, after Paoloni (Intel white paper 324264-001, 2010). Ticks;
+/// negative where the counter ran backwards, which the reports took for a huge number.
 ///
-/// In a virtual machine each CPUID exits to the hypervisor, as it would have for them.
+/// In a virtual machine each CPUID exits to the hypervisor, as it would have with the reports' programs.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
 pub fn paoloni(work: impl FnOnce()) -> i64 {
@@ -15,7 +15,7 @@ pub fn paoloni(work: impl FnOnce()) -> i64 {
     stop_with_trailing_cpuid().wrapping_sub(start) as i64
 }
 
-/// The same without the CPUID at the end, as report 001 has it.
+/// The timer of report 001: the same without the CPUID at the end.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
 pub fn without_trailing_cpuid(work: impl FnOnce()) -> i64 {
@@ -24,7 +24,7 @@ pub fn without_trailing_cpuid(work: impl FnOnce()) -> i64 {
     stop().wrapping_sub(start) as i64
 }
 
-/// `MFENCE; LFENCE; RDTSC` on both sides, as report 002 has it.
+/// The timer of report 002: `MFENCE; LFENCE; RDTSC` on both sides.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
 pub fn fenced(work: impl FnOnce()) -> i64 {
@@ -102,7 +102,7 @@ pub fn stop_with_trailing_cpuid() -> u64 {
     ticks
 }
 
-/// Elsewhere than on x86-64 their instructions do not exist: the counter as the instrument reads it.
+/// On other architectures than x86-64 these instructions do not exist; the counter is read as Fathom's own methods read it.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]

@@ -1,4 +1,4 @@
-//! What the kernel counts of a process, as the reports read it: `getrusage(2)`.
+//! The kernel's counts for a process, as the reports read them: `getrusage(2)`.
 
 /// Counts since the process began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Of this process with all its threads.
+    /// The counts of this process with all its threads.
     pub fn now() -> Self {
         // SAFETY: an rusage is plain integers, and the call fills it; it cannot fail for this process.
         let told = unsafe {
@@ -31,7 +31,7 @@ impl Usage {
         }
     }
 
-    /// What was counted since an earlier moment.
+    /// The counts since an earlier moment.
     pub fn since(self, earlier: Usage) -> Usage {
         Usage {
             minor: self.minor - earlier.minor,

@@ -6,21 +6,21 @@ use crate::sampling::child::{Launch, Process};
 use crate::sampling::{self, Setting, TrialOutcome};
 use serde::{Deserialize, Serialize};
 
-/// What the process of a method needs to know.
+/// The request to the process that measures a method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// The report's number.
     pub report: String,
     /// The method's name.
     pub method: String,
-    /// Whether counts are reduced.
+    /// Whether counts are reduced (`--quick`).
     pub quick: bool,
     /// Where it happens.
     pub setting: Setting,
 }
 
-/// Measures a method in a fresh process; the listener is told what takes it long before it measures. `None` where somebody
-/// stopped it.
+/// Measures a method in a fresh process. The listener hears what takes long before the measurement. `None` if the user
+/// interrupted it.
 pub fn visit(
     method: &Method,
     request: &Request,
@@ -32,7 +32,7 @@ pub fn visit(
     Ok(answer.map(|answer| answer.unwrap_or_else(|unanswered| unanswered)))
 }
 
-/// Measures the method that is asked for, in this process.
+/// Measures the requested method in this process.
 pub fn answer(request: &Request) -> TrialOutcome<Series> {
     let methods = find(&request.report).map(Report::methods).unwrap_or_default();
     let Some(method) = methods.into_iter().find(|method| method.name == request.method) else {

@@ -79,18 +79,18 @@ impl Subject for OpinionsReport {
 }
 
 fn table(opinions: &[Weighed]) -> Table {
-    Table::new(Key::of("opinions-table"), "Operations measured by Fathom and another tool in turns.")
+    Table::new(Key::of("opinions-table"), "Operations measured alternately by Fathom and another tool.")
         .columns([
             Column::words("operation"),
-            Column::words("peer"),
+            Column::words("tool"),
             Column::mixed("its median"),
             Column::mixed("spread"),
-            Column::mixed("ours"),
+            Column::mixed("Fathom's"),
             Column::mixed("spread"),
             Column::mixed("ratio"),
             Column::mixed("spread ratio"),
-            Column::mixed("seconds, its"),
-            Column::mixed("ours"),
+            Column::mixed("seconds, tool"),
+            Column::mixed("seconds, Fathom"),
             Column::words("verdict"),
         ])
         .rows(opinions.iter().map(row))

@@ -46,7 +46,7 @@ pub(super) fn peer(header: &Header) -> Option<String> {
 /// How the run ended, and how long it took.
 pub(super) fn ending(results: &Results) -> String {
     let Some(closing) = &results.run.closing else {
-        return "The run did not end in an orderly way; everything recorded in its file up to then is complete."
+        return "The run did not end normally; everything recorded in its file up to then is complete."
             .to_owned();
     };
     let why = match closing.ended {

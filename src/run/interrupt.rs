@@ -1,4 +1,4 @@
-//! Ctrl-C and its kin: the run ends in an orderly way, with the precision reached so far.
+//! Ctrl-C and other signals: the run ends normally, with the precision reached so far.
 
 use crate::sampling::child::INTERRUPTED;
 use anyhow::{Context, Result};

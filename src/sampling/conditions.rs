@@ -3,8 +3,8 @@
 use crate::experiment::Spin;
 use serde::{Deserialize, Serialize};
 
-/// Disturbances seen around a trial, or around a whole run. Counters that could not be read are absent; files of earlier
-/// programs have 0 for these as well.
+/// Disturbances around a trial, or around a whole run. Counters that could not be read are absent; files of earlier programs have
+/// 0 for these as well.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Conditions {
@@ -17,19 +17,19 @@ pub struct Conditions {
     /// Context switches on all CPUs of this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switches: Option<u64>,
-    /// Periods in which the cgroup's CPU quota held this process back.
+    /// Periods in which the cgroup's CPU quota stopped this process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_periods: Option<u64>,
-    /// How long it was held back, nanoseconds.
+    /// Time for which the quota stopped this process, nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_ns: Option<u64>,
     /// Observations that ended on another CPU than the one before.
     pub migrations: u64,
-    /// How long a loop spun before the observations to look for gaps, nanoseconds; 0 around a whole run.
+    /// The time that a loop spun before the observations to look for gaps, nanoseconds; 0 around a whole run.
     pub spun_ns: f64,
-    /// Time it lost, nanoseconds.
+    /// Time that the loop lost, nanoseconds.
     pub lost_ns: f64,
-    /// The longest distance between two of its readings, nanoseconds.
+    /// The longest distance between two readings of that loop, nanoseconds.
     pub longest_gap_ns: f64,
     /// The core's frequency before the observations, hertz; absent where the calibrated chains disagreed.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -22,7 +22,8 @@ pub enum Observations {
         each: bool,
         /// Ticks between two readings with nothing between them, in this process: part of every observation.
         overhead_ticks: f64,
-        /// Time in each observation that was not asked for, nanoseconds: how long a sleeper had asked to sleep.
+        /// Time in each observation that is not part of the operation, nanoseconds: the time for which a sleeper had asked to
+        /// sleep.
         beyond_ns: f64,
         /// Elapsed ticks, observation by observation.
         operation: Vec<i64>,

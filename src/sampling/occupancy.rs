@@ -19,11 +19,11 @@ pub struct CoreReadings {
     pub stream: Vec<u32>,
     /// Ticks of 512 dependent additions.
     pub chain: Vec<u32>,
-    /// The reading when the trial began, before it prepared or waited for anything: at a moment that nothing has chosen, so
-    /// that the share of such readings is a share of time.
+    /// The reading when the trial began, before it prepared or waited for anything: at a moment that nothing chose, so that the
+    /// share of such readings is a share of time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrived: Option<[u32; 2]>,
-    /// How long the trial waited for the core to be alone before it observed, nanoseconds.
+    /// The time that the trial waited for the core to be alone before it observed, nanoseconds.
     #[serde(default)]
     pub waited_ns: u64,
 }

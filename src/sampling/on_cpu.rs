@@ -4,7 +4,7 @@ use super::clock::kernel_clock;
 use super::counters::rusage;
 use serde::{Deserialize, Serialize};
 
-/// How long a thread had its CPU during the observations of a trial.
+/// The time that a thread had its CPU during the observations of a trial.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OnCpu {

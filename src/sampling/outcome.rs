@@ -6,24 +6,24 @@ use crate::experiment::Failure;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// What became of a trial.
+/// The outcome of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "TrialOutcome"))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum TrialOutcome<T = Sample> {
-    /// It observed something.
+    /// It has observations.
     Measured {
         /// The raw observations, with what was counted around them.
         #[serde(alias = "series")] // in files of replications of schema 1
         sample: T,
     },
-    /// This machine or user cannot do it, as was found out while preparing.
+    /// The preparation found that this machine or user cannot do it.
     Skipped {
         /// What is missing.
         reason: String,
     },
-    /// It was attempted and broke.
+    /// It was attempted and failed.
     Failed {
         /// How.
         reason: String,

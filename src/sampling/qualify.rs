@@ -7,7 +7,7 @@ use crate::machine::Machine;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// What is known of the clock that measures.
+/// The qualification of the clock that measures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Qualification {
@@ -21,11 +21,11 @@ pub struct Qualification {
     pub overhead_ticks: f64,
     /// The smallest difference other than zero between successive readings, ticks.
     pub resolution_ticks: u64,
-    /// Differences below zero among all that were looked at, also from one CPU to another.
+    /// Negative differences among all that were examined, also from one CPU to another.
     pub backward_steps: u64,
-    /// How many differences were looked at.
+    /// The number of differences that were examined.
     pub steps: u64,
-    /// Why a better clock is not in use; absent where the best is.
+    /// Why a better clock is not used; absent where the best is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejected: Option<String>,
 }

@@ -8,7 +8,7 @@ use crate::experiment::Counters;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What one trial has found.
+/// The results of one trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sample {
@@ -16,25 +16,26 @@ pub struct Sample {
     pub observations: Observations,
     /// Operations that were timed, and that the counters ran around.
     pub operations: u64,
-    /// Iterations of the baseline that the counters ran around as well.
+    /// Iterations of the baseline that the counters include as well.
     pub baseline_iterations: u64,
     /// What the kernel and the processor counted.
     pub counters: Counters,
-    /// What the work itself counted, by name.
+    /// Values that the work itself counted, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub witnessed: BTreeMap<String, f64>,
-    /// What its preparation has found, by name.
+    /// Values that its preparation found, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub stated: BTreeMap<String, f64>,
     /// What disturbed it.
     pub conditions: Conditions,
-    /// How long the measuring thread had its CPU; absent where that is what is asked, and in files of earlier programs.
+    /// The time that the measuring thread had its CPU; absent where this is the measured quantity, and in files of earlier
+    /// programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_cpu: Option<OnCpu>,
-    /// Whether the core worked for others as well; absent where it was not asked.
+    /// Whether the core also worked for others; absent where it was not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core: Option<CoreReadings>,
-    /// The CPU the work was pinned to; absent where it was free.
+    /// The CPU to which the work was pinned; absent where it was free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<usize>,
     /// The CPU of the other side; absent where it was free.

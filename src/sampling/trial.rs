@@ -253,7 +253,7 @@ fn of_points(
     }
     let figure = experiment.figure().ok_or_else(|| {
         Failure::Broke(
-            "several points of one trial, and no parameter that tells its figures apart".to_owned(),
+            "several points of one trial, and no parameter that distinguishes its figures".to_owned(),
         )
     })?;
     let mut of = |point: &Point| {

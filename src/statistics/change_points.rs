@@ -1,15 +1,15 @@
-//! Where a series of levels has moved for good.
+//! Change points of a series of levels.
 
-/// Where the levels of a series change, as the places of the first after each change: the division into stretches of one level each
-/// that has the least sum of squares, each in units of its error, and `3 ln n` for each change. By optimal partitioning (Jackson et al.
-/// 2005, "An algorithm for optimal partitioning of data on an interval", IEEE Signal Process. Lett. 12); the penalty is that of
-/// Haynes et al. 2017 for a change in mean with known variance. `levels` are logarithms with their standard errors, in
-/// order.
+/// The change points of a series: for each change, the index of the first level after it. They divide the series into stretches
+/// of one level each such that the sum of squares, each in units of its error, plus `3 ln n` for each change is least. By optimal
+/// partitioning (Jackson et al. 2005, "An algorithm for optimal partitioning of data on an interval", IEEE Signal Process. Lett.
+/// 12); the penalty is that of Haynes et al. 2017 for a change in mean with known variance. `levels` are logarithms with their
+/// standard errors, in order.
 pub fn change_points(levels: &[(f64, f64)]) -> Vec<usize> {
     let count = levels.len();
     let sums = Sums::of(levels);
     let penalty = 3.0 * (count.max(2) as f64).ln();
-    // The least cost of the first so many levels, and where the last stretch of that division begins.
+    // The least cost of the first so many levels, and the start of the last stretch of that division.
     let mut best: Vec<(f64, usize)> = vec![(-penalty, 0)];
     for end in 1..=count {
         let divided = |begin: usize| (best[begin].0 + sums.cost(begin, end) + penalty, begin);
@@ -26,8 +26,8 @@ pub fn change_points(levels: &[(f64, f64)]) -> Vec<usize> {
     changes
 }
 
-/// The standard error of a level in a series that moves by more than the errors of its levels say: theirs and, added by squares, what
-/// neighbours differ by besides, in the median.
+/// The standard error of a level in a series that varies by more than the errors of its levels explain: the squares of the given
+/// errors plus the median of the additional squared difference between neighbours.
 pub fn errors_of_a_series(levels: &[(f64, f64)]) -> Vec<f64> {
     let steps = levels.windows(2).map(|pair| {
         let (own, next) = (pair[0], pair[1]);
@@ -47,7 +47,7 @@ struct Sums {
 
 impl Sums {
     fn of(levels: &[(f64, f64)]) -> Self {
-        // A level that is known without error would decide alone.
+        // A level without error would decide alone.
         let weight = |error: f64| 1.0 / error.max(1e-6).powi(2);
         let cumulated = |term: &dyn Fn(&(f64, f64)) -> f64| {
             let mut all = vec![0.0];

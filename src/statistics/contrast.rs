@@ -1,15 +1,15 @@
-//! How far one positive level is from another: on logarithms, where a doubling and a halving are equally far.
+//! The distance between two positive levels on logarithms, where a doubling and a halving are equally far.
 //!
 //! A level comes from an estimate, whose interval is asymmetric; its standard errors are the two halves of the interval in
-//! logarithms over the quantile of Student's t that the interval was made with. Errors of independent levels add by their
-//! squares, each on its side (Zou & Donner 2008, see [`Measured`](super::Measured)), and the degrees of freedom of such a sum
-//! are Satterthwaite's 1946, "An approximate distribution of estimates of variance components" (Biometrics Bull. 2).
+//! logarithms over the quantile of Student's t with which the interval was made. Errors of independent levels add by their
+//! squares, each on its side (Zou & Donner 2008, see [`Measured`](super::Measured)); the degrees of freedom of such a sum are
+//! those of Satterthwaite 1946, "An approximate distribution of estimates of variance components" (Biometrics Bull. 2).
 
 use super::distribution::{student_below, student_quantile};
 use super::estimate::{Estimate, Interval, MINIMUM_TRIALS};
 use super::quantile::LEVEL;
 
-/// The logarithm of a positive level, and how well it is known.
+/// The logarithm of a positive level, with its standard errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogLevel {
     /// The natural logarithm of the level.
@@ -23,7 +23,7 @@ pub struct LogLevel {
 }
 
 impl LogLevel {
-    /// Of an estimate; `None` without an interval, or where that reaches zero.
+    /// The level of an estimate; `None` without an interval, or where the interval reaches zero.
     pub fn of(estimate: &Estimate) -> Option<Self> {
         let interval = estimate.interval.filter(|interval| interval.low > 0.0)?;
         let freedom = estimate.trials.max(MINIMUM_TRIALS) as f64 - 1.0;
@@ -33,7 +33,7 @@ impl LogLevel {
         Some(LogLevel { value, below: below / reach, above: above / reach, freedom })
     }
 
-    /// The mean of independent levels, each counting the same; `None` of none.
+    /// The mean of independent levels with equal weights; `None` of none.
     pub fn mean(levels: &[Self]) -> Option<Self> {
         let count = levels.len() as f64;
         let sum = levels.iter().copied().reduce(Self::plus)?;
@@ -45,13 +45,13 @@ impl LogLevel {
         })
     }
 
-    /// The same level, so many times less well known.
+    /// The same level with its standard errors multiplied by a factor.
     #[must_use]
     pub fn widened(self, times: f64) -> Self {
         LogLevel { below: self.below * times, above: self.above * times, ..self }
     }
 
-    /// The same level, known no better than with this standard error of so many degrees of freedom.
+    /// The same level with at least this standard error, which has so many degrees of freedom.
     #[must_use]
     pub fn known_no_better_than(self, error: f64, freedom: f64) -> Self {
         if error > self.below.max(self.above) {
@@ -79,23 +79,23 @@ fn joint_freedom(one: &LogLevel, other: &LogLevel) -> f64 {
     if parts > 0.0 { (one_square + other_square).powi(2) / parts } else { one.freedom.min(other.freedom) }
 }
 
-/// How far one level is from another.
+/// The distance of one level from another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contrast(LogLevel);
 
 impl Contrast {
-    /// From one independent level to another.
+    /// The distance from one independent level to another.
     pub fn between(from: LogLevel, to: LogLevel) -> Self {
         let turned = LogLevel { value: -from.value, below: from.above, above: from.below, ..from };
         Contrast(to.plus(turned))
     }
 
-    /// Of the logarithm of a quotient that is known already, such as the mean of paired ones.
+    /// The distance given by the logarithm of a known quotient, such as the mean of paired ones.
     pub fn of(log_ratio: LogLevel) -> Self {
         Contrast(log_ratio)
     }
 
-    /// How many times the one is the other.
+    /// The ratio of the two levels.
     pub fn ratio(&self) -> f64 {
         self.0.value.exp()
     }
@@ -107,12 +107,12 @@ impl Contrast {
         Interval { low: (value - reach * below).exp(), high: (value + reach * above).exp() }
     }
 
-    /// How probable so large a ratio, up or down, were at most if the true one lay within the margin: between 1/(1 + margin) and
-    /// 1 + margin. The test of an interval of Hodges & Lehmann 1954, "Testing the approximate validity of statistical
+    /// The greatest probability of so large a ratio, up or down, if the true one lay within the margin: between 1/(1 + margin)
+    /// and 1 + margin. The test of an interval by Hodges & Lehmann 1954, "Testing the approximate validity of statistical
     /// hypotheses" (J. R. Stat. Soc. B 16); without a margin it is the two-sided test.
     pub fn chance_within(&self, margin: f64) -> f64 {
         let LogLevel { value, below, above, freedom } = self.0;
-        // The error that counts is the one on the side of the margin.
+        // The error on the side of the margin is the relevant one.
         let error = if value > 0.0 { below } else { above };
         let (near, far) = (value.abs() - margin.ln_1p(), value.abs() + margin.ln_1p());
         if error > 0.0 {

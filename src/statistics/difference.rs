@@ -4,18 +4,17 @@ use super::estimate::{Estimate, Interval, interval};
 use super::pool::Pool;
 use super::quantile::LEVEL;
 
-/// What the operation costs beyond the baseline: the difference of their medians with a 95 % interval over trials, in
-/// the unit of the observations.
+/// The cost of the operation beyond the baseline: the difference of their medians with a 95 % interval over trials, in the unit
+/// of the observations.
 ///
-/// `operation[i]` and `baseline[i]` were interleaved in the same process, so what the process did to both (its
-/// layout, its CPU's frequency) cancels as far as it really was common. Nothing is clamped: a negative difference is
-/// reported as such, and [`Estimate::resolved`] says whether it is known to be above zero. There is no `min` of a
-/// difference.
+/// `operation[i]` and `baseline[i]` were interleaved in the same process, so effects of the process on both (its layout, its
+/// CPU's frequency) cancel as far as they really were common. Nothing is clamped: a negative difference is reported as such, and
+/// [`Estimate::resolved`] says whether it is known to be above zero. There is no `min` of a difference.
 ///
-/// The variance of both enters: the ends lie as far from the value as the intervals of the two medians reach, added like
-/// standard deviations with the correlation found between the trials of the two (Zou 2007, "Toward using confidence
-/// intervals to compare correlations", and Zou & Donner 2008; each reach stands in for a standard error on the side where it
-/// matters, so lopsided intervals stay so).
+/// The variance of both enters: the ends are as far from the value as the intervals of the two medians reach, added like standard
+/// deviations with the correlation found between the trials of the two (Zou 2007, "Toward using confidence intervals to compare
+/// correlations", and Zou & Donner 2008). Each reach replaces a standard error on its own side, so asymmetric intervals stay
+/// asymmetric.
 ///
 /// `None` if the two do not have equally many trials, and where [`super::estimate`] gives `None` for either.
 pub fn difference<T: AsRef<[f64]>>(operation: &[T], baseline: &[T]) -> Option<Estimate> {
@@ -34,7 +33,7 @@ pub fn difference<T: AsRef<[f64]>>(operation: &[T], baseline: &[T]) -> Option<Es
     })
 }
 
-/// The interval of the difference of the two medians, were there so many trials like those that there are.
+/// The interval of the difference of the two medians, if there were so many trials like the existing ones.
 pub(super) fn reach(operation: &Pool, baseline: &Pool, trials: usize) -> Option<Interval> {
     let (of_operation, of_baseline) = (interval(operation, trials)?, interval(baseline, trials)?);
     let (median, base) = (operation.median(), baseline.median());
@@ -47,7 +46,7 @@ pub(super) fn reach(operation: &Pool, baseline: &Pool, trials: usize) -> Option<
     })
 }
 
-/// How far two quantities of the same trials go together, -1 to 1 (Pearson); 0 if one of them does not vary.
+/// The correlation (Pearson) of two quantities over the same trials, -1 to 1; 0 if one of them does not vary.
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let n = a.len() as f64;
     let (middle_a, middle_b) = (a.iter().sum::<f64>() / n, b.iter().sum::<f64>() / n);

@@ -1,13 +1,12 @@
-//! How far a sample is from having one mode.
+//! The dip of a sample: its distance from having one mode.
 
-/// The least distance of the distribution function of an ascending sample from one that rises ever faster up to some
-/// place and ever slower beyond it, which is what it means to have one mode. A share, 0 to 1/4.
+/// The least distance between the distribution function of an ascending sample and a function that is convex up to some place and
+/// concave after it, as that of one mode is. A share, 0 to 1/4.
 ///
-/// After Hartigan & Hartigan 1985, "The dip test of unimodality". For a given place the distance on its left is half
-/// the greatest height of the function above its largest convex minorant, on its right the mirror image; going
-/// right the former only grows and the latter only shrinks, so the best place is found by bisection. (The two sides
-/// are not joined at the place, which makes the distance slightly smaller than Hartigan's; the limit it is
-/// compared with in `modes.rs` was found for this one.)
+/// After Hartigan & Hartigan 1985, "The dip test of unimodality". For a given place the distance on its left is half the greatest
+/// height of the function above its largest convex minorant, on its right the mirror image. Going right, the former only grows
+/// and the latter only shrinks, so bisection finds the best place. (The two sides are not joined at the place, which makes the
+/// distance slightly smaller than Hartigan's; the limit in `modes.rs` was found for this version.)
 pub(super) fn dip(sorted: &[f64]) -> f64 {
     let last = sorted.len().saturating_sub(1);
     let mirrored: Vec<f64> = sorted.iter().rev().map(|value| -value).collect();

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 /// The probability that a standard normal variable lies below `z`.
 ///
-/// Source: Marsaglia 2004, "Evaluating the normal distribution": `1/2 + φ(z)(z + z³/3 + z⁵/15 + …)`. Exact to about
-/// 1e-15 in absolute terms; beyond |z| = 8 nothing is left to tell.
+/// Source: Marsaglia 2004, "Evaluating the normal distribution": `1/2 + φ(z)(z + z³/3 + z⁵/15 + …)`. Exact to about 1e-15 in
+/// absolute terms; beyond |z| = 8 the result is 0 or 1.
 pub(super) fn normal_below(z: f64) -> f64 {
     if z.abs() > 8.0 {
         return if z > 0.0 { 1.0 } else { 0.0 };
@@ -29,7 +29,7 @@ pub(super) fn student_below(t: f64, freedom: f64) -> f64 {
 
 /// The value below which Student's t with `freedom` degrees of freedom lies with probability `level`.
 pub(super) fn student_quantile(level: f64, freedom: f64) -> f64 {
-    // Every interval of a report asks for the same few, and each takes some sixty values of the distribution to find.
+    // Every interval of a report needs the same few values, and each takes some sixty evaluations of the distribution.
     static OF_INTERVALS: [OnceLock<f64>; 512] = [const { OnceLock::new() }; 512];
     let whole = freedom as usize;
     let usual = freedom.fract() == 0.0 && (level - 0.975).abs() < 1e-12;
@@ -47,7 +47,7 @@ fn searched_student_quantile(level: f64, freedom: f64) -> f64 {
     root(-reach, reach, |t| student_below(t, freedom) - level)
 }
 
-/// How far from zero the middle half of Student's t with `freedom` degrees of freedom reaches.
+/// The distance from zero within which half of Student's t with `freedom` degrees of freedom lies.
 pub fn middle_half_of_student(freedom: f64) -> f64 {
     student_quantile(0.75, freedom)
 }
@@ -67,7 +67,7 @@ pub(super) fn binomial_at_most(successes: usize, draws: usize, chance: f64) -> f
     incomplete_beta(1.0 - chance, (draws - successes) as f64, successes as f64 + 1.0)
 }
 
-/// Where a rising function crosses zero between `low` and `high`, by bisection to the last bit.
+/// The zero of a rising function between `low` and `high`, by bisection to the last bit.
 fn root(mut low: f64, mut high: f64, rising: impl Fn(f64) -> f64) -> f64 {
     loop {
         let middle = f64::midpoint(low, high);
@@ -131,8 +131,8 @@ fn ln_gamma(x: f64) -> f64 {
         - product.ln()
 }
 
-/// How many of the least values of a count come with a probability of at most `tail` together; `chances` are those of 0, 1,
-/// 2 and so on.
+/// The number of smallest values of a count whose probabilities add up to at most `tail`; `chances` are those of 0, 1, 2 and so
+/// on.
 pub(super) fn within_tail(chances: &[f64], tail: f64) -> usize {
     let cumulated = chances.iter().scan(0.0, |sum, chance| {
         *sum += chance;

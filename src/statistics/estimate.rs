@@ -1,34 +1,33 @@
 //! The headline of every point: a median with an interval taken over trials.
 //!
-//! What is estimated is the median of an observation drawn at random from a trial drawn at random. Trials are fresh
-//! processes and independent of each other; the observations within one are not: they share the process's memory
-//! layout, its CPU and its moment, and follow each other in time. So the interval asks trials only:
+//! What is estimated is the median of an observation drawn at random from a trial drawn at random. Trials are fresh processes and
+//! independent of each other. The observations within one are not: they share the process's memory layout, its CPU and its time,
+//! and follow each other. So the interval relies on trials only:
 //!
-//! *Could x be the median? Then on average half of a trial lies below x. Take from every trial the share of its
-//! observations below x. Those shares are as many independent numbers as there are trials. If Student's t says that
-//! their mean is not one half, x is not the median. The interval is all x that survive.*
+//! *Could x be the median? Then on average half of a trial lies below x. Take from every trial the share of its observations
+//! below x. Those shares are as many independent numbers as there are trials. If Student's t says that their mean is not one
+//! half, x is not the median. The interval is all x that survive.*
 //!
-//! This is Woodruff 1952, "Confidence intervals for medians and other position measures" (J. Am. Stat. Assoc. 47),
-//! with the variance taken at x itself as in Francisco & Fuller 1991, "Quantile estimation with a complex survey design"
-//! (Ann. Stat. 19). Shares lie between 0 and 1 whatever the tails of the observations do, and what the observations of a
-//! trial do to each other is in its share already: heavy tails, gaps between modes and correlation do not
-//! disturb it.
+//! This is Woodruff 1952, "Confidence intervals for medians and other position measures" (J. Am. Stat. Assoc. 47), with the
+//! variance taken at x itself as in Francisco & Fuller 1991, "Quantile estimation with a complex survey design" (Ann. Stat. 19).
+//! Shares lie between 0 and 1 whatever the tails of the observations are, and the dependence of the observations within a trial
+//! is already in its share: heavy tails, gaps between modes and correlation do not disturb the method.
 //!
-//! What does disturb it: lopsided observations in trials that differ about as much make lopsided shares (most a little
-//! above one half, a few far below), and six trials may hold none of the few. The worst populations tried were
-//! then held 82 times in 100 with six or ten trials, and 92 with thirty. Corrections for skewness were tried on the same
-//! statistic: Hall's cubic (1992) gained about one in 100 there, a weighted bootstrap-t (after Owen 2025) about two, and
+//! One case does disturb it: skewed observations in trials that differ about as much make skewed shares (most a little above one
+//! half, a few far below), and six trials may contain none of the few. For the worst populations that were tried, the interval
+//! then held the truth 82 times in 100 with six or ten trials, and 92 with thirty. Corrections for skewness were tried on the
+//! same statistic: Hall's cubic (1992) gained about one in 100 there, a weighted bootstrap-t (after Owen 2025) about two, and
 //! both made the intervals of trials that differ strongly too long, up to 99 in 100.
 //!
-//! Why not a hierarchical bootstrap, trials first and observations within them second? It was tried first, on the
-//! populations of `tests/statistics_coverage.rs`. Drawing the observations again counts the spread within trials twice (a
-//! trial's share wavers already because its observations were drawn at random). Drawing trials only (Davison &
-//! Hinkley 1997, section 3.8) is right with many trials, but with six its percentiles held the truth 85 times
-//! in 100, and 92.5 times with the percentiles moved outwards as in Hesterberg 2015; the share test holds it 95 times.
-//! It is also what that bootstrap tends to, without draws: nothing here depends on chance.
+//! Why not a hierarchical bootstrap, trials first and observations within them second? It was tried first, on the populations of
+//! `tests/statistics_coverage.rs`. Drawing the observations again counts the spread within trials twice (a trial's share varies
+//! already because its observations were drawn at random). Drawing trials only (Davison & Hinkley 1997, section 3.8) is right
+//! with many trials, but with six its percentiles held the truth 85 times in 100, and 92.5 times with the percentiles moved
+//! outwards as in Hesterberg 2015; the share test holds it 95 times. That bootstrap also tends to the share test, which needs no
+//! random draws.
 //!
-//! Below six trials there is no interval, because even the extremes of five hold the median of trials only 94 times
-//! in 100 (see [`super::minimum_sample`]).
+//! Below six trials there is no interval, because even the extremes of five hold the median of trials only 94 times in 100 (see
+//! [`super::minimum_sample`]).
 
 use super::distribution::student_quantile;
 use super::pool::Pool;
@@ -61,23 +60,23 @@ impl Interval {
 pub struct Estimate {
     /// The median over all observations, every trial counting the same; for a difference, the difference of two such.
     pub value: f64,
-    /// Where the true value lies with the probability `level`; none with fewer than six trials.
+    /// The interval that holds the true value with the probability `level`; none with fewer than six trials.
     pub interval: Option<Interval>,
     /// The probability with which the interval is meant to hold the truth.
     pub level: f64,
-    /// The smallest observation; none for a difference, where it would reward a fluke of the baseline.
+    /// The smallest observation; none for a difference, where it would depend on one slow baseline.
     pub min: Option<f64>,
     /// The largest observation; none for a difference.
     pub max: Option<f64>,
-    /// How many trials were used.
+    /// The number of trials.
     pub trials: usize,
-    /// How many observations they held in all; for a difference, those of the operation.
+    /// The number of observations in all trials; for a difference, those of the operation.
     pub observations: usize,
 }
 
 impl Estimate {
-    /// Whether the value is known to be greater than zero: its interval lies above zero altogether. A difference that is
-    /// not resolved is *below resolution*; it is neither zero nor a value. Without an interval nothing is resolved.
+    /// Whether the value is known to be greater than zero: its whole interval lies above zero. A difference that is not resolved
+    /// is *below resolution*; it is neither zero nor a value. Without an interval nothing is resolved.
     pub fn resolved(&self) -> bool {
         self.interval.is_some_and(|interval| interval.low > 0.0)
     }
@@ -101,11 +100,11 @@ pub fn estimate<T: AsRef<[f64]>>(trials: &[T]) -> Option<Estimate> {
     })
 }
 
-/// The observations that could be the median, from the first to the last; none with too few trials. Were there `trials` of
-/// them, of which those that there are stand for the rest: as many as there are, for an interval that holds.
+/// The observations that could be the median, from the first to the last; none with too few trials. The interval is that of
+/// `trials` trials, represented by the existing ones; the number of existing ones gives the actual interval.
 ///
-/// Equal observations are given the benefit of the doubt: x is too small only if too few lie at or below it, and too large
-/// only if too many lie strictly below it.
+/// Ties count in favour of x: x is too small only if too few observations lie at or below it, and too large only if too many lie
+/// strictly below it.
 pub(super) fn interval(pool: &Pool, trials: usize) -> Option<Interval> {
     if pool.trials() < MINIMUM_TRIALS {
         return None;
@@ -114,11 +113,11 @@ pub(super) fn interval(pool: &Pool, trials: usize) -> Option<Interval> {
     let low = pool.first(|up_to, _| excess(up_to, trials) >= -limit);
     let high = pool.last(|_, before| excess(before, trials) <= limit);
     let median = pool.median();
-    // The standard error changes from x to x and could turn the statistic back; the value itself is never disowned.
+    // The standard error changes from x to x and could reverse the statistic; the value itself always stays in the interval.
     Some(Interval { low: low.min(median), high: high.max(median) })
 }
 
-/// By how many standard errors of so many trials the mean of the shares exceeds one half: Student's t.
+/// The statistic of Student's t for so many trials: how many standard errors the mean of the shares is above one half.
 fn excess(shares: &[f64], trials: usize) -> f64 {
     let n = shares.len() as f64;
     let mean = shares.iter().sum::<f64>() / n;

@@ -1,8 +1,8 @@
-//! Which of many findings stand, so that few of those that do are false.
+//! Which of many findings are accepted, such that few of the accepted ones are false.
 
-/// Which of many hypotheses are rejected so that of the rejections at most the share `rate` is expected to be false: Benjamini &
-/// Hochberg 1995, "Controlling the false discovery rate" (J. R. Stat. Soc. B 57). `chances` are their probabilities if true. Where
-/// all are true, the probability of a single rejection is at most `rate`. The order of the hypotheses does not matter.
+/// Which of many hypotheses are rejected, such that at most the share `rate` of the rejections is expected to be false: Benjamini
+/// & Hochberg 1995, "Controlling the false discovery rate" (J. R. Stat. Soc. B 57). `chances` are the p-values of the hypotheses.
+/// If all hypotheses are true, the probability of any rejection is at most `rate`. The order of the hypotheses does not matter.
 pub fn discoveries(chances: &[f64], rate: f64) -> Vec<bool> {
     let mut sorted: Vec<f64> = chances.to_vec();
     sorted.sort_by(f64::total_cmp);

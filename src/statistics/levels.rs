@@ -1,92 +1,92 @@
-//! Levels of a quotient that tells whether a core is its own: a stream of independent instructions over a chain of
-//! dependent ones.
+//! Levels of a quotient that shows whether a core is shared: the time of a stream of independent instructions over that of a
+//! chain of dependent ones.
 //!
 //! Both follow the core's frequency, so their quotient does not. Another hardware thread of the core takes issue slots: it
-//! lengthens the stream and leaves the chain. So the core alone makes the lowest quotient, always about the same, and a
-//! neighbour makes higher ones, scattered as widely as what neighbours do. Where those levels lie differs from one make of
-//! core to the next, and is found from the quotients themselves: they are counted on a logarithmic scale, and going up the
-//! scale the first heap that stands above what follows it is the core alone. An interruption of the chain makes quotients
-//! that are too low, and one of the stream too high ones; they are few and lie scattered, so that they make no heap.
+//! lengthens the stream and not the chain. An unshared core therefore gives the lowest quotient, always about the same, and a
+//! neighbour gives higher ones, which vary with its work. These levels differ between models of core and are found from the
+//! quotients themselves: they are counted on a logarithmic scale, and the lowest peak that stands above the values after it is
+//! the unshared core. An interrupt during the chain makes a quotient too low, and one during the stream too high; such quotients
+//! are few and scattered, so they make no peak.
 //!
-//! What cannot be known: a core that was never alone shows its shared level as its lowest. Then there is one level, and
+//! One thing cannot be known: a core that was always shared shows its shared level as its lowest. Then there is one level, and
 //! [`Levels::shared`] is `None`.
 
-/// How far apart two bins are, in the logarithm of the quotient: a fifth of a percent.
+/// The width of a bin, in the logarithm of the quotient: a fifth of a percent.
 const BIN: f64 = 0.002;
 
-/// The logarithms counted, on either side of 0; what lies beyond is counted at the end.
+/// The range of logarithms that is counted, on either side of 0; values beyond it are counted in the last bins.
 const SPAN: f64 = 12.0;
 
 const BINS: usize = (2.0 * SPAN / BIN) as usize;
 
-/// Half the width over which quotients are counted as one heap, in logarithms: less than a fifth of the distance of the
-/// nearest levels known (a neighbour lengthens the stream 1.2 to 2 times), so that a gap between them stays a gap.
+/// Half the width over which quotients are counted as one peak, in logarithms: less than a fifth of the distance of the nearest
+/// known levels (a neighbour lengthens the stream 1.2 to 2 times), so that a gap between them stays visible.
 const HALF_WINDOW: f64 = 0.025;
 
-/// How far from its middle a level reaches at most, in logarithms: a tenth, half of the way to the nearest level known.
+/// The greatest distance of a level's ends from its middle, in logarithms: a tenth, half of the way to the nearest known level.
 const REACH: f64 = 0.095;
 
-/// The longest that other hardware threads make the stream, in logarithms: no more than four share a core. What is longer
-/// met an interruption.
+/// The most by which other hardware threads lengthen the stream, in logarithms: at most four share a core. A longer one was
+/// interrupted.
 const LONGEST: f64 = 1.39;
 
-/// The least share of the quotients that makes the level of the core alone. A neighbour that begins or ends within a reading
-/// lengthens the chain alone now and then: such readings gather a little below the level, one in a hundred of a busy core's.
+/// The least share of the quotients that can be the level of the unshared core. A neighbour that begins or ends within a reading
+/// sometimes lengthens only the chain: such readings are a little below the level, one in a hundred on a busy core.
 const LEAST_ALONE: f64 = 0.02;
 
-/// The least share of the quotients that makes a second level.
+/// The least share of the quotients that can be a second level.
 const LEAST_SHARED: f64 = 0.003;
 
-/// The share of its greatest height at which a heap ends.
+/// The share of its greatest height at which a peak ends.
 const FOOT: f64 = 0.05;
 
-/// The most quotients that may lie below the core alone, as a share: more are no interruptions of a chain that takes a
-/// fraction of a microsecond, but another level, and which of the two is the lower one's is unknown.
+/// The greatest share of the quotients that may lie below the unshared core. If there are more, they are not interrupts of a
+/// chain that takes a fraction of a microsecond but another level, and it is unknown which of the two is the unshared one.
 const MOST_BELOW: f64 = 0.05;
 
-/// By how many standard errors of a count two heights must differ to be told apart; there are hundreds to compare.
+/// The number of standard errors of a count by which two heights must differ to be significant; there are hundreds to compare.
 const ERRORS: f64 = 4.0;
 
-/// By what share a second heap must rise above the valley before it.
+/// The share by which a second peak must rise above the valley before it.
 const RISE: f64 = 1.25;
 
-/// Steps of the clock, as a share of the quotient, up to which a single level is believed: two levels that lie 1.2 apart
-/// may look like one through a coarser clock.
+/// The greatest step of the clock, as a share of the quotient, for which a single level is accepted: through a coarser clock two
+/// levels that are 1.2 apart may look like one.
 const FINE: f64 = 0.12;
 
-/// What a core did while a quotient was observed.
+/// Whether a core was shared while a quotient was observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occupancy {
     /// No other hardware thread of it worked.
     Alone,
     /// Another one did.
     Shared,
-    /// It cannot be told: it changed meanwhile, or something interrupted the reading.
+    /// Unknown: it changed during the reading, or an interrupt hit the reading.
     Unclear,
 }
 
 /// The levels found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Levels {
-    /// The quotient of the core alone.
+    /// The quotient of the unshared core.
     pub alone: f64,
-    /// The median quotient of the core shared; `None` where no second level was seen, and then it is unknown whether the
-    /// core was always alone or never.
+    /// The median quotient of the shared core; `None` if no second level was seen, when it is unknown whether the core was always
+    /// alone or never.
     pub shared: Option<f64>,
-    /// Quotients of the core alone, from the first number to the second.
+    /// The range of quotients of the unshared core, first and last.
     when_alone: (f64, f64),
     /// Those of the core shared.
     when_shared: Option<(f64, f64)>,
 }
 
 impl Levels {
-    /// The greatest quotient of the core alone, where it is told from a shared one; `None` where only one level is seen, and
-    /// waiting for another is in vain.
+    /// The greatest quotient of the unshared core, if there is a shared level; `None` if only one level is seen, when waiting for
+    /// another is useless.
     pub fn alone_up_to(&self) -> Option<f64> {
         self.shared.map(|_| self.when_alone.1)
     }
 
-    /// What a quotient says.
+    /// The use of the core that a quotient shows.
     pub fn state(&self, quotient: f64) -> Occupancy {
         let within = |(from, to): (f64, f64)| (from..=to).contains(&quotient);
         if within(self.when_alone) {
@@ -120,7 +120,7 @@ impl Default for LevelHistogram {
 }
 
 impl LevelHistogram {
-    /// Counts further quotients; what is not a positive number was not observed, and is left out.
+    /// Counts further quotients; a value that is not a positive number is no observation, and is left out.
     pub fn add(&mut self, quotients: &[f64]) {
         for quotient in quotients.iter().filter(|quotient| **quotient > 0.0) {
             self.counts[bin(quotient.ln())] += 1;
@@ -128,8 +128,8 @@ impl LevelHistogram {
         }
     }
 
-    /// The levels, as far as so many quotients tell; `None` where no heap stands out, or what stands out is not the lowest.
-    /// `step` is by what share of itself a quotient can be off because the clock counts in steps.
+    /// The levels of the quotients so far; `None` if no peak stands out, or if the one that does is not the lowest. `step` is the
+    /// share of a quotient by which it can be wrong because the clock counts in steps.
     pub fn levels(&self, step: f64) -> Option<Levels> {
         if step.is_nan() || step > REACH + LONGEST {
             return None;
@@ -154,9 +154,9 @@ impl LevelHistogram {
 
 /// Counts along the logarithm of the quotient.
 struct Row {
-    /// How many lie before each bin.
+    /// The number of quotients before each bin.
     before: Vec<u32>,
-    /// Bins on either side of a place that count as near.
+    /// The number of bins on either side of a place that count as near.
     near: usize,
 }
 
@@ -174,7 +174,7 @@ impl Row {
         f64::from(before(to).saturating_sub(before(from)))
     }
 
-    /// How many lie near a place.
+    /// The number of quotients near a place.
     fn height(&self, place: usize) -> f64 {
         self.between(place.saturating_sub(self.near), place + self.near + 1)
     }
@@ -187,7 +187,7 @@ impl Row {
         (self.before[to] > self.before[from]).then(|| middle.saturating_sub(1))
     }
 
-    /// The middle and the height of the lowest heap that holds so many and stands above what follows it.
+    /// The middle and the height of the lowest peak that holds so many quotients and stands above the values after it.
     fn first_heap(&self, least: f64) -> Option<(usize, f64)> {
         let (mut top, mut most) = (0, 0.0);
         for place in bins(REACH)..BINS - bins(LONGEST) {
@@ -202,21 +202,21 @@ impl Row {
         None
     }
 
-    /// Where a heap ends on either side, at most so far from its middle.
+    /// The ends of a peak on either side, at most so far from its middle.
     fn foot(&self, middle: usize, height: f64, reach: usize) -> (usize, usize) {
         let is_over = |place: &usize| self.height(*place) <= FOOT * height;
         let (first, last) = (middle.saturating_sub(reach), middle + reach);
         ((first..middle).rev().find(is_over).unwrap_or(first), (middle..last).find(is_over).unwrap_or(last))
     }
 
-    /// The median of what lies behind a valley between two places, and from where to where that is; `None` where no valley
-    /// is, or too little behind it.
+    /// The median of the quotients after a valley between two places, and their range; `None` if there is no valley, or too
+    /// little after it.
     fn second(&self, from: usize, end: usize, least: f64) -> Option<(usize, (usize, usize))> {
         let valley = self.valley(from, end).filter(|valley| self.between(*valley, end) >= least)?;
         Some((self.median(valley, end)?, (valley, end)))
     }
 
-    /// The lowest place between two, the middle of it where it is wide, if a heap rises behind it.
+    /// The lowest place between two, or its middle if it is wide, if a peak rises after it.
     fn valley(&self, from: usize, to: usize) -> Option<usize> {
         let (mut first, mut last, mut lowest) = (from, from, f64::INFINITY);
         for place in from..to {
@@ -233,7 +233,7 @@ impl Row {
     }
 }
 
-/// Whether a count is greater than another by more than chance would have it (Poisson).
+/// Whether a count is significantly greater than another (Poisson).
 fn differ(more: f64, less: f64) -> bool {
     more - less >= ERRORS * more.sqrt()
 }

@@ -1,4 +1,4 @@
-//! A cost that grows with a parameter: the straight line, by least squares.
+//! The straight line of a cost that grows with a parameter, by least squares.
 
 use super::distribution::student_quantile;
 use super::estimate::Interval;
@@ -9,32 +9,32 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Line {
-    /// What one unit of x costs, in units of y per unit of x.
+    /// The cost of one unit of x, in units of y per unit of x.
     pub slope: f64,
-    /// Where the true slope lies with 95 % probability; none with two points, through which every line is exact.
+    /// The 95 % interval of the slope; none with two points, through which every line is exact.
     pub slope_interval: Option<Interval>,
-    /// What is left at x = 0, in units of y.
+    /// The value at x = 0, in units of y.
     pub intercept: f64,
-    /// Where the true intercept lies with 95 % probability; none with two points.
+    /// The 95 % interval of the intercept; none with two points.
     pub intercept_interval: Option<Interval>,
     /// The share of the variance of y that the line explains, 0 to 1; none if y does not vary.
     pub r_squared: Option<f64>,
     /// The sum of squared residuals, in units of y squared.
     pub squares: f64,
-    /// How many points the line was laid through.
+    /// The number of points.
     pub points: usize,
 }
 
 impl Line {
-    /// What the line says at `x`.
+    /// The value of the line at `x`.
     pub fn at(&self, x: f64) -> f64 {
         self.intercept + self.slope * x
     }
 }
 
-/// Lays the line of least squares through `(x, y)` points, with Student's t intervals for slope and intercept, which
-/// presume residuals that are independent, equally scattered and not too far from normal (Draper & Smith 1998, section
-/// 1.4; `y` may well be a median over trials). Where that is doubtful, see [`super::theil_sen`].
+/// Fits the line of least squares to `(x, y)` points, with Student's t intervals for slope and intercept. These presume residuals
+/// that are independent, equally scattered and not too far from normal (Draper & Smith 1998, section 1.4; `y` may well be a
+/// median over trials). Where that is doubtful, see [`super::theil_sen`].
 ///
 /// `None` with fewer than two different x, or with a number that is not finite.
 pub fn fit_line(points: &[(f64, f64)]) -> Option<Line> {
@@ -67,7 +67,7 @@ pub fn fit_line(points: &[(f64, f64)]) -> Option<Line> {
     })
 }
 
-/// How far each point lies above the line, in the order of the points and the unit of y.
+/// The residuals: the height of each point above the line, in the order of the points and the unit of y.
 pub fn residuals(line: &Line, points: &[(f64, f64)]) -> Vec<f64> {
     points.iter().map(|&(x, y)| y - line.at(x)).collect()
 }

@@ -1,22 +1,22 @@
-//! A line through a sweep that was visited in rounds: every round has a line of its own, and the interval is taken over them.
+//! A line through a sweep that was measured in rounds: every round has a line of its own, and the interval is taken over them.
 //!
-//! Trials of one round move together: a round may meet a core at another frequency, or shared. That moves a whole line and
-//! hardly scatters the points about it, so an interval from that scatter is too narrow for what the next run will show.
+//! Trials of one round vary together: during a round a core may run at another frequency, or be shared. That moves a whole line
+//! and hardly scatters the points about it, so an interval from that scatter is too narrow for the next run.
 
 use super::line::{Line, fit_line};
 use super::signed_rank::centre;
 
-/// How many times the variance of slope and intercept that all points give may grow by the points that a round lacks.
+/// The factor by which the variance of slope and intercept from all points may grow when a round lacks points.
 const MOST_VARIANCE: f64 = 2.0;
 
-/// Lays a line through points `(x, estimate)` that were visited in rounds. `rounds` has what each round found at each
-/// point, in the order of the points; `None` where it found nothing.
+/// Fits a line to points `(x, estimate)` that were measured in rounds. `rounds` has the result of each round at each point, in
+/// the order of the points; `None` where it has none.
 ///
-/// Slope and intercept are the middles of those of the rounds' own lines (least squares), each with an interval over
-/// rounds, which are independent as the points of one round are not. A round that lacks points is taken at the estimates
-/// of these for the line, and counts if what it has determines slope and intercept nearly as well as all points do. With
-/// fewer than six rounds it is the line of the estimates, without intervals. `r_squared` and `squares` are those of
-/// the line of the estimates.
+/// Slope and intercept are the middles of those of the rounds' own lines (least squares), each with an interval over rounds,
+/// which are independent while the points of one round are not. If a round lacks points, their estimates replace them in its
+/// line; the round counts if its own points determine slope and intercept nearly as well as all points do. With fewer than six
+/// rounds the result is the line of the estimates, without intervals. `r_squared` and `squares` are those of the line of the
+/// estimates.
 ///
 /// `None` where [`fit_line`] gives `None` for the estimates.
 pub fn line_over_rounds(points: &[(f64, f64)], rounds: &[Vec<Option<f64>>]) -> Option<Line> {
@@ -32,8 +32,8 @@ pub fn line_over_rounds(points: &[(f64, f64)], rounds: &[Vec<Option<f64>>]) -> O
     })
 }
 
-/// By how much the line of one round differs from that of the estimates: in slope and in intercept. By what the points
-/// differ, so that a round without one of them is not moved by how far that one lies from the line.
+/// The slope and intercept of one round's line less those of the line of the estimates. It is fitted to the differences of the
+/// points, so that a missing point does not move a round by its distance from the line.
 fn deviation(points: &[(f64, f64)], found: &[Option<f64>]) -> Option<(f64, f64)> {
     let present = points.iter().zip(found);
     let present: Vec<(f64, f64)> =

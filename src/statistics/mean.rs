@@ -1,5 +1,5 @@
-//! The mean of trials with its interval by Student's t: for comparing with others who report means. Fathom's own headline
-//! is the median ([`super::estimate`]).
+//! The mean of trials with its interval by Student's t, to compare with others who report means. Fathom's own headline is the
+//! median ([`super::estimate`]).
 
 use super::Interval;
 use super::distribution::student_quantile;

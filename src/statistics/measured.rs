@@ -1,12 +1,12 @@
-//! Sums, differences, products and quotients of measured values, with the intervals that those of their parts imply.
+//! Sums, differences, products and quotients of measured values, with the intervals that follow from those of their parts.
 //!
-//! An interval of a sum of independent estimates has ends whose distances from the value are the roots of the sums of
-//! squares of the distances that make it smallest and largest: "variance estimates recovery", Zou & Donner 2008,
-//! "Construction of confidence limits about effect measures" (Stat. Med. 27). It needs nothing but the two intervals, and
-//! respects that they are not symmetric. Of products and quotients of positive quantities the same holds on logarithms
-//! (Donner & Zou 2012, "Closed-form confidence intervals for functions of the normal mean and standard deviation", Stat.
-//! Methods Med. Res. 21, do so for lognormal ratios). Trials of different points are different processes, so their
-//! estimates are independent; what drifts with all of them makes quotients steadier than their intervals say.
+//! The interval of a sum of independent estimates extends on each side by the root of the sum of squares of the distances of its
+//! parts on that side: "variance estimates recovery", Zou & Donner 2008, "Construction of confidence limits about effect
+//! measures" (Stat. Med. 27). It needs only the two intervals and keeps their asymmetry. The same holds on logarithms for
+//! products and quotients of positive quantities (Donner & Zou 2012, "Closed-form confidence intervals for functions of the
+//! normal mean and standard deviation", Stat. Methods Med. Res. 21, do so for lognormal ratios). Trials of different points are
+//! different processes, so their estimates are independent; a drift that affects all of them makes quotients steadier than their
+//! intervals say.
 //!
 //! Where a part has no interval, or on logarithms one that reaches zero, the result has none.
 
@@ -17,17 +17,17 @@ use super::estimate::{Estimate, Interval};
 pub struct Measured {
     /// The value.
     pub value: f64,
-    /// Where the truth lies with 95 %; none where too little is known to tell.
+    /// The 95 % interval; none if too little is known.
     pub interval: Option<Interval>,
 }
 
 impl Measured {
-    /// A number that is certain: a constant, or a count of things.
+    /// An exact number: a constant, or a count.
     pub fn exact(value: f64) -> Self {
         Measured { value, interval: Some(Interval { low: value, high: value }) }
     }
 
-    /// So many times the value; a constant that is certain.
+    /// The value times an exact constant.
     #[must_use]
     pub fn scaled(self, by: f64) -> Self {
         let ends = |interval: Interval| {
@@ -49,29 +49,29 @@ impl Measured {
         Measured { value, interval }
     }
 
-    /// By how much it is more than the other.
+    /// The difference to the other.
     #[must_use]
     pub fn minus(self, other: Self) -> Self {
         self.plus(other.scaled(-1.0))
     }
 
-    /// One times the other; an interval only where both are positive.
+    /// The product; an interval only where both are positive.
     #[must_use]
     pub fn times(self, other: Self) -> Self {
         Measured { value: self.value * other.value, interval: exponent(self.logarithm(), other.logarithm()) }
     }
 
-    /// How many times it is the other; an interval only where both are positive.
+    /// The quotient; an interval only where both are positive.
     #[must_use]
     pub fn over(self, other: Self) -> Self {
         let inverse = other.logarithm().map(|logarithm| logarithm.scaled(-1.0));
         Measured { value: self.value / other.value, interval: exponent(self.logarithm(), inverse) }
     }
 
-    /// Whether two are told apart by their intervals: neither holds a value that the other does. That asks more than a
-    /// 95 % interval of their difference would (about 99.4 % where both are equally wide: Schenker & Gentleman 2001, "On
-    /// judging the significance of differences by examining the overlap between confidence intervals"), as is due where
-    /// many are compared. `None` where one has no interval.
+    /// Whether two differ significantly by their intervals: the intervals do not overlap. That is stricter than a 95 % interval
+    /// of their difference (about 99.4 % where both are equally wide: Schenker & Gentleman 2001, "On judging the significance of
+    /// differences by examining the overlap between confidence intervals"), as is appropriate where many are compared. `None`
+    /// where one has no interval.
     pub fn differs_from(self, other: Self) -> Option<bool> {
         let (one, other) = (self.interval?, other.interval?);
         Some(one.high < other.low || other.high < one.low)

@@ -1,13 +1,13 @@
 //! Numbers in, numbers out; the same numbers give the same result, bit for bit.
 //!
-//! This module knows no file, no clock and no report, and uses no chance. Three words are used throughout:
+//! This module knows no file, no clock and no report, and uses no random numbers. Three words are used throughout:
 //!
 //! - an **observation** is one timed batch, a plain `f64` in whatever unit the caller measures in;
 //! - a **sample** is the set of observations of one trial, that is of one fresh process;
 //! - an **estimate** is a value with an interval taken over trials.
 //!
-//! Nothing here removes an observation. An input with an observation that is not finite is refused (`None`)
-//! rather than repaired: such a number was never measured, and what to do about it is for the caller to say.
+//! Nothing here removes an observation. An input with an observation that is not finite is refused (`None`) rather than repaired:
+//! such a number was never measured, and the caller must decide what to do about it.
 
 mod change_points;
 mod contrast;

@@ -1,23 +1,23 @@
-//! More than one mode is reported as such: a single number would describe neither.
+//! The modes of a sample. More than one is reported as such, because a single number would describe neither.
 
 use super::dip::dip;
 use super::quantile::{median, sorted};
 use serde::{Deserialize, Serialize};
 
-/// What a heap of observations must hold of the sample to be called a mode.
+/// The share of the sample that a cluster of observations must hold to be called a mode.
 const LEAST_SHARE: f64 = 0.05;
 
-/// What it must hold in observations.
+/// The number of observations that it must hold.
 const LEAST_COUNT: usize = 5;
 
-/// The dip times the root of the sample's size beyond which one mode is given up. Ten thousand uniform samples each
+/// The dip times the root of the sample's size above which a sample has more than one mode. Ten thousand uniform samples each
 /// exceeded 0.41 (of 20 observations), 0.46 (60), 0.47 (200) and 0.49 (1000) once in a hundred times.
 const LIMIT: f64 = 0.47;
 
-/// How much thinner the valley must be than the heaps on both of its sides.
+/// The factor by which the valley must be thinner than the clusters on both of its sides.
 const VALLEY: f64 = 2.0;
 
-/// A heap of observations.
+/// A cluster of observations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Mode {
@@ -49,7 +49,7 @@ pub fn modes(sample: &[f64]) -> Vec<Mode> {
     starts.zip(ends).filter_map(mode).collect()
 }
 
-/// Finds the places at which the values from `start` to `end` fall into heaps, ascending.
+/// Finds the places that divide the values from `start` to `end` into clusters, ascending.
 fn cut(values: &[f64], start: usize, end: usize, bounds: &mut Vec<usize>) {
     let part = &values[start..end];
     if dip(part) * (part.len() as f64).sqrt() <= LIMIT {
@@ -63,11 +63,11 @@ fn cut(values: &[f64], start: usize, end: usize, bounds: &mut Vec<usize>) {
     }
 }
 
-/// The place in an ascending sample where neighbours lie furthest apart, compared with the densest place on either
-/// side, if each side keeps at least `least` values.
+/// The place in an ascending sample at which neighbours are furthest apart, compared with the densest place on either side, if
+/// each side keeps at least `least` values.
 ///
-/// Distances are taken over several neighbours, of which there are about the root of the sample's size, because those
-/// between two vary by themselves.
+/// Distances are taken over several neighbours, about the root of the sample's size, because the distance of two varies at
+/// random.
 fn valley(sorted: &[f64], least: usize) -> Option<usize> {
     let reach = ((sorted.len() as f64).sqrt() / 2.0).ceil() as usize;
     let widths: Vec<f64> = sorted.windows(reach + 1).map(|window| window[reach] - window[0]).collect();

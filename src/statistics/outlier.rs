@@ -3,7 +3,7 @@
 use super::quantile::{median, quantile, sorted};
 use serde::{Deserialize, Serialize};
 
-/// How many observations lie beyond Tukey's fences.
+/// The numbers of observations beyond Tukey's fences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Outliers {
@@ -24,20 +24,20 @@ impl Outliers {
     }
 }
 
-/// How widely a sample is scattered, by measures that outliers do not move; in the unit of the sample.
+/// The spread of a sample by measures that outliers do not move, in the unit of the sample.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Spread {
     /// The distance between the first and the third quartile: half of the sample lies between them.
     pub interquartile_range: f64,
-    /// The median distance from the median; multiplied by 1.4826 it estimates the standard deviation of a normal
-    /// distribution, but it is given as it is.
+    /// The median distance from the median. Multiplied by 1.4826 it would estimate the standard deviation of a normal
+    /// distribution; it is given without that factor.
     pub median_deviation: f64,
 }
 
-/// Counts the observations beyond Tukey's fences (Tukey 1977, "Exploratory data analysis"), which lie 1.5 and 3
-/// interquartile ranges outside the quartiles (type 7). With quartiles that coincide, as a coarse clock makes
-/// them, every other value counts as severe: that is what the fences say, and the caller shows the counts.
+/// Counts the observations beyond Tukey's fences (Tukey 1977, "Exploratory data analysis"), which lie 1.5 and 3 interquartile
+/// ranges outside the quartiles (type 7). If a coarse clock makes the quartiles equal, every other value counts as severe; the
+/// caller shows the counts.
 ///
 /// `None` for an empty sample and for one with an observation that is not finite.
 pub fn outliers(sample: &[f64]) -> Option<Outliers> {

@@ -1,25 +1,25 @@
-//! Levels in a curve: stretches over which a quantity hardly changes, and where each of them ends.
+//! Plateaus of a curve: stretches over which a quantity hardly changes, and their ends.
 //!
-//! The curve is cut into segments, each flat or a slope in the logarithm of y, with a jump or none between them. The cut
-//! with the least sum of squares plus penalty is found exactly, by optimal partitioning (Jackson et al. 2005, "An
-//! algorithm for optimal partitioning of data on an interval"; Bellman 1961 for lines). The penalty is that of the
-//! Bayesian information criterion, ln n for every value, slope and place of a cut, with which the number of change points
-//! is found consistently (Yao 1988, "Estimating the number of change-points via Schwarz' criterion").
+//! The curve is cut into segments, each flat or a slope in the logarithm of y, with or without a jump between them. The cut with
+//! the least sum of squares plus penalty is found exactly, by optimal partitioning (Jackson et al. 2005, "An algorithm for
+//! optimal partitioning of data on an interval"; Bellman 1961 for lines). The penalty is that of the Bayesian information
+//! criterion, ln n for every value, slope and place of a cut, with which the number of change points is found consistently (Yao
+//! 1988, "Estimating the number of change-points via Schwarz' criterion").
 //!
-//! A plateau is a segment that is flat, or nearly so, and long enough. Steep slopes, and points that fit nowhere, are the
-//! ways between plateaus and belong to none: a curve that rises all the way has none, whatever was declared.
+//! A plateau is a segment that is flat, or nearly so, and long enough. Steep slopes, and points that fit no segment, connect
+//! plateaus and belong to none: a curve that rises throughout has none, whatever the machine declares.
 //!
-//! Where a plateau ends is told with the set of places that a likelihood-ratio test at 95 % does not reject (Hinkley 1970,
-//! "Inference about the change-point in a sequence of random variables"): the plateau reaches at least to its last point
-//! and ends before the next one, so the interval never is narrower than a step of the sweep.
+//! The end of a plateau is given with the set of places that a likelihood-ratio test at 95 % does not reject (Hinkley 1970,
+//! "Inference about the change-point in a sequence of random variables"). The plateau reaches at least to its last point and ends
+//! before the next one, so the interval is never narrower than a step of the sweep.
 
 use super::distribution::student_quantile;
 use super::estimate::Interval;
 
-/// What a plateau may waver by beside the noise of its points, as a share: ways of a cache are not filled evenly.
+/// The share by which a plateau may vary besides the noise of its points: the ways of a cache are not filled evenly.
 const WAVER: f64 = 0.02;
 
-/// The steepest slope that still is a plateau, in ln y per unit of x: with x in octaves a fifth per doubling.
+/// The steepest slope of a plateau, in ln y per unit of x: with x in octaves, a fifth per doubling.
 const NEARLY_FLAT: f64 = 0.2;
 
 /// Plateaus nearer than this in ln y are one: a fifth to a quarter.
@@ -44,23 +44,23 @@ pub struct Plateau {
     pub to: f64,
     /// The geometric mean of its y.
     pub value: f64,
-    /// Where the level lies with 95 %, by the scatter of its points and by what a plateau may waver.
+    /// The 95 % interval of the level, from the scatter of its points and the variation that a plateau may have.
     pub interval: Interval,
-    /// Where it ceases to be flat with 95 %, in units of x: not before the lower, and before the upper end; `None` for a
-    /// plateau that goes on to the end of the curve.
+    /// The 95 % interval of its end, in units of x: not before the lower, and before the upper end; `None` for a plateau that
+    /// continues to the end of the curve.
     pub ends: Option<Interval>,
-    /// Where the curve has made half of its way from this plateau to the next, higher one; `None` for the last.
+    /// The place at which the curve is half way from this plateau to the next, higher one; `None` for the last.
     pub half_way: Option<Crossing>,
-    /// How many points of the curve it has.
+    /// The number of its points.
     pub points: usize,
 }
 
-/// Where a curve crosses a height.
+/// A crossing of a height.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
     /// The place, between two points of the curve by interpolation in ln y.
     pub at: f64,
-    /// The points of the curve that it lies between, whatever the height is within its own interval.
+    /// The points of the curve between which it lies for every height within the height's interval.
     pub interval: Interval,
 }
 
@@ -88,15 +88,15 @@ pub fn plateaus(curve: &[CurvePoint]) -> Vec<Plateau> {
     found
 }
 
-/// Where the curve makes half of its way from one plateau up to the next.
+/// The place at which the curve is half way from one plateau up to the next.
 fn half_way(curve: &[CurvePoint], one: &Plateau, next: &Plateau) -> Option<Crossing> {
     let within = |point: &&CurvePoint| point.0 <= next.to;
     let between: Vec<CurvePoint> = curve.iter().filter(within).copied().collect();
     rise(&between, one, next.value, next.interval)
 }
 
-/// Where the curve, in the order of x, makes half of its way from a plateau up to a height, which lies somewhere in `around`;
-/// `None` where it does not.
+/// The place at which the curve, in the order of x, is half way from a plateau up to a height, which lies somewhere in `around`;
+/// `None` if it never is.
 pub fn rise(curve: &[CurvePoint], from: &Plateau, to: f64, around: Interval) -> Option<Crossing> {
     let half = |low: f64, high: f64| 0.5 * (low + high);
     let height = half(from.value, to);
@@ -123,7 +123,7 @@ struct Cut<'curve> {
     curve: &'curve [CurvePoint],
     sums: Vec<[f64; 6]>,
     penalty: f64,
-    /// The least cost of the points before each place, and where the last segment of them begins.
+    /// The least cost of the points before each place, and the start of their last segment.
     before: Vec<(f64, usize)>,
     /// The least cost of the points from each place on.
     after: Vec<f64>,
@@ -208,7 +208,7 @@ impl<'curve> Cut<'curve> {
         let n = logarithms.len() as f64;
         let mean = logarithms.iter().sum::<f64>() / n;
         let squares: f64 = logarithms.iter().map(|y| (y - mean).powi(2)).sum();
-        // The mean's own uncertainty, and that of what the level is where it wavers: its ends are mixed with its neighbours.
+        // The uncertainty of the mean, and that of the level itself where it varies: its ends are mixed with its neighbours.
         let reach = (student_quantile(0.975, n - 1.0) * (squares / (n - 1.0) / n).sqrt()).hypot(WAVER);
         Some(Plateau {
             from: points.first()?.0,
@@ -221,7 +221,7 @@ impl<'curve> Cut<'curve> {
         })
     }
 
-    /// Every place at which the level could end as far as the likelihood tells, all else as good as it can be.
+    /// Every place at which the level could end by its likelihood, with everything else fitted best.
     fn ends(&self, level: Segment) -> Option<Interval> {
         if level.end == self.curve.len() {
             return None;
@@ -235,7 +235,7 @@ impl<'curve> Cut<'curve> {
         Some(Interval { low: self.curve[accepted().min()? - 1].0, high: self.curve[accepted().max()?].0 })
     }
 
-    /// The slope that a level has, no steeper than a level may be.
+    /// The slope of a level, limited to the steepest that a level may have.
     fn slope_of_level(&self, begin: usize, end: usize) -> f64 {
         if end - begin < POINTS {
             return 0.0;

@@ -1,20 +1,20 @@
-//! The observations of all trials in one ascending row, which tells fast what share of each trial lies below a value.
+//! The observations of all trials in one ascending sequence, from which the share of each trial below a value is found quickly.
 
-/// How many observations lie between two remembered places of the row.
+/// The number of observations between two places whose shares are stored.
 const STRIDE: usize = 16;
 
-/// Rounding that must not decide whether exactly half of the weight is reached.
+/// A tolerance for rounding, which must not decide whether exactly half of the weight is reached.
 const ROUNDING: f64 = 1e-9;
 
-/// All observations in ascending order. A trial weighs 1 in all, however many observations it holds, because trials
-/// are what was drawn at random; so an observation weighs one over the number of its trial's.
+/// All observations in ascending order. Every trial has the total weight 1, however many observations it holds, because trials
+/// were drawn at random; so an observation weighs one over the number in its trial.
 pub(super) struct Pool {
     values: Vec<f64>,
     /// The trial each value belongs to.
     trials: Vec<usize>,
-    /// What one observation of each trial weighs.
+    /// The weight of one observation of each trial.
     weights: Vec<f64>,
-    /// For every `STRIDE`-th place of the row: what share of each trial lies before it.
+    /// For every `STRIDE`-th place of the sequence, the share of each trial before it.
     shares: Vec<Vec<f64>>,
 }
 
@@ -51,7 +51,7 @@ impl Pool {
         self.values[self.values.len() - 1]
     }
 
-    /// The median, every trial weighing the same. With equally many observations in each it is the plain median of all.
+    /// The median with equal weights of the trials. With equally many observations in each it is the plain median of all.
     pub(super) fn median(&self) -> f64 {
         let half = 0.5 * self.trials() as f64;
         let weight = |shares: &[f64]| shares.iter().sum::<f64>();
@@ -60,15 +60,15 @@ impl Pool {
         f64::midpoint(low, high)
     }
 
-    /// What share of each trial lies below a value, and half of what equals it.
+    /// The share of each trial below a value, plus half of the share that equals it.
     pub(super) fn shares_below(&self, value: f64) -> Vec<f64> {
         let before = self.shares_before(self.values.partition_point(|&other| other < value));
         let up_to = self.shares_before(self.values.partition_point(|&other| other <= value));
         before.iter().zip(&up_to).map(|(before, up_to)| f64::midpoint(*before, *up_to)).collect()
     }
 
-    /// The first value that satisfies a condition which, once satisfied, stays so; the last if none does. The condition is
-    /// told what share of each trial lies at or below the value, and what share strictly below it.
+    /// The first value that satisfies a condition which, once satisfied, stays so; the last value if none does. The condition
+    /// receives the share of each trial at or below the value, and the share strictly below it.
     pub(super) fn first(&self, condition: impl Fn(&[f64], &[f64]) -> bool) -> f64 {
         let (mut low, mut high) = (0, self.values.len() - 1);
         while low < high {
@@ -95,7 +95,7 @@ impl Pool {
         condition(&self.shares_before(to), &self.shares_before(from))
     }
 
-    /// What share of each trial lies in the row before `place`.
+    /// The share of each trial before `place`.
     fn shares_before(&self, place: usize) -> Vec<f64> {
         let block = (place / STRIDE).min(self.shares.len() - 1);
         let mut shares = self.shares[block].clone();
@@ -106,7 +106,7 @@ impl Pool {
     }
 }
 
-/// The share of each trial before every `STRIDE`-th place of the row.
+/// The share of each trial before every `STRIDE`-th place.
 fn shares(row: &[(f64, usize)], weights: &[f64]) -> Vec<Vec<f64>> {
     let mut counts = vec![0_u32; weights.len()];
     let mut shares = Vec::with_capacity(row.len() / STRIDE + 1);

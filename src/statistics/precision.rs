@@ -1,31 +1,31 @@
-//! How precise an estimate is, and what it would take to make it more so.
+//! The precision of an estimate, and the number of trials for a better one.
 
 use super::difference::reach;
 use super::estimate::{Estimate, Interval, MINIMUM_TRIALS, interval};
 use super::pool::Pool;
 
-/// More trials than anyone will wait for; a target beyond it is not answered.
+/// The limit of the number of trials; a target that needs more has no answer.
 const MOST_TRIALS: usize = 10_000;
 
 /// Half the width of the interval as a share of the value: 0.02 means "within two per cent". No unit.
 ///
-/// `None` without an interval, and for a value of zero, of which nothing is a share.
+/// `None` without an interval, and for a value of zero, which has no shares.
 pub fn relative_half_width(estimate: &Estimate) -> Option<f64> {
     let Interval { low, high } = estimate.interval?;
     let share = (high - low) / 2.0 / estimate.value.abs();
     share.is_finite().then_some(share)
 }
 
-/// How many trials more are expected to bring the relative half-width down to `target` (0.02 for two per cent): of the
-/// median of `operation`, or of its difference to that of `baseline` where there is one (else that is empty).
+/// The expected number of further trials until the relative half-width is down to `target` (0.02 for two per cent): of the median
+/// of `operation`, or of its difference to that of `baseline` where there is one (else that is empty).
 ///
-/// The trials that there are stand for those to come: the interval is computed as if it were taken over more trials of the
-/// same distribution (the plug-in principle: Efron 1979, "Bootstrap methods: another look at the jackknife", Ann. Stat. 7).
-/// Where trials differ evenly, widths then fall with the root of their number; where one of six lies far off, two or
-/// three more shut it out, and the root of the number would have asked for ninety.
+/// The existing trials represent the further ones: the interval is computed as if it were taken over more trials of the same
+/// distribution (the plug-in principle: Efron 1979, "Bootstrap methods: another look at the jackknife", Ann. Stat. 7). If trials
+/// differ evenly, widths then fall with the root of their number. If one of six lies far off, two or three more exclude it, where
+/// the root of the number would ask for ninety.
 ///
-/// With too few trials for an interval those come first. `None` of what [`super::estimate`] or [`super::difference`] refuses, of
-/// a value of zero, and beyond ten thousand trials.
+/// With too few trials for an interval, the number includes those that are missing. `None` if [`super::estimate`] or
+/// [`super::difference`] gives `None`, for a value of zero, and beyond ten thousand trials.
 pub fn further_trials<T: AsRef<[f64]>>(operation: &[T], baseline: &[T], target: f64) -> Option<usize> {
     let operation = Pool::new(operation)?;
     let baseline = if baseline.is_empty() { None } else { Some(Pool::new(baseline)?) };

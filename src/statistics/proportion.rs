@@ -5,9 +5,9 @@ use super::Interval;
 /// The two-sided 95 % point of the standard normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// The 95 % interval of a share of which `hits` of `trials` are known, by Wilson's score (1927): unlike the share plus or
-/// minus its standard error it covers for rare events too, such as losses, and is not empty where none was seen (Brown,
-/// Cai and Das Gupta 2001 recommend it). `None` without trials, or with more hits than trials.
+/// The 95 % interval of a share, `hits` of `trials`, by Wilson's score (1927). Unlike the share plus or minus its standard error
+/// it also covers rare events such as losses, and is not empty where none was seen (Brown, Cai and Das Gupta 2001 recommend it).
+/// `None` without trials, or with more hits than trials.
 pub fn share_interval(hits: u64, trials: u64) -> Option<Interval> {
     if trials == 0 || hits > trials {
         return None;
@@ -16,7 +16,7 @@ pub fn share_interval(hits: u64, trials: u64) -> Option<Interval> {
     let centre = share + Z * Z / (2.0 * n);
     let spread = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
-    // Of none and of all an end is 0 and 1 to the last bit, which rounding need not find.
+    // For no hits and for only hits one end is exactly 0 or 1, which rounding need not give.
     Some(Interval { low: ((centre - spread) / scale).max(0.0), high: ((centre + spread) / scale).min(1.0) })
 }
 

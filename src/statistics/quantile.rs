@@ -1,4 +1,4 @@
-//! Medians, percentiles, and how many observations each of them needs.
+//! Medians, percentiles, and the sample sizes that they need.
 
 use super::distribution::binomial_at_most;
 
@@ -8,19 +8,19 @@ const REPORTED: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 /// The probability with which the intervals of this module hold the truth.
 pub(super) const LEVEL: f64 = 0.95;
 
-/// The middle of a sample: half of it lies on either side. In the unit of the sample.
+/// The median of a sample: half of it lies on either side. In the unit of the sample.
 ///
 /// `None` for an empty sample and for one with an observation that is not finite.
 pub fn median(sample: &[f64]) -> Option<f64> {
     quantile(&sorted(sample)?, 0.5)
 }
 
-/// A sample that grows, in ascending order: its median is at hand at any time.
+/// A growing sample in ascending order, whose median is available at any time.
 #[derive(Debug, Clone, Default)]
 pub struct SortedSample(Vec<f64>);
 
 impl SortedSample {
-    /// The median of all so far, as [`median`] gives it.
+    /// The median of all observations so far, as [`median`] gives it.
     pub fn median(&self) -> Option<f64> {
         quantile(&self.0, 0.5)
     }
@@ -61,7 +61,7 @@ pub fn minimum_sample(level: f64) -> usize {
         return usize::MAX;
     }
     let missed = |n: f64| level.powf(n) + (1.0 - level).powf(n);
-    // The rarer side decides; start where it alone would be satisfied, and step over rounding and the other side.
+    // The rarer side decides: start where it alone would be satisfied, then step on for rounding and the other side.
     let start = ((1.0 - LEVEL).ln() / level.max(1.0 - level).ln()).floor().max(1.0);
     let mut n = start;
     while missed(n) > 1.0 - LEVEL {
@@ -79,13 +79,13 @@ pub fn supported_percentiles(sample: &[f64]) -> Vec<(f64, f64)> {
     supported.filter_map(|level| Some((level, quantile(&sorted, level)?))).collect()
 }
 
-/// An interval that holds the quantile `level` with at least 95 % probability, whatever the distribution, when the
-/// observations are independent: two of the observations themselves, chosen by exact binomial ranks.
+/// An interval that holds the quantile `level` with at least 95 % probability, whatever the distribution, when the observations
+/// are independent: two of the observations themselves, chosen by exact binomial ranks.
 ///
-/// The number of observations below the quantile is binomial, so the `l`-th and `u`-th observation enclose it with
-/// probability `P(l <= B < u)`. Both tails get the same share as long as the sample has the ranks for it; at the edge
-/// the tail that cannot be halved keeps what it has and the other gives way.
-/// Source: David & Nagaraja 2003, section 7.1. `None` below [`minimum_sample`] and where [`quantile`] gives `None`.
+/// The number of observations below the quantile is binomial, so the `l`-th and `u`-th observation enclose it with probability
+/// `P(l <= B < u)`. Both tails get the same share as long as the sample has the ranks for it; near the edge, the tail that cannot
+/// be halved keeps its probability and the other gets less. Source: David & Nagaraja 2003, section 7.1. `None` below
+/// [`minimum_sample`] and where [`quantile`] gives `None`.
 pub fn quantile_interval(sorted: &[f64], level: f64) -> Option<(f64, f64)> {
     quantile(sorted, level)?;
     let n = sorted.len();
@@ -130,7 +130,7 @@ pub(super) fn sorted(sample: &[f64]) -> Option<Vec<f64>> {
     Some(sorted)
 }
 
-/// The place `share` (0 to 1) of the way from `low` to `high`, exact at both ends.
+/// The point at `share` (0 to 1) of the way from `low` to `high`, exact at both ends.
 pub(super) fn between(low: f64, high: f64, share: f64) -> f64 {
     low * (1.0 - share) + high * share
 }

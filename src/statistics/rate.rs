@@ -1,8 +1,8 @@
 //! Rates are averaged as total work over total time.
 
-/// The rate at which all work was done: the sum of the works over the sum of the times of `(work, time)` pairs, in units
-/// of work per unit of time. A mean of the single rates would give a slow stretch too little weight (Hoefler & Belli
-/// 2015, rule 3: costs are summarised by their sum, and rates by the costs they are made of).
+/// The rate of all work: the sum of the works over the sum of the times of `(work, time)` pairs, in units of work per unit of
+/// time. A mean of the single rates would give a slow stretch too little weight (Hoefler & Belli 2015, rule 3: costs are
+/// summarised by their sum, and rates by the costs of which they are made).
 ///
 /// `None` without pairs, if a number is negative or not finite, or if no time passed.
 pub fn rate(pairs: &[(f64, f64)]) -> Option<f64> {

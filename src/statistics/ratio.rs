@@ -1,4 +1,4 @@
-//! How many times one estimate is another.
+//! The ratio of two estimates.
 
 use super::estimate::{Estimate, Interval};
 use super::measured::Measured;
@@ -10,15 +10,14 @@ use serde::{Deserialize, Serialize};
 pub struct Ratio {
     /// The quotient of the values.
     pub value: f64,
-    /// Where the true quotient lies; none if an estimate has no interval or one that reaches zero.
+    /// The interval of the quotient; none if an estimate has no interval or one that reaches zero.
     pub interval: Option<Interval>,
     /// The probability with which the interval is meant to hold the truth: the lower of the two estimates'.
     pub level: f64,
 }
 
-/// How many times `measured` is `reference`, two estimates from different trials, both positive, with the interval that
-/// [`Measured::over`] gives. `None` unless both values are positive; to judge a quantity against a constant, see
-/// [`Ratio::to_constant`].
+/// The ratio of `measured` to `reference`, two estimates from different trials, with the interval that [`Measured::over`] gives.
+/// `None` unless both values are positive; to judge a quantity against a constant, see [`Ratio::to_constant`].
 pub fn ratio(measured: &Estimate, reference: &Estimate) -> Option<Ratio> {
     let positive = measured.value > 0.0 && reference.value > 0.0;
     let quotient = Measured::from(measured).over(Measured::from(reference));
@@ -30,7 +29,7 @@ pub fn ratio(measured: &Estimate, reference: &Estimate) -> Option<Ratio> {
 }
 
 impl Ratio {
-    /// How many times `measured` is a positive constant, such as a prediction; the constant is taken as certain.
+    /// The ratio of `measured` to a positive constant, such as a prediction; the constant counts as exact.
     pub fn to_constant(measured: &Estimate, constant: f64) -> Option<Self> {
         if !(constant > 0.0 && constant.is_finite()) {
             return None;

@@ -1,33 +1,33 @@
-//! The robust partner of least squares: the median of the slopes between all pairs of points.
+//! The robust alternative to least squares: the median of the slopes between all pairs of points.
 
 use super::distribution::{normal_quantile, within_tail};
 use super::estimate::Interval;
 use super::quantile::{LEVEL, median, sorted};
 use serde::{Deserialize, Serialize};
 
-/// Up to this many points the exact distribution of discordant pairs is worth its cubic cost.
+/// The greatest number of points for the exact distribution of discordant pairs, whose cost is cubic.
 const EXACT: usize = 40;
 
-/// A line that up to 29 % of the points may contradict wildly without moving it far.
+/// A line that up to 29 % of the points may contradict strongly without moving it far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RobustLine {
     /// The median of the slopes between all pairs of points with different x, in units of y per unit of x.
     pub slope: f64,
-    /// Where the true slope lies with at least 95 % probability; none with fewer than five points.
+    /// The interval of the slope, with at least 95 % probability; none with fewer than five points.
     pub slope_interval: Option<Interval>,
-    /// The median of what the points leave at x = 0, in units of y.
+    /// The median of the intercepts of lines of this slope through the points, in units of y.
     pub intercept: f64,
-    /// How many points the line was laid through.
+    /// The number of points.
     pub points: usize,
 }
 
-/// Lays Theil and Sen's line through `(x, y)` points.
+/// Fits Theil and Sen's line to `(x, y)` points.
 ///
-/// Its interval presumes only that the residuals are exchangeable: with the true slope taken away, every pair is as
-/// likely to rise as to fall, so the number of pairs that fall has Kendall's distribution, and the ends are
-/// two of the sorted slopes. Source: Sen 1968, "Estimates of the regression coefficient based on Kendall's tau", with
-/// his correction for equal x. `None` with fewer than two different x, or with a number that is not finite.
+/// Its interval presumes only that the residuals are exchangeable: after the true slope is subtracted, every pair is as likely to
+/// rise as to fall, so the number of pairs that fall has Kendall's distribution, and the ends are two of the sorted slopes.
+/// Source: Sen 1968, "Estimates of the regression coefficient based on Kendall's tau", with his correction for equal x. `None`
+/// with fewer than two different x, or with a number that is not finite.
 pub fn theil_sen(points: &[(f64, f64)]) -> Option<RobustLine> {
     let slopes = sorted(&pair_slopes(points))?;
     let slope = median(&slopes)?;
@@ -57,7 +57,7 @@ fn rank(points: &[(f64, f64)], pairs: usize) -> usize {
     rank.max(0.0).floor() as usize
 }
 
-/// The sizes of the groups of points with the same x, those of one left out.
+/// The sizes of the groups of points with the same x; groups of one are left out.
 fn ties(points: &[(f64, f64)]) -> Vec<usize> {
     let mut xs: Vec<f64> = points.iter().map(|point| point.0).collect();
     xs.sort_unstable_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! A cost that grows differently beyond some point: two lines that meet, where the data say that there are two.
+//! A cost whose slope changes at some point: two lines that meet, if the data support two.
 
 use super::line::fit_line;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The fewest different x on either side of the break, so that each slope rests on more than its own two ends.
 const SIDE: usize = 3;
 
-/// What two lines that meet are described by: a height, two slopes and a place.
+/// The number of parameters of two lines that meet: a height, two slopes and a place.
 const PARAMETERS: f64 = 4.0;
 
 /// Residuals smaller than this share of the variation of y are rounding, not noise.
@@ -26,15 +26,15 @@ pub struct Segments {
     pub slope_after: f64,
     /// The sum of squared residuals, in units of y squared.
     pub squares: f64,
-    /// By how much the Bayesian information criterion of one line exceeds that of two: 2 is weak evidence for the break, 6
-    /// strong, 10 very strong (Kass & Raftery 1995).
+    /// The Bayesian information criterion of one line less that of two: 2 is weak evidence for the break, 6 strong, 10 very
+    /// strong (Kass & Raftery 1995).
     pub evidence: f64,
-    /// How many points the lines were laid through.
+    /// The number of points.
     pub points: usize,
 }
 
 impl Segments {
-    /// What the lines say at `x`.
+    /// The value of the lines at `x`.
     pub fn at(&self, x: f64) -> f64 {
         let slope = if x < self.break_at { self.slope_before } else { self.slope_after };
         self.value_at_break + slope * (x - self.break_at)
@@ -43,12 +43,12 @@ impl Segments {
 
 /// The two lines that fit `(x, y)` points best, if they are preferred to one line; otherwise `None`.
 ///
-/// The break is the place with the least sum of squares; between two neighbouring x that place is where the lines through
-/// the points on either side cross, or else one of the two x (Hudson 1966, "Fitting segmented curves whose join points
-/// have to be estimated"). One line or two is decided by the Bayesian information criterion, the break place counted as
-/// two parameters because it is searched for (Liu, Wu & Zidek 1997 likewise ask more of a break than of a slope), and the
-/// degrees of freedom that two lines leave taken in place of the number of points, without which six points would break
-/// eight times in 100 for nothing. `None` also with fewer than three different x on either side and with a number that is not finite.
+/// The break is the place with the least sum of squares. Between two neighbouring x that place is where the lines through the
+/// points on either side cross, or else one of the two x (Hudson 1966, "Fitting segmented curves whose join points have to be
+/// estimated"). The Bayesian information criterion decides between one line and two. The break place counts as two parameters
+/// because it is searched for (Liu, Wu & Zidek 1997 likewise ask more of a break than of a slope), and the degrees of freedom
+/// that two lines leave replace the number of points; otherwise six points would show a break by chance eight times in 100.
+/// `None` also with fewer than three different x on either side and with a number that is not finite.
 pub fn two_segments(points: &[(f64, f64)]) -> Option<Segments> {
     let line = fit_line(points)?;
     let knots = knots(points);
@@ -60,7 +60,7 @@ pub fn two_segments(points: &[(f64, f64)]) -> Option<Segments> {
     (evidence > 0.0).then_some(Segments { evidence, ..best })
 }
 
-/// The places at which the best break can lie.
+/// The candidate places of the best break.
 fn knots(points: &[(f64, f64)]) -> Vec<f64> {
     let mut points = points.to_vec();
     points.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
@@ -77,7 +77,7 @@ fn knots(points: &[(f64, f64)]) -> Vec<f64> {
     knots
 }
 
-/// Where the lines through the points on either side cross, if that is between `low` and `high`.
+/// The crossing of the lines through the points on either side, if that is between `low` and `high`.
 fn crossing(before: &[(f64, f64)], after: &[(f64, f64)], low: f64, high: f64) -> Option<f64> {
     let ((before, slope_before), (after, slope_after)) = (least_squares(before)?, least_squares(after)?);
     let place = (after - before) / (slope_before - slope_after);

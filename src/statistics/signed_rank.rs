@@ -1,12 +1,12 @@
-//! The middle of a few independent numbers that scatter symmetrically, which an outlier hardly moves.
+//! The middle of a few independent numbers with a symmetric distribution, which an outlier hardly moves.
 
 use super::distribution::within_tail;
 use super::estimate::Interval;
 use super::quantile::{LEVEL, median, sorted};
 
-/// The median of the means of all pairs of the numbers, each with itself as well (Hodges & Lehmann 1963), and where the
-/// middle of their distribution lies with at least 95 % probability if that is symmetric: the means that Wilcoxon's signed
-/// ranks do not reject (Hollander & Wolfe 1999, section 3.4). No interval of fewer than six numbers.
+/// The median of the means of all pairs of the numbers, each also with itself (Hodges & Lehmann 1963), and the interval that
+/// holds the middle of their distribution with at least 95 % probability if that is symmetric: the means that Wilcoxon's signed
+/// ranks do not reject (Hollander & Wolfe 1999, section 3.4). Fewer than six numbers have no interval.
 ///
 /// `None` without numbers, and with one that is not finite.
 pub(super) fn centre(values: &[f64]) -> Option<(f64, Option<Interval>)> {

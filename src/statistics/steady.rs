@@ -1,12 +1,12 @@
-//! Where a series that begins with a transient has become steady.
+//! The end of the transient at the beginning of a series.
 
-/// The index from which a series of equally spaced values is best taken as steady.
+/// The index from which a series of equally spaced values counts as steady.
 ///
-/// The marginal standard error rule (White 1997, "An effective truncation heuristic for bias reduction in simulation
-/// output"; White, Cobb & Spratt 2000 compare it with others): the beginning is cut off where the standard error of the
-/// mean of the rest is least. A cut removes bias as long as the values cut off differ from the rest, and costs precision
-/// once they do not. Only the first half may be cut off: a minimum beyond it means that the series was too short, which
-/// shows as an index of half the length.
+/// The marginal standard error rule (White 1997, "An effective truncation heuristic for bias reduction in simulation output";
+/// White, Cobb & Spratt 2000 compare it with others): the beginning is cut off where the standard error of the mean of the rest
+/// is least. A cut removes bias as long as the values cut off differ from the rest, and costs precision once they do not. Only
+/// the first half may be cut off: a minimum beyond it means that the series was too short, which shows as an index of half the
+/// length.
 ///
 /// `None` with fewer than four values, or with one that is not finite.
 pub fn steady_from(values: &[f64]) -> Option<usize> {
@@ -17,7 +17,7 @@ pub fn steady_from(values: &[f64]) -> Option<usize> {
     cuts.min_by(|one, other| squared_error(&values[*one..]).total_cmp(&squared_error(&values[*other..])))
 }
 
-/// The square of the mean's standard error, were the values independent.
+/// The square of the mean's standard error if the values were independent.
 fn squared_error(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;

@@ -1,21 +1,21 @@
-//! The summary statistics that published reports print. Fathom's own headline is the median over trials
-//! ([`super::estimate`]); these stand beside it, so that a published figure can be compared in its own statistic.
+//! The summary statistics that published reports print. Fathom's own headline is the median over trials ([`super::estimate`]);
+//! these are given as well, so that a published figure can be compared in its own statistic.
 
 use super::mean::mean;
 
-/// The share of the observations that a trimmed mean leaves out at either end.
+/// The share of the observations that a trimmed mean leaves out at each end.
 pub const TRIMMED: f64 = 0.1;
 
 /// Summary statistics of some observations, in their unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
-    /// How many there are.
+    /// The number of observations.
     pub observations: usize,
     /// The arithmetic mean.
     pub mean: f64,
     /// The sample standard deviation (divisor n − 1); `None` of fewer than two.
     pub deviation: Option<f64>,
-    /// The mean without the tenth of the observations at either end ([`TRIMMED`], rounded down).
+    /// The mean without the tenth of the observations at each end ([`TRIMMED`], rounded down).
     pub trimmed_mean: f64,
     /// The smallest.
     pub minimum: f64,

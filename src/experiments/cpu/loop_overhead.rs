@@ -42,7 +42,7 @@ static ABOUT: About = About {
 };
 
 const RENAMED: &str = "Fog, Microarchitecture manual, 2022: since Zen 2 and Golden Cove a store may be forwarded with zero latency";
-/// Stated: instructions of one time round, by disassembly.
+/// Stated: instructions of one iteration, by disassembly.
 const LISTED: &str = "instructions_listed";
 const FORMS: [&str; 3] = ["register", "memory", "memory-and-pointer"];
 
@@ -159,9 +159,9 @@ impl Experiment for LoopOverhead {
             Question::Experiment,
             said![
                 "A loop that keeps its counter in memory costs ",
-                memory.named("time round, counter in memory"),
+                memory.named("iteration, counter in memory"),
                 " per iteration, one in a register ",
-                register.named("time round, counter in a register"),
+                register.named("iteration, counter in a register"),
                 ": ",
                 memory.times_as("much", register, "memory over register"),
                 ". Unoptimised code adds this to every loop of the reports."
@@ -171,11 +171,11 @@ impl Experiment for LoopOverhead {
     }
 }
 
-/// How far a time round may be from its plateau, and from a whole cycle.
+/// How far an iteration may be from its plateau, and from a whole cycle.
 const NEAR: f64 = 0.05;
 
-/// What a time round costs over all counts, in cycles, and from which count on the total divided by it is no more than that: what
-/// entering and leaving costs is lost from there on (R-CPU-05). A time round of one cycle shows that the counter resolves a single
+/// What an iteration costs over all counts, in cycles, and from which count on the total divided by it is no more than that: what
+/// entering and leaving costs is lost from there on (R-CPU-05). An iteration of one cycle shows that the counter resolves a single
 /// instruction (Paoloni's test, R-CPU-06).
 fn against_a_cycle(known: &Known) -> Option<Finding> {
     let group = Point::new().named(&FORM, "register");
@@ -205,9 +205,9 @@ fn against_a_cycle(known: &Known) -> Option<Finding> {
         Question::Experiment,
         said![
             "An iteration with the counter in a register costs ",
-            slope.named("time round, slope"),
+            slope.named("iteration, slope"),
             ", or ",
-            cycles.named("time round, cycles"),
+            cycles.named("iteration, cycles"),
             format!(": {judged}.{flat}")
         ],
     ))
@@ -219,7 +219,7 @@ mod tests {
     use crate::machine::{Live, Root};
     use crate::quantity::Unit;
 
-    /// What is said of loops of so many nanoseconds a time round, and of entering them, at 2 GHz.
+    /// What is said of loops of so many nanoseconds per iteration, and of entering them, at 2 GHz.
     fn said_of(each: f64, entered: f64) -> String {
         let machine = Machine::from_root(&Root::new("/nowhere"), &Live, std::path::Path::new("/"));
         let mut known = Known::new(&machine, Some(2e9));

@@ -1,6 +1,6 @@
 //! What a round of a loop moves, whatever the architecture.
 
-/// What one time round a kernel's loop moves between registers and memory.
+/// What one iteration of a kernel's loop moves between registers and memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Round {
     /// Bytes of an array that one round goes on by.

@@ -1,11 +1,11 @@
-//! What they tell the kernel of a mapped file.
+//! The advice that the report's programs give the kernel about a mapped file.
 
 use crate::experiment::{Failure, ensure};
 use crate::replicate::mapping::Mapped;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-/// That nothing is worth reading ahead.
+/// Advises the kernel not to read ahead.
 pub fn expect_random(map: &Mapped, file: &File) -> Result<(), Failure> {
     // SAFETY: takes no pointers.
     let told = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) };
@@ -13,7 +13,8 @@ pub fn expect_random(map: &Mapped, file: &File) -> Result<(), Failure> {
     map.advise(libc::MADV_RANDOM)
 }
 
-/// Drops its pages from the process (`MADV_DONTNEED`), from the cache (`POSIX_FADV_DONTNEED`), and the mapping itself.
+/// Drops the mapping's pages from the process (`MADV_DONTNEED`), the file from the cache (`POSIX_FADV_DONTNEED`), and the mapping
+/// itself.
 pub fn let_go(map: Mapped, file: &File) -> Result<(), Failure> {
     map.advise(libc::MADV_DONTNEED)?;
     drop_cached(file);
@@ -21,7 +22,7 @@ pub fn let_go(map: Mapped, file: &File) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Asks for a file to be dropped from the cache, without looking whether it was: as they do.
+/// Asks the kernel to drop a file from the cache, without a check that it did, as the report's programs do.
 pub fn drop_cached(file: &File) {
     // SAFETY: takes no pointers; a length of 0 is the whole file.
     unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };

@@ -15,13 +15,13 @@ use crate::experiment::Scale;
 /// The machine, as the reference data call it.
 pub const MACHINE: &str = "i7-1250u-ubuntu-24.04";
 
-/// What holds for all of its methods.
-pub const METHODOLOGY: &str = "\
-    C by gcc 13.3 without optimisation (-O0); everything pinned to one CPU by taskset. The timer is the time-stamp counter, \
-    read after CPUID and followed by CPUID (Paoloni). It stands around a loop of 1,000,000 iterations, a trial, and is \
-    divided by them; the figure is the mean of ten trials, with their deviation. Nothing is subtracted. Ticks became time by the \
-    clock of 1881.6 MHz in the sections and by another, twice as fast, in most of the summary. Here the counter's frequency \
-    is measured, and one clock is used throughout.";
+/// What applies to all methods of the report.
+pub const METHODOLOGY: &str = "The programs are C, compiled by gcc 13.3 without optimisation (-O0); taskset pins everything to one CPU. \
+                               The timer is the time-stamp counter, read after CPUID and followed by CPUID (Paoloni). It stands around a \
+                               loop of 1,000,000 iterations, which is one trial, and the difference is divided by the iterations; a figure \
+                               is the mean of ten trials, with their deviation. Nothing is subtracted. The report converts ticks by a \
+                               clock of 1881.6 MHz in its sections, and by another, twice as fast, in most of its summary. Here the \
+                               counter's measured frequency is used throughout.";
 
 /// The rows of its summary, then those of experiments that the summary leaves out.
 const ROWS: &[Row] = &[
@@ -95,7 +95,7 @@ const FIGURES: &[Picture] = &[
     ),
     Picture::swept(
         2,
-        "access time of a page of a mapped file, first and later readings, against file size",
+        "access time of a page of a mapped file against file size, first and later readings",
         "file cache",
         "size of the file",
         Scale::Bytes,

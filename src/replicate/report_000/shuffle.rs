@@ -1,11 +1,11 @@
-//! Section 4.1.3: the shuffle of all random orders, each number exchanged with an earlier one and never left in its place. (It
-//! is Sattolo's algorithm; they call it that of Fisher and Yates.)
+//! Section 4.1.3: the shuffle of all random orders: each number is exchanged with an earlier one and never stays in its place.
+//! (This is Sattolo's algorithm; the report calls it that of Fisher and Yates.)
 
 use crate::test_file::blocks::below;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 
-/// The numbers below a count, shuffled.
+/// The numbers below `count`, shuffled.
 pub fn shuffled(count: u64, seed: u64) -> Vec<u64> {
     let mut chance = SplitMix64::seed_from_u64(seed);
     let mut numbers: Vec<u64> = (0..count).collect();

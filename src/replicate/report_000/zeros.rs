@@ -1,4 +1,4 @@
-//! Their test file: `dd if=/dev/zero`.
+//! The report's test file, as `dd if=/dev/zero` writes it.
 
 use crate::experiment::Failure;
 use crate::replicate::Stage;
@@ -6,7 +6,7 @@ use crate::test_file::{Room, new_file, refused, shared_path};
 use std::fs::File;
 use std::io::Write;
 
-/// A file of so many zeros, a multiple of a MiB. It has no name any more, and is gone with this process.
+/// A file of so many zeros, a multiple of a MiB. It has no name any more, and the kernel removes it when this process ends.
 pub fn file(stage: &Stage, bytes: u64) -> Result<File, Failure> {
     let path = shared_path(stage.site, &format!("zeros-{}", std::process::id()))?;
     Room::DEFAULT.check(stage.site, bytes)?;

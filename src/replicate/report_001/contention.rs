@@ -18,11 +18,10 @@ use std::time::Duration;
 
 static CONTENDING: Method = Method {
     name: "contention",
-    text: "One to ten processes, each of which reads the blocks of its own file of 64 MB with O_DIRECT | O_SYNC, in sequence or at \
-           random, while the others do the same; the average time of a block over all of them; ten trials.",
-    differs: "The blocks have 4 KiB; the report does not give its size. Each process reads 1000 of them (100 with \
-              --quick), and 1, 2, 4, 8 and 10 processes are tried. The report mentions no barrier: here each process \
-              begins as soon as it is started.",
+    text: "One to ten processes each read the blocks of a file of their own of 64 MB at the same time, with O_DIRECT | O_SYNC, in sequence \
+           or at random. The figure is the average time of a block over all of them; ten trials.",
+    differs: "Blocks have 4 KiB; the report does not give their size. Each process reads 1000 of them (with --quick 100), and 1, 2, 4, 8 \
+              and 10 processes are tried. The report mentions no barrier, so each process begins as soon as it is started.",
     placement: Placement::Free,
     needs: &[],
     limit: Duration::from_mins(3),
@@ -41,8 +40,8 @@ pub const SEQUENTIALLY: Row = Row {
         of: |_| around("all sequential").to_vec(),
         value: |known| between("all sequential", known),
     },
-    misleads: "The processes begin one after the other and stop one by one, so that at both ends of a trial fewer than ten are reading, which \
-               makes the mean smaller; the few reads that wait long make it larger than Fathom's median, which lies between its \
+    misleads: "The processes begin one after the other and stop one by one, so at both ends of a trial fewer than ten are reading, which \
+               makes the mean smaller. The few reads that wait long make it larger than Fathom's median. Fathom's figure lies between its \
                figures for 8 and 12 processes that read all the time.",
 };
 
@@ -63,7 +62,7 @@ const MOST: usize = 10;
 const FILE: u64 = 64 << 20;
 const BLOCK: usize = 4096;
 
-/// The numbers of processes that Fathom tries next to ten.
+/// The numbers of processes nearest to ten that Fathom measures.
 fn around(pattern: &str) -> [(&'static str, Point); 2] {
     [8, 12].map(|processes| {
         let names = [("pattern", pattern), ("figure", "each process")];
@@ -72,19 +71,19 @@ fn around(pattern: &str) -> [(&'static str, Point); 2] {
     })
 }
 
-/// Ten lie half way between them.
+/// Fathom's figure for ten processes: half way between its figures for these two numbers.
 fn between(pattern: &str, known: &Known) -> Option<Found> {
     let [fewer, more] = around(pattern).map(|(experiment, point)| known.found(experiment, &point));
     Some(fewer?.plus(more?).scaled(0.5))
 }
 
-/// What the processes tell: the mean time of a block, the bits of a floating-point number; 0 until then.
+/// The values that the processes report: the mean time of a block, as the bits of a floating-point number; 0 until then.
 struct Board([AtomicU64; MOST]);
 
 // SAFETY: atomics alone, of which zero is a value.
 unsafe impl Shareable for Board {}
 
-/// A process that could not read its file.
+/// The value of a process that could not read its file.
 const FAILED: u64 = u64::MAX;
 
 fn contending(stage: &Stage) -> Result<Series, Failure> {
@@ -110,7 +109,7 @@ fn contending(stage: &Stage) -> Result<Series, Failure> {
     Ok(series.seen_where(priority))
 }
 
-/// What each process does.
+/// The work of each process.
 #[derive(Clone, Copy)]
 struct Reader {
     blocks: u64,
@@ -119,7 +118,7 @@ struct Reader {
     seed: u64,
 }
 
-/// The mean over processes of their mean time of a block.
+/// The mean over the processes of their mean time of a block.
 fn together(files: &[TestFile], board: &'static Board, reader: Reader) -> Result<f64, Failure> {
     let lanes = &board.0[..files.len()];
     for lane in lanes {
@@ -127,7 +126,7 @@ fn together(files: &[TestFile], board: &'static Board, reader: Reader) -> Result
     }
     let mut processes = vec![];
     for (file, lane) in files.iter().zip(lanes) {
-        // Opened by each trial anew, so that none goes on where another has ended.
+        // Each trial opens the files again, so that none continues where another ended.
         let own = Blocks::of(opened(file, libc::O_DIRECT | libc::O_SYNC)?, BLOCK)?;
         processes.push(Process::start(None, move || {
             let found = reader.read(own);

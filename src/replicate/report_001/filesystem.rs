@@ -1,4 +1,4 @@
-//! Section 6: file system, but contention.
+//! Section 6: the file system, except contention.
 
 use super::trials::{TRIALS, trials};
 use crate::experiment::{Failure, Found, Known, Placement, Point, RemoteFile, Requirement};
@@ -15,23 +15,22 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::time::Duration;
 
-/// Of a file whose size is not told, over all sizes.
+/// The mean over all sizes, where the report does not give the size of the file.
 const MEAN: Fit = Fit::MeanOver { from: 0.0, to: f64::MAX };
-/// What is read at once, bytes; the report does not say.
+/// Bytes of one read; the report does not give them.
 const BLOCK: usize = 4096;
-/// What is read at once of a remote file, bytes.
+/// Bytes of one read of a remote file.
 const LARGE: u64 = 1 << 20;
-/// The size of file whose figures are told, bytes: that of the report's test of contention.
+/// The size of the file whose figures the table has, bytes: that of the report's test of contention.
 const FILE: u64 = 64 << 20;
 
 static CACHING: Method = Method {
     name: "file cache size",
-    text: "A file is read whole, so that it is in memory as far as it fits, and then once more from its end to its beginning; the \
-           second reading's average time of a block, for sizes from one to six eighths of the memory and in finer steps \
-           about the jump.",
-    differs: "The blocks have 4 KiB; the report does not give its size. Sizes go from two to eighteen sixteenths of \
-              the limit of 1 GiB on memory that is set for it, or of the memory where there is less: little else is \
-              in it.",
+    text: "The program reads a file whole, so that as much of it as fits is in memory, and then once more from its end to its beginning. \
+           The figure is the average time of a block in the second reading, for sizes from one to six eighths of the memory and in finer \
+           steps near the jump.",
+    differs: "Blocks have 4 KiB; the report does not give their size. Fathom sets a limit of 1 GiB on memory for the method, or uses all \
+              of the memory where there is less. Sizes are two to eighteen sixteenths of it, because little else is in it.",
     placement: Placement::Free,
     needs: &[Requirement::MemoryLimit],
     limit: Duration::from_mins(5),
@@ -40,11 +39,11 @@ static CACHING: Method = Method {
 
 static READING: Method = Method {
     name: "file read",
-    text: "A file opened with O_DIRECT | O_SYNC and read block by block, in sequence and at random offsets; each read() is timed, \
-           and the average of all is a trial's value. A new file for every one of ten trials.",
-    differs: "The report gives neither the block size nor the sizes of the files: here 4 KiB, and 4, 16 and 64 MiB, \
-              of which the last is reported. 1000 blocks of each file are read in each order; with --quick 200, of \
-              one file of 64 MiB for all trials. The disk is this machine's; the report's rotated.",
+    text: "The program opens a file with O_DIRECT | O_SYNC and reads it block by block, in sequence and at random offsets. It times each \
+           read(); the average of all is the value of a trial. Each of ten trials has a new file.",
+    differs: "The report gives neither the block size nor the sizes of the files: here 4 KiB, and 4, 16 and 64 MiB, of which the table has \
+              the last. Fathom reads 1000 blocks of each file in each order (with --quick 200, of one file of 64 MiB for all trials). The \
+              disk is this machine's; the report's was a rotating one.",
     placement: Placement::Free,
     needs: &[],
     limit: Duration::from_mins(3),
@@ -53,11 +52,11 @@ static READING: Method = Method {
 
 static READING_AWAY: Method = Method {
     name: "remote file read",
-    text: "A file on an NFS server in the same wireless network, read in blocks of 1 MB, in sequence and at random; caches of both \
-           machines dropped before each test; ten trials.",
-    differs: "Sizes are beginnings, by doubling up to 64 MiB, of the file that --remote names, or of one made in its \
-              folder, through whatever it is reached by; the report does not give its sizes. This machine's cache of \
-              the file is dropped; the server's cannot be, so its memory may answer.",
+    text: "The program reads a file on an NFS server in the same wireless network in blocks of 1 MB, in sequence and at random; the caches \
+           of both machines are dropped before each test; ten trials.",
+    differs: "The file is the one that --remote names, or one that Fathom makes in its folder, through a mount or a URL. Fathom reads its \
+              beginnings, doubling up to 64 MiB, because the report does not give its sizes. It drops this machine's cache of the file; it \
+              cannot drop the server's, so the server's memory may answer.",
     placement: Placement::Free,
     needs: &[Requirement::Remote],
     limit: Duration::from_mins(5),
@@ -77,8 +76,8 @@ pub const CACHE_SIZE: Row = Row {
             [("method", "timing"), ("content", "random data"), ("order", "backward"), ("call", "read")];
         point(Placement::OneCpu, &names, &[])
     }),
-    misleads: "Reading backwards is right: only what does not fit misses. But the size is known only to one step, and \
-               the average of all blocks rises before a jump is visible.",
+    misleads: "Reading backwards is right: only the part that does not fit misses. But the size is known only to one step, and the average \
+               of all blocks rises before a jump is visible.",
 };
 
 pub const SEQUENTIAL_READ: Row = Row {
@@ -90,9 +89,9 @@ pub const SEQUENTIAL_READ: Row = Row {
     replica: Replica::By(&READING),
     statistic: Statistic { variant: SEQUENTIAL, fit: Fit::MeanAt(FILE as f64) },
     fathom: SameQuestion::Point("filesystem/read", |_| direct(SEQUENTIAL, "read")),
-    misleads: "Past the cache nothing is read ahead, so \"in sequence\" is the time of a single request and not the \
-               speed of reading a file. The few slow reads affect the mean; Fathom's figure is a median. The report \
-               does not give its block size, without which a time per block means little.",
+    misleads: "Past the cache nothing is read ahead, so \"in sequence\" is the time of a single request and not the speed of reading a \
+               file. The few slow reads affect the mean; Fathom's figure is a median. The report does not give its block size, without \
+               which a time per block says little.",
 };
 
 pub const RANDOM_READ: Row = Row {
@@ -100,8 +99,8 @@ pub const RANDOM_READ: Row = Row {
     theirs: Theirs::Printed("s001-0099"),
     statistic: Statistic { variant: RANDOM, fit: Fit::MeanAt(FILE as f64) },
     fathom: SameQuestion::Point("filesystem/read", |_| direct(RANDOM, "pread")),
-    misleads: "Only slightly misleading: each read waits for the disk. The few slow reads affect the mean; Fathom's \
-               figure is a median. The report does not give its block size.",
+    misleads: "Only slightly misleading: each read waits for the disk. The few slow reads affect the mean; Fathom's figure is a median. \
+               The report does not give its block size.",
     ..SEQUENTIAL_READ
 };
 
@@ -114,8 +113,8 @@ pub const SEQUENTIAL_REMOTE: Row = Row {
     replica: Replica::By(&READING_AWAY),
     statistic: Statistic::variant(SEQUENTIAL, MEAN),
     fathom: SameQuestion::Point("filesystem/remote_read", |machine| far(SEQUENTIAL, machine)),
-    misleads: "The time of a block holds the server's disk as well as the network, and through a mount what the client reads ahead: \
-               Fathom's is of blocks that the server has in memory.",
+    misleads: "The time of a block includes the server's disk as well as the network and, through a mount, the client's read-ahead. Fathom \
+               reads blocks that the server has in memory.",
 };
 
 pub const RANDOM_REMOTE: Row = Row {
@@ -131,12 +130,12 @@ pub const PENALTY: Row = Row {
     theirs: Theirs::Printed("s001-0071"),
     statistic: Statistic::variant(MORE, MEAN),
     fathom: SameQuestion::Computed { of: penalty_points, value: penalty },
-    misleads: "A local block of 4 KiB is taken from a remote one of 1 MiB, and one disk's time from another's: the difference is next to \
-               all of the remote time. Fathom's compares blocks of 1 MiB from memory on both sides.",
+    misleads: "The report subtracts a local block of 4 KiB from a remote one of 1 MiB, and the time of one disk from that of another, so \
+               the difference is nearly all of the remote time. Fathom compares blocks of 1 MiB from memory on both sides.",
     ..SEQUENTIAL_REMOTE
 };
 
-/// The remote time beyond the local one.
+/// The remote time less the local one.
 const SEQUENTIAL: &str = "sequential";
 const RANDOM: &str = "random";
 const MORE: &str = "penalty";
@@ -182,7 +181,7 @@ fn caching(stage: &Stage) -> Result<Series, Failure> {
     Ok(series.seen_where(priority))
 }
 
-/// Reads a prefix forward, then backward: the second reading's time of a block.
+/// Reads a prefix forwards, then backwards: the time of a block in the second reading.
 fn read_again(blocks: &mut Blocks, bytes: u64, tick_ns: f64) -> Result<f64, Failure> {
     let count = bytes / BLOCK as u64;
     let mut visit = |number: u64| blocks.read(number * BLOCK as u64);
@@ -192,7 +191,7 @@ fn read_again(blocks: &mut Blocks, bytes: u64, tick_ns: f64) -> Result<f64, Fail
     read.map(|()| ticks as f64 * tick_ns / count as f64)
 }
 
-/// Sizes of files, bytes; the last one is told.
+/// Sizes of files, bytes; the table has the last one.
 const FILES: [u64; 3] = [4 << 20, 16 << 20, FILE];
 
 fn reading(stage: &Stage) -> Result<Series, Failure> {
@@ -251,7 +250,9 @@ fn reading_away(stage: &Stage) -> Result<Series, Failure> {
     let file = match &stage.site.remote {
         Some(Ok(file)) => file,
         Some(Err(reason)) => return Err(Failure::Broke(reason.clone())),
-        None => return Err(Failure::Unsupported("no file over a network was named: --remote".to_owned())),
+        None => {
+            return Err(Failure::Unsupported("no remote file was named; name one with --remote".to_owned()));
+        }
     };
     let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
     let mut client = remote::connect(&file.address, &file.access)?;
@@ -282,7 +283,7 @@ fn ensure_a_block(file: &RemoteFile) -> Result<(), Failure> {
     Err(Failure::Unsupported(format!("the remote file has {bytes} bytes, less than one block of 1 MiB")))
 }
 
-/// The mean time of a block that this machine had forgotten before.
+/// The mean time of a block that is not in this machine's cache.
 fn pass(client: &mut dyn Client, order: &[u64], tick_ns: f64) -> Result<f64, Failure> {
     client.forget()?;
     let (mut ticks, mut piece) = (0, vec![0; LARGE as usize]);
@@ -294,7 +295,7 @@ fn pass(client: &mut dyn Client, order: &[u64], tick_ns: f64) -> Result<f64, Fai
     Ok(ticks as f64 * tick_ns / order.len() as f64)
 }
 
-/// A local block of 4 KiB in sequence, as `file read` has it.
+/// A local block of 4 KiB in sequence, as in the method `file read`.
 fn local_block(stage: &Stage, tick_ns: f64) -> Result<f64, Failure> {
     let test = TestFile::nameless(stage.site, FILES[0], Room::DEFAULT)?;
     let mut chance = SplitMix64::seed_from_u64(stage.site.seed);

@@ -21,12 +21,12 @@ const MEAN: Fit = Fit::Mean(Deviation::Sample);
 
 static CHASING: Method = Method {
     name: "memory access time",
-    text: "An array of int in which every stride-th element holds the index of the next one, and the last that of the first; a \
-           loop at -O0 follows one million of these links. Arrays of 2^8 to 2^30 bytes, several strides, ten trials each. The \
-           figure of a level is its plateau in the picture.",
-    differs: "The text does not say which strides were plotted; here they are 64, 128 and 512 bytes. Levels are those \
-              of 128 bytes, at half the size of each cache and at the largest array. Where memory is short, arrays \
-              end at half of what is available.",
+    text: "In an array of int every stride-th element holds the index of the next one, and the last holds that of the first; a loop at -O0 \
+           follows one million of these links. Arrays have 2^8 to 2^30 bytes; several strides, ten trials each. The figure of a level is \
+           its plateau in the picture.",
+    differs: "The text does not say which strides were plotted; here they are 64, 128 and 512 bytes. The figure of a level is that of \
+              stride 128, at half the size of each cache and at the largest array. Where memory is short, arrays end at half of what is \
+              available.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: MINUTE,
@@ -35,11 +35,10 @@ static CHASING: Method = Method {
 
 static STREAMING: Method = Method {
     name: "memory bandwidth",
-    text: "An array of int six times as large as the last cache; the first element of each line of 64 bytes is added up, or \
-           written with a constant, 256 times before the loop goes round, at -O0. Ten trials of one pass.",
-    differs: "The report does not say how many bytes an access counts: here 64, because with 4 its figures would \
-              exceed the bandwidth of its memory. The array is written before it is read. It is no larger than 2 GiB \
-              and half of the memory available.",
+    text: "An array of int is six times as large as the last-level cache. The program adds up the first element of each line of 64 bytes, \
+           or writes it with a constant, 256 elements in each iteration of the loop, at -O0. Ten trials of one pass.",
+    differs: "The report does not say how many bytes an access counts: here 64, because with 4 its figures would exceed the bandwidth of \
+              its memory. The array is written before it is read. It has at most 2 GiB, and at most half of the available memory.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: MINUTE,
@@ -48,18 +47,18 @@ static STREAMING: Method = Method {
 
 static FAULTING: Method = Method {
     name: "page fault",
-    text: "All caches of the machine dropped, a file newly mapped, and one byte of its first page read between two \
-           readings of the timer; ten trials.",
-    differs: "Only this file is dropped from the page cache, and it is verified that it is gone; the caches of the machine are \
-              not touched, so what the file system knows of the file stays in memory. The file has 64 MiB of random bytes; theirs \
-              is not described, and lay on a rotating disk.",
+    text: "The authors drop all caches of the machine, map a file again, and read one byte of its first page between two readings of the \
+           timer; ten trials.",
+    differs: "Fathom drops only this file from the page cache and verifies that it is gone. The other caches stay, so the file system's \
+              metadata of the file are still in memory. The file has 64 MiB of random bytes; the report does not describe its own, which \
+              was on a rotating disk.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: MINUTE,
     measure: faulting,
 };
 
-const CHASED: &str = "At -O0 each step also computes the address, stores the index and loads it again, which takes twice a load from \
+const CHASED: &str = "At -O0 each step also computes the address, and stores and loads the index, which takes twice as long as a load from \
                       the first cache.";
 
 pub const L1: Row = Row {
@@ -74,8 +73,8 @@ pub const L1: Row = Row {
     misleads: CHASED,
 };
 
-const PREFETCHED: &str = "Links with a constant stride are prefetched, so this is not the latency of the level but \
-                          the rate of prefetching; and at -O0 each step takes several cycles more than the load.";
+const PREFETCHED: &str = "The processor prefetches links with a constant stride, so the figure is not the latency of the level but the \
+                          rate of prefetching; and at -O0 each step takes several cycles more than the load.";
 
 pub const L2: Row = Row {
     operation: "access to the second cache",
@@ -99,13 +98,13 @@ pub const MAIN_MEMORY: Row = Row {
     theirs: Theirs::Printed("s001-0087"),
     statistic: Statistic::variant(LEVELS[3], MEAN),
     fathom: SameQuestion::Point("memory/load_latency", |machine| load(beyond_caches(machine), machine)),
-    misleads: "Links with a constant stride are prefetched: the result is a fraction of any memory's latency. And a \
-               million steps visit no more than 128 MiB of an array, however large it is.",
+    misleads: "The processor prefetches links with a constant stride: the figure is a fraction of any memory's latency. A million steps \
+               also visit at most 128 MiB of an array, however large it is.",
     ..L2
 };
 
-const ONE_THREAD: &str = "Of each line one element is read or written, with index and sum in memory: how soon the core asks for the next \
-                          line, and not the memory, sets the pace.";
+const ONE_THREAD: &str = "The program reads or writes one element of each line, with index and sum in memory. The rate therefore depends \
+                          on how soon the core asks for the next line, not on the memory.";
 
 pub const READING: Row = Row {
     section: "4.2",
@@ -124,8 +123,8 @@ pub const WRITING: Row = Row {
     theirs: Theirs::Printed("s001-0089"),
     statistic: Statistic::variant("write", MEAN),
     fathom: SameQuestion::Point("memory/bandwidth", |machine| stream("write", machine)),
-    misleads: "As for reading. A line of which one element is written is first read and later written back, so twice \
-               the counted bytes are moved.",
+    misleads: "As for reading. A line of which one element is written is first read and later written back, so memory moves twice the \
+               counted bytes.",
     ..READING
 };
 
@@ -138,13 +137,13 @@ pub const PAGE_FAULT: Row = Row {
     replica: Replica::By(&FAULTING),
     statistic: Statistic::of(MEAN),
     fathom: SameQuestion::Point("memory/major_fault", |_| shuffled()),
-    misleads: "The first access to a file brings in as much as the kernel reads ahead, up to megabytes, and waits for part of it: it \
-               is not the service of one page. After all caches were dropped, theirs read the file's metadata from the disk as \
-               well: it took 1.7 times their own random read.",
+    misleads: "The first access to a file brings in as much as the kernel reads ahead, up to megabytes, and waits for part of it: this is \
+               more than the service of one page. After all caches were dropped, the report's access also read the file's metadata from \
+               the disk: it took 1.7 times the report's own random read.",
 };
 
 pub const PAGE_FAULT_PER_BYTE: Row = Row {
-    operation: "page fault, by the byte of a page",
+    operation: "page fault, per byte of a page",
     per: "byte",
     theirs: Theirs::Printed("s001-0044"),
     statistic: Statistic::variant(PER_BYTE, MEAN),
@@ -152,12 +151,12 @@ pub const PAGE_FAULT_PER_BYTE: Row = Row {
         of: |_| vec![("memory/major_fault", shuffled())],
         value: |known| known.found("memory/major_fault", &shuffled()).map(|found| found.scaled(1.0 / PAGE)),
     },
-    misleads: "Divided by the 4096 bytes of one page, though the fault brings in what is read ahead as well: a byte costs less the \
-               more come with it. Against memory they set it by 14.80 ns, which was no latency of memory.",
+    misleads: "The report divides by the 4096 bytes of one page, although the fault also brings in what is read ahead: the more comes with \
+               it, the less a byte costs. It compares the figure with 14.80 ns for memory, which was not the latency of memory.",
     ..PAGE_FAULT
 };
 
-/// A boundary between levels, which they drew where the data sheet has it.
+/// A boundary between levels, which the report drew where the data sheet has it.
 const fn boundary(operation: &'static str, printed: &'static str) -> Row {
     Row {
         section: "4.1",
@@ -166,14 +165,13 @@ const fn boundary(operation: &'static str, printed: &'static str) -> Row {
         per: "",
         theirs: Theirs::Printed(printed),
         replica: Replica::NotHere(
-            "there is nothing to repeat: the report drew a line at the size in the data sheet, and said that the \
-             curve agrees",
+            "there is no method to repeat: the report drew a line at the size in the data sheet and said that the curve agrees",
         ),
         statistic: Statistic::of(MEAN),
         fathom: SameQuestion::Nowhere(
-            "`fathom run memory/load_latency` finds in the curve where levels end, and reports it in its findings",
+            "`fathom run memory/load_latency` finds in the curve where levels end and reports it in its findings",
         ),
-        misleads: "What is drawn from the data sheet cannot confirm it; with sizes by powers of two a boundary is found to a \
+        misleads: "A line drawn from the data sheet cannot confirm the data sheet. With sizes by powers of two a boundary is found to a \
                    factor of two at best.",
     }
 }
@@ -186,10 +184,10 @@ pub const END_OF_L3: Row = boundary("end of the third cache", "s001-0037");
 const LEVELS: [&str; 4] = ["first cache", "second cache", "third cache", "memory"];
 const PER_BYTE: &str = "per byte";
 const PAGE: f64 = 4096.0;
-/// Caches where the machine does not tell of its own: theirs.
+/// The caches to assume where the machine does not report its own: those of the report.
 const THEIR_CACHES: [u64; 3] = [32 << 10, 256 << 10, 6 << 20];
 
-/// The data cache of a level that the pinned CPU has, bytes.
+/// The data cache at a level of the pinned CPU, bytes.
 fn cache(machine: &Machine, level: u8, cpu: Option<usize>) -> u64 {
     let cpu = cpu.or_else(|| machine.allowed_cpus().first().copied()).unwrap_or(0);
     machine.data_cache_bytes(cpu, level).unwrap_or(THEIR_CACHES[usize::from(level.clamp(1, 3)) - 1])
@@ -199,7 +197,7 @@ fn half(machine: &Machine, level: u8) -> u64 {
     cache(machine, level, None) / 2
 }
 
-/// Several times the last cache: at most a quarter of the lines can be in it.
+/// The array as a multiple of the last-level cache: at most a quarter of its lines can be in the cache.
 fn beyond_caches(machine: &Machine) -> u64 {
     (4 * cache(machine, 3, None)).clamp(64 << 20, 1 << 30)
 }
@@ -218,7 +216,7 @@ fn shuffled() -> Point {
     point(Placement::OneCpu, &[("access", "shuffled pages, no read-ahead")], &[])
 }
 
-/// The machine, for the sizes of its caches and what memory may be had.
+/// The machine, for the sizes of its caches and the available memory.
 fn described(stage: &Stage) -> (Machine, u64) {
     let machine = Machine::describe(&stage.site.folder);
     let most = machine.available_bytes().unwrap_or(1 << 30) / 2;
@@ -228,7 +226,7 @@ fn described(stage: &Stage) -> (Machine, u64) {
 /// Links followed in a trial.
 const LOADS: u32 = 1_000_000;
 const STRIDES: [usize; 3] = [64, 128, 512];
-/// Of which the levels are told.
+/// The stride whose plateaus are the figures of the levels, bytes.
 const TOLD: usize = 128;
 const INT: usize = size_of::<i32>();
 
@@ -250,7 +248,7 @@ fn chasing(stage: &Stage) -> Result<Series, Failure> {
     Ok(plateaus(series, &told, &machine, stage.site.home).seen_where(priority))
 }
 
-/// Nanoseconds for a step through an array, by trials.
+/// Nanoseconds per step through an array, by trials.
 fn followed(size: usize, stride: usize, tick_ns: f64) -> Result<Vec<f64>, Failure> {
     let links = Links::ring(size / INT, stride / INT);
     trials(|| {
@@ -261,7 +259,7 @@ fn followed(size: usize, stride: usize, tick_ns: f64) -> Result<Vec<f64>, Failur
     })
 }
 
-/// The values at the largest array that half of each cache holds, and at the largest of all.
+/// The values at the largest array that fits into half of each cache, and at the largest of all.
 fn plateaus(series: Series, told: &[(u64, Vec<f64>)], machine: &Machine, cpu: Option<usize>) -> Series {
     let halves = (1..=3).map(|level| cache(machine, level, cpu) / 2);
     let places = LEVELS.into_iter().zip(halves.chain([u64::MAX]));
@@ -271,7 +269,7 @@ fn plateaus(series: Series, told: &[(u64, Vec<f64>)], machine: &Machine, cpu: Op
     })
 }
 
-/// The most that is streamed through.
+/// The largest array that is streamed through, bytes.
 const LARGEST_ARRAY: u64 = 2 << 30;
 const LINE: f64 = 64.0;
 
@@ -294,7 +292,7 @@ fn streaming(stage: &Stage) -> Result<Series, Failure> {
     Ok(series.seen(size).seen_where(priority))
 }
 
-/// What the file of the faults holds, bytes.
+/// The file whose pages are faulted in, bytes.
 const FILE: u64 = 64 << 20;
 
 fn faulting(stage: &Stage) -> Result<Series, Failure> {
@@ -307,7 +305,7 @@ fn faulting(stage: &Stage) -> Result<Series, Failure> {
         Ok::<_, Failure>(timed(|| _ = mapped.read(0)) as f64 * tick_ns)
     })?;
     let major = Usage::now().since(before).major;
-    let seen = format!("{major} major faults were counted in {} accesses.", values.len());
+    let seen = format!("The kernel counted {major} major faults in {} accesses.", values.len());
     let per_byte = values.iter().map(|ns| ns / PAGE).collect();
     Ok(Series::of(values).and(PER_BYTE, 0.0, per_byte).seen(seen).seen_where(priority))
 }

@@ -17,14 +17,14 @@ pub const REPORT: Report = Report {
     machine: "i7-6700hq-ubuntu-22.04",
     title: "System Benchmarking and Measurement, by M. Jain and J. Woenardi (University of California, San Diego): an Intel \
             Core i7-6700HQ under Ubuntu 22.04",
-    methodology: "C, gcc 11.4.0 at -O0 \"wherever necessary\", so every variable lives in memory; here assembly of the same \
-                  form. Their timer is CPUID and RDTSC before, RDTSCP after; its ticks were converted with the nominal \
-                  2.6 GHz, here with the counter's measured frequency. A trial is the average over many operations, and the \
-                  figure is the mean over ten trials; which standard deviation they printed is not said, and here it is that \
-                  of a sample. Programs ran at a raised priority (nice), on one core \"wherever necessary\": where is not \
-                  said. Here what one thread does alone is pinned to one CPU, and what two tasks do together is not pinned. \
-                  A raised priority shields their programs from other work of the machine; Fathom's own measurements do not have it. Nothing is \
-                  warmed up before the first trial.",
+    methodology: "The programs are C, compiled by gcc 11.4.0 at -O0 \"wherever necessary\", so every variable is in memory; here they are \
+                  assembly of the same form. The report's timer is CPUID and RDTSC before, RDTSCP after; it converted ticks with the \
+                  nominal 2.6 GHz, Fathom with the counter's measured frequency. A trial is the average over many operations, and a figure \
+                  is the mean over ten trials. The report does not say which standard deviation it printed; here it is that of a sample. \
+                  Its programs ran at a raised priority (nice), on one core \"wherever necessary\", but it does not say where that was. \
+                  Here the work of one thread is pinned to one CPU, and the work of two tasks is not pinned. A raised priority shields the \
+                  report's programs from other work of the machine; Fathom's own measurements do not have it. There is no warm-up before \
+                  the first trial.",
     rows: ROWS,
     figures: FIGURES,
 };
@@ -58,7 +58,7 @@ const ROWS: &[Row] = &[
     filesystem::RANDOM_REMOTE,
     contention::SEQUENTIALLY,
     contention::AT_RANDOM,
-    // What the summary leaves out.
+    // The figures that the summary leaves out.
     cpu::NO_ARGUMENT,
     cpu::SEVEN_ARGUMENTS,
     memory::END_OF_L1,
@@ -77,7 +77,7 @@ const FIGURES: &[Picture] = &[
     Picture::swept(1, "procedure call time against arguments", "procedure call", "arguments", Scale::Count),
     Picture::swept(
         2,
-        "memory access time against size, a curve a stride",
+        "memory access time against size, one curve per stride",
         "memory access time",
         "size of the array",
         Scale::Bytes,

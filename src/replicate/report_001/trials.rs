@@ -1,9 +1,9 @@
-//! How often they measured.
+//! The number of trials.
 
-/// Their trials where nothing else is said.
+/// The report's trials, unless it says otherwise.
 pub const TRIALS: usize = 10;
 
-/// What each of the trials finds.
+/// The value of each trial.
 pub fn trials<E>(one: impl FnMut() -> Result<f64, E>) -> Result<Vec<f64>, E> {
     std::iter::repeat_with(one).take(TRIALS).collect()
 }

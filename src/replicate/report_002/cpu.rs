@@ -1,4 +1,4 @@
-//! Its chapter "CPU & Scheduling".
+//! The report's chapter "CPU & Scheduling".
 
 use super::trials::{TRIALS, trials};
 use crate::experiment::{Failure, Placement, Point};
@@ -18,7 +18,7 @@ use std::time::Duration;
 const MINUTE: Duration = Duration::from_mins(1);
 const MEAN: Statistic = Statistic::of(Fit::Mean(Deviation::None));
 
-/// What all methods of this file have in common.
+/// What applies to all methods of this file.
 const ALONE: Method = Method {
     name: "",
     text: "",
@@ -31,13 +31,14 @@ const ALONE: Method = Method {
 
 static READING_TWICE: Method = Method {
     name: "timer overhead",
-    text: "MFENCE, LFENCE, RDTSC twice with nothing between; the difference, 1000 trials.",
+    text: "The program executes MFENCE, LFENCE and RDTSC twice with nothing between; the difference, 1000 trials.",
     ..ALONE
 };
 
 static CALLING: Method = Method {
     name: "function call",
-    text: "One call of a function of 0 to 7 arguments between two readings, less an empty pair; 1000 trials for each number.",
+    text: "One call of a function with 0 to 7 arguments stands between two readings; an empty pair of readings is subtracted; 1000 trials \
+           for each number of arguments.",
     differs: "That the empty pair was subtracted is not said.",
     measure: calling,
     ..ALONE
@@ -45,7 +46,7 @@ static CALLING: Method = Method {
 
 static ENTERING: Method = Method {
     name: "system call",
-    text: "One getpid() between two readings, less an empty pair; 1000 trials.",
+    text: "One getpid() stands between two readings; an empty pair of readings is subtracted; 1000 trials.",
     differs: "That the empty pair was subtracted is not said.",
     measure: entering,
     ..ALONE
@@ -53,35 +54,34 @@ static ENTERING: Method = Method {
 
 static FORKING: Method = Method {
     name: "process creation",
-    text: "One fork() between two readings, in the parent; the child exits at once. It is waited for outside of the timed span; \
-           1000 trials.",
-    differs: "What is forked is this program, larger than theirs.",
+    text: "One fork() stands between two readings in the parent; the child exits at once. The parent waits for it outside of the timed \
+           span; 1000 trials.",
+    differs: "The process that forks is Fathom's, which is larger than the report's program.",
     measure: |stage| making(stage, tasks::fork, tasks::reap),
     ..ALONE
 };
 
 static THREADING: Method = Method {
     name: "thread creation",
-    text: "One pthread_create() between two readings; the thread exits at once and is joined outside of the timed span; 1000 \
-           trials.",
+    text: "One pthread_create() stands between two readings; the thread exits at once and is joined outside of the timed span; 1000 trials.",
     measure: |stage| making(stage, tasks::thread, tasks::join),
     ..ALONE
 };
 
 static SWITCHING_PROCESSES: Method = Method {
     name: "process switch",
-    text: "A forked child waits in read() on a pipe, the parent writes to it and waits for the answer on another: two switches \
+    text: "A forked child waits in read() on a pipe; the parent writes to it and waits for the answer on another. Two switches stand \
            between two readings; 1000 trials on one core.",
-    differs: "Whether their figure was halved is not said; here it is not, for theirs has the size of two switches. That the \
-              answer came through a second pipe is assumed.",
+    differs: "The report does not say whether it halved its figure; here it is not halved, because the report's figure has the size of two \
+              switches. Fathom assumes that the answer came through a second pipe.",
     measure: |stage| switching(stage, Between::Processes),
     ..ALONE
 };
 
 static SWITCHING_THREADS: Method = Method {
     name: "thread switch",
-    text: "The same between two threads made by pthread_create.",
-    differs: "How threads were made to switch is not said: pipes are assumed, as between processes.",
+    text: "Two threads made by pthread_create exchange the same messages.",
+    differs: "The report does not say how it made threads switch; Fathom assumes pipes, as between processes.",
     measure: |stage| switching(stage, Between::Threads),
     ..ALONE
 };
@@ -95,8 +95,8 @@ pub const READING: Row = Row {
     replica: Replica::By(&READING_TWICE),
     statistic: MEAN,
     fathom: SameQuestion::Point("cpu/timing_overhead", |_| timing()),
-    misleads: "The method is right: the fences keep the readings in order, without the CPUID of other reports, and \
-               the time between the two readings is the whole cost of the pair.",
+    misleads: "The method is right: the fences keep the readings in order, without the CPUID of the other reports, and the time between \
+               the two readings is the whole cost of the pair.",
 };
 
 pub const FUNCTION_CALL: Row = Row {
@@ -108,10 +108,9 @@ pub const FUNCTION_CALL: Row = Row {
     replica: Replica::By(&CALLING),
     statistic: Statistic::of(Fit::MeanAt(0.0)),
     fathom: SameQuestion::Point("cpu/procedure_call", |_| calls(0)),
-    misleads: "One call is a few cycles between two readings that take ten times as long and tell time in steps of many cycles: \
-               what is left after subtracting them is chance and the state of the pipeline. That five arguments seemed faster \
-               than four says nothing of arguments, of which the first six go in registers and not, as the text has it, onto \
-               the stack.",
+    misleads: "One call takes a few cycles, between two readings that take ten times as long and count in steps of many cycles. After \
+               their subtraction only noise and the state of the pipeline remain. That five arguments seemed faster than four says nothing \
+               about arguments; the first six are passed in registers and not, as the text says, on the stack.",
 };
 
 pub const FIVE_ARGUMENTS: Row = Row {
@@ -131,8 +130,8 @@ pub const SYSTEM_CALL: Row = Row {
     replica: Replica::By(&ENTERING),
     statistic: MEAN,
     fathom: SameQuestion::Point("cpu/system_call", |_| point(Placement::OneCpu, &[("call", "getpid")], &[])),
-    misleads: "Only slightly misleading: a call takes several times the timer's cost. Fenced in, it cannot overlap \
-               with the program around it, so it comes out somewhat longer than one of many in a row.",
+    misleads: "Only slightly misleading: a call takes several times the cost of the timer. Between fences it cannot overlap with the \
+               program around it, so it takes somewhat longer than one of many in a row.",
 };
 
 pub const PROCESS_CREATION: Row = Row {
@@ -146,7 +145,7 @@ pub const PROCESS_CREATION: Row = Row {
     fathom: SameQuestion::Point("cpu/process_creation", |_| {
         point(Placement::OneCpu, &[("measure", "fork, exit, wait")], &[])
     }),
-    misleads: "Only what the parent does is timed: the start and the end of the child, on the same core, are left out.",
+    misleads: "The report times only the parent's work; the start and the end of the child, on the same core, are left out.",
 };
 
 pub const THREAD_CREATION: Row = Row {
@@ -160,8 +159,8 @@ pub const THREAD_CREATION: Row = Row {
     fathom: SameQuestion::Point("cpu/thread_creation", |_| {
         point(Placement::OneCpu, &[("measure", "create and join")], &[])
     }),
-    misleads: "Only the call is timed: neither the thread's start nor its end. And these are threads of the kernel, not \"user-level\" \
-               ones: those that the kernel does not know cost a thousandth.",
+    misleads: "The report times only the call, neither the thread's start nor its end. And these are kernel threads, not \"user-level\" \
+               ones: threads that the kernel does not know cost a thousandth.",
 };
 
 pub const PROCESS_SWITCH: Row = Row {
@@ -173,9 +172,9 @@ pub const PROCESS_SWITCH: Row = Row {
     replica: Replica::By(&SWITCHING_PROCESSES),
     statistic: MEAN,
     fathom: SameQuestion::Point("cpu/context_switch", |_| switches("processes")),
-    misleads: "Two switches are reported as one, and two writes and two reads of pipes are counted with them; \
-               Fathom's figure is one switch without the pipe. Whoever is woken may take the CPU at once from the one \
-               that woke it, so that a round trip can hold more than two.",
+    misleads: "The report counts two switches as one, and includes two writes and two reads of pipes; Fathom's figure is one switch \
+               without the pipe. A side that is woken may preempt the one that woke it at once, so a round trip can include more than two \
+               switches.",
 };
 
 pub const THREAD_SWITCH: Row = Row {
@@ -183,12 +182,12 @@ pub const THREAD_SWITCH: Row = Row {
     theirs: Theirs::Printed("s002-0008"),
     replica: Replica::By(&SWITCHING_THREADS),
     fathom: SameQuestion::Point("cpu/context_switch", |_| switches("threads")),
-    misleads: "As between processes. Threads of pthread_create are the kernel's, and a switch between them costs nearly what one \
-               between processes does: that theirs took an eleventh cannot come from switching them.",
+    misleads: "As between processes. Threads of pthread_create are kernel threads, and a switch between them costs nearly as much as one \
+               between processes. The report's figure is an eleventh of that, which a switch between such threads cannot explain.",
     ..PROCESS_SWITCH
 };
 
-/// Their timer; where there is another counter, that.
+/// The report's timer, or this architecture's counter where it has another.
 fn timing() -> Point {
     let reading = if cfg!(target_arch = "x86_64") { "mfence-lfence-rdtsc" } else { "counter" };
     point(Placement::OneCpu, &[("measure", "pair"), ("reading", reading)], &[])
@@ -202,21 +201,21 @@ fn switches(between: &str) -> Point {
     point(Placement::OneCpu, &[("between", between), ("mechanism", "pipe less its cost")], &[])
 }
 
-/// A reading before and one after, less those of an empty pair, nanoseconds.
+/// Times work by a reading before and one after, less those of an empty pair, nanoseconds.
 pub struct Span {
     tick_ns: f64,
     overhead_ns: f64,
 }
 
 impl Span {
-    /// Knows the mean of an empty pair.
+    /// Measures the mean of an empty pair first.
     pub fn of(stage: &Stage) -> Result<Self, Failure> {
         let pairs = empty_pairs(stage)?;
         let overhead_ns = pairs.iter().sum::<f64>() / pairs.len() as f64;
         Ok(Span { tick_ns: stage.ns_per_tick()?, overhead_ns })
     }
 
-    /// What work takes; inline, for a call would be timed.
+    /// The time of the work; inline, because a call would be timed.
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
     pub fn ns(&self, work: impl FnOnce()) -> f64 {
@@ -237,14 +236,14 @@ fn reading(stage: &Stage) -> Result<Series, Failure> {
 fn calling(stage: &Stage) -> Result<Series, Failure> {
     let priority = tasks::raise_priority();
     let span = Span::of(stage)?;
-    // Written out for each number: what decides between them would stand inside the timed region.
+    // Written out for each number, because a branch would stand inside the timed region.
     macro_rules! of {
         ($($arguments:literal)*) => { [$(trials(|| Ok::<_, Failure>(span.ns(|| call_once($arguments))))?),*] };
     }
     let series = of!(0 1 2 3 4 5 6 7);
     let below = series.iter().flatten().filter(|ns| **ns < 0.0).count();
     let all: usize = series.iter().map(Vec::len).sum();
-    let seen = format!("{below} of {all} trials came out below zero after subtraction.");
+    let seen = format!("{below} of {all} trials were below zero after the subtraction.");
     let points = series.into_iter().enumerate();
     let found = points.fold(Series::default(), |found, (at, values)| found.and("", at as f64, values));
     Ok(found.seen(seen).seen_where(priority))
@@ -258,7 +257,7 @@ fn entering(stage: &Stage) -> Result<Series, Failure> {
     Ok(Series::of(trials(once)?).seen_where(priority))
 }
 
-/// The time of making a task; what becomes of it is done with outside of the timed span.
+/// The time to create a task; its end is waited for outside of the timed span.
 fn making<T>(
     stage: &Stage,
     make: impl Fn() -> Result<T, Failure>,
@@ -298,6 +297,6 @@ fn switching(stage: &Stage, between: Between) -> Result<Series, Failure> {
     };
     let values = trials(round)?;
     let waits = Usage::now().since(before).voluntary as f64 / (TRIALS * sides) as f64;
-    let seen = format!("A side gave up its CPU to wait {waits:.2} times in a round trip.");
+    let seen = format!("In each round trip a side waited {waits:.2} times and gave up its CPU.");
     Ok(Series::of(values).seen(seen).seen_where(priority))
 }

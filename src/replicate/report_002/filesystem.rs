@@ -1,4 +1,4 @@
-//! Its chapter "File system".
+//! The report's chapter "File system".
 
 use super::trials::{TRIALS, some_trials, trials};
 use crate::experiment::{Failure, PEER, Placement, Point, Requirement};
@@ -19,21 +19,21 @@ use rand_xoshiro::rand_core::SeedableRng;
 use std::time::Duration;
 
 const MEAN: Fit = Fit::Mean(Deviation::None);
-/// Of files of every size.
+/// The statistic over files of every size.
 const OVER_SIZES: Fit = Fit::MeanOver { from: 0.0, to: f64::MAX };
-/// What is read at once, bytes.
+/// Bytes of one read.
 const BLOCK: usize = 4096;
 const SEQUENTIAL: &str = "sequential";
 const RANDOM: &str = "random";
 
 static CACHING: Method = Method {
     name: "file cache size",
-    text: "Growing beginnings of a file of random data are read, in steps of a quarter of a power of two; caches are dropped after \
-           each. The jump of a block's average time is looked for.",
-    differs: "Each beginning is read twice and the second reading timed, without which nothing could come from the cache; the report \
-              does not say so. Only this file is dropped. Its beginnings go from a quarter of the limit of 1 GiB on \
-              memory that is set for it, or of the memory where there is less, to a fifth more than that; their file had twice \
-              the memory.",
+    text: "The program reads growing beginnings of a file of random data, in steps of a quarter of a power of two, and drops the caches \
+           after each. The size of the cache is where the average time of a block jumps.",
+    differs: "Fathom reads each beginning twice and times the second reading, because otherwise nothing could come from the cache; the \
+              report does not mention this. It drops only this file. It sets a limit of 1 GiB on memory for the method, or uses all of the \
+              memory where there is less, and the beginnings go from a quarter of it to a fifth more than all of it; the report's file had \
+              twice the memory.",
     placement: Placement::OneCpu,
     needs: &[Requirement::MemoryLimit],
     limit: Duration::from_mins(5),
@@ -42,11 +42,11 @@ static CACHING: Method = Method {
 
 static READING: Method = Method {
     name: "file read",
-    text: "Blocks of 4096 bytes, one after the other and from the beginning again at the end, or each after lseek to a random place; \
-           posix_fadvise after each read, so that it does not stay cached. 1000 trials for each order and size of file, each \
-           read timed by itself.",
-    differs: "Which sizes were drawn is not in the text: here 4 KiB to 64 MiB by factors of 4, and 2 MiB. The random place is drawn, \
-              and lseek called, outside of the timed span.",
+    text: "The program reads blocks of 4096 bytes one after the other, from the beginning again at the end, or each after lseek to a \
+           random offset. posix_fadvise after each read keeps it from staying cached. 1000 trials for each order and size of file; each \
+           read is timed by itself.",
+    differs: "The text does not say which sizes the report's picture has: here 4 KiB to 64 MiB, times 4, and 2 MiB. The random offset is \
+              drawn, and lseek called, outside of the timed span.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(3),
@@ -55,10 +55,10 @@ static READING: Method = Method {
 
 static READING_AWAY: Method = Method {
     name: "remote file read",
-    text: "The same over SFTP from a machine on the campus, with the caches of this machine dropped.",
-    differs: "Sizes are beginnings of the file that --remote names, or of one made in its folder, through whatever it \
-              is reached by; reads beyond the end start again at the beginning, from whatever cache has it by then. \
-              With --quick 100 reads take the place of 1000.",
+    text: "The program reads in the same way over SFTP from a machine on the campus, with the caches of its own machine dropped.",
+    differs: "The file is the one that --remote names, or one that Fathom makes in its folder, through a mount or a URL; its sizes are \
+              beginnings of it. Reads beyond the end start again at the beginning, from whatever cache has it by then. With --quick there \
+              are 100 reads instead of 1000.",
     placement: Placement::OneCpu,
     needs: &[Requirement::Remote],
     limit: Duration::from_mins(5),
@@ -67,9 +67,9 @@ static READING_AWAY: Method = Method {
 
 static PINGING: Method = Method {
     name: "ping",
-    text: "The ping command, from this machine to the remote one; its mean.",
-    differs: "ICMP echo requests of 56 bytes as ping sends them, ten, a fifth of a second apart, to the host that \
-              --peer names; the report does not give their number.",
+    text: "The authors use the ping command from their machine to the remote one; the figure is its mean.",
+    differs: "Fathom sends ten ICMP echo requests of 56 bytes, as ping does, a fifth of a second apart, to the host that --peer names; the \
+              report does not give their number.",
     placement: Placement::OneCpu,
     needs: &[Requirement::Peer],
     limit: Duration::from_mins(1),
@@ -89,12 +89,12 @@ pub const CACHE_SIZE: Row = Row {
             [("method", "timing"), ("content", "random data"), ("order", "backward"), ("call", "read")];
         point(Placement::OneCpu, &names, &[])
     }),
-    misleads: "A file that is read again from its beginning pushes out what it will ask for next as soon as it is a little too large, so \
-               the jump is steep, comes early, and says nothing of how much is missing. With steps of a quarter of a power of two the size \
-               is known to a fifth.",
+    misleads: "When a file slightly too large for the cache is read again from its beginning, each page that comes in displaces one that \
+               is needed soon. The jump is therefore steep and early, and does not show how much is missing. With steps of a quarter of a \
+               power of two the size is known to a fifth.",
 };
 
-/// A read of a block of a file of this size.
+/// The row of a block read from a file of this size.
 const fn read(operation: &'static str, order: &'static str, file: u64, at: fn(&Machine) -> Point) -> Row {
     Row {
         section: "File read time",
@@ -102,7 +102,7 @@ const fn read(operation: &'static str, order: &'static str, file: u64, at: fn(&M
         unit: Unit::Nanoseconds,
         per: "block",
         theirs: Theirs::NotPrinted(
-            "only in a picture; the text says that from 2 MB on reading in sequence takes half as long",
+            "only in a picture; the text says that from 2 MB on, reading in sequence takes half as long",
         ),
         replica: Replica::By(&READING),
         statistic: Statistic { variant: order, fit: Fit::MeanAt(file as f64) },
@@ -111,10 +111,10 @@ const fn read(operation: &'static str, order: &'static str, file: u64, at: fn(&M
     }
 }
 
-const FORGOTTEN: &str = "Dropping the block that was read leaves in the cache what was read ahead with it, so that in sequence most reads find \
-                         their block there and a few wait for many: the mean depends on how many of these the trimming leaves. \
-                         A small file is wholly read ahead by its first block. Inodes, to which the report puts the growth \
-                         with size, are in memory after the first reads.";
+const FORGOTTEN: &str = "The program drops the block that it read but not the blocks that were read ahead, so in sequence most reads find \
+                         their block in the cache and a few wait for many blocks. The mean depends on how many of these few the trimming \
+                         leaves. A small file is wholly read ahead with its first block. The report explains the growth with size by \
+                         inodes, but they are in memory after the first reads.";
 
 const LARGE: u64 = 64 << 20;
 const MIDDLING: u64 = 64 << 10;
@@ -123,8 +123,8 @@ pub const IN_SEQUENCE: Row =
 pub const SMALL_IN_SEQUENCE: Row =
     read("file of 64 KiB read in sequence", SEQUENTIAL, MIDDLING, |_| cold(SEQUENTIAL, "read", MIDDLING));
 pub const AT_RANDOM: Row = Row {
-    misleads: "Only slightly misleading: most random reads wait for the disk. The kernel may read ahead at random \
-               places as well, and trimming leaves out the reads that waited longest.",
+    misleads: "Only slightly misleading: most random reads wait for the disk. The kernel may read ahead at random offsets as well, and \
+               trimming leaves out the reads that waited longest.",
     ..read("file of 64 MiB read at random", RANDOM, LARGE, |_| cold(RANDOM, "pread", LARGE))
 };
 
@@ -137,8 +137,8 @@ pub const REMOTE_IN_SEQUENCE: Row = Row {
     replica: Replica::By(&READING_AWAY),
     statistic: Statistic::variant(SEQUENTIAL, OVER_SIZES),
     fathom: SameQuestion::Point("filesystem/remote_read", |machine| far(SEQUENTIAL, machine)),
-    misleads: "The server's disk, its cache, the ciphers and the network are timed as one; Fathom's figure is of blocks that the server has in \
-               memory, and has the exchange without data beside it.",
+    misleads: "The report times the server's disk, its cache, the ciphers and the network together. Fathom's figure is for blocks that the \
+               server has in memory, and Fathom gives the exchange without data next to it.",
 };
 
 pub const REMOTE_AT_RANDOM: Row = Row {
@@ -160,8 +160,8 @@ pub const PING: Row = Row {
         let names = [("transport", "ICMP echo"), ("loop", "closed"), ("path", PEER)];
         point(Placement::AcrossCpus, &names, &[("payload", PAYLOAD as u64)])
     }),
-    misleads: "Pings a fifth of a second or more apart find both processors asleep: the mean holds waking them. It is a fair least for a remote \
-               read only where the way is much longer than that.",
+    misleads: "Pings a fifth of a second or more apart find both processors asleep, and the mean includes the time to wake them. It is a \
+               lower bound for a remote read only where the network takes much longer than that.",
 };
 
 fn cold(order: &str, way: &str, file: u64) -> Point {
@@ -189,12 +189,12 @@ fn caching(stage: &Stage) -> Result<Series, Failure> {
     Ok(series.seen_where(priority))
 }
 
-/// A part of the memory: so many quarters of a power of two above or below all of it, in whole blocks.
+/// A part of the memory: all of it times or divided by so many quarters of a power of two, in whole blocks.
 fn beginning(ceiling: u64, quarters: i32) -> u64 {
     (ceiling as f64 * (f64::from(quarters) / 4.0).exp2()) as u64 & !(BLOCK as u64 - 1)
 }
 
-/// Reads a beginning of the file twice: the second reading's time of a block.
+/// Reads a beginning of the file twice: the time of a block in the second reading.
 fn read_again(blocks: &mut Blocks, bytes: u64, tick_ns: f64) -> Result<f64, Failure> {
     let count = bytes / BLOCK as u64;
     let mut pass = || {
@@ -227,7 +227,7 @@ fn reading(stage: &Stage) -> Result<Series, Failure> {
     Ok(series.seen_where(priority))
 }
 
-/// The time of each read, of a file that is not cached at first.
+/// The times of reads of a file that is not cached at first.
 fn each(test: &TestFile, tick_ns: f64, mut place: impl FnMut() -> u64) -> Result<Vec<f64>, Failure> {
     forgotten(&test.file)?;
     let mut blocks = Blocks::of(opened(test, 0)?, BLOCK)?;
@@ -246,7 +246,9 @@ fn reading_away(stage: &Stage) -> Result<Series, Failure> {
     let file = match &stage.site.remote {
         Some(Ok(file)) => file,
         Some(Err(reason)) => return Err(Failure::Broke(reason.clone())),
-        None => return Err(Failure::Unsupported("no file over a network was named: --remote".to_owned())),
+        None => {
+            return Err(Failure::Unsupported("no remote file was named; name one with --remote".to_owned()));
+        }
     };
     let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
     let count = stage.count(TRIALS as u64, 100) as usize;
@@ -279,12 +281,12 @@ fn away(client: &mut dyn Client, number: u64, tick_ns: f64) -> Result<f64, Failu
     read.map(|()| ticks as f64 * tick_ns)
 }
 
-/// Bytes of a ping, beside its headers.
+/// Bytes of a ping without its headers.
 const PAYLOAD: usize = 56;
 
 fn pinging(stage: &Stage) -> Result<Series, Failure> {
     let peer = stage.site.peer.as_ref().and_then(crate::experiment::PeerAddress::by_ipv4);
-    let peer = peer.ok_or_else(|| Failure::Unsupported("the peer is not reached by IPv4".to_owned()))?;
+    let peer = peer.ok_or_else(|| Failure::Unsupported("the peer has no IPv4 address".to_owned()))?;
     let mut ping = Ping::open(peer.address, PAYLOAD)?;
     let timeout = ping.set_timeout(Duration::from_secs(1));
     timeout.map_err(|error| Failure::Broke(format!("SO_RCVTIMEO: {error}")))?;
@@ -298,9 +300,11 @@ fn pinging(stage: &Stage) -> Result<Series, Failure> {
         }
     }
     let name = peer.is_virtual.then(|| {
-        "The other host is a network namespace of this machine: there is no wire, and it shares the processors.".to_owned()
+        "The other host is a network namespace of this machine: there is no wire, and both share the processors.".to_owned()
     });
-    Ok(Series::of(values).seen(format!("{lost} of 10 were not answered within a second.")).seen_where(name))
+    Ok(Series::of(values)
+        .seen(format!("{lost} of 10 requests were not answered within a second."))
+        .seen_where(name))
 }
 
 #[cfg(test)]

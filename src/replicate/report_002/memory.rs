@@ -24,10 +24,10 @@ const MEAN: Fit = Fit::Mean(Deviation::None);
 
 static ACCESSING: Method = Method {
     name: "memory access",
-    text: "Arrays of 1024 bytes to 1024 MB, initialised; 1000 elements at random, each read between two readings, less an \
-           empty pair.",
-    differs: "That each access was timed by itself is taken from the report's own rule; the index is drawn outside of the timed \
-              span. Sizes are the powers of two, as far as half of the available memory goes.",
+    text: "Arrays have 1024 bytes to 1024 MB and are initialised. The program reads 1000 random elements, each between two readings of the \
+           clock; an empty pair of readings is subtracted.",
+    differs: "That each access was timed by itself follows from the report's own rule; the index is drawn outside of the timed span. Sizes \
+              are the powers of two up to half of the available memory.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: MINUTE,
@@ -36,10 +36,9 @@ static ACCESSING: Method = Method {
 
 static STREAMING: Method = Method {
     name: "memory bandwidth",
-    text: "One element of every 64 bytes of a large array is read, or written, in a loop between two readings.",
-    differs: "The report gives neither the size of the array nor the bytes that an access counts: here 256 MiB (or \
-              half of the available memory) and 64, and the loop is taken to be unoptimised. The 1000 trials would \
-              take a minute: 100 are made.",
+    text: "A loop between two readings reads, or writes, one element of every 64 bytes of a large array.",
+    differs: "The report gives neither the size of the array nor the bytes that an access counts: here 256 MiB (or half of the available \
+              memory) and 64, and the loop is assumed to be unoptimised. There are 100 trials, because 1000 would take a minute.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: MINUTE,
@@ -48,21 +47,20 @@ static STREAMING: Method = Method {
 
 static FAULTING: Method = Method {
     name: "page fault",
-    text: "A large file is made and mapped; one byte is written to the start of every page, then fsync is called; the time of all \
-           that, divided by the pages.",
-    differs: "The report does not give the size of the file; here it has 64 MiB, and ten are made in turn instead of \
-              1000 trials. That fsync is within the timed span is assumed.",
+    text: "The program creates and maps a large file, writes one byte to the start of every page, and calls fsync; the figure is the time \
+           of all that, divided by the pages.",
+    differs: "The report does not give the size of the file; here it has 64 MiB, and ten are created in turn instead of 1000 trials. \
+              Fathom assumes that fsync is within the timed span.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(2),
     measure: faulting,
 };
 
-const BY_ONE: &str = "Each access is timed alone between fences, so nothing overlaps, and the result is a latency. \
-                      But a thousand accesses do not warm a large cache: its content is what the initialisation of \
-                      the array, or another program, has left there, and page-table entries are not cached either. \
-                      And the timer takes many times as long as the first cache, and counts in steps of several \
-                      nanoseconds, so for small arrays only these steps are visible.";
+const BY_ONE: &str = "Each access is timed alone between fences, so accesses do not overlap and the figure is a latency. But a thousand \
+                      accesses do not warm a large cache: it holds what the initialisation of the array or another program has left there, \
+                      and page-table entries are not cached either. The timer also takes many times as long as the first cache and counts \
+                      in steps of several nanoseconds, so for small arrays only these steps are visible.";
 
 /// Accesses to an array of this size.
 const fn access(operation: &'static str, size: u64, at: fn(&Machine) -> Point) -> Row {
@@ -96,9 +94,9 @@ pub const READING: Row = Row {
     replica: Replica::By(&STREAMING),
     statistic: Statistic::variant("read", MEAN),
     fathom: SameQuestion::Point("memory/bandwidth", |machine| stream("read", machine)),
-    misleads: "One element of each line is read, with index and sum in memory: how soon the core asks for the next line sets the \
-               pace, and the prefetcher how soon it comes. The 136.5 GB/s that they set it against are twice what the memory \
-               can do.",
+    misleads: "The program reads one element of each line, with index and sum in memory. The rate depends on how soon the core asks for \
+               the next line and how soon the prefetcher fetches it. The report compares it with 136.5 GB/s, which is twice what its \
+               memory can do.",
 };
 
 pub const WRITING: Row = Row {
@@ -106,8 +104,8 @@ pub const WRITING: Row = Row {
     theirs: Theirs::Printed("s002-0013"),
     statistic: Statistic::variant("write", MEAN),
     fathom: SameQuestion::Point("memory/bandwidth", |machine| stream("write", machine)),
-    misleads: "As for reading. A line of which one element is written is first read and later written back, so twice \
-               the counted bytes are moved, which the report does not mention.",
+    misleads: "As for reading. A line of which one element is written is first read and later written back, so memory moves twice the \
+               counted bytes, which the report does not mention.",
     ..READING
 };
 
@@ -122,9 +120,9 @@ pub const PAGE_FAULT: Row = Row {
     fathom: SameQuestion::Point("memory/major_fault", |_| {
         point(Placement::OneCpu, &[("access", "shuffled pages, no read-ahead")], &[])
     }),
-    misleads: "A file that was just made is still in the page cache: no fault waits for the disk, so it is not the fault that the \
-               report sets beside a disk's seek time, and the kernel maps many pages of such a file at one fault. What is timed is \
-               these minor faults, the file system's account of pages that will change, and writing all of them back in one go.",
+    misleads: "A new file is still in the page cache, so no fault waits for the disk: it is not the fault that the report compares with a \
+               disk's seek time. The kernel also maps many pages of such a file at one fault. The figure includes these minor faults, the \
+               file system's bookkeeping for pages that will change, and writing all of them back at once.",
 };
 
 fn load(size: u64, machine: &Machine) -> Point {
@@ -132,7 +130,7 @@ fn load(size: u64, machine: &Machine) -> Point {
     sweep::nearest("memory/load_latency", machine, names, &[("size", size)])
 }
 
-/// In memory, beyond all caches.
+/// Fathom's point in memory, beyond all caches.
 fn stream(kind: &str, machine: &Machine) -> Point {
     let names: &[(&str, &[&str])] = &[("kind", &[kind]), ("method", &["8 words unrolled"])];
     sweep::nearest("memory/bandwidth", machine, names, &[("size", 1 << 30)])
@@ -200,12 +198,12 @@ fn faulting(stage: &Stage) -> Result<Series, Failure> {
     let (major, minor) = (taken.major, taken.minor);
     let pages = files as f64 * (FILE / PAGE) as f64;
     let seen = format!(
-        "{major} major and {minor} minor faults were counted for {pages:.0} pages: none but major ones wait for the disk."
+        "The kernel counted {major} major and {minor} minor faults for {pages:.0} pages; only major faults wait for the disk."
     );
     Ok(Series::of(values).seen(seen).seen_where(priority))
 }
 
-/// Nanoseconds a page of a file that was just made.
+/// Nanoseconds per page of a file that was just created.
 fn written(stage: &Stage, tick_ns: f64) -> Result<f64, Failure> {
     let test = TestFile::nameless(stage.site, FILE as u64, Room::DEFAULT)?;
     let mut mapped = Mapped::shared(&test.file, FILE)?;

@@ -1,4 +1,4 @@
-//! Report 002: a laptop of 2021, told as an essay without tables.
+//! Report 002: a laptop of 2021, described in an essay without tables.
 
 mod cpu;
 mod filesystem;
@@ -14,14 +14,13 @@ pub const REPORT: Report = Report {
     machine: "i7-11gen-thinkpad-x1-ubuntu-22.04",
     title: "An essay on benchmarking a laptop for a graduate course on operating systems (its author is not named in the text): \
             an 11th generation Intel Core i7 (ThinkPad X1 Carbon) under Ubuntu 22.04",
-    methodology: "C; neither compiler nor flags are named, and here its loops are taken to be compiled without optimisation. The \
-                  timer is RDTSC behind MFENCE and LFENCE, before and after each single operation. A run has 1000 trials of \
-                  one operation each; the first ten are discarded and outliers are trimmed. By which rule is not said: here \
-                  what lies more than three standard deviations from the mean is left out, once. The cost of an empty pair \
-                  of readings is subtracted, as it must have been, for a call is said to take less than a nanosecond. \
-                  Programs ran on a single core at the highest priority that nice gives. The report prints means without \
-                  deviations, and most of its results only as pictures. It has no summary table: rows are in the order of \
-                  the text.",
+    methodology: "The programs are C; the report names neither compiler nor flags, and Fathom assumes loops without optimisation. The \
+                  timer is RDTSC after MFENCE and LFENCE, before and after each single operation. A run has 1000 trials of one operation \
+                  each; the first ten are discarded and outliers are trimmed. The report does not give the rule: here values more than \
+                  three standard deviations from the mean are left out, once. The cost of an empty pair of readings is subtracted; the \
+                  report must have done so, because by its text a call takes less than a nanosecond. Programs ran on a single core at the \
+                  highest priority that nice gives. The report prints means without deviations, and most of its results only as pictures. \
+                  It has no summary table: rows are in the order of the text.",
     rows: ROWS,
     figures: FIGURES,
 };

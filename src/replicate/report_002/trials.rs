@@ -1,22 +1,22 @@
-//! The trials of a run, and which of them counted.
+//! The trials of a run, and which of them count.
 
-/// Their trials of a run.
+/// The report's trials in a run.
 pub const TRIALS: usize = 1000;
-/// Those of them that were discarded.
+/// The first trials, which the report discards.
 const DISCARDED: usize = 10;
 
-/// What the trials of a run find, the first ones discarded and the outliers trimmed.
+/// The values of a run's trials without the first ones and the outliers.
 pub fn trials<E>(one: impl FnMut() -> Result<f64, E>) -> Result<Vec<f64>, E> {
     some_trials(TRIALS, one)
 }
 
-/// The same of a run with another number of trials.
+/// The same for a run with another number of trials.
 pub fn some_trials<E>(count: usize, one: impl FnMut() -> Result<f64, E>) -> Result<Vec<f64>, E> {
     let all: Vec<f64> = std::iter::repeat_with(one).take(count).collect::<Result<_, _>>()?;
     Ok(trimmed(&all[DISCARDED..]))
 }
 
-/// Those values that lie within three standard deviations of the mean of all.
+/// The values that lie within three standard deviations of the mean of all.
 fn trimmed(values: &[f64]) -> Vec<f64> {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;

@@ -19,16 +19,16 @@ pub const REPORT: Report = Report {
     id: "003",
     machine: "i5-5257u-osx-10.11",
     title: "CSE 221: System Measurement Project, by Y. Shen, Y. Wu and Q. Zhou: a MacBook Pro with OS X 10.11",
-    methodology: "C++ by Apple LLVM 7.0.2, flags not printed. Times by CPUID, RDTSC before and RDTSCP, CPUID after, converted \
-                  with the nominal 2.7 GHz; each operation between two readings of its own, so that no loop is in the \
-                  result. Means of ten runs, with sample deviations; a run that departs is left out by hand. All cores but one \
-                  were switched off. Here: Linux; the counter's own frequency, as it is measured; everything on one CPU, \
-                  while the other CPUs serve the rest of the machine.",
+    methodology: "The programs are C++, compiled by Apple LLVM 7.0.2; the report does not print the flags. Their timer is CPUID and RDTSC \
+                  before, RDTSCP and CPUID after, and ticks are converted with the nominal 2.7 GHz. Each operation stands between two \
+                  readings of its own, so no loop is in the result. The figures are means of ten runs, with sample deviations; a run that \
+                  departs from the others is left out by hand. All cores but one were switched off. Here the methods run on Linux and on \
+                  one CPU, while the other CPUs serve the rest of the machine; ticks are converted with the counter's measured frequency.",
     rows: &ROWS,
     figures: FIGURES,
 };
 
-/// In the order of the report's summary; then what it leaves out.
+/// The figures of the report's summary in its order, then those that the summary leaves out.
 const ROWS: [Row; 49] = [
     readings::READING_ROW,
     readings::LOOP_ROW,
@@ -97,7 +97,7 @@ const FIGURES: &[Picture] = &[
     Picture::not(
         0,
         "memory latency of the first and second version of the loop",
-        "the third version is measured, on which the report's figures stand; the other two are points of `memory/load_latency` (orders)",
+        "Fathom repeats the third version, on which the report's figures stand; the other two are points of `memory/load_latency` (orders)",
     ),
     Picture {
         number: 0,
@@ -141,7 +141,7 @@ const FIGURES: &[Picture] = &[
     },
     Picture {
         number: 0,
-        shows: "bytes that each read received",
+        shows: "bytes received by each read",
         drawn: Drawn::By {
             method: "peak bandwidth, remote",
             variant: |name| name == "received",
@@ -151,7 +151,7 @@ const FIGURES: &[Picture] = &[
     },
     Picture::swept(
         0,
-        "time of a byte against file size, read again: the file cache, coarse and fine",
+        "time of a byte against file size when a file is read again: the file cache, coarse and fine",
         "file cache size",
         "size of the file",
         Scale::Bytes,

@@ -1,46 +1,46 @@
-//! How often something is repeated: as often as they did, where the pair of clock readings around it lets us.
+//! How often an operation is repeated: as often as in the report, or less where the CPUIDs around it would take too long.
 
 use crate::replicate::{Stage, timer};
 
-/// Results that the report prints of each of its tests of the processor.
+/// Results that the report prints for each of its tests of the processor.
 pub const RUNS: u64 = 10;
 
-/// What all repetitions of one method may take together in clock readings alone, seconds.
+/// The time for all repetitions of one method, counting the clock readings alone, seconds.
 const BUDGET_S: f64 = 12.0;
-/// The same where it should be quick.
+/// The same with `--quick`.
 const QUICK_BUDGET_S: f64 = 1.2;
-/// Pairs that are timed to know what one takes.
+/// Pairs that are timed to learn how long one takes.
 const TRIED: u32 = 200;
 
-/// How often each of several averages is taken over.
+/// The number of repetitions in each average of a method.
 pub struct Repetitions {
-    /// Repetitions of each average.
+    /// Repetitions in each average.
     pub count: u64,
     theirs: u64,
 }
 
 impl Repetitions {
-    /// `theirs` in each of `averages`, or as many as can be paid: in a virtual machine a pair leaves for the hypervisor twice,
-    /// and takes a hundred times as long as it says.
+    /// `theirs` in each of `averages`, or as many as fit into the time: in a virtual machine both CPUIDs of a pair exit to the
+    /// hypervisor, and the pair takes a hundred times as long as the difference of its readings.
     pub fn of(stage: &Stage, theirs: u64, averages: u64) -> Self {
         let budget = if stage.quick { QUICK_BUDGET_S } else { BUDGET_S };
         let most = (budget / pair_s() / averages as f64) as u64;
         Repetitions { count: theirs.min(most.max(1)), theirs }
     }
 
-    /// What there is to say of it.
+    /// A sentence where the count was reduced.
     pub fn said(&self) -> Vec<String> {
         if self.count == self.theirs {
             return vec![];
         }
         vec![format!(
-            "{} repetitions in an average instead of {}: the two CPUIDs of each make it long here",
+            "Each average has {} repetitions instead of {}, because the two CPUIDs of each repetition take long on this machine.",
             self.count, self.theirs
         )]
     }
 }
 
-/// Seconds that a pair of readings takes altogether, CPUIDs included.
+/// Seconds that a pair of readings takes, CPUIDs included.
 fn pair_s() -> f64 {
     let began = std::time::Instant::now();
     for _ in 0..TRIED {

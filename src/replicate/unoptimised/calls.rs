@@ -1,4 +1,4 @@
-//! Calls of procedures without a body, of no to seven arguments, and the loop that they stand in.
+//! Calls of procedures with an empty body and no to seven arguments, and the loop around them.
 
 use core::arch::{asm, global_asm};
 
@@ -7,7 +7,7 @@ pub fn empty_loop() {
     fathom_plain_loops[8]();
 }
 
-/// The same loop with one call of a procedure of so many arguments, seven at most.
+/// The same loop with one call of a procedure of so many arguments, at most seven.
 pub fn call(arguments: usize) {
     fathom_plain_loops[arguments.min(7)]();
 }
@@ -22,7 +22,7 @@ global_asm!(
     "\\line",
     ".endif",
     ".endm",
-    // The constants 1 to k, as the System V ABI wants them; the stack stays aligned at the call.
+    // The constants 1 to k, as the System V ABI passes them; the stack stays aligned at the call.
     ".macro fathom_plain_place k",
     "fathom_plain_if \\k, 6, sub rsp, 8",
     "fathom_plain_if \\k, 6, push 7",
@@ -49,7 +49,7 @@ global_asm!(
     "pop rbp",
     "ret",
     ".endm",
-    // A loop whose counter lives in the frame; `calls` tells whether its body is a call or empty.
+    // A loop whose counter is in the frame; `calls` says whether its body is a call or empty.
     ".macro fathom_plain_loop name, k, calls",
     ".p2align 4",
     "fathom_plain_\\name:",
@@ -86,14 +86,14 @@ global_asm!(
     ".endr",
     ".quad fathom_plain_empty_loop",
     ".text",
-    // Named for the single calls, which the compiler may place in another file of code.
+    // Separate names for the single calls, which the compiler may place in another code unit.
     ".irp k, 0, 1, 2, 3, 4, 5, 6, 7",
     ".globl fathom_plain_once_\\k",
     ".set fathom_plain_once_\\k, fathom_plain_procedure_\\k",
     ".endr",
 );
 
-/// One call with so many arguments, seven at most, in the place where this stands.
+/// One call with so many arguments, at most seven, inlined where this stands.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
 pub fn call_once(arguments: usize) {

@@ -1,8 +1,8 @@
-//! Loops as a compiler writes them without optimisation (`gcc -O0`): every variable lives in memory, is loaded before it is
-//! used and stored after it has changed. Reports 001 and 002 timed such code.
+//! Loops as a compiler writes them without optimisation (`gcc -O0`): every variable is in memory, is loaded before it is used and
+//! stored after it has changed. Reports 001 and 002 timed such code.
 //!
-//! In assembly, so that it is the same whatever compiles this program; elsewhere than on x86-64, volatile variables stand
-//! for it.
+//! They are in assembly, so that they do not depend on the compiler of this program; on other architectures than x86-64, volatile
+//! variables replace it.
 
 #[cfg(target_arch = "x86_64")]
 mod calls;
@@ -18,20 +18,20 @@ mod portable;
 #[cfg(not(target_arch = "x86_64"))]
 pub use portable::*;
 
-/// Times round the loops of [`empty_loop`] and [`call`].
+/// Iterations of the loops of [`empty_loop`] and [`call`].
 pub const ROUNDS: u64 = 1000;
 
-/// Elements of an array of `int` from the beginning of one line of 64 bytes to that of the next.
+/// Elements of an array of `int` in one line of 64 bytes.
 pub const STEP: usize = 16;
 
-/// Accesses between two times round an unrolled loop.
+/// Accesses in one iteration of an unrolled loop.
 pub const UNROLLED: usize = 256;
 
-/// An array of which every element is an index of it.
+/// An array in which every element is the index of another.
 pub struct Links(Vec<i32>);
 
 impl Links {
-    /// A ring through every `stride`-th element, all of whose steps go forward but the last.
+    /// A ring through every `stride`-th element; all of its steps but the last go forwards.
     pub fn ring(elements: usize, stride: usize) -> Self {
         let mut array = vec![0; elements.max(1)];
         for index in (0..array.len()).step_by(stride.max(1)) {

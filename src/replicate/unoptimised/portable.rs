@@ -1,4 +1,4 @@
-//! The same elsewhere: variables that the compiler must load and store each time.
+//! The same for other architectures: variables that the compiler must load and store each time.
 
 use super::{Links, ROUNDS, STEP, UNROLLED};
 use std::hint::black_box;
@@ -23,7 +23,7 @@ pub fn empty_loop() {
     rounds(|| ());
 }
 
-/// The same loop with one call of a procedure of so many arguments, seven at most.
+/// The same loop with one call of a procedure of so many arguments, at most seven.
 pub fn call(arguments: usize) {
     rounds(|| call_once(arguments));
 }
@@ -36,7 +36,7 @@ fn rounds(body: impl Fn()) {
     }
 }
 
-/// One call with so many arguments, seven at most.
+/// One call with so many arguments, at most seven.
 pub fn call_once(arguments: usize) {
     match arguments {
         0 => black_box(procedure::<0>)([]),
@@ -55,7 +55,7 @@ fn procedure<const K: usize>(arguments: [i32; K]) {
     black_box(&arguments);
 }
 
-/// `for (i = 0; i < loads; i++) index = links[index];` and where that arrives.
+/// `for (i = 0; i < loads; i++) index = links[index];` and the index at which it ends.
 pub fn follow(links: &Links, loads: u32) -> i32 {
     let links = links.array();
     let (mut index, mut counter) = (Variable(0_i32), Variable(0_u32));

@@ -3,7 +3,7 @@
 use super::{Links, STEP, UNROLLED};
 use core::arch::asm;
 
-/// Where the variables of a loop live: the array, its index, the counter, its bound, the sum.
+/// The variables of a loop: the array, its index, the counter, its bound, the sum.
 #[repr(C)]
 struct Frame {
     array: *mut i32,
@@ -19,7 +19,7 @@ impl Frame {
     }
 }
 
-/// `for (i = 0; i < loads; i++) index = links[index];` and where that arrives.
+/// `for (i = 0; i < loads; i++) index = links[index];` and the index at which it ends.
 pub fn follow(links: &Links, loads: u32) -> i32 {
     let mut frame = Frame::new(links.array().as_ptr().cast_mut(), loads as usize);
     // SAFETY: every link is an index of the array, which is only read.
@@ -36,8 +36,8 @@ pub fn follow(links: &Links, loads: u32) -> i32 {
     frame.index
 }
 
-/// A loop over the lines of an array, as many accesses a time round as `high` and `low` have pairs; `access` is what is done
-/// once the element's address is in rax.
+/// A loop over the lines of an array, with one access per iteration for each pair of `high` and `low`; `access` runs once the
+/// element's address is in rax.
 macro_rules! over_lines {
     ($frame:expr, $lines:expr, $high:literal, $low:literal, $access:literal) => {
         // SAFETY: indices stay below the bound, of which the caller has seen to it that all are within the array.
@@ -57,7 +57,7 @@ macro_rules! over_lines {
     };
 }
 
-/// An array's whole steps of so many lines.
+/// The part of an array that consists of whole steps of so many lines.
 fn bounded(array: *mut i32, elements: usize, lines: usize) -> Frame {
     Frame::new(array, elements - elements % (STEP * lines))
 }
@@ -69,7 +69,7 @@ pub fn read_lines(array: &[i32]) -> i32 {
     frame.sum
 }
 
-/// The same with 256 accesses written out for each time round.
+/// The same with 256 accesses written out in each iteration.
 pub fn read_lines_unrolled(array: &[i32]) -> i32 {
     let mut frame = bounded(array.as_ptr().cast_mut(), array.len(), UNROLLED);
     over_lines!(
@@ -88,7 +88,7 @@ pub fn write_lines(array: &mut [i32]) {
     over_lines!(&raw mut frame, 1, "0", "0", "mov dword ptr [rax], 7");
 }
 
-/// The same with 256 accesses written out for each time round.
+/// The same with 256 accesses written out in each iteration.
 pub fn write_lines_unrolled(array: &mut [i32]) {
     let mut frame = bounded(array.as_mut_ptr(), array.len(), UNROLLED);
     over_lines!(

@@ -52,7 +52,7 @@ pub(in crate::report) fn not_compared(found: &Results) -> Option<String> {
     };
     let names: Vec<&str> = found.experiments().into_iter().filter(is_other).collect();
     let said =
-        || format!("No figure is set beside {}: they were measured by other methods.", names.join(", "));
+        || format!("No figure is compared with {}: they were measured by other methods.", names.join(", "));
     (!names.is_empty()).then(said)
 }
 

@@ -126,7 +126,7 @@ fn summary(comparison: &Comparison) -> Text {
     let compared = plural(comparison.rows.len(), "point");
     let list = shown.collect::<Vec<_>>().join(", ");
     let moved = if comparison.interleaved {
-        " Both were measured in turns. A ratio is the mean over pairs of trials of the same round, so drift of the \
+        " Both were measured alternately. A ratio is the mean over pairs of trials of the same round, so drift of the \
          machine affects both alike."
             .to_owned()
     } else if factor > 1.0 {

@@ -1,4 +1,4 @@
-//! One result against another of the same setting: what a load takes against the bandwidth that others drew meanwhile.
+//! One result against another at the same setting: the time of a load against the bandwidth of background traffic.
 
 use super::axis::Axis;
 use super::drawn::{Figure, quantity};
@@ -80,7 +80,7 @@ fn figure(pairs: &[(&PointResult, &PointResult)], curves: &[Curve]) -> Figure {
     }
     let marks: Vec<&Mark> = places().map(|place| &place.up).collect();
     let caption = format!(
-        "{} against the {} that was found at the same setting.",
+        "{} against {}. Each mark is one setting.",
         quantity(point.unit),
         words::quantity(partner.unit)
     );

@@ -61,8 +61,6 @@ pub enum Block {
     List(Vec<Text>),
     /// Lines of a program.
     Listing(String),
-    /// Figures of weight, each with what it is.
-    Keys(Vec<(String, Text)>),
     /// A table.
     Table(Table),
     /// A figure.
@@ -154,7 +152,6 @@ impl Block {
         match self {
             Block::Paragraph(text) | Block::Aside(_, text) | Block::Question(text) => visit(Node::Text(text)),
             Block::List(items) => items.iter().for_each(|item| visit(Node::Text(item))),
-            Block::Keys(keys) => keys.iter().for_each(|(_, meaning)| visit(Node::Text(meaning))),
             Block::Table(table) => {
                 visit(Node::Table(table));
                 visit(Node::Text(&table.caption));

@@ -57,13 +57,6 @@ impl Form<'_> {
                 cleaned(lines).lines().for_each(|line| self.text += &format!("    {line}\n"));
                 self.text.push('\n');
             }
-            Block::Keys(keys) => {
-                for (value, meaning) in keys {
-                    let meaning = self.phrase(meaning);
-                    self.text += &self.style.wrapped("- ", &format!("{}: {meaning}", clean(value)));
-                }
-                self.text.push('\n');
-            }
             Block::Table(shown) => {
                 self.text += &table(shown, &self.numbers, self.style);
                 self.text.push('\n');

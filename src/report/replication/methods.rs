@@ -1,4 +1,4 @@
-//! How each figure of a replication was measured: their method, what is different here, what was seen, and Fathom's point.
+//! How each figure of a replication was measured: the report's method, how Fathom's replication differs, what was observed, and Fathom's point.
 
 use crate::experiment::Point;
 use crate::record::TrialOutcome;
@@ -31,9 +31,9 @@ fn asked(rows: &[Compared]) -> Table {
     Table::new(Key::of("asked"), caption)
         .columns([
             Column::words("operation"),
-            Column::words("their section"),
-            Column::words("their method"),
-            Column::words("their statistic"),
+            Column::words("section"),
+            Column::words("report's method"),
+            Column::words("report's statistic"),
             Column::words("Fathom"),
         ])
         .rows(rows.iter().map(row))
@@ -67,7 +67,7 @@ fn one(method: &'static Method, replication: &Replication) -> Section {
         differs => section.say(Text::strong("Different here: ").and(Text::prose(differs))),
     };
     match replication.of(method.name) {
-        None => section.say("It was not reached."),
+        None => section.say("The run ended before this method."),
         Some(line) => section.with_all(seen(&line.outcome, line.took_s)),
     }
 }

@@ -125,9 +125,9 @@ fn summary_table(rows: &[Compared]) -> Table {
     Table::new(table_key(), caption)
         .columns([
             Column::words("operation"),
-            Column::mixed("theirs"),
-            Column::mixed("here, their way"),
-            Column::mixed("here, Fathom"),
+            Column::mixed("report"),
+            Column::mixed("here, report's method"),
+            Column::mixed("here, Fathom's method"),
             Column::ratio("ratio"),
         ])
         .rows(rows.iter().map(row))
@@ -139,7 +139,7 @@ fn misleading(rows: &[Compared]) -> Section {
     Section::new(Key::of("misleading"), "Where the report's methods mislead")
         .under("Results that differ from Fathom's", listed(differing))
         .under("No significant difference here", listed(of(Verdict::NotTold).collect()))
-        .under("Less than nothing", listed(of(Verdict::BelowNothing).collect()))
+        .under("Negative results", listed(of(Verdict::BelowNothing).collect()))
         .under("Below resolution here", listed(of(Verdict::BelowResolution).collect()))
         .under("Impossible results: something is broken", listed(of(Verdict::Impossible).collect()))
         .under("Not compared here", listed(of(Verdict::Open).collect()))
@@ -152,7 +152,7 @@ fn listed(items: Vec<Text>) -> Vec<Block> {
 /// What is to be said of one method of theirs.
 fn sentence(compared: &Compared) -> Text {
     let by_how_much = match &compared.ratio {
-        Ok(_) => ratio(compared).and(" times what Fathom finds. "),
+        Ok(_) => ratio(compared).and(" times Fathom's result. "),
         Err(why) => Text::plain(missing(compared, *why)),
     };
     Text::strong(compared.row.operation).and(": ").and(by_how_much).and(Text::prose(compared.row.misleads))
@@ -161,7 +161,7 @@ fn sentence(compared: &Compared) -> Text {
 /// Why there is no ratio.
 fn missing(compared: &Compared, why: NoRatio) -> String {
     let reason = match (&compared.replicated, &compared.fathom) {
-        (Err(reason), _) => format!("their method: {reason}"),
+        (Err(reason), _) => format!("the report's method: {reason}"),
         (_, Err(reason)) => format!("Fathom's: {reason}"),
         _ => why.reason().to_owned(),
     };

@@ -21,7 +21,7 @@ pub fn find(name: &str, chains: u64) -> Option<fn(u64)> {
     TABLE.iter().find(|(known, count, _)| *known == name && *count == chains).map(|(.., kernel)| *kernel)
 }
 
-/// Instructions in one time round a kernel's loop, by disassembly, the loop's own two included; `None` where it has not one loop.
+/// Instructions in one iteration of a kernel's loop, by disassembly, the loop's own two included; `None` where it has not one loop.
 pub fn instructions(kernel: fn(u64)) -> Option<u64> {
     // SAFETY: a function of this program that returns after 256 instructions of a few bytes.
     match unsafe { listing::loops(kernel as *const u8) }[..] {

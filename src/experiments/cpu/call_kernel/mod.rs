@@ -2,7 +2,7 @@
 //! table of addresses so that they can be disassembled where they stand.
 //!
 //! A loop around one call could not be subtracted from it: what the processor does beside a dependent chain costs
-//! nothing there, and a whole cycle alone. Sixteen calls a time round make it too small to matter.
+//! nothing there, and a whole cycle alone. Sixteen calls per iteration make it too small to matter.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -27,7 +27,7 @@ pub struct Kernel {
 // SAFETY: addresses of code, which never changes.
 unsafe impl Sync for Kernel {}
 
-/// Calls in one time round the loop; the assembly repeats as often.
+/// Calls in one iteration of the loop; the assembly repeats as often.
 pub const CALLS: u64 = 16;
 
 impl Kernel {

@@ -14,7 +14,7 @@ pub use x86_64::{memory, memory_and_pointer, register};
 /// Loops between two times round the outer one.
 pub const LOOPS: u64 = 16;
 
-/// Instructions of one time round one of the sixteen, by disassembly; `None` where they are not sixteen alike in one more.
+/// Instructions of one iteration of one of the sixteen, by disassembly; `None` where they are not sixteen alike in one more.
 pub fn round(kernel: fn(u64, u64)) -> Option<u64> {
     // SAFETY: a function of this program that returns after some hundred instructions.
     let loops = unsafe { listing::loops(kernel as *const u8) };

@@ -50,7 +50,7 @@ pub unsafe fn chase(from: NonNull<u8>, turns: u64) -> NonNull<u8> {
     unsafe { chase_rolled(from, turns.max(1) * UNROLLED) }
 }
 
-/// One load each time round the loop, as report 003 first wrote it.
+/// One load in each iteration of the loop, as report 003 first wrote it.
 ///
 /// # Safety
 /// As of [`chase`].

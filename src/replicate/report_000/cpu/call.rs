@@ -15,10 +15,9 @@ use std::time::Duration;
 
 static PROCEDURE: Method = Method {
     name: "procedure call",
-    text: "For each of 0 to 7 arguments a function that returns their sum is called in a loop of 1,000,000 \
-           iterations; the timer stands around the loop, ten trials. Nothing is subtracted: the loop and the passage \
-           of the arguments through memory are included. The report does not say how eight results became one figure \
-           per argument; here it is the slope of a line.",
+    text: "For each of 0 to 7 arguments the program calls a function that returns their sum in a loop of 1,000,000 iterations, with the \
+           timer around the loop; ten trials. Nothing is subtracted: the figure includes the loop, and storing and loading the arguments \
+           in memory. The report does not say how it made one figure per argument from eight results; here it is the slope of a line.",
     differs: ASSEMBLY,
     placement: Placement::OneCpu,
     needs: &[],
@@ -60,9 +59,9 @@ const fn procedure(
         replica: Replica::By(&PROCEDURE),
         statistic: Statistic::of(Fit::MeanAt(arguments)),
         fathom: SameQuestion::Point(CALLS, point),
-        misleads: "The calls do not depend on each other, so the core overlaps them with the loop and with one \
-                   another: the result is what a call adds to a loop, not its latency. Without optimisation most of \
-                   it is the passage of counter and arguments through memory.",
+        misleads: "The calls do not depend on each other, so the core overlaps them with the loop and with one another: the result is what \
+                   a call adds to a loop, not its latency. Without optimisation most of it is storing and loading the counter and the \
+                   arguments.",
     }
 }
 
@@ -84,14 +83,14 @@ pub const ARGUMENT: Row = Row {
     replica: Replica::By(&PROCEDURE),
     statistic: Statistic::of(Fit::Slope { from: 0.0, to: 7.0 }),
     fathom: SameQuestion::Slope(CALLS, "arguments", |machine| call(machine, 0).without("arguments")),
-    misleads: "Their own table gives 0.13 ns for an argument (0.25 ticks); the report does not say where 0.6 comes \
-               from. Without optimisation each argument is stored and loaded again, which is what is measured here.",
+    misleads: "The report's own table gives 0.13 ns per argument (0.25 ticks); the report does not say where its 0.6 comes from. Without \
+               optimisation each argument is stored and loaded again, which is what the method measures here.",
 };
 
 static WRITE: Method = Method {
     name: "system call",
-    text: "write() of no bytes to /dev/null, as lmbench has it, in a loop of 1,000,000 iterations with the timer around it; ten \
-           trials, their mean.",
+    text: "The program writes no bytes to /dev/null by write(), as lmbench does, in a loop of 1,000,000 iterations with the timer around \
+           it. The figure is the mean of ten trials.",
     differs: COMPILED,
     placement: Placement::OneCpu,
     needs: &[],
@@ -125,6 +124,6 @@ pub const SYSTEM_CALL: Row = Row {
     fathom: SameQuestion::Point("cpu/system_call", |machine| {
         nearest("cpu/system_call", machine, &[("call", &["write nothing to /dev/null"])], &[])
     }),
-    misleads: "Only slightly misleading: loop and timer are a hundredth of the result. The mean includes every \
-               interruption, the median does not; and a write does some work besides entering the kernel.",
+    misleads: "Only slightly misleading: loop and timer are a hundredth of the result. Interrupts affect the mean but not the median, and \
+               a write does some work besides entering the kernel.",
 };

@@ -1,9 +1,9 @@
-//! The same loops where their assembly does not exist: compiled, with every variable forced through memory.
+//! The same loops for architectures without the assembly: compiled, with every variable forced through memory.
 
 use core::hint::black_box;
 use core::ptr::{read_volatile, write_volatile};
 
-/// Goes round a loop whose counter lives in memory.
+/// Runs a loop whose counter is in memory.
 fn counted(n: u64, mut body: impl FnMut()) {
     let (mut counter, limit) = (0_u64, n);
     // SAFETY: both are locals, aligned and initialised.
@@ -39,7 +39,7 @@ fn called(arguments: usize) -> u32 {
 macro_rules! procedures {
     ($($name:ident($($argument:ident),*);)*) => { $(
         #[inline(never)]
-        #[allow(clippy::too_many_arguments, reason = "seven are what is measured")]
+        #[allow(clippy::too_many_arguments, reason = "at most seven arguments are measured")]
         fn $name($($argument: u32),*) -> u32 {
             0 $(+ black_box($argument))*
         }
@@ -50,12 +50,12 @@ procedures! {
     seven(a, b, c, d, e, f, g);
 }
 
-/// Goes round an empty loop.
+/// Runs an empty loop.
 pub fn empty(n: u64) {
     counted(n, || ());
 }
 
-/// Goes round a loop that stores through a pointer.
+/// Runs a loop that stores through a pointer.
 pub fn store(n: u64) {
     let mut number = 0_u32;
     let pointer = black_box(&raw mut number);

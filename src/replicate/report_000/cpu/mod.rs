@@ -1,4 +1,4 @@
-//! Section 3: CPU, scheduling and services of the operating system.
+//! Section 3: CPU, scheduling and operating-system services.
 
 #[cfg(not(target_arch = "x86_64"))]
 #[path = "compiled.rs"]
@@ -16,10 +16,10 @@ pub use switch::{PIPE, PROCESS_SWITCH, PROCESS_SWITCH_LESS_PIPE, THREAD_SWITCH, 
 pub use task::{PROCESS, THREAD};
 pub use timing::{LOOP, MEASUREMENT, TIMER, TIMER_AROUND, TIMER_WHOLE};
 
-/// What is different of every loop here.
-const ASSEMBLY: &str = "What gcc makes of their loops without optimisation is written here in assembly, with the same \
-                        loads and stores. Counts are reduced where they would take longer than 15 s.";
+/// How every loop here differs from the report's.
+const ASSEMBLY: &str = "The loops are written in assembly, with the loads and stores that gcc generates for the report's loops without \
+                        optimisation. Counts are reduced where they would take longer than 15 s.";
 
-/// What is different of loops of system calls.
-const COMPILED: &str = "The loop is compiled with optimisation: of what it costs the calls leave nothing to be seen. Counts \
-                        are reduced where they would take longer than 15 s.";
+/// How loops of system calls differ from the report's.
+const COMPILED: &str = "The loop is compiled with optimisation; its cost is negligible beside the calls. Counts are reduced where they \
+                        would take longer than 15 s.";

@@ -22,10 +22,10 @@ const PROCESSES_LESS: &str = "processes less pipe";
 
 static SWITCHES: Method = Method {
     name: "context switch",
-    text: "Two pipes and two sides: one writes a byte to the first and reads one from the second, the other reads and then \
-           writes; 1,000,000 iterations with the timer around them in the side that begins, ten trials. An iteration, there \
-           and back, is reported as one switch. The pipe's overhead is one byte written to a pipe and read from it again by \
-           the same process.",
+    text: "Two pipes connect two sides: one writes a byte to the first pipe and reads one from the second, the other reads and then \
+           writes. They do this 1,000,000 times, with the timer around the loop in the side that begins; ten trials. The report counts one \
+           iteration, there and back, as one switch. The pipe's overhead is one byte that a process writes to a pipe and reads from it \
+           again.",
     differs: COMPILED,
     placement: Placement::OneCpu,
     needs: &[],
@@ -35,8 +35,8 @@ static SWITCHES: Method = Method {
 
 fn switches(stage: &Stage) -> Result<Series, Failure> {
     let alone = pipe_alone(stage)?;
-    let (threads, seen_of_threads) = counted("between threads", 2.0, || between_threads(stage))?;
-    let (processes, seen_of_processes) = counted("between processes", 1.0, || between_processes(stage))?;
+    let (threads, seen_of_threads) = counted("Between threads", 2.0, || between_threads(stage))?;
+    let (processes, seen_of_processes) = counted("Between processes", 1.0, || between_processes(stage))?;
     let pipe = alone.values.iter().sum::<f64>() / alone.values.len() as f64;
     let less = |timed: &Timed| timed.values.iter().map(|value| value - pipe).collect();
     let (threads_less, processes_less) = (less(&threads), less(&processes));
@@ -50,7 +50,8 @@ fn switches(stage: &Stage) -> Result<Series, Failure> {
     Ok(series.having_seen(said).seen(seen_of_threads).seen(seen_of_processes))
 }
 
-/// Trials, with the switches that the kernel counted of this process in an iteration; so many would prove two of each.
+/// Trials, with the switches of this process that the kernel counted per iteration; `proving` switches would prove that an
+/// iteration is two.
 fn counted(
     between: &str,
     proving: f64,
@@ -59,8 +60,8 @@ fn counted(
     let (timed, usage, iterations) = measure()?;
     let each = usage.switches() as f64 / iterations as f64;
     let told = format!(
-        "{between} the kernel counted {each:.2} switches of the measuring process an iteration, where {proving} prove that an \
-         iteration is two"
+        "{between}, the kernel counted {each:.2} switches of the measuring process per iteration; {proving} would prove that an iteration \
+         is two switches"
     );
     Ok((timed, told + "."))
 }
@@ -68,14 +69,14 @@ fn counted(
 fn write_byte(descriptor: &OwnedFd) -> Result<(), Failure> {
     // SAFETY: one byte of a constant is read.
     let wrote = errno("write", unsafe { libc::write(descriptor.as_raw_fd(), c"x".as_ptr().cast(), 1) })?;
-    ensure(wrote == 1, "a pipe took no byte")
+    ensure(wrote == 1, "a pipe accepted no byte")
 }
 
 fn read_byte(descriptor: &OwnedFd) -> Result<(), Failure> {
     let mut byte = 0_u8;
     // SAFETY: the buffer has room for the byte.
     let read = errno("read", unsafe { libc::read(descriptor.as_raw_fd(), (&raw mut byte).cast(), 1) })?;
-    ensure(read == 1, "the other side is gone")
+    ensure(read == 1, "the other side has ended")
 }
 
 fn pipe_alone(stage: &Stage) -> Result<Timed, Failure> {
@@ -89,7 +90,7 @@ fn pipe_alone(stage: &Stage) -> Result<Timed, Failure> {
     })
 }
 
-/// One side's two ends.
+/// The two pipe ends of one side.
 struct Ends {
     from: OwnedFd,
     to: OwnedFd,
@@ -100,7 +101,7 @@ fn two_sides() -> Result<(Ends, Ends), Failure> {
     Ok((Ends { from: from_second, to: to_second }, Ends { from: from_first, to: to_first }))
 }
 
-/// The side that begins, so often.
+/// The side that begins, for so many iterations.
 fn produce(ends: &Ends, n: u64) -> Result<(), Failure> {
     for _ in 0..n {
         write_byte(&ends.to)?;
@@ -109,7 +110,7 @@ fn produce(ends: &Ends, n: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The other side, until the first is gone.
+/// The other side, which answers until the first has closed its pipe.
 fn consume(ends: &Ends) {
     while read_byte(&ends.from).and_then(|()| write_byte(&ends.to)).is_ok() {}
 }
@@ -138,7 +139,7 @@ fn between_threads(stage: &Stage) -> Result<(Timed, Usage, u64), Failure> {
     std::thread::scope(|scope| {
         scope.spawn(move || consume(&second));
         let found = watched(stage, &first);
-        // Its ends closed, the other thread reads the end of the pipe, and ends.
+        // When the ends are closed, the other thread reads the end of the pipe and ends.
         drop(first);
         found
     })
@@ -178,8 +179,8 @@ const fn switch(
     }
 }
 
-const ROUND_TRIP: &str = "An iteration is two switches, two writes and two reads, and is reported as one switch: it \
-                          is more than twice the cost of a switch.";
+const ROUND_TRIP: &str = "An iteration is two switches, two writes and two reads, and the report counts it as one switch: the figure is \
+                          more than twice the cost of a switch.";
 
 /// The summary's row; table 7.
 pub const THREAD_SWITCH: Row =
@@ -189,7 +190,7 @@ pub const THREAD_SWITCH: Row =
 pub const PROCESS_SWITCH: Row =
     switch("context switch between processes", BETWEEN_PROCESSES, "s000-0279", net_processes, ROUND_TRIP);
 
-const LESS: &str = "The round trip is two switches and two passages through a pipe; they subtract one passage and do not divide \
+const LESS: &str = "The round trip is two switches and two passages through a pipe; the report subtracts one passage and does not divide \
                     by two.";
 
 /// Section 3.6.3.
@@ -216,5 +217,5 @@ pub const PIPE: Row = switch(
     ALONE,
     "s000-0036",
     |machine| nearest(SWITCH, machine, &[("mechanism", &["pipe alone"])], &[]),
-    "The method is right: this is the cost of a byte through a pipe for which nobody waits.",
+    "The method is right: this is the cost of a byte through a pipe when nobody has to wait.",
 );

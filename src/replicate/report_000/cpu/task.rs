@@ -13,8 +13,8 @@ use std::time::Duration;
 
 static THREADS: Method = Method {
     name: "thread creation",
-    text: "pthread_create of a thread that returns at once, then pthread_join, in a loop of 10,000 iterations with the timer \
-           around it; ten trials, their mean.",
+    text: "The program creates a thread that returns at once (pthread_create) and joins it (pthread_join), in a loop of 10,000 iterations \
+           with the timer around it. The figure is the mean of ten trials.",
     differs: COMPILED,
     placement: Placement::OneCpu,
     needs: &[],
@@ -41,7 +41,7 @@ fn create_and_join() -> Result<(), Failure> {
     unsafe {
         let mut thread: libc::pthread_t = std::mem::zeroed();
         let created = libc::pthread_create(&raw mut thread, null(), enter, null_mut());
-        ensure(created == 0, "pthread_create failed: raise the limit of tasks (ulimit -u, pids cgroup)")?;
+        ensure(created == 0, "pthread_create failed: raise the limit on tasks (ulimit -u, pids cgroup)")?;
         ensure(libc::pthread_join(thread, null_mut()) == 0, "pthread_join failed")
     }
 }
@@ -63,15 +63,14 @@ pub const THREAD: Row = Row {
             &[],
         )
     }),
-    misleads: "Only slightly misleading: both time creating, running and joining on one CPU, including two switches. \
-               The mean over the whole loop includes interruptions and deferred work of the kernel; Fathom's median \
-               of single creations does not.",
+    misleads: "Only slightly misleading: both methods time creating, running and joining on one CPU, including two switches. The mean over \
+               the whole loop includes interrupts and deferred work of the kernel; Fathom's median of single creations does not.",
 };
 
 static PROCESSES: Method = Method {
     name: "process creation",
-    text: "fork() of a child that exits at once, then wait(), in a loop of 100 iterations with the timer around it; ten trials, \
-           their mean.",
+    text: "The program forks a child that exits at once and waits for it (fork(), wait()), in a loop of 100 iterations with the timer \
+           around it. The figure is the mean of ten trials.",
     differs: COMPILED,
     placement: Placement::OneCpu,
     needs: &[],
@@ -116,7 +115,7 @@ pub const PROCESS: Row = Row {
             &[],
         )
     }),
-    misleads: "The child ends by exit(), which has more to do, in pages that it must copy first, than the bare system \
-               call that ends Fathom's; and a mean includes every interruption, the median does not. The cost grows \
-               with the memory of the parent, whose size the report does not give.",
+    misleads: "The report's child ends by exit(), which does more than the bare system call that ends Fathom's, in pages that the child \
+               must copy first. Interrupts affect the mean but not the median. The cost grows with the memory of the parent, whose size \
+               the report does not give.",
 };

@@ -1,4 +1,4 @@
-//! Sections 3.1 and 3.2: what reading the clock costs, and what a loop costs.
+//! Sections 3.1 and 3.2: the cost of reading the clock, and of a loop.
 
 use super::{ASSEMBLY, unoptimised};
 use crate::experiment::{Failure, Found, Known, Placement, Point};
@@ -21,11 +21,10 @@ const BOTH: &str = "readings and loop";
 
 static TIMING: Method = Method {
     name: "timing overhead",
-    text: "CPUID; RDTSC; two moves … RDTSCP; two moves; CPUID, after Paoloni, with nothing between the readings. The \
-           report does not say whether the timer stands inside its loop of 1,000,000 iterations or around it; both \
-           are done, ten trials each: inside, the mean of the differences; around, the whole divided by the \
-           iterations. The loop of section 3.2 has 100,000,000 iterations, each with a store through a pointer, and \
-           the timer around it.",
+    text: "The timer is CPUID; RDTSC; two moves … RDTSCP; two moves; CPUID, after Paoloni, with nothing between the readings. The report \
+           does not say whether the timer is inside its loop of 1,000,000 iterations or around it, so Fathom does both, ten trials each: \
+           inside, the figure is the mean of the differences; around, it is the whole time divided by the iterations. The loop of section \
+           3.2 has 100,000,000 iterations, each with a store through a pointer, and the timer around it.",
     differs: ASSEMBLY,
     placement: Placement::OneCpu,
     needs: &[],
@@ -49,10 +48,10 @@ fn timing(stage: &Stage) -> Result<Series, Failure> {
     Ok(series.having_seen(said).having_seen(store.reduced))
 }
 
-/// What the readings pass, what all of it takes, and what is said of reduced counts.
+/// The trials of the differences and of the whole time, and the sentences on reduced counts.
 type Inside = (Vec<f64>, Vec<f64>, Option<String>);
 
-/// Ten trials of the timer inside the loop: what it reads itself, and what the loop takes, nanoseconds an iteration.
+/// Ten trials of the timer inside the loop: the difference that it reads, and the time of the loop, nanoseconds per iteration.
 fn inside(stage: &Stage) -> Result<Inside, Failure> {
     let tick = stage.ns_per_tick()?;
     let count = stage.afforded(ITERATIONS, 0.5 / TRIALS as f64, |n| {
@@ -69,10 +68,10 @@ fn inside(stage: &Stage) -> Result<Inside, Failure> {
         read.push(sum as f64 * tick / count as f64);
         whole.push(ticks * tick / count as f64);
     }
-    Ok((read, whole, reduced("timed blocks a trial", ITERATIONS, count)))
+    Ok((read, whole, reduced("timed blocks per trial", ITERATIONS, count)))
 }
 
-/// Reads the timer with nothing to be timed `n` times; ticks between the two readings, summed up.
+/// Reads the timer `n` times with nothing to be timed: the sum of the ticks between the two readings.
 fn pairs(n: u64) -> u64 {
     let mut sum: u64 = 0;
     for _ in 0..n {
@@ -102,7 +101,7 @@ fn register_loops(machine: &Machine) -> Point {
     nearest(LOOPS, machine, &[("form", &["register"])], &[]).without("iterations")
 }
 
-/// A pair of readings and once round a loop in a register.
+/// A pair of readings, and one iteration of a loop whose counter is in a register.
 fn pair_and_loop(known: &Known) -> Option<Found> {
     let (none, many) = (rounds(known.machine, 0), rounds(known.machine, LONG));
     let longer = known.found(LOOPS, &many)?.minus(known.found(LOOPS, &none)?);
@@ -114,14 +113,14 @@ fn two_readings(known: &Known) -> Option<Found> {
     known.found(OVERHEAD, &reading(known.machine, "cost")).map(|cost| cost.scaled(2.0))
 }
 
-/// Iterations of the longest loop that Fathom measures.
+/// The iterations of Fathom's longest loop.
 const LONG: u64 = 8192;
 
 fn pair_and_loops(machine: &Machine) -> Vec<(&'static str, Point)> {
     vec![(OVERHEAD, pair(machine)), (LOOPS, rounds(machine, 0)), (LOOPS, rounds(machine, LONG))]
 }
 
-/// The first row of their summary.
+/// The first row of the report's summary.
 pub const MEASUREMENT: Row = Row {
     section: "3.1, 3.2",
     operation: "measurement overhead (timer and loop)",
@@ -131,8 +130,8 @@ pub const MEASUREMENT: Row = Row {
     replica: Replica::By(&TIMING),
     statistic: Statistic::variant(BOTH, Fit::Mean(Deviation::None)),
     fathom: SameQuestion::Computed { of: pair_and_loops, value: pair_and_loop },
-    misleads: "It is the sum of two figures that never occur together: the loop surrounds the timer once in a million \
-               iterations. It was never subtracted from anything.",
+    misleads: "The figure is the sum of two costs that never occur together, because the loop surrounds the timer once in a million \
+               iterations. The report never subtracts it from anything.",
 };
 
 /// Table 1, the timer inside the loop.
@@ -145,8 +144,8 @@ pub const TIMER: Row = Row {
     replica: Replica::By(&TIMING),
     statistic: Statistic::variant(INSIDE, Fit::Mean(Deviation::Sample)),
     fathom: SameQuestion::Point(OVERHEAD, pair),
-    misleads: "The method correctly gives what a pair of readings adds to a result. That the figure equals the number \
-               of instructions is a coincidence: ticks are not core cycles.",
+    misleads: "The method correctly gives what a pair of readings adds to a result. It is a coincidence that the figure equals the number \
+               of instructions: ticks are not core cycles.",
 };
 
 /// The same with both CPUIDs.
@@ -155,15 +154,15 @@ pub const TIMER_WHOLE: Row = Row {
     operation: "timing overhead (the whole timed block, CPUID included)",
     unit: Unit::Nanoseconds,
     per: "",
-    theirs: Theirs::NotPrinted("they give only what passes between the two readings of the counter"),
+    theirs: Theirs::NotPrinted("the report gives only the time between the two readings of the counter"),
     replica: Replica::By(&TIMING),
     statistic: Statistic::variant(WHOLE, Fit::Mean(Deviation::Sample)),
     fathom: SameQuestion::Computed {
         of: |machine| vec![(OVERHEAD, reading(machine, "cost"))],
         value: two_readings,
     },
-    misleads: "The figure is right, but table 1 leaves it out. It is the cost of timing to the program; in a virtual \
-               machine, where every CPUID goes to the hypervisor, it is many times the figure of table 1.",
+    misleads: "The figure is right, but table 1 leaves it out. It is the cost of timing to the program; in a virtual machine, where every \
+               CPUID exits to the hypervisor, it is many times the figure of table 1.",
 };
 
 /// Table 1, the timer around the loop.
@@ -176,8 +175,8 @@ pub const TIMER_AROUND: Row = Row {
     replica: Replica::By(&TIMING),
     statistic: Statistic::variant(AROUND, Fit::Mean(Deviation::Sample)),
     fathom: SameQuestion::Point(OVERHEAD, pair),
-    misleads: "Read as section 3.1.3 has it, the figure would be one iteration of an empty loop, and the timer a millionth of \
-               it: their 8.19 ns are not this, so the timer stood inside.",
+    misleads: "By section 3.1.3, the figure would be one iteration of an empty loop plus a millionth of the timer. The report's 8.19 ns \
+               are too long for that, so the timer was inside the loop.",
 };
 
 /// Table 2.
@@ -190,7 +189,6 @@ pub const LOOP: Row = Row {
     replica: Replica::By(&TIMING),
     statistic: Statistic::variant(STORE, Fit::Mean(Deviation::Sample)),
     fathom: SameQuestion::Slope(LOOPS, "iterations", register_loops),
-    misleads: "Without optimisation the counter lives in memory: the figure is the latency of store forwarding, one \
-               cycle on recent cores and five on older ones, and not the cost of a loop with its counter in a \
-               register.",
+    misleads: "Without optimisation the counter is in memory. The figure is the latency of store forwarding, one cycle on recent cores and \
+               five on older ones, and not the cost of a loop with its counter in a register.",
 };

@@ -1,5 +1,5 @@
-//! The loops of report 000 as a compiler writes them without optimisation: every variable in the frame, loaded before and
-//! stored after each use. In assembly, so that no optimiser sees them.
+//! The loops of report 000 as a compiler writes them without optimisation: every variable is in the frame, loaded before and
+//! stored after each use. They are in assembly, so that no optimiser changes them.
 
 use core::arch::global_asm;
 
@@ -9,7 +9,7 @@ unsafe extern "C" {
     safe fn fathom_000_store(n: u64);
 }
 
-/// The most iterations that a signed counter of 32 bits takes.
+/// The largest number of iterations for a signed counter of 32 bits.
 const MOST: u64 = i32::MAX as u64;
 
 /// Calls a procedure of up to seven arguments `n` times, and returns the last sum of its arguments.
@@ -17,12 +17,12 @@ pub fn calls(arguments: usize, n: u64) -> u64 {
     fathom_000_calls[arguments.min(7)](n.min(MOST)) & 0xffff_ffff
 }
 
-/// Goes round an empty loop.
+/// Runs an empty loop.
 pub fn empty(n: u64) {
     fathom_000_empty(n.min(MOST));
 }
 
-/// Goes round a loop that stores through a pointer.
+/// Runs a loop that stores through a pointer.
 pub fn store(n: u64) {
     fathom_000_store(n.min(MOST));
 }
@@ -56,7 +56,7 @@ global_asm!(
     "leave",
     "ret",
     ".endm",
-    // Section 3.3.1 shows what the procedures of none, one and two arguments are made of.
+    // Section 3.3.1 shows the instructions of the procedures with none, one and two arguments.
     ".macro fathom_000_procedure k",
     ".p2align 4",
     "fathom_000_procedure_\\k:",

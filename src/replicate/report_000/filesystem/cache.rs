@@ -20,13 +20,13 @@ const LATER: &str = "later trials";
 
 static MAPPED_FILES: Method = Method {
     name: "file cache",
-    text: "For files of 1 MiB to 8 GiB, each twice the one before: mapped privately, read-ahead advised against; ten \
-           trials, each of which asks for the file to be dropped from the cache (POSIX_FADV_DONTNEED) and then loads \
-           two bytes of every page in a shuffled order, with the timer around all, divided by the pages. The first \
-           trial is reported separately from the others, as a mean over all sizes.",
-    differs: "Up to 512 MiB (with --quick 64 MiB). The first trial finds the newly written file in the cache. This \
-              must have been so in the report, whatever it advised, because no disk answers in the 110 ns of its \
-              first trial. If the kernel followed the advice, the trial would wait for the disk.",
+    text: "Files have 1 MiB to 8 GiB, each twice the one before. The program maps a file privately and advises against read-ahead. Each of \
+           ten trials asks the kernel to drop the file from the cache (POSIX_FADV_DONTNEED), then loads two bytes of every page in a \
+           shuffled order, with the timer around all, and divides by the pages. The report gives the first trial separately from the \
+           others, each as a mean over all sizes.",
+    differs: "Files go up to 512 MiB (with --quick 64 MiB). The first trial finds the newly written file in the cache. It must have been \
+              so in the report, whatever it advised, because no disk answers in the 110 ns of its first trial. If the kernel followed the \
+              advice, the trial would wait for the disk.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(2),
@@ -62,10 +62,10 @@ fn told(bytes: u64, first: Usage) -> String {
 
 static LARGER_FILES: Method = Method {
     name: "file cache size",
-    text: "The files of the method above are doubled until the trials of one have not ended after three hours, when it was stopped; \
-           its size, that of the memory, was taken for that of the cache.",
-    differs: "Within a limit of 1 GiB on memory that is set for it, or in all of the memory where there is less; from an eighth of it to \
-              twice as much. The trials of a size are stopped after 20 s (with --quick 5 s).",
+    text: "The program doubles the files of the method above. The authors stopped it when the trials of one size had not ended after three \
+           hours, and took that size, which is that of the memory, for the size of the cache.",
+    differs: "Fathom sets a limit of 1 GiB on memory for the method, or uses all of the memory where there is less. Sizes go from an \
+              eighth of it to twice as much. The trials of a size are stopped after 20 s (with --quick 5 s).",
     placement: Placement::OneCpu,
     needs: &[Requirement::MemoryLimit],
     limit: Duration::from_mins(5),
@@ -89,10 +89,10 @@ fn larger_files(stage: &Stage) -> Result<Series, Failure> {
         }
         series = series.and(ENDED, bytes as f64, vec![bytes as f64]);
     }
-    Ok(series.seen("the trials of every size ended".to_owned()))
+    Ok(series.seen("The trials of every size ended.".to_owned()))
 }
 
-/// Whether all trials of a file end before some moment.
+/// Whether all trials of a file end before a deadline.
 fn all_end(stage: &Stage, file: &File, bytes: u64, deadline: f64) -> Result<bool, Failure> {
     /// Pages between two looks at the time.
     const PAGES: usize = 256;
@@ -114,7 +114,7 @@ fn all_end(stage: &Stage, file: &File, bytes: u64, deadline: f64) -> Result<bool
     Ok(true)
 }
 
-/// Nanoseconds a page of every trial, and the faults of the first.
+/// Nanoseconds per page of every trial, and the faults of the first.
 fn trials(stage: &Stage, file: &File, bytes: u64) -> Result<(Vec<f64>, Usage), Failure> {
     let (page, tick) = (page_bytes(), stage.ns_per_tick()?);
     let map = Mapped::readable(file, bytes as usize)?;
@@ -138,7 +138,7 @@ fn trials(stage: &Stage, file: &File, bytes: u64) -> Result<(Vec<f64>, Usage), F
     Ok((values, first))
 }
 
-/// The first byte of every page and the one in its middle.
+/// The offsets of the first byte of every page and of the one in its middle.
 fn touch(map: &Mapped, order: &[u64], page: u64) {
     let mut sink = 0;
     for number in order {
@@ -147,7 +147,7 @@ fn touch(map: &Mapped, order: &[u64], page: u64) {
     std::hint::black_box(sink);
 }
 
-/// The mean of the means of all sizes, as their table 28 has it.
+/// The mean of the means of all sizes, as in table 28.
 const OVER_SIZES: Fit = Fit::MeanOver { from: 0.0, to: f64::MAX };
 
 /// The summary's row, its time; tables 26 and 28.
@@ -162,8 +162,9 @@ pub const FIRST_ACCESS: Row = Row {
     fathom: SameQuestion::Point("memory/major_fault", |machine| {
         nearest("memory/major_fault", machine, &[("access", &["shuffled pages, no read-ahead"])], &[])
     }),
-    misleads: "No page comes from the disk: the file is still in the cache, and the faults are soft (counted beside; where the cache keeps a file in large pieces, one of them maps many pages). Their own hard \
-               fault of section 4.3 takes 800 times as long.",
+    misleads: "No page comes from the disk: the file is still in the cache, and the faults are soft (Fathom counts them; where the cache \
+               keeps a file in large pieces, one fault maps many pages). The hard fault of the report's section 4.3 takes 800 times as \
+               long.",
 };
 
 /// Tables 27 and 28.
@@ -176,9 +177,9 @@ pub const CACHED_PAGE: Row = Row {
     replica: Replica::By(&MAPPED_FILES),
     statistic: Statistic::variant(LATER, OVER_SIZES),
     fathom: SameQuestion::Point("filesystem/read", warm_map),
-    misleads: "Two bytes of a page that is mapped already are loads like any other: small files measure the processor's caches, large \
-               ones its memory and its page tables. What the file cache adds, looking the page up and copying or mapping it, is \
-               not in them. Fathom reads all of each block.",
+    misleads: "Two bytes of a page that is already mapped are ordinary loads: small files measure the processor's caches, large ones its \
+               memory and its page tables. The work of the file cache, looking the page up and copying or mapping it, is not included. \
+               Fathom reads all of each block.",
 };
 
 fn warm_map(machine: &Machine) -> Point {
@@ -198,6 +199,6 @@ pub const CACHE_SIZE: Row = Row {
     fathom: SameQuestion::Point("filesystem/cache_size", |machine| {
         nearest("filesystem/cache_size", machine, &[("method", &["residency"])], &[])
     }),
-    misleads: "That the file of 16 GiB did not end shows only that the cache is smaller; the largest that did, of 8 GiB, that it is \
-               not smaller than that. In between nothing was measured: 16 GiB is the size of the memory.",
+    misleads: "The file of 16 GiB did not end, which shows only that the cache is smaller; the largest that ended, of 8 GiB, shows that it \
+               is not smaller than that. The report measured nothing between them: 16 GiB is the size of the memory.",
 };

@@ -1,4 +1,4 @@
-//! Section 6.4: processes that read files of their own at once.
+//! Section 6.4: processes that read their own files at the same time.
 
 use super::BLOCK;
 use crate::experiment::{Failure, Placement, Point, ensure, errno};
@@ -17,12 +17,12 @@ use std::time::Duration;
 
 static PROCESSES: Method = Method {
     name: "contention",
-    text: "1 to 50 processes, each with a file of its own of 1000 blocks of 4096 bytes, dropped from the cache and opened with \
-           O_DIRECT. A pipe holds them until all are there; then each reads its 1000 blocks in order with the timer around them. \
-           The figure is the mean of the processes' times of a block; ten times for each number of processes. Two lines are \
-           drawn through the least and the greatest mean, one for 1 to 5 processes and one for 6 to 50.",
-    differs: "Not every number of processes, and three times each (with --quick four numbers, once): all of theirs are 12,750 files \
-              read. A process stops before 1000 blocks where its share of 15 s is over.",
+    text: "1 to 50 processes each open a file of their own of 1000 blocks of 4096 bytes with O_DIRECT, dropped from the cache. A pipe \
+           holds them until all are ready; then each reads its 1000 blocks in order with the timer around them. The figure is the mean of \
+           the processes' times per block, repeated ten times for each number of processes. The report draws two lines through the least \
+           and the greatest mean, one for 1 to 5 processes and one for 6 to 50.",
+    differs: "Fathom does not try every number of processes, and repeats each three times (with --quick four numbers, once), because the \
+              report's plan reads 12,750 files. A process stops before 1000 blocks when its share of 15 s is over.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(4),
@@ -48,7 +48,7 @@ fn contention(stage: &Stage) -> Result<Series, Failure> {
         }
         series = series.and("", *processes as f64, values);
     }
-    Ok(series.having_seen(reduced("blocks a process at least", BLOCKS, fewest)))
+    Ok(series.having_seen(reduced("or more blocks per process", BLOCKS, fewest)))
 }
 
 fn files(stage: &Stage) -> Result<Vec<TestFile>, Failure> {
@@ -58,14 +58,14 @@ fn files(stage: &Stage) -> Result<Vec<TestFile>, Failure> {
         .collect()
 }
 
-/// What one process tells.
+/// The message of one process.
 struct Told {
     /// Nanoseconds a block.
     ns: f64,
     blocks: u64,
 }
 
-/// One process for each file; all begin when the last is ready.
+/// Starts one process for each file; all begin to read when the last is ready.
 fn all_at_once(stage: &Stage, files: &[TestFile], time_ns: f64) -> Result<Vec<Told>, Failure> {
     let ((ready, say_ready), (go, say_go), (results, say_result)) = (pipe()?, pipe()?, pipe()?);
     let mut processes = vec![];
@@ -86,7 +86,7 @@ fn all_at_once(stage: &Stage, files: &[TestFile], time_ns: f64) -> Result<Vec<To
     Ok(told.chunks_exact(TOLD).map(understood).collect())
 }
 
-/// Bytes that a process tells: two numbers.
+/// Bytes of such a message: two numbers.
 const TOLD: usize = 16;
 
 fn understood(bytes: &[u8]) -> Told {
@@ -94,7 +94,7 @@ fn understood(bytes: &[u8]) -> Told {
     Told { ns: f64::from_bits(word(0)), blocks: word(8) }
 }
 
-/// So many messages of one size, or that a process died without one.
+/// So many messages of one size, or an error if a process died without sending one.
 fn heard(from: OwnedFd, messages: usize, bytes: usize) -> Result<Vec<u8>, Failure> {
     let mut heard = vec![0; messages * bytes];
     let read = File::from(from).read_exact(&mut heard);
@@ -102,7 +102,7 @@ fn heard(from: OwnedFd, messages: usize, bytes: usize) -> Result<Vec<u8>, Failur
     Ok(heard)
 }
 
-/// One process: ready, held by the pipe, reads in order, tells what a block took.
+/// One process: reports that it is ready, waits for the pipe, reads in order, and reports the time of a block.
 fn reader(
     stage: &Stage,
     file: &File,
@@ -119,7 +119,7 @@ fn reader(
         while blocks < BLOCKS && (blocks == 0 || stage.site.stopwatch.now_ns() - began < time_ns) {
             // SAFETY: the buffer has room for a block.
             let read = unsafe { libc::read(file.as_raw_fd(), buffer.start().cast(), BLOCK as usize) };
-            ensure(errno("read", read)? == BLOCK as isize, "a read gave less than a block")?;
+            ensure(errno("read", read)? == BLOCK as isize, "a read returned less than a block")?;
             blocks += 1;
         }
         Ok(())
@@ -128,12 +128,12 @@ fn reader(
     say(say_result, &[ns.to_bits().to_le_bytes(), blocks.to_le_bytes()].concat())
 }
 
-/// In one piece: so few bytes are written to a pipe whole.
+/// Writes a message in one piece: a pipe takes so few bytes whole.
 fn say(to: &OwnedFd, message: &[u8]) -> Result<(), Failure> {
     // SAFETY: as many bytes are read as there are.
     let wrote =
         errno("write", unsafe { libc::write(to.as_raw_fd(), message.as_ptr().cast(), message.len()) })?;
-    ensure(wrote == message.len() as isize, "a pipe took part of a message")
+    ensure(wrote == message.len() as isize, "a pipe accepted only part of a message")
 }
 
 const CONTENTION: &str = "filesystem/contention";
@@ -169,9 +169,9 @@ pub const FEW_PROCESSES: Row = line(
     "s000-0304",
     1.0,
     5.0,
-    "A line through two of five points, chosen for being the least and the greatest, is not a fit. Each process is \
-     timed while others may have ended, and all share one CPU, whose turns are part of it. Fathom's slope is a line \
-     over all numbers of processes, which read until all have been timed.",
+    "A line through two of five points, chosen because they are the least and the greatest, is not a fit. Each process is timed while \
+     others may have ended. All processes share one CPU, so their waits for it are part of the figure. Fathom's slope is a line over all \
+     numbers of processes, which read until all have been timed.",
 );
 
 /// The summary's row, its second line.
@@ -180,7 +180,7 @@ pub const MANY_PROCESSES: Row = line(
     "s000-0305",
     6.0,
     50.0,
-    "As above. Where the line breaks, after five processes, was chosen by eye; their own table breaks between four and five.",
+    "As above. The authors chose by eye to break the line after five processes; their own table breaks between four and five.",
 );
 
 #[cfg(test)]

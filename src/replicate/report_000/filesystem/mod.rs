@@ -10,5 +10,5 @@ pub use contention::{FEW_PROCESSES, MANY_PROCESSES};
 pub use read::{RANDOM, SEQUENTIAL};
 pub use remote::{REMOTE_RANDOM, REMOTE_SEQUENTIAL};
 
-/// Bytes of their blocks.
+/// The report's block, bytes.
 const BLOCK: u64 = 4096;

@@ -18,13 +18,13 @@ const SHUFFLED: &str = "random";
 
 static BLOCKS: Method = Method {
     name: "file read",
-    text: "Files of 1 MiB to 1 GiB, each twice the one before, in blocks of 4096 bytes. In order: lseek to the beginning, then the \
-           timer around read() of all blocks; nothing is dropped from the cache and read-ahead is left on. Shuffled: pread() of \
-           every block once, the file dropped from the cache before. 32 times over in a trial, ten trials; the mean over all \
-           sizes of the mean time of a block.",
-    differs: "Up to 256 MiB (with --quick 16 MiB). Readings of a trial, and of the shuffled order the blocks read, \
-              are reduced to what fits into 15 s. Contents are random bytes. The report gives neither its contents \
-              nor how it emptied the cache (here POSIX_FADV_DONTNEED and POSIX_FADV_RANDOM).",
+    text: "Files have 1 MiB to 1 GiB, each twice the one before, and are read in blocks of 4096 bytes. In order: lseek to the beginning, \
+           then the timer around read() of all blocks; nothing is dropped from the cache, and read-ahead stays on. Shuffled: pread() of \
+           every block once, after the file was dropped from the cache. A trial reads the file 32 times, and there are ten trials; the \
+           figure is the mean over all sizes of the mean time per block.",
+    differs: "Files go up to 256 MiB (with --quick 16 MiB) and hold random bytes. The number of readings in a trial, and in the shuffled \
+              order the number of blocks, are reduced to what fits into 15 s. The report gives neither the contents of its files nor how \
+              it emptied the cache (here POSIX_FADV_DONTNEED and POSIX_FADV_RANDOM).",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(3),
@@ -54,7 +54,7 @@ fn trials(stage: &Stage, mut trial: impl FnMut(&Stage) -> Result<f64, Failure>) 
     (0..TRIALS).map(|_| trial(stage)).collect()
 }
 
-/// How much was read.
+/// The number of blocks that were read.
 #[derive(Default)]
 struct Seen {
     in_order: u64,
@@ -70,17 +70,17 @@ impl Seen {
 fn read_next(test: &TestFile, buffer: &Aligned) -> Result<(), Failure> {
     // SAFETY: the buffer has room for a block.
     let read = unsafe { libc::read(test.file.as_raw_fd(), buffer.start().cast(), BLOCK as usize) };
-    ensure(errno("read", read)? == BLOCK as isize, "a read gave less than a block")
+    ensure(errno("read", read)? == BLOCK as isize, "a read returned less than a block")
 }
 
 fn read_at(test: &TestFile, buffer: &Aligned, offset: u64) -> Result<(), Failure> {
     let (descriptor, start) = (test.file.as_raw_fd(), buffer.start().cast());
     // SAFETY: the buffer has room for a block.
     let read = unsafe { libc::pread(descriptor, start, BLOCK as usize, offset as libc::off_t) };
-    ensure(errno("pread", read)? == BLOCK as isize, "a pread gave less than a block")
+    ensure(errno("pread", read)? == BLOCK as isize, "a pread returned less than a block")
 }
 
-/// Readings in the file's order, as many of theirs as fit: nanoseconds a block.
+/// Reads in the file's order, as often as fits, at most as often as the report: nanoseconds per block.
 fn in_order(stage: &Stage, test: &TestFile, time_ns: f64, seen: &mut Seen) -> Result<f64, Failure> {
     let (buffer, blocks) = (Aligned::new(BLOCK as usize)?, test.bytes / BLOCK);
     let (began, mut readings, mut ticks) = (stage.site.stopwatch.now_ns(), 0, 0.0);
@@ -100,7 +100,7 @@ fn advise_random(test: &TestFile) -> Result<(), Failure> {
     ensure(told == 0, "the kernel refused the advice not to read ahead")
 }
 
-/// Readings in a shuffled order, as many blocks of theirs as fit: nanoseconds a block.
+/// Reads in a shuffled order, as many of the report's blocks as fit: nanoseconds per block.
 fn at_random(
     stage: &Stage,
     (test, order): (&TestFile, &[u64]),
@@ -159,9 +159,8 @@ pub const SEQUENTIAL: Row = row(
     "file read, sequential",
     (IN_ORDER, "s000-0300"),
     |machine| cold(machine, "sequential", "read"),
-    "All readings but the first come from the cache, which is never emptied: a copy in memory is compared with random \
-     reads that wait for the disk. Fathom's file is cold. The report's must have been partly cold, because 3.3 µs per \
-     block are too long for a copy.",
+    "All readings but the first come from the cache, which is never emptied: the report compares a copy in memory with random reads that \
+     wait for the disk. Fathom's file is cold. The report's must have been partly cold, because 3.3 µs per block are too long for a copy.",
 );
 
 /// The summary's row; tables 30 and 33.
@@ -169,7 +168,6 @@ pub const RANDOM: Row = row(
     "file read, random",
     (SHUFFLED, "s000-0301"),
     |machine| cold(machine, "random", "pread"),
-    "Only slightly misleading: every block waits for the disk, in both methods. A mean includes the slow answers of \
-     the disk, the median does not. Their prediction was made from a rate of many requests at once, and is 18 times \
-     too low, not slightly too high.",
+    "Only slightly misleading: in both methods every block waits for the disk. Slow answers of the disk affect the mean but not the \
+     median. The report made its prediction from the rate of many requests at once; it is 18 times too low, not slightly too high.",
 );

@@ -16,12 +16,11 @@ const SHUFFLED: &str = "random";
 
 static REMOTE: Method = Method {
     name: "remote file read",
-    text: "The method of local files, on a folder that a time-sharing machine with some fifty users mounts by NFS: blocks of 4096 \
-           bytes, in order out of whatever cache holds them, and shuffled.",
-    differs: "Beginnings of one file, that of --remote, of 1 MiB and so on by doubling as far as it goes, instead of files up to 1 GiB; as \
-              many of their blocks as fit into 15 s. Through a URL every block \
-              goes to the server, for the client here caches nothing and reads nothing ahead; through a mount the kernel does, \
-              as with them.",
+    text: "The program for local files reads in a folder that a time-sharing machine with some fifty users mounts by NFS: blocks of 4096 \
+           bytes, in order from whatever cache holds them, and shuffled.",
+    differs: "Fathom reads the beginnings of one file, that of --remote, of 1 MiB and so on, doubling up to its size, instead of files up \
+              to 1 GiB, and as many of their blocks as fit into 15 s. Through a URL every block comes from the server, because Fathom's \
+              client caches nothing and reads nothing ahead; through a mount the kernel does both, as in the report.",
     placement: Placement::OneCpu,
     needs: &[Requirement::Remote],
     limit: Duration::from_mins(3),
@@ -32,7 +31,9 @@ fn remote(stage: &Stage) -> Result<Series, Failure> {
     let file = match &stage.site.remote {
         Some(Ok(file)) => file,
         Some(Err(reason)) => return Err(Failure::Broke(reason.clone())),
-        None => return Err(Failure::Unsupported("no file over a network was named: --remote".to_owned())),
+        None => {
+            return Err(Failure::Unsupported("no remote file was named; name one with --remote".to_owned()));
+        }
     };
     let mut client = connect(&file.address, &file.access)?;
     client.open(&path(&file.address))?;
@@ -53,7 +54,7 @@ fn told(file: &RemoteFile) -> String {
     format!("The file has {} MiB.", file.bytes >> 20)
 }
 
-/// Ten trials: nanoseconds a block, each as many blocks as fit into a time.
+/// Ten trials: nanoseconds per block, each over as many blocks as fit into a time.
 fn trials(
     stage: &Stage,
     client: &mut dyn Client,
@@ -115,9 +116,8 @@ pub const REMOTE_SEQUENTIAL: Row = row(
     "remote file read, sequential",
     (IN_ORDER, "s000-0302"),
     |machine| served(machine, "sequential"),
-    "Through a mount, blocks in order come from the client's own cache or were read ahead, so few of them wait for \
-     the network. The penalty compares another machine, shared with fifty users, with the laptop; it is not only that \
-     of the network.",
+    "Through a mount, blocks in order come from the client's own cache or were read ahead, so few of them wait for the network. The \
+     penalty compares the laptop with another machine that fifty users share; it is not only that of the network.",
 );
 
 /// The summary's row; tables 32 and 33.
@@ -125,6 +125,6 @@ pub const REMOTE_RANDOM: Row = row(
     "remote file read, random",
     (SHUFFLED, "s000-0303"),
     |machine| served(machine, "random"),
-    "Whether the server's memory or its disk answers is unknown, and a shared server also waits for other users. \
-     Fathom reads what the server has just read, so that only the network remains.",
+    "The report does not say whether the server's memory or its disk answered, and a shared server also serves other users. Fathom reads \
+     what the server has just read, so that only the network remains.",
 );

@@ -18,18 +18,18 @@ const WRITES_A_BYTE: &str = "write, time of a byte";
 
 static BANDWIDTH: Method = Method {
     name: "memory bandwidth",
-    text: "1 GiB aligned to a cache line, half of it for each of two threads; words of 8 bytes, eight in a row, each loaded and \
-           added (or stored from a local variable) by unoptimised code; the timer around both threads, ten trials. Both threads \
-           are on the one CPU that taskset leaves them.",
-    differs: "The loops are written in assembly, with the loads and stores of unoptimised code. The memory is written once \
-              before, which the report does not mention: what was never written is one page of zeros. With --quick 256 MiB.",
+    text: "The memory is 1 GiB aligned to a cache line, half of it for each of two threads. Unoptimised code loads and adds words of 8 \
+           bytes, eight in a row (or stores them from a local variable), with the timer around both threads; ten trials. Both threads are \
+           on the one CPU that taskset leaves them.",
+    differs: "The loops are written in assembly, with the loads and stores of unoptimised code. Fathom writes the memory once before, \
+              which the report does not mention: memory that was never written is one page of zeros. With --quick there are 256 MiB.",
     placement: Placement::OneCpu,
     needs: &[Requirement::MemoryBytes(1 << 30)],
     limit: Duration::from_mins(1),
     measure: both_ways,
 };
 
-/// Words that are moved between two increments of the pointer.
+/// Words that are moved before the pointer is advanced.
 const UNROLLED: usize = 8;
 
 /// The words of one thread.
@@ -45,7 +45,7 @@ fn both_ways(stage: &Stage) -> Result<Series, Failure> {
     Ok(series.having_seen(reduced("bytes", 1 << 30, bytes)))
 }
 
-/// Bytes a second and nanoseconds a byte, of ten trials.
+/// Bytes per second and nanoseconds per byte, of ten trials.
 fn trials(stage: &Stage, memory: &mut [u64], work: fn(Half)) -> Result<(Vec<f64>, Vec<f64>), Failure> {
     let tick = stage.ns_per_tick()?;
     let bytes = size_of_val(memory) as f64;
@@ -70,7 +70,7 @@ fn by_two_threads(memory: &mut [u64], work: fn(Half)) -> Result<(), Failure> {
     })
 }
 
-/// The variables of their loops, as an unoptimised compiler keeps them.
+/// The variables of the report's loops, as an unoptimised compiler keeps them.
 #[repr(C)]
 struct Frame {
     pointer: *mut u64,
@@ -180,7 +180,7 @@ fn store(mut frame: Frame) {
 
 const PARALLEL: &str = "memory/parallel_bandwidth";
 
-/// All threads, with the widest instructions there are.
+/// The point of all threads with the widest instructions that the machine has.
 fn all_threads(machine: &Machine, kind: &'static str) -> Point {
     let methods: &[&str] = &["avx512", "avx2", "sse", "8 words unrolled", "word loop", "compiled loop"];
     nearest(PARALLEL, machine, &[("kind", &[kind]), ("method", methods)], &[("threads", u64::MAX >> 1)])
@@ -194,7 +194,7 @@ fn writing(machine: &Machine) -> Point {
     all_threads(machine, "write")
 }
 
-/// Nanoseconds a byte of a rate.
+/// Nanoseconds per byte, from a rate.
 fn time_of_a_byte(rate: Found) -> Found {
     rate.inverse(1e9, Dimension::Of(Unit::Nanoseconds))
 }
@@ -238,8 +238,8 @@ pub const READ: Row = moved(
     READS,
     "s000-0281",
     SameQuestion::Point(PARALLEL, reading),
-    "taskset holds both threads on one CPU, so the second adds nothing; each word is loaded by four instructions of unoptimised \
-     code. It is one core's bandwidth through such code, not the memory's. Their GB/s are GiB/s.",
+    "taskset holds both threads on one CPU, so the second adds nothing; unoptimised code loads each word by four instructions. The figure \
+     is one core's bandwidth through such code, not the memory's. The report's GB/s are GiB/s.",
 );
 
 /// The summary's row.
@@ -249,8 +249,8 @@ pub const WRITE: Row = moved(
     WRITES,
     "s000-0283",
     SameQuestion::Point(PARALLEL, writing),
-    "As with reads: one CPU, unoptimised code, GiB/s called GB/s. Every line that is written is read before, which is counted by \
-     neither method.",
+    "As with reads: the threads share one CPU, the code is unoptimised, and GiB/s are called GB/s. The processor reads every line before \
+     it writes it, which neither method counts.",
 );
 
 /// The summary's row.

@@ -1,4 +1,4 @@
-//! The chain of section 4.1.2: shuffled so that all elements would be one cycle, and then linked by another rule.
+//! The chain of section 4.1.2. It is shuffled so that all elements would form one cycle, but then linked by another rule.
 
 use crate::replicate::report_000::shuffle::shuffled;
 
@@ -9,9 +9,9 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// As they describe it: indices shuffled such that each is exchanged with an earlier one (Sattolo's algorithm, which makes
-    /// one cycle), and the element of each index linked to that of the *next* index's number. Of the last index they read past
-    /// the end; what is there, in fresh memory of the kernel, is zero.
+    /// Links the chain as the report describes it: indices shuffled such that each is exchanged with an earlier one (Sattolo's
+    /// algorithm, which makes one cycle), and the element of each index linked to that of the *next* index's number. For the last
+    /// index the report's program reads past the end; in fresh memory of the kernel it finds zero there.
     pub fn new(length: usize, seed: u64) -> Self {
         let mut indexes = shuffled(length as u64, seed);
         indexes.push(0);
@@ -23,12 +23,12 @@ impl Chain {
         Chain { elements }
     }
 
-    /// Where the first element is.
+    /// The address of the first element.
     pub fn first(&self) -> usize {
         self.elements.as_ptr() as usize
     }
 
-    /// How many elements the chase visits before it comes round, where these are fewer than a number of steps.
+    /// How many elements the chase visits before it repeats, if these are fewer than a number of steps.
     pub fn round(&self, most: u64) -> Option<u64> {
         let place = |address: usize| (address - self.first()) / size_of::<usize>();
         let (mut at, mut steps) = (0, 0);
@@ -41,8 +41,8 @@ impl Chain {
         None
     }
 
-    /// Follows the chain so many times from an address in it, with pointer and counter in memory, and returns where it is
-    /// then.
+    /// Follows so many links from an address in the chain, with pointer and counter in memory, and returns the address at which
+    /// it ends.
     pub fn follow(&self, from: usize, n: u64) -> usize {
         let elements = self.elements.as_ptr_range();
         assert!((elements.start as usize..elements.end as usize).contains(&from), "not in the chain");
@@ -51,7 +51,7 @@ impl Chain {
     }
 }
 
-/// The variables of their loop, as an unoptimised compiler keeps them.
+/// The variables of the report's loop, as an unoptimised compiler keeps them.
 #[repr(C)]
 struct Frame {
     pointer: usize,

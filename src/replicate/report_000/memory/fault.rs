@@ -18,12 +18,11 @@ use std::time::Duration;
 
 static FAULTS: Method = Method {
     name: "page fault",
-    text: "A file of 512 MiB of zeros, mapped privately, with MADV_RANDOM and POSIX_FADV_RANDOM against read-ahead. \
-           Every one of its 131,072 pages is touched once in a shuffled order, with the timer around all, divided by \
-           their number; 15 trials. After each, MADV_DONTNEED, POSIX_FADV_DONTNEED and munmap; getrusage counts major \
-           and minor faults.",
-    differs: "As many pages of the shuffled order as fit into 15 s for all trials. The file is written to the disk first, for pages \
-              that wait to be written are not dropped. With --quick it has 128 MiB.",
+    text: "The program maps a file of 512 MiB of zeros privately, with MADV_RANDOM and POSIX_FADV_RANDOM against read-ahead. It touches \
+           every one of its 131,072 pages once in a shuffled order, with the timer around all, and divides by their number; 15 trials. \
+           After each trial it calls MADV_DONTNEED, POSIX_FADV_DONTNEED and munmap; getrusage counts major and minor faults.",
+    differs: "Each trial touches as many pages of the shuffled order as fit into 15 s for all trials. Fathom writes the file to the disk \
+              first, because the kernel does not drop pages that still have to be written. With --quick the file has 128 MiB.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(2),
@@ -44,7 +43,7 @@ fn faults(stage: &Stage) -> Result<Series, Failure> {
     Ok(Series::of(values).seen(seen.told(bytes)))
 }
 
-/// What was counted over all trials.
+/// The faults of all trials.
 #[derive(Default)]
 struct Seen {
     touched: u64,
@@ -54,7 +53,7 @@ struct Seen {
 impl Seen {
     fn told(&self, bytes: u64) -> String {
         format!(
-            "Of {} pages touched {} were major (hard) faults and {} minor ones; {} pages a trial, of {} in the file.",
+            "Of {} pages that were touched, {} were major (hard) faults and {} minor ones; {} pages per trial, of {} in the file.",
             self.touched,
             self.faults.major,
             self.faults.minor,
@@ -64,7 +63,7 @@ impl Seen {
     }
 }
 
-/// One trial: nanoseconds a page.
+/// One trial: nanoseconds per page.
 fn faulting(stage: &Stage, (file, bytes): (&File, u64), trial: u64, seen: &mut Seen) -> Result<f64, Failure> {
     let page = page_bytes();
     let map = Mapped::readable(file, bytes as usize)?;
@@ -85,7 +84,7 @@ fn faulting(stage: &Stage, (file, bytes): (&File, u64), trial: u64, seen: &mut S
     Ok(ticks * stage.ns_per_tick()? / touched as f64)
 }
 
-/// Touches pages in this order until all are touched or the time is over, and tells how many.
+/// Touches pages in this order until all are touched or the time is over, and returns how many.
 fn touch(map: &Mapped, (order, page): (&[u64], u64), most_ns: f64, stage: &Stage) -> u64 {
     let (began, mut touched) = (stage.site.stopwatch.now_ns(), 0);
     for number in order {
@@ -110,6 +109,6 @@ pub const PAGE_FAULT: Row = Row {
     fathom: SameQuestion::Point("memory/major_fault", |machine| {
         nearest("memory/major_fault", machine, &[("access", &["shuffled pages, no read-ahead"])], &[])
     }),
-    misleads: "The method is right, as getrusage shows. The file may mislead: a file system or a device may compress \
-               or omit zeros. Single slow reads affect the mean.",
+    misleads: "The method is right, as getrusage shows. The file may mislead: a file system or a device may compress or omit zeros. Single \
+               slow reads affect the mean.",
 };

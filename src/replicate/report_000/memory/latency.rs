@@ -12,21 +12,21 @@ use std::time::Duration;
 
 static CHASE: Method = Method {
     name: "memory latency",
-    text: "Arrays of 2^10 to 2^28 elements of 8 bytes, which the report counts as 4, so that each is twice as large as it is \
-           called. A shuffle exchanges every index with an earlier one; element i then points to the element that index i + 1 \
-           holds. `ptr = *ptr` 10,000,000 times, ten times over in a trial, with pointer and counter in memory and the timer \
-           around all; ten trials.",
-    differs: "Up to 2^25 elements (with --quick four sizes): shuffling more takes minutes. The loop is written in assembly, with \
-              the loads and stores of unoptimised code. What they read past the end of their indices is taken as zero. \
-              Accesses are reduced where they would take longer than 15 s for all sizes, and every trial goes on where the \
-              one before ended, so that fewer accesses do not find the same few elements in a cache.",
+    text: "Arrays have 2^10 to 2^28 elements of 8 bytes, which the report counts as 4, so each array is twice as large as it is called. A \
+           shuffle exchanges every index with an earlier one; element i then points to the element that index i + 1 holds. The program \
+           executes `ptr = *ptr` 10,000,000 times, ten times over in a trial, with pointer and counter in memory and the timer around all; \
+           ten trials.",
+    differs: "Arrays have up to 2^25 elements (with --quick four sizes), because shuffling more takes minutes. The loop is written in \
+              assembly, with the loads and stores of unoptimised code. The index that the report's program reads past the end is taken as \
+              zero. Accesses are reduced where they would take longer than 15 s for all sizes; every trial continues where the one before \
+              ended, so that fewer accesses do not find the same few elements in a cache.",
     placement: Placement::OneCpu,
     needs: &[Requirement::MemoryBytes(1 << 29)],
     limit: Duration::from_mins(3),
     measure: chase,
 };
 
-/// Bytes that they count for an element of eight.
+/// Bytes that the report counts for an element of eight.
 const COUNTED: u64 = 4;
 /// Accesses of a trial: ten loops of ten million.
 const ACCESSES: u64 = 100_000_000;
@@ -58,14 +58,14 @@ fn chase(stage: &Stage) -> Result<Series, Failure> {
         fewest = fewest.min(count);
         series = series.and("", *size as f64, values).having_seen(shortened(&chain, *size));
     }
-    Ok(series.having_seen(reduced("accesses a trial at least", ACCESSES, fewest)))
+    Ok(series.having_seen(reduced("or more accesses per trial", ACCESSES, fewest)))
 }
 
-/// What is said of a chain that misses more than a tenth of its elements.
+/// A sentence where a chain leaves out more than a tenth of its elements.
 fn shortened(chain: &Chain, size: u64) -> Option<String> {
     let elements = size / COUNTED;
     let round = chain.round(elements.min(1 << 22)).filter(|round| *round * 10 < elements * 9)?;
-    Some(format!("The chain through {elements} elements closes after {round}."))
+    Some(format!("The chain through {elements} elements repeats after {round}."))
 }
 
 const fn load(operation: &'static str, size: u64, theirs: &'static str, fathom: SameQuestion) -> Row {
@@ -82,12 +82,10 @@ const fn load(operation: &'static str, size: u64, theirs: &'static str, fathom: 
     }
 }
 
-const BROKEN: &str = "The link is taken from the next index, so the chain is no longer one cycle: it goes through \
-                      part of the array, and its footprint is smaller than its size, and varies with the seed (the \
-                      part is counted as well). On the other hand the array is twice as large as stated, eight \
-                      elements share a cache line, and pointer and counter go through memory with every step. \
-                      Compared with one cycle through every line of an array of the same true size, or of the nearest \
-                      that Fathom measures.";
+const BROKEN: &str = "The link is taken from the next index, so the chain is no longer one cycle: it visits only a part of the array, \
+                      whose size varies with the seed (Fathom counts it). On the other hand the array is twice as large as stated, eight \
+                      elements share a cache line, and every step passes pointer and counter through memory. Fathom's figure is for one \
+                      cycle through every line of an array of the same true size, or of the nearest that Fathom measures.";
 
 fn cycle(machine: &Machine, size: u64) -> crate::experiment::Point {
     let names: &[(&str, &[&str])] = &[("order", &["random cycle"]), ("pages", &["base"])];

@@ -23,16 +23,16 @@ const WRITES: &str = "write";
 const CHUNK: u32 = 16_000_000;
 /// Chunks of a trial; the report does not say how many.
 const CHUNKS: u64 = 100;
-/// After this a chunk does not come any more.
+/// A chunk that takes longer than this has been lost.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 static HERE: Method = Method {
     name: "TCP bandwidth, loopback",
-    text: "Chunks of 16,000,000 bytes: reading, the client sends one byte and receives a chunk; writing, it sends a chunk and \
-           receives one byte. Socket buffers of 16,000,000 bytes, which they had the kernel allow (net.core.rmem_max, wmem_max). \
-           The timer stands around the loop; ten trials. Both sides are on one CPU.",
-    differs: "The kernel's limits are left as they are: the buffers granted are listed as well. A trial has 100 \
-              chunks, or what fits into 15 s for all: their number is not given.",
+    text: "Chunks have 16,000,000 bytes. Reading, the client sends one byte and receives a chunk; writing, it sends a chunk and receives \
+           one byte. The socket buffers have 16,000,000 bytes, which the authors had the kernel allow (net.core.rmem_max, wmem_max). The \
+           timer stands around the loop; ten trials. Both sides are on one CPU.",
+    differs: "Fathom leaves the kernel's limits as they are and lists the sizes of the buffers that the kernel granted. A trial has 100 \
+              chunks, or what fits into 15 s for all trials; the report does not give their number.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(2),
@@ -41,7 +41,7 @@ static HERE: Method = Method {
 
 static THERE: Method = Method {
     name: "TCP bandwidth, remote",
-    text: "The same with the server on the other machine.",
+    text: "The method over loopback, with the server on the other machine.",
     differs: PEER_IS,
     placement: Placement::AcrossCpus,
     needs: &[Requirement::Peer],
@@ -61,12 +61,14 @@ fn both_ways(stage: &Stage, path: &str) -> Result<Series, Failure> {
     let (writes, _) = rates(stage, (&sink, path), |socket| {
         socket.write_all(&chunk).and_then(|()| socket.read_exact(&mut [0]))
     })?;
-    let told =
-        format!("The kernel granted buffers of {} bytes to send and {} to receive.", granted.0, granted.1);
+    let told = format!(
+        "The kernel granted {} bytes for the send buffer and {} for the receive buffer.",
+        granted.0, granted.1
+    );
     Ok(reads.and(WRITES, 0.0, writes.points[0].values.clone()).seen(told))
 }
 
-/// Bytes a second of ten trials, and the sizes of the socket's buffers.
+/// Bytes per second of ten trials, and the sizes of the socket's buffers.
 fn rates(
     stage: &Stage,
     (service, path): (&Service, &str),
@@ -90,7 +92,7 @@ fn rates(
 
 const BANDWIDTH: &str = "network/bandwidth";
 
-/// One long stream, on the same CPUs where Fathom has it.
+/// The point of one long stream, on one CPU if Fathom has it there.
 fn stream(machine: &Machine, path: &'static str, direction: &'static str) -> Point {
     let names: &[(&str, &[&str])] = &[
         ("transport", &["TCP"]),
@@ -122,10 +124,10 @@ const fn moved(
     }
 }
 
-const ACKNOWLEDGED: &str = "Each chunk waits for the byte of the one before, so a round trip and the filling of empty buffers are part of \
-                            every chunk; and the 16 MB of each side pass through the caches and out of them again, where a long \
-                            stream in small chunks stays in them. On one CPU the two sides take turns; where Fathom's stream runs \
-                            across CPUs, they do not.";
+const ACKNOWLEDGED: &str = "Each chunk waits for the acknowledgement of the one before, so a round trip and the filling of empty buffers \
+                            are part of every chunk. The 16 MB of each side also do not fit into the caches, whereas a long stream in \
+                            small chunks stays in them. On one CPU the two sides take turns; where Fathom's stream runs across CPUs, they \
+                            do not.";
 
 /// The summary's row; table 18.
 pub const LOOPBACK_READ: Row = moved(
@@ -145,9 +147,8 @@ pub const LOOPBACK_WRITE: Row = moved(
     ACKNOWLEDGED,
 );
 
-const FAR: &str = "Each chunk waits for the byte of the one before: a round trip is part of every chunk, and so is \
-                   the time until the stream reaches its rate again. The loss grows with the distance of the other \
-                   machine.";
+const FAR: &str = "Each chunk waits for the acknowledgement of the one before: a round trip is part of every chunk, and so is the time \
+                   until the stream reaches its rate again. The loss grows with the distance of the other machine.";
 
 /// The summary's row; table 19.
 pub const REMOTE_READ: Row = moved(

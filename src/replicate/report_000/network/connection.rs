@@ -24,18 +24,18 @@ const CLOSES: &str = "close";
 
 /// Connections of a trial.
 const CONNECTIONS: u64 = 1000;
-/// The part of the ports that may be left waiting which one method takes: Fathom's own connections need some as well.
+/// The share of the ephemeral ports that one method may leave in TIME-WAIT: Fathom's own connections need some as well.
 const SHARE_OF_PORTS: u64 = 4;
-/// After this a connection is not made any more: the opening segment is sent again after one second, then after two.
+/// A connection that takes longer than this has failed: the first segment is sent again after one second, then after two.
 const TIMEOUT: Duration = Duration::from_secs(4);
 
 static HERE: Method = Method {
     name: "TCP connection, loopback",
-    text: "A new socket, then connect() with the timer around it, then close() with the timer around it: 1000 times, \
-           ten trials. The server accepts and closes in a loop, and the client does not wait for it. Differences of \
-           the timer are added up without a sign, as theirs were.",
-    differs: "connect and close are timed in one loop. Fewer connections, so that no more than an eighth of the machine's ephemeral \
-              ports wait for late packets, and where they take longer than 15 s. The length of the backlog is not given; here it is 128.",
+    text: "The client opens a new socket and times connect(), then close(), 1000 times; ten trials. The server accepts and closes in a \
+           loop, and the client does not wait for it. Differences of the timer are added up without a sign, as in the report.",
+    differs: "connect and close are timed in one loop. There are fewer connections, so that at most an eighth of the machine's ephemeral \
+              ports wait for late packets, and where they would take longer than 15 s. The report does not give the length of the backlog; \
+              here it is 128.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(2),
@@ -44,10 +44,10 @@ static HERE: Method = Method {
 
 static THERE: Method = Method {
     name: "TCP connection, remote",
-    text: "The same with the server on the other machine.",
-    differs: "The server greets every connection with a byte, which is read, untimed, between connect and close, so \
-              that no backlog fills. Their second machine ran Windows, reached through Wi-Fi; here it is the peer of \
-              --peer, or a virtual one in a namespace of this machine, without a wire.",
+    text: "The method over loopback, with the server on the other machine.",
+    differs: "The server sends a byte on every connection, which the client reads, untimed, between connect and close, so that no backlog \
+              fills. The report's second machine ran Windows and was reached through Wi-Fi; here it is the peer of --peer, or a virtual \
+              peer in a namespace of this machine, without a wire.",
     placement: Placement::AcrossCpus,
     needs: &[Requirement::Peer],
     limit: Duration::from_mins(2),
@@ -72,13 +72,13 @@ fn there(stage: &Stage) -> Result<Series, Failure> {
     Ok(series)
 }
 
-/// What the trials have found.
+/// The results of the trials.
 #[derive(Default)]
 struct Trial {
     made: u64,
     connect: f64,
     close: f64,
-    /// Differences below zero, which unsigned numbers make huge.
+    /// Negative differences, which unsigned numbers make huge.
     negative: u64,
     slowest: f64,
 }
@@ -95,7 +95,7 @@ fn connections(stage: &Stage, address: SocketAddr, greeted: bool) -> Result<Seri
     let series = Series::default().and(CONNECTS, 0.0, each(|trial| trial.connect));
     let series = series.and(CLOSES, 0.0, each(|trial| trial.close));
     let least = found.iter().map(|trial| trial.made).min().unwrap_or(0);
-    let series = series.having_seen(reduced("connections a trial at least", CONNECTIONS, least));
+    let series = series.having_seen(reduced("or more connections per trial", CONNECTIONS, least));
     Ok(series.seen(told(&found, tick, overflows)))
 }
 
@@ -103,7 +103,8 @@ fn told(found: &[Trial], tick: f64, overflows_before: Option<u64>) -> String {
     let negative: u64 = found.iter().map(|trial| trial.negative).sum();
     let slowest = found.iter().map(|trial| trial.slowest).fold(0.0, f64::max) * tick / 1e6;
     let overflows = ports::backlog_overflows().zip(overflows_before);
-    let dropped = overflows.map(|(now, before)| format!("; full backlogs turned away {}", now - before));
+    let dropped = overflows
+        .map(|(now, before)| format!("; full backlogs dropped {} connection requests", now - before));
     format!(
         "{negative} differences of the timer were negative; the slowest connect took {slowest:.3} ms{}.",
         dropped.unwrap_or_default()
@@ -132,7 +133,7 @@ fn trial(stage: &Stage, (address, greeted): (SocketAddr, bool), most: u64) -> Re
 
 impl Trial {
     fn add(&mut self, connect: f64, close: f64) {
-        /// Half of what an unsigned number of 64 bits holds: beyond, a signed one is negative.
+        /// Half of the range of an unsigned number of 64 bits: above it, a signed one is negative.
         const HUGE: f64 = (1_u64 << 63) as f64;
         self.made += 1;
         self.connect += connect;
@@ -177,7 +178,9 @@ pub const LOOPBACK_CONNECT: Row = row(
     (CONNECTS, "s000-0294"),
     &HERE,
     |machine| part(machine, "connect", LOOPBACK),
-    "Nobody waits for the server: where its backlog is full the first segment is lost and sent again after a second. One such in 10,000 adds 100 µs to the mean, which is what sets their mean of 115 µs apart from their median of 8.3 µs. Where none is lost, what the server does on the same CPU meanwhile falls into some of the connects.",
+    "The client does not wait for the server. When the server's backlog is full, the first segment is lost and sent again after a second. \
+     One such loss in 10,000 adds 100 µs to the mean, which explains why the report's mean is 115 µs and its median 8.3 µs. Where no \
+     segment is lost, some of the connects include the server's work on the same CPU.",
 );
 
 /// The summary's row; table 24 (whose caption is that of table 25).
@@ -186,8 +189,8 @@ pub const LOOPBACK_CLOSE: Row = row(
     (CLOSES, "s000-0296"),
     &HERE,
     |machine| part(machine, "graceful end", LOOPBACK),
-    "close() queues the last segment and releases the descriptor, without waiting. The time until the other side has \
-     ended the connection too is not included.",
+    "close() queues the last segment and releases the descriptor, without waiting. The time until the other side has also ended the \
+     connection is not included.",
 );
 
 /// The summary's row; table 23.
@@ -196,8 +199,8 @@ pub const REMOTE_CONNECT: Row = row(
     (CONNECTS, "s000-0295"),
     &THERE,
     |machine| part(machine, "connect", PEER),
-    "Three of their ten trials hold a difference below zero, which an unsigned number makes 1.8e19 ticks: 2.9e15 ns, 34 days, a \
-     connection. Their median, 271 µs, is below the round trip that they measured, 2.1 ms, which no connection can be.",
+    "Three of the report's ten trials contain a negative difference, which an unsigned number turns into 1.8e19 ticks: 2.9e15 ns, 34 days, \
+     per connection. The report's median, 271 µs, is below the round trip that it measured, 2.1 ms, which is impossible for a connection.",
 );
 
 /// The summary's row; table 25 (whose caption is that of table 24).
@@ -206,7 +209,7 @@ pub const REMOTE_CLOSE: Row = row(
     (CLOSES, "s000-0297"),
     &THERE,
     |machine| part(machine, "graceful end", PEER),
-    "close() does not wait, so its time does not depend on the distance of the other side; ending the connection does.",
+    "close() does not wait, so its time does not depend on the distance of the other side; the time until the connection has ended does.",
 );
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ pub use round_trip::{ICMP_LOOPBACK, ICMP_REMOTE, TCP_LOOPBACK, TCP_REMOTE};
 
 use crate::experiment::Failure;
 
-/// What is different where their second machine is asked for.
-const PEER_IS: &str = "Their second machine ran Windows, reached through Wi-Fi; here it is the peer of --peer, or a \
-                       virtual one in a namespace of this machine, without a wire.";
+/// How methods with a second machine differ.
+const PEER_IS: &str = "The report's second machine ran Windows and was reached through Wi-Fi; here it is the peer of --peer, or a virtual \
+                       peer in a namespace of this machine, without a wire.";
 
 fn broke(attempt: &'static str) -> impl Fn(std::io::Error) -> Failure {
     move |error| Failure::Broke(format!("{attempt}: {error}"))

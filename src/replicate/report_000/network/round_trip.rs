@@ -19,9 +19,9 @@ use std::time::Duration;
 
 static PING_LOOPBACK: Method = Method {
     name: "ICMP round trip, loopback",
-    text: "The ping utility: an ICMP echo of 56 bytes a second to 127.0.0.1, with its own mean and deviation.",
-    differs: "Echoes by this program, ten a second, a hundred of them (with --quick ten): their number is not given. The utility \
-              takes the kernel's time of arrival; here the reply has been read.",
+    text: "The ping utility sends one ICMP echo of 56 bytes per second to 127.0.0.1; the figures are its own mean and deviation.",
+    differs: "Fathom sends the echoes itself, a hundred of them, ten per second (with --quick ten echoes); the report does not give their \
+              number. The utility takes the kernel's time of arrival; here the time ends when the reply has been read.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(1),
@@ -30,22 +30,22 @@ static PING_LOOPBACK: Method = Method {
 
 static PING_REMOTE: Method = Method {
     name: "ICMP round trip, remote",
-    text: "The ping utility: an ICMP echo of 56 bytes a second to the other machine, with its own mean and deviation.",
+    text: "The ping utility sends one ICMP echo of 56 bytes per second to the other machine; the figures are its own mean and deviation.",
     differs: PEER_IS,
     placement: Placement::AcrossCpus,
     needs: &[Requirement::Peer],
     limit: Duration::from_mins(1),
     measure: |stage| match stage.site.peer.as_ref().and_then(PeerAddress::by_ipv4) {
         Some(peer) => pings(stage, peer.address),
-        None => Err(Failure::Unsupported("the peer is not reached by IPv4".to_owned())),
+        None => Err(Failure::Unsupported("the peer has no IPv4 address".to_owned())),
     },
 };
 
-/// What the ping utility sends where nothing else is asked for, bytes.
+/// The ping utility's default payload, bytes.
 const PAYLOAD: usize = 56;
 /// Between two echoes.
 const PAUSE: Duration = Duration::from_millis(100);
-/// After this a reply is lost.
+/// A reply that takes longer than this is lost.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 fn pings(stage: &Stage, host: IpAddr) -> Result<Series, Failure> {
@@ -61,7 +61,7 @@ fn pings(stage: &Stage, host: IpAddr) -> Result<Series, Failure> {
         std::thread::sleep(PAUSE);
     }
     if values.is_empty() {
-        return Err(Failure::Broke(format!("none of {count} echoes to {host} was answered")));
+        return Err(Failure::Broke(format!("none of {count} echo requests to {host} was answered")));
     }
     let series = Series::of(values);
     Ok(if lost > 0 { series.seen(format!("{lost} of {count} echoes were lost.")) } else { series })
@@ -76,9 +76,9 @@ fn echoed(ping: &mut Ping, sequence: u16, stage: &Stage) -> std::io::Result<f64>
 
 static TCP_HERE: Method = Method {
     name: "TCP round trip, loopback",
-    text: "A client sends and then receives, the server receives and then sends; 1000 times with the timer around, ten trials. \
+    text: "A client sends and then receives, the server receives and then sends, 1000 times with the timer around the loop; ten trials. \
            Everything is on one CPU.",
-    differs: "A message is one byte: its size is not given.",
+    differs: "A message is one byte here; the report does not give its size.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(1),
@@ -87,7 +87,7 @@ static TCP_HERE: Method = Method {
 
 static TCP_THERE: Method = Method {
     name: "TCP round trip, remote",
-    text: "The same with the server on the other machine.",
+    text: "The method over loopback, with the server on the other machine.",
     differs: PEER_IS,
     placement: Placement::AcrossCpus,
     needs: &[Requirement::Peer],
@@ -148,9 +148,9 @@ pub const ICMP_LOOPBACK: Row = trip(
     &PING_LOOPBACK,
     Deviation::Population,
     |machine| by(machine, "ICMP echo", LOOPBACK, PAYLOAD as u64),
-    "An occasional echo finds caches and branch predictors cold and the processor asleep; echoes in close succession, \
-     as Fathom sends them, do not. Both results are valid, but the first is not a property of the network alone. The \
-     report's 0.03 ms has one digit.",
+    "The report's echoes are rare, so each finds the caches and branch predictors cold and the processor asleep; Fathom sends them in \
+     close succession. Both results are valid, but the first is not a property of the network alone. The report prints its 0.03 ms with \
+     one digit.",
 );
 
 /// The summary's row; table 15.
@@ -160,8 +160,8 @@ pub const ICMP_REMOTE: Row = trip(
     &PING_REMOTE,
     Deviation::Population,
     |machine| by(machine, "ICMP echo", PEER, PAYLOAD as u64),
-    "A mean of round trips over Wi-Fi, with a deviation larger than the mean, is dominated by a few slow ones; the \
-     median is typical. Echoes ten to the second find both processors asleep.",
+    "A few slow round trips dominate a mean over Wi-Fi whose deviation is larger than the mean; the median is typical. With ten echoes per \
+     second, each finds both processors asleep.",
 );
 
 /// The summary's row; table 16.
@@ -171,7 +171,7 @@ pub const TCP_LOOPBACK: Row = trip(
     &TCP_HERE,
     Deviation::Sample,
     |machine| by(machine, "TCP", LOOPBACK, 1),
-    "Only slightly misleading: two messages, two switches, and TCP. Single interruptions affect the mean of 1000.",
+    "Only slightly misleading: a round trip is two messages, two switches, and TCP. Single interrupts affect the mean of 1000.",
 );
 
 /// The summary's row; table 17.
@@ -181,5 +181,5 @@ pub const TCP_REMOTE: Row = trip(
     &TCP_THERE,
     Deviation::Sample,
     |machine| by(machine, "TCP", PEER, 1),
-    "The method is right, but where times vary widely the mean is dominated by the slow ones.",
+    "The method is right, but where times vary widely, the slow ones dominate the mean.",
 );

@@ -1,4 +1,4 @@
-//! Section 3, as they timed it.
+//! Section 3: the timed code of the report.
 
 use super::super::trials::trials;
 use crate::experiment::Failure;
@@ -9,7 +9,7 @@ use crate::replicate::{Series, Stage, tasks};
 use crate::sampling::partner::{self, Process};
 use crate::sampling::turn;
 
-/// A reading before and one after, less those of an empty pair, nanoseconds.
+/// The time between a reading before the work and one after it, less that of an empty pair, nanoseconds.
 struct Span {
     tick_ns: f64,
     overhead_ns: f64,
@@ -26,7 +26,7 @@ impl Span {
     }
 }
 
-/// Two readings with nothing between, mean of 1000, nanoseconds.
+/// The mean of 1000 pairs of readings with nothing between, nanoseconds.
 fn pair(tick_ns: f64) -> f64 {
     let ticks: i64 = (0..ROUNDS).map(|_| timed(|| ())).sum();
     ticks as f64 / ROUNDS as f64 * tick_ns
@@ -51,14 +51,14 @@ fn loops(span: &Span) -> Result<Vec<f64>, Failure> {
     trials(|| Ok(span.ns(empty_loop) / ROUNDS as f64))
 }
 
-/// What the body of the loop adds to it, nanoseconds.
+/// The time that the body of the loop adds to an iteration, nanoseconds.
 fn body(span: &Span, work: impl Fn()) -> Result<Vec<f64>, Failure> {
     let empty = loops(span)?;
     let empty_ns = empty.iter().sum::<f64>() / empty.len() as f64;
     trials(|| Ok(span.ns(&work) / ROUNDS as f64 - empty_ns))
 }
 
-/// A call, by the number of its arguments, less the loop.
+/// A procedure call less the loop, by the number of its arguments.
 pub fn calling(stage: &Stage) -> Result<Series, Failure> {
     let priority = tasks::raise_priority();
     let span = Span::of(stage)?;
@@ -83,12 +83,12 @@ pub fn entering(stage: &Stage) -> Result<Series, Failure> {
     Ok(Series::of(body(&span, enter)?).seen_where(priority))
 }
 
-/// How many tasks are made in a trial.
+/// The tasks that are created in a trial.
 fn made(stage: &Stage) -> u64 {
     stage.count(100, 20)
 }
 
-/// The mean time of making a task; what becomes of it is done with outside of the timed span.
+/// The mean time to create a task; its end is waited for outside of the timed span.
 fn making<T>(
     stage: &Stage,
     make: impl Fn() -> Result<T, Failure>,
@@ -108,23 +108,20 @@ fn making<T>(
     Ok(Series::of(trials(trial)?).seen_where(priority))
 }
 
-/// A fork, as the parent sees it.
+/// A fork, timed in the parent.
 pub fn forking(stage: &Stage) -> Result<Series, Failure> {
     let resident = tasks::resident_bytes().map(|bytes| {
-        format!(
-            "The process that forks has {:.1} MiB of memory mapped in.",
-            bytes as f64 / f64::from(1 << 20)
-        )
+        format!("The process that forks has {:.1} MiB of resident memory.", bytes as f64 / f64::from(1 << 20))
     });
     Ok(making(stage, tasks::fork, tasks::reap)?.seen_where(resident))
 }
 
-/// The creation of a thread, as its creator sees it.
+/// The creation of a thread, timed in its creator.
 pub fn threading(stage: &Stage) -> Result<Series, Failure> {
     making(stage, tasks::thread, tasks::join)
 }
 
-/// Between whom the CPU is switched.
+/// The two sides between which the CPU is switched.
 #[derive(Clone, Copy)]
 pub enum Between {
     /// A parent and its child.
@@ -152,6 +149,6 @@ pub fn switching(stage: &Stage, between: Between) -> Result<Series, Failure> {
     };
     let values = trials(trial)?;
     let waits = Usage::now().since(before).voluntary as f64 / (values.len() as u64 * rounds * sides) as f64;
-    let seen = format!("A side gave up its CPU to wait {waits:.2} times in a round trip.");
+    let seen = format!("In each round trip a side waited {waits:.2} times and gave up its CPU.");
     Ok(Series::of(values).seen(seen).seen_where(priority))
 }

@@ -1,4 +1,4 @@
-//! Section 3: CPU, scheduling and services of the operating system.
+//! Section 3: CPU, scheduling and operating-system services.
 
 mod measured;
 
@@ -14,8 +14,8 @@ const MEAN: Statistic = Statistic::of(Fit::Mean(Deviation::Sample));
 
 static MEASURING: Method = Method {
     name: "measurement overhead",
-    text: "CPUID, RDTSC and at once RDTSCP; the difference of the two readings, averaged over 1000 pairs; ten trials.",
-    differs: "The report does not print the number of pairs; 1000 is its example for a procedure call.",
+    text: "The program executes CPUID, RDTSC and at once RDTSCP; the difference of the two readings is averaged over 1000 pairs; ten trials.",
+    differs: "The report does not print the number of pairs; its example for a procedure call has 1000.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: MINUTE,
@@ -24,8 +24,8 @@ static MEASURING: Method = Method {
 
 static LOOPING: Method = Method {
     name: "loop overhead",
-    text: "One reading before and one after an empty loop of 1000 iterations at -O0, whose counter is in memory: add, compare, \
-           jump. The measurement overhead is subtracted, the rest divided by 1000; ten trials.",
+    text: "The program reads the clock before and after an empty loop of 1000 iterations at -O0, whose counter is in memory: add, compare, \
+           jump. It subtracts the measurement overhead and divides the rest by 1000; ten trials.",
     differs: "",
     placement: Placement::OneCpu,
     needs: &[],
@@ -35,9 +35,9 @@ static LOOPING: Method = Method {
 
 static CALLING: Method = Method {
     name: "procedure call",
-    text: "The same loop with one call in its body, of a procedure with an empty body and 0 to 7 arguments of type int. \
-           Measurement and loop overhead are subtracted; ten trials for each number of arguments; a line by least squares.",
-    differs: "The report does not say that the loop was subtracted, but its figures are smaller than the loop's.",
+    text: "The same loop calls a procedure with an empty body and 0 to 7 arguments of type int. Measurement and loop overhead are \
+           subtracted; ten trials for each number of arguments; a line by least squares.",
+    differs: "The report does not say that it subtracted the loop, but its figures are smaller than the loop's.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: MINUTE,
@@ -46,7 +46,7 @@ static CALLING: Method = Method {
 
 static ENTERING: Method = Method {
     name: "system call",
-    text: "The same loop with syscall(SYS_getpid) in its body; measurement and loop overhead are subtracted; ten trials of 1000.",
+    text: "The same loop has syscall(SYS_getpid) in its body; measurement and loop overhead are subtracted; ten trials of 1000 calls.",
     differs: "",
     placement: Placement::OneCpu,
     needs: &[],
@@ -56,9 +56,10 @@ static ENTERING: Method = Method {
 
 static FORKING: Method = Method {
     name: "process creation",
-    text: "One reading before fork() and one after it, in the parent; the child holds no code. Each child is waited for \
-           outside of the timed span; ten trials.",
-    differs: "How many forks make a trial is not printed; here it is 100. What is forked is this program, larger than theirs.",
+    text: "The parent reads the clock before and after fork(); the child does nothing. The parent waits for each child outside of the \
+           timed span; ten trials.",
+    differs: "The report does not print how many forks make a trial; here it is 100. The process that forks is Fathom's, which is larger \
+              than the report's program.",
     placement: Placement::Free,
     needs: &[],
     limit: MINUTE,
@@ -67,9 +68,9 @@ static FORKING: Method = Method {
 
 static THREADING: Method = Method {
     name: "thread creation",
-    text: "One reading before pthread_create() and one after it; the thread's body is empty. Each thread is joined outside of \
-           the timed span; ten trials.",
-    differs: "How many threads make a trial is not printed; here it is 100.",
+    text: "The program reads the clock before and after pthread_create(); the thread's body is empty. Each thread is joined outside of the \
+           timed span; ten trials.",
+    differs: "The report does not print how many threads make a trial; here it is 100.",
     placement: Placement::Free,
     needs: &[],
     limit: MINUTE,
@@ -78,10 +79,10 @@ static THREADING: Method = Method {
 
 static SWITCHING_PROCESSES: Method = Method {
     name: "process switch",
-    text: "Two pipes between a parent and its child: the parent writes a byte to the first and reads one of the second, the \
-           child reads and writes. The time of all round trips, divided by their number and by two; ten trials.",
-    differs: "How many round trips make a trial is not printed; here it is 1000. The two are not pinned, as their figures \
-              suggest that theirs were not.",
+    text: "Two pipes connect a parent and its child: the parent writes a byte to the first and reads one from the second; the child reads \
+           and writes. The time of all round trips is divided by their number and by two; ten trials.",
+    differs: "The report does not print how many round trips make a trial; here it is 1000. The two processes are not pinned, because the \
+              report's figures suggest that its own were not.",
     placement: Placement::Free,
     needs: &[],
     limit: MINUTE,
@@ -90,7 +91,7 @@ static SWITCHING_PROCESSES: Method = Method {
 
 static SWITCHING_THREADS: Method = Method {
     name: "thread switch",
-    text: "The same two pipes between two threads of a process.",
+    text: "The same two pipes connect two threads of a process.",
     differs: "As between processes.",
     placement: Placement::Free,
     needs: &[],
@@ -107,9 +108,9 @@ pub const MEASUREMENT: Row = Row {
     replica: Replica::By(&MEASURING),
     statistic: MEAN,
     fathom: SameQuestion::Point("cpu/timing_overhead", |_| timing("cost")),
-    misleads: "It is what must be subtracted from a timed span, and right for that. It is not what measuring costs the \
-               program, as they call it: the CPUID before the first reading is not between the two, and takes about a \
-               hundred cycles on the bare machine and thousands in a virtual one, where the hypervisor answers it.",
+    misleads: "The figure is right as the amount to subtract from a timed span. It is not the cost of measuring to the program, as the \
+               report calls it: the CPUID before the first reading is not between the two. It takes about a hundred cycles without a \
+               hypervisor and thousands in a virtual machine, where the hypervisor answers it.",
 };
 
 pub const LOOP: Row = Row {
@@ -123,14 +124,14 @@ pub const LOOP: Row = Row {
     fathom: SameQuestion::Slope("cpu/loop_overhead", "iterations", |_| {
         point(Placement::OneCpu, &[("form", "register")], &[])
     }),
-    misleads: "At -O0 the counter lives in memory, and the figure is the forwarding of each store to the next load, which some \
-               processors do for nothing. A loop whose counter is in a register takes one cycle at most.",
+    misleads: "At -O0 the counter is in memory, and the figure is the time to forward each store to the next load, which some processors \
+               do in no time. A loop whose counter is in a register takes one cycle at most.",
 };
 
-const CALLED: &str = "At -O0 the loop around the call waits for its counter, stored and loaded again, and the call is done \
-                      meanwhile: subtracting the loop leaves what did not fit beside it, not what a call takes. Arguments are \
-                      stored to the frame though nothing reads them, and the seventh, on the stack, is another matter than the \
-                      six in registers.";
+const CALLED: &str = "At -O0 the loop around the call waits for its counter to be stored and loaded again, and the call runs meanwhile. \
+                      Subtracting the loop therefore leaves only the part of the call that did not overlap with it, not the time of a \
+                      call. Arguments are stored to the frame although nothing reads them. The seventh is on the stack and its cost \
+                      differs from that of the six in registers.";
 
 pub const PER_ARGUMENT: Row = Row {
     section: "3.3",
@@ -172,9 +173,9 @@ pub const SYSTEM_CALL: Row = Row {
     replica: Replica::By(&ENTERING),
     statistic: MEAN,
     fathom: SameQuestion::Point("cpu/system_call", |_| point(Placement::OneCpu, &[("call", "getpid")], &[])),
-    misleads: "What is timed is right: a thousand calls between two readings give the cost of a call. But a single \
-               interrupted trial affects a mean over ten, which the deviation shows. It does not explain their 1.31 \
-               µs, many times what other machines of the time took: its deviation is small.",
+    misleads: "The method is right: a thousand calls between two readings give the cost of a call. A single interrupted trial affects a \
+               mean over ten, which would show in the deviation. This does not explain the report's 1.31 µs, many times the cost on other \
+               machines of the time, because its deviation is small.",
 };
 
 pub const PROCESS_CREATION: Row = Row {
@@ -188,8 +189,7 @@ pub const PROCESS_CREATION: Row = Row {
     fathom: SameQuestion::Point("cpu/process_creation", |_| {
         point(Placement::Free, &[("measure", "fork, exit, wait")], &[])
     }),
-    misleads: "Only what the parent does is timed. That the child starts, ends and is reaped belongs to a process, and is \
-               left out.",
+    misleads: "The report times only the parent's work. A process must also start, end and be reaped, which is left out.",
 };
 
 pub const THREAD_CREATION: Row = Row {
@@ -203,14 +203,14 @@ pub const THREAD_CREATION: Row = Row {
     fathom: SameQuestion::Point("cpu/thread_creation", |_| {
         point(Placement::Free, &[("measure", "create and join")], &[])
     }),
-    misleads: "Only the call is timed: neither the thread's start nor its end, so that the ratio of a process to a thread \
-               compares what the two calls leave for later.",
+    misleads: "The report times only the call, neither the thread's start nor its end. Its ratio of a process to a thread therefore \
+               compares two calls that leave different work for later.",
 };
 
-const SWITCHED: &str = "Nothing holds the two on one CPU. Where the scheduler has put them on two, they do not switch: each goes to \
-                        sleep on its own, and what is timed is waking the other one. Where it has put them on one, reading and \
-                        writing the pipes is counted as well, and whoever is woken may take the CPU at once from the one that \
-                        woke it, so that a round trip can hold more than two switches.";
+const SWITCHED: &str = "The two sides are not held on one CPU. If the scheduler places them on two, they do not switch: each sleeps on its \
+                        own CPU, and the figure is the time to wake the other. If it places them on one, the figure includes reading and \
+                        writing the pipes; a side that is woken may also preempt the one that woke it at once, so a round trip can include \
+                        more than two switches.";
 
 pub const PROCESS_SWITCH: Row = Row {
     section: "3.6",
@@ -232,7 +232,7 @@ pub const THREAD_SWITCH: Row = Row {
     ..PROCESS_SWITCH
 };
 
-/// Their timer; where there is another counter, that.
+/// The report's timer, or this architecture's counter where it has another.
 fn timing(aspect: &str) -> Point {
     let reading = if cfg!(target_arch = "x86_64") { "cpuid-rdtsc rdtscp" } else { "counter" };
     point(Placement::OneCpu, &[("measure", aspect), ("reading", reading)], &[])

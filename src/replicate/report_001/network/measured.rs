@@ -1,4 +1,4 @@
-//! Section 5, as they timed it.
+//! Section 5: the timed code of the report.
 
 use super::super::trials::trials;
 use crate::experiment::{Failure, PEER};
@@ -12,17 +12,17 @@ use std::io::{Error, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// A stream that stays silent for longer is broken.
+/// A stream that stays silent for longer than this is broken.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The parts of a connection, as variants of the series.
 pub const SET_UP: &str = "set up";
 /// Its end.
 pub const TAKEN_DOWN: &str = "taken down";
-/// One and the other.
+/// A setup and the teardown after it.
 pub const BOTH: &str = "both";
 
-/// Bytes of a message: with its headers a TCP packet is then as long as one of ping's.
+/// Bytes of a message: with its headers a TCP packet is then as long as that of ping.
 pub const MESSAGE: usize = 44;
 const EXCHANGES: usize = 10;
 
@@ -64,7 +64,7 @@ pub fn pouring(stage: &Stage, path: &str, messages: u64) -> Result<Series, Failu
         let mut received = Ok(0);
         let ticks = timed(|| received = received_all(&mut stream, &mut buffer));
         let received = received.map_err(|error| broke("receiving", &error))?;
-        crate::experiment::ensure(received == bytes, "not all that was to be sent has come")?;
+        crate::experiment::ensure(received == bytes, "not all bytes of the stream have arrived")?;
         Ok::<_, Failure>(bytes as f64 / (ticks as f64 * tick_ns) * 1e9)
     })?;
     Ok(Series::of(values).seen_where(priority).seen_where(of_namespace(stage, path)))
@@ -125,18 +125,18 @@ fn socket(other: &OtherSide) -> Result<Socket, Failure> {
     made.map_err(|error| broke("socket", &error))
 }
 
-/// A connection with the options that a program gets that asks for none.
+/// A connection with the default options.
 fn connected(other: &OtherSide) -> Result<TcpStream, Failure> {
     let socket = socket(other)?;
     socket.connect(&other.address.into()).map_err(|error| broke("connect", &error))?;
     Ok(socket.into())
 }
 
-/// What is to be said where the other host is one only by name.
+/// Adds a sentence where the other host is a virtual one.
 fn of_namespace(stage: &Stage, path: &str) -> Option<String> {
     let is_virtual = stage.site.peer.as_ref().is_some_and(|peer| peer.is_virtual);
     (path == PEER && is_virtual).then(|| {
-        "The other host is a network namespace of this machine: there is no wire, and it shares the processors.".to_owned()
+        "The other host is a network namespace of this machine: there is no wire, and both share the processors.".to_owned()
     })
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const MEAN: Fit = Fit::Mean(Deviation::Sample);
 
-/// What all methods of this file have in common.
+/// What applies to all methods of this file.
 const OVER_LOOPBACK: Method = Method {
     name: "",
     text: "",
@@ -23,13 +23,12 @@ const OVER_LOOPBACK: Method = Method {
     measure: |stage| tripping(stage, LOOPBACK),
 };
 
-/// The same with another host.
+/// The method over loopback, with another host.
 const TO_PEER: Method = Method { needs: &[Requirement::Peer], ..OVER_LOOPBACK };
 
 static TRIPPING: Method = Method {
     name: "round trip, loopback",
-    text: "A message of 44 bytes over a TCP connection and its echo, between two processes, ten times on a connection; ten \
-           trials.",
+    text: "Two processes exchange a message of 44 bytes and its echo over a TCP connection, ten times on each connection; ten trials.",
     differs: "",
     ..OVER_LOOPBACK
 };
@@ -47,9 +46,9 @@ static TRIPPING_AWAY: Method = Method {
 
 static POURING: Method = Method {
     name: "bandwidth, loopback",
-    text: "The server writes 10,240 messages of 1 MB to a connection; the client times the reception of all, the beginning of the \
-           connection included; ten trials.",
-    differs: "1024 messages make a trial, 128 with --quick: all of them would take a minute.",
+    text: "The server writes 10,240 messages of 1 MB to a connection; the client times the reception of all of them, including the \
+           beginning of the connection; ten trials.",
+    differs: "A trial has 1024 messages (with --quick 128), because all of them would take a minute.",
     measure: |stage| pouring(stage, LOOPBACK, stage.count(1024, 128)),
     ..OVER_LOOPBACK
 };
@@ -57,17 +56,17 @@ static POURING: Method = Method {
 static POURING_AWAY: Method = Method {
     name: "bandwidth, remote",
     text: POURING.text,
-    differs: "100 messages make a trial, 16 with --quick: all of them would take an hour over a network like theirs. The other \
-              host is the one that --peer names.",
+    differs: "A trial has 100 messages (with --quick 16), because all of them would take an hour over a network like the report's. The \
+              other host is the one that --peer names.",
     measure: |stage| pouring(stage, PEER, stage.count(100, 16)),
     ..TO_PEER
 };
 
 static CONNECTING: Method = Method {
     name: "connection, loopback",
-    text: "connect() and close() of a TCP connection, each between two readings, 100 times; ten trials.",
-    differs: "The server greets every connection with one byte, which is read between the two and not timed, so that every \
-              connection was accepted before it is closed.",
+    text: "The client calls connect() and close() for a TCP connection, each between two readings, 100 times; ten trials.",
+    differs: "The server sends one byte on every connection, which the client reads, untimed, between the two calls, so that every \
+              connection is accepted before it is closed.",
     measure: |stage| connecting(stage, LOOPBACK),
     ..OVER_LOOPBACK
 };
@@ -89,8 +88,8 @@ pub const ROUND_TRIP: Row = Row {
     replica: Replica::By(&TRIPPING),
     statistic: Statistic::of(MEAN),
     fathom: SameQuestion::Point("network/round_trip", |_| trip(LOOPBACK)),
-    misleads: "Ten round trips on a young connection: the mean holds the first one. Nothing holds the two sides where they are: on one \
-               processor a round trip is two switches, on two it is waking an idle one twice, and the figure does not say which.",
+    misleads: "The mean of ten round trips on a new connection includes the first one. The two sides are not pinned: on one processor a \
+               round trip is two switches, on two it wakes an idle processor twice, and the figure does not say which.",
 };
 
 pub const ROUND_TRIP_AWAY: Row = Row {
@@ -98,8 +97,7 @@ pub const ROUND_TRIP_AWAY: Row = Row {
     theirs: Theirs::Printed("s001-0092"),
     replica: Replica::By(&TRIPPING_AWAY),
     fathom: SameQuestion::Point("network/round_trip", |_| trip(PEER)),
-    misleads: "As over loopback. Over Wi-Fi other users affect the mean, and the minimum would say more about the \
-               path.",
+    misleads: "As over loopback. Over Wi-Fi other users affect the mean; the minimum would say more about the path.",
     ..ROUND_TRIP
 };
 
@@ -112,9 +110,9 @@ pub const BANDWIDTH: Row = Row {
     replica: Replica::By(&POURING),
     statistic: Statistic::of(MEAN),
     fathom: SameQuestion::Point("network/bandwidth", |_| stream(LOOPBACK)),
-    misleads: "Only slightly misleading: a long stream of large writes is the right operation, and its beginning is a \
-               small part of it. It is the mean of ten and not a peak; and both sides run wherever the scheduler puts \
-               them, on one processor or on two.",
+    misleads: "Only slightly misleading: a long stream of large writes is the right operation, and its beginning is a small part of it. \
+               The figure is the mean of ten trials and not a peak, and both sides run where the scheduler places them, on one processor \
+               or on two.",
 };
 
 pub const BANDWIDTH_AWAY: Row = Row {
@@ -122,8 +120,7 @@ pub const BANDWIDTH_AWAY: Row = Row {
     theirs: Theirs::Printed("s001-0094"),
     replica: Replica::By(&POURING_AWAY),
     fathom: SameQuestion::Point("network/bandwidth", |_| stream(PEER)),
-    misleads: "Only slightly misleading, as over loopback. The slow start of TCP has more weight where there are \
-               fewer messages.",
+    misleads: "Only slightly misleading, as over loopback. TCP's slow start has more weight because there are fewer messages.",
     ..BANDWIDTH
 };
 
@@ -136,8 +133,8 @@ pub const CONNECTION: Row = Row {
     replica: Replica::By(&CONNECTING),
     statistic: Statistic::variant(BOTH, MEAN),
     fathom: SameQuestion::Computed { of: |_| both_points(LOOPBACK), value: |known| both(LOOPBACK, known) },
-    misleads: "close() only releases a descriptor and leaves the end of the connection to the kernel: the other side's answer is \
-               not waited for, as it is in Fathom's figure. It needs no round trip, which is why theirs took less than one.",
+    misleads: "close() only releases a descriptor and leaves the end of the connection to the kernel. It does not wait for the other \
+               side's answer, as Fathom's method does. It needs no round trip, which is why the report's close() took less than one.",
 };
 
 pub const CONNECTION_AWAY: Row = Row {
@@ -153,9 +150,9 @@ pub const SETUP: Row = Row {
     theirs: Theirs::Printed("s001-0054"),
     statistic: Statistic::variant(SET_UP, MEAN),
     fathom: SameQuestion::Point("network/connection", |_| part("connect", LOOPBACK)),
-    misleads: "What is timed is right: connect() returns when the answer has arrived, before the other side has \
-               accepted. Where the two sides run is left to the scheduler: on one processor they need no wake-up of \
-               an idle one. Theirs took less than the round trip that it was predicted from.",
+    misleads: "The method is right: connect() returns when the answer has arrived, before the other side has accepted. The scheduler \
+               chooses where the two sides run; on one processor they need not wake an idle one. The report's figure is less than the \
+               round trip from which it was predicted.",
     ..CONNECTION
 };
 
@@ -172,8 +169,8 @@ pub const SETUP_AWAY: Row = Row {
     theirs: Theirs::Printed("s001-0057"),
     replica: Replica::By(&CONNECTING_AWAY),
     fathom: SameQuestion::Point("network/connection", |_| part("connect", PEER)),
-    misleads: "What is timed is right: connect() returns when the answer has arrived, after one round trip. With a \
-               virtual other host, where the two sides run is left to the scheduler, as over loopback.",
+    misleads: "The method is right: connect() returns when the answer has arrived, after one round trip. With a virtual peer the scheduler \
+               chooses where the two sides run, as over loopback.",
     ..SETUP
 };
 
@@ -203,7 +200,7 @@ fn both_points(path: &str) -> Vec<(&'static str, Point)> {
     ["connect", "graceful end"].map(|which| ("network/connection", part(which, path))).to_vec()
 }
 
-/// Setting up and taking down, one after the other.
+/// Setup and teardown together.
 fn both(path: &str, known: &Known) -> Option<Found> {
     let found = |(experiment, point): (&str, Point)| known.found(experiment, &point);
     let parts: Option<Vec<Found>> = both_points(path).into_iter().map(found).collect();

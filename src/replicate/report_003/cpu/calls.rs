@@ -1,4 +1,4 @@
-//! Sections 3.3 and 3.4: calls of procedures and of the kernel, each between two readings of the clock.
+//! Sections 3.3 and 3.4: procedure calls and system calls, each between two readings of the clock.
 
 use super::super::repetitions::{RUNS, Repetitions};
 use super::empty_functions::{
@@ -15,15 +15,15 @@ use crate::replicate::{
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(90);
-/// Their repetitions in an average.
+/// The report's repetitions in an average.
 const REPETITIONS: u64 = 100_000;
 
 const PROCEDURE: Method = Method {
     name: "procedure call",
-    text: "Eight functions of 0 to 7 int arguments and no body, each called 100,000 times between rdtscStart() and \
-           rdtscEnd(); the mean of the differences is one of ten results. The clock's own part is not subtracted.",
-    differs: "The bodies are written in the instructions of an unoptimised build (a frame, and the arguments stored in it): an \
-              optimising compiler removes calls of empty functions.",
+    text: "The program calls eight functions with 0 to 7 int arguments and empty bodies, each 100,000 times. Every call stands between \
+           rdtscStart() and rdtscEnd(); the mean of the differences is one of ten results. The cost of the two readings is not subtracted.",
+    differs: "The functions are written in assembly, with the instructions of an unoptimised build (a frame, and the arguments stored in \
+              it), because an optimising compiler removes calls of empty functions.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: LIMIT,
@@ -32,10 +32,11 @@ const PROCEDURE: Method = Method {
 
 const SYSTEM: Method = Method {
     name: "system call",
-    text: "getppid() and getpid() of the C library, each 100,000 times between rdtscStart() and rdtscEnd(), the result \
-           unused; the mean of the differences is one of ten results. The clock's own part is not subtracted.",
-    differs: "The C library of Linux has not kept the process's number since glibc 2.25, so that getpid() enters the kernel here; \
-              that of OS X answered from memory.",
+    text: "The program calls getppid() and getpid() of the C library, each 100,000 times. Every call stands between rdtscStart() and \
+           rdtscEnd(), and its result is not used; the mean of the differences is one of ten results. The cost of the two readings is not \
+           subtracted.",
+    differs: "Since glibc 2.25 the C library of Linux no longer caches the process ID, so getpid() enters the kernel here; the library of \
+              OS X answered from memory.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: LIMIT,
@@ -55,16 +56,15 @@ pub const ARGUMENT_ROW: Row = Row {
         nearest("cpu/procedure_call", machine, &[("form", &["abi"])], &[("arguments", 0)])
             .without("arguments")
     }),
-    misleads: "One call is far shorter than the clock's own part of the difference (33 of 34 cycles in their table) \
-               and often than its resolution, so that the slope is what noise leaves: theirs has 2 arguments above 3 \
-               and 5 above 6. The functions do not use their arguments, and the seventh, the only one on the stack, \
-               is not shown separately.",
+    misleads: "One call is far shorter than the pair of readings around it (33 of 34 cycles in the report's table), and often shorter than \
+               the clock's resolution. The slope is therefore mostly noise: the report's table has 2 arguments above 3, and 5 above 6. The \
+               functions do not use their arguments, and the cost of the seventh, the only one on the stack, is not shown separately.",
 };
 
-/// A call without arguments, as their table has it.
+/// A call without arguments, as in the report's table.
 pub const PROCEDURE_ROW: Row = Row {
     section: "3.3",
-    operation: "procedure call without arguments, the clock's part included",
+    operation: "procedure call without arguments, clock readings included",
     unit: Unit::Nanoseconds,
     per: "",
     theirs: Theirs::Printed("s003-0122"),
@@ -73,8 +73,8 @@ pub const PROCEDURE_ROW: Row = Row {
     fathom: SameQuestion::Point("cpu/procedure_call", |machine| {
         nearest("cpu/procedure_call", machine, &[("form", &["abi"])], &[("arguments", 0)])
     }),
-    misleads: "It is the clock that is measured: a pair of readings with nothing between says nearly the same. The figure is \
-               then compared with a system call that contains as much.",
+    misleads: "The figure is almost only the cost of reading the clock: two readings with nothing between them give nearly the same. The \
+               report then compares it with a system call, whose figure contains the same cost.",
 };
 
 /// `getpid`.
@@ -89,8 +89,9 @@ pub const GETPID_ROW: Row = Row {
     fathom: SameQuestion::Point("cpu/system_call", |machine| {
         nearest("cpu/system_call", machine, &[("call", &["getpid by library"])], &[])
     }),
-    misleads: "Theirs is no system call: the library had kept the number, and what is left is the clock. Here the kernel is \
-               entered, between two CPUIDs that let nothing of it overlap with anything, and the clock's part is in the figure.",
+    misleads: "The report's figure is not a system call: the library of OS X had cached the process ID, so what remains is the cost of the \
+               clock. Here getpid() enters the kernel, between two CPUIDs that prevent any overlap with other work, and the clock's cost \
+               is included.",
 };
 
 /// `getppid`.
@@ -105,18 +106,18 @@ pub const GETPPID_ROW: Row = Row {
     fathom: SameQuestion::Point("cpu/system_call", |machine| {
         nearest("cpu/system_call", machine, &[("call", &["getppid"])], &[])
     }),
-    misleads: "The clock's part is in it, and each call stands alone between serialising instructions, where calls in a row \
-               overlap a little. The printed mean is that of the trials 5 to 10 of its table, which the report does not say; it \
-               is taken so here.",
+    misleads: "The figure includes the clock's cost, and each call is isolated by serialising instructions, whereas calls in a row overlap \
+               a little. The printed mean is that of trials 5 to 10 of the report's table; the report does not say so. Fathom takes the \
+               same trials.",
 };
 
 const GETPID: &str = "getpid";
 const GETPPID: &str = "getppid";
 
-/// One timed call, ticks.
+/// A function that times one call, in ticks.
 type Timed = fn() -> i64;
 
-/// By the number of arguments.
+/// The timed calls, indexed by the number of arguments.
 const TIMED: [Timed; 8] = [
     || timer::paoloni(|| fathom_empty_0()),
     || timer::paoloni(|| fathom_empty_1(1)),

@@ -1,5 +1,5 @@
-//! Functions of 0 to 7 integer arguments and no body, as they are compiled without optimisation: the arguments that came in
-//! registers are stored into the frame, and nothing is done with them. The seventh is on the stack already.
+//! Functions with 0 to 7 integer arguments and empty bodies, as a compiler writes them without optimisation: they store the
+//! arguments that came in registers into the frame and do nothing with them. The seventh argument is on the stack already.
 
 #[cfg(target_arch = "x86_64")]
 use core::arch::global_asm;
@@ -17,7 +17,7 @@ unsafe extern "C" {
     pub safe fn fathom_empty_7(a: i32, b: i32, c: i32, d: i32, e: i32, f: i32, g: i32);
 }
 
-// The stores lie in the red zone below the stack pointer, which the ABI leaves to a function that calls no other.
+// The stores lie in the red zone below the stack pointer, which the ABI reserves for a function that calls no other.
 #[cfg(target_arch = "x86_64")]
 global_asm!(
     ".macro fathom_empty k",
@@ -53,7 +53,7 @@ global_asm!(
     ".purgem fathom_empty",
 );
 
-/// Elsewhere our compiler writes them.
+/// On other architectures the Rust compiler writes them.
 #[cfg(not(target_arch = "x86_64"))]
 mod compiled {
     macro_rules! empty {

@@ -1,4 +1,4 @@
-//! Section 3 of the report: processor, scheduling, services of the operating system.
+//! Section 3 of the report: processor, scheduling and operating-system services.
 
 pub mod calls;
 mod empty_functions;

@@ -1,4 +1,4 @@
-//! Sections 3.2.1 and 3.2.2: the clock itself, and an empty loop.
+//! Sections 3.2.1 and 3.2.2: the cost of reading the clock, and of an empty loop.
 
 use super::super::repetitions::{RUNS, Repetitions};
 use crate::experiment::{Failure, Placement};
@@ -13,8 +13,8 @@ const LIMIT: Duration = Duration::from_mins(1);
 
 const READING: Method = Method {
     name: "reading the clock",
-    text: "100,000 pairs of rdtscStart() (CPUID, RDTSC) and rdtscEnd() (RDTSCP, CPUID) with nothing between; the mean of the \
-           100,000 differences is one of ten results.",
+    text: "The program makes 100,000 pairs of rdtscStart() (CPUID, RDTSC) and rdtscEnd() (RDTSCP, CPUID) with nothing between them; the \
+           mean of the 100,000 differences is one of ten results.",
     differs: "",
     placement: Placement::OneCpu,
     needs: &[],
@@ -24,10 +24,10 @@ const READING: Method = Method {
 
 const LOOP: Method = Method {
     name: "empty loop",
-    text: "An empty loop of 0, 1, 2, 4 … 8192 iterations between rdtscStart() and rdtscEnd(), each 100,000 / count times \
-           (12 times for 8192); the mean is divided by the count.",
-    differs: "The loop is written in the instructions of an unoptimised build, its counter in memory: the report does not print \
-              its flags, but an optimising compiler removes an empty loop.",
+    text: "An empty loop of 0, 1, 2, 4 … 8192 iterations stands between rdtscStart() and rdtscEnd(). It is timed 100,000 / count times \
+           (8192 iterations: 12 times), and the mean is divided by the count.",
+    differs: "The loop is written in assembly, with the instructions of an unoptimised build and its counter in memory. The report does \
+              not print its compiler flags, but an optimising compiler removes an empty loop.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: LIMIT,
@@ -37,7 +37,7 @@ const LOOP: Method = Method {
 /// Reading the time.
 pub const READING_ROW: Row = Row {
     section: "3.2.1",
-    operation: "reading the time (rdtscStart, rdtscEnd, nothing between)",
+    operation: "reading the time (rdtscStart and rdtscEnd with nothing between them)",
     unit: Unit::Nanoseconds,
     per: "",
     theirs: Theirs::Printed("s003-0516"),
@@ -51,11 +51,10 @@ pub const READING_ROW: Row = Row {
             &[],
         )
     }),
-    misleads: "As the part of each difference that is the clock's, it is right, but for a mean that interruptions lengthen and \
-               that, where the counter moves in steps, lies between two of them. \
-               It is not what a pair costs: the two CPUIDs stand outside the difference, take some hundred cycles and, in a \
-               virtual machine, leave for the hypervisor. The report then subtracts it from page faults only; the tables of \
-               loops, calls and system calls contain it.",
+    misleads: "As the clock's share of each difference the figure is right, except that interrupts lengthen a mean, and that a mean lies \
+               between two values of a counter that moves in steps. It is not the full cost of a pair: the two CPUIDs are outside the \
+               difference, take some hundred cycles and, in a virtual machine, exit to the hypervisor. The report subtracts the figure \
+               from page faults only; its tables of loops, calls and system calls include it.",
 };
 
 /// An empty loop.
@@ -71,15 +70,16 @@ pub const LOOP_ROW: Row = Row {
         nearest("cpu/loop_overhead", machine, &[("form", &["register"])], &[("iterations", 0)])
             .without("iterations")
     }),
-    misleads: "The counter is in memory: each iteration loads it twice, stores it, and waits for the store to be forwarded to the \
-               next load, some five cycles on their processor (newer ones rename memory and wait less). A loop in a register \
-               takes one. 8192 iterations are timed 12 times only, so that one interruption shows; short loops show the clock: the table prints 39 cycles for one iteration.",
+    misleads: "The loop counter is in memory: each iteration loads it twice, stores it, and waits until the store is forwarded to the next \
+               load, about five cycles on the report's processor (newer ones rename memory and wait less). An iteration with its counter \
+               in a register takes one. 8192 iterations are timed only 12 times, so a single interrupt is visible. Short loops show the \
+               cost of the clock: the table prints 39 cycles for one iteration.",
 };
 
 const TOTAL: &str = "whole loop";
 const PER_ITERATION: &str = "per iteration";
 const LONGEST: u64 = 8192;
-/// Their repetitions of a pair and of a loop of one iteration.
+/// The report's repetitions of a pair, and of a loop of one iteration.
 const REPETITIONS: u64 = 100_000;
 
 fn reading(stage: &Stage) -> Result<Series, Failure> {
@@ -91,7 +91,7 @@ fn reading(stage: &Stage) -> Result<Series, Failure> {
 
 fn loops(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
-    // All counts together have about three times the repetitions of the first.
+    // All counts together have about three times as many repetitions as the first alone.
     let repetitions = Repetitions::of(stage, REPETITIONS, 3);
     let mut series = Series { seen: repetitions.said(), ..Series::default() };
     for count in std::iter::once(0).chain((0..14).map(|power| 1 << power)) {
@@ -103,14 +103,14 @@ fn loops(stage: &Stage) -> Result<Series, Failure> {
     Ok(series)
 }
 
-/// The mean of what so many repetitions give, ticks.
+/// The mean of `repetitions` results of `once`, ticks.
 pub fn mean(repetitions: u64, mut once: impl FnMut() -> i64) -> f64 {
     let sum: i64 = (0..repetitions).map(|_| once()).sum();
     sum as f64 / repetitions as f64
 }
 
-/// `for (i = 0; i < count; i++);` as it is compiled without optimisation: every use of `i` and `count` is a load, every
-/// change a store.
+/// `for (i = 0; i < count; i++);` as compiled without optimisation: every use of `i` and `count` is a load, every change of `i` a
+/// store.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
@@ -135,10 +135,10 @@ fn empty_loop(count: u64) {
             options(nostack)
         );
     }
-    debug_assert_eq!(counter, count, "it goes round as often as it is told");
+    debug_assert_eq!(counter, count, "the loop makes as many iterations as it was asked for");
 }
 
-/// Elsewhere the compiler is made to keep the counter in memory.
+/// On other architectures the compiler is made to keep the counter in memory.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]

@@ -1,4 +1,4 @@
-//! Section 3.6: what the report calls a context switch, to a process or a thread that has just been made.
+//! Section 3.6: what the report calls a context switch: the start of a process or thread that has just been created.
 
 use super::tasks::runs;
 use crate::experiment::{Failure, Placement, ensure, errno};
@@ -17,10 +17,9 @@ const LIMIT: Duration = Duration::from_mins(1);
 
 const PROCESS: Method = Method {
     name: "switch to a new process",
-    text: "fork(); in the parent rdtscStart() and wait(NULL), in the child rdtscEnd() as its first act, its value written into a \
-           pipe, exit(1); the parent reads it and takes the difference.",
-    differs: "How many differences one of the ten printed results is made of is not said: 200 here, as for the creation of \
-              processes.",
+    text: "The program calls fork(). The parent calls rdtscStart() and then wait(NULL). The child calls rdtscEnd() first, writes its value \
+           into a pipe and calls exit(1); the parent reads the value and takes the difference.",
+    differs: "The report does not say how many differences make one of its ten results. Here there are 200, as in its creation of processes.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: LIMIT,
@@ -29,10 +28,9 @@ const PROCESS: Method = Method {
 
 const THREAD: Method = Method {
     name: "switch to a new thread",
-    text: "pthread_create(); then rdtscStart() in the creator, which joins; rdtscEnd() as the first act of the new thread; the \
-           difference of the two.",
-    differs: "How many differences one of the ten printed results is made of is not said: 200 here, as for the creation of \
-              threads.",
+    text: "The program calls pthread_create(), then rdtscStart(), then pthread_join(). The new thread calls rdtscEnd() first. The \
+           difference of the two readings is the result.",
+    differs: "The report does not say how many differences make one of its ten results. Here there are 200, as in its creation of threads.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: LIMIT,
@@ -42,7 +40,7 @@ const THREAD: Method = Method {
 /// To a process.
 pub const PROCESS_ROW: Row = Row {
     section: "3.6.1",
-    operation: "process context switch (to a child that has just been forked)",
+    operation: "process context switch (to a child that was just forked)",
     unit: Unit::Nanoseconds,
     per: "",
     theirs: Theirs::Printed("s003-0523"),
@@ -56,15 +54,15 @@ pub const PROCESS_ROW: Row = Row {
         ];
         nearest("cpu/context_switch", machine, names, &[])
     }),
-    misleads: "It is the start of a new process, not a switch: the parent's way into wait, then in the child the end of fork \
-               and the first faults on pages that the two share until one writes. Two processes that both run already are \
-               switched far more cheaply.",
+    misleads: "The figure is the start of a new process, not a context switch. It includes the parent's entry into wait(), the end of \
+               fork() in the child, and the child's first page faults on pages that both share until one writes. A switch between two \
+               processes that already run costs far less.",
 };
 
 /// To a thread.
 pub const THREAD_ROW: Row = Row {
     section: "3.6.2",
-    operation: "kernel thread context switch (to a thread that has just been made)",
+    operation: "kernel thread context switch (to a thread that was just created)",
     unit: Unit::Nanoseconds,
     per: "",
     theirs: Theirs::Printed("s003-0524"),
@@ -75,9 +73,10 @@ pub const THREAD_ROW: Row = Row {
             &[("mechanism", &["pipe less its cost"]), ("between", &["threads"]), ("placement", &["one-cpu"])];
         nearest("cpu/context_switch", machine, names, &[])
     }),
-    misleads: "It is the start of a new thread: its first instructions, with page faults on its new stack, are in it, and so is \
-               the creator's way into pthread_join. Where the scheduler runs the new thread before its creator comes back, \
-               the difference is negative. The printed mean of 6196.8 cycles has a wrong digit: its ten trials have 6396.8.",
+    misleads: "The figure is the start of a new thread, not a context switch. It includes the thread's first instructions, with page \
+               faults on its new stack, and the creator's entry into pthread_join(). If the scheduler runs the new thread before its \
+               creator continues, the difference is negative. The printed mean of 6196.8 cycles has a wrong digit: its ten trials give \
+               6396.8.",
 };
 
 fn process(stage: &Stage) -> Result<Series, Failure> {
@@ -99,7 +98,7 @@ fn process(stage: &Stage) -> Result<Series, Failure> {
             libc::wait(null_mut());
             libc::read(from, (&raw mut end).cast(), size_of::<u64>())
         };
-        ensure(read == size_of::<u64>() as isize, "the child did not tell when it began")?;
+        ensure(read == size_of::<u64>() as isize, "the child did not report when it began")?;
         Ok(end.wrapping_sub(start) as i64)
     })
 }
@@ -118,7 +117,7 @@ fn thread(stage: &Stage) -> Result<Series, Failure> {
         let start = unsafe {
             let created = libc::pthread_create(&raw mut thread, null(), foo, null_mut());
             let start = timer::start();
-            ensure(created == 0, "a thread could not be made")?;
+            ensure(created == 0, "a thread could not be created")?;
             libc::pthread_join(thread, null_mut());
             start
         };

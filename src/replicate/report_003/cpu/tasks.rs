@@ -1,4 +1,4 @@
-//! Section 3.5: what it takes to create a process or a thread and to see it end.
+//! Section 3.5: creating a process or a thread and waiting for its end.
 
 use super::super::repetitions::{RUNS, Repetitions};
 use crate::experiment::{Failure, Placement, ensure, errno};
@@ -10,14 +10,14 @@ use std::ptr::{null, null_mut};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_mins(1);
-/// Their repetitions in an average.
+/// The report's repetitions in an average.
 pub const REPETITIONS: u64 = 200;
 
 const PROCESS: Method = Method {
     name: "process creation",
-    text: "rdtscStart(), fork(), in the child exit(1) at once, in the parent wait(NULL), rdtscEnd(); 200 times in a loop, whose \
-           mean is one of ten results.",
-    differs: "The process is this program's, small and fresh; the sizes of theirs are not printed.",
+    text: "Between rdtscStart() and rdtscEnd() the program calls fork(); the child calls exit(1) at once, and the parent calls wait(NULL). \
+           It does this 200 times in a loop; the mean is one of ten results.",
+    differs: "The process that forks is Fathom's, small and fresh; the report does not print the size of its own.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: LIMIT,
@@ -26,9 +26,9 @@ const PROCESS: Method = Method {
 
 const THREAD: Method = Method {
     name: "thread creation",
-    text: "rdtscStart(), pthread_create() of a thread that ends at once, pthread_join(), rdtscEnd(); 200 times in a loop, whose \
-           mean is one of ten results.",
-    differs: "The thread ends by returning, which is what pthread_exit(0) does.",
+    text: "Between rdtscStart() and rdtscEnd() the program creates a thread that ends at once (pthread_create()) and joins it \
+           (pthread_join()). It does this 200 times in a loop; the mean is one of ten results.",
+    differs: "The thread ends by returning, which has the same effect as pthread_exit(0).",
     placement: Placement::OneCpu,
     needs: &[],
     limit: LIMIT,
@@ -52,10 +52,9 @@ pub const PROCESS_ROW: Row = Row {
             &[],
         )
     }),
-    misleads: "The same is timed. But exit(1) also runs what the C library does at an exit, in pages that the child \
-               has to copy first, which Fathom's child does not. And a mean of two hundred is above a median, for \
-               some creations take several times as long; of ten results the one that departs most is left out by \
-               hand.",
+    misleads: "Both methods time the same operation. But exit(1) also runs the exit handlers of the C library, in pages that the child \
+               must copy first; Fathom's child does not. The mean of two hundred creations lies above Fathom's median because some \
+               creations take several times as long. Of its ten results the report left out by hand the one that departs most.",
 };
 
 /// A thread.
@@ -75,9 +74,9 @@ pub const THREAD_ROW: Row = Row {
             &[],
         )
     }),
-    misleads: "The same is timed. A mean of two hundred is above the median that Fathom gives, for some creations \
-               take several times as long. The result left out by hand (540,676 cycles among 54,000) looks like a \
-               slip of the point, not like a departure.",
+    misleads: "Both methods time the same operation. The mean of two hundred creations lies above Fathom's median because some creations \
+               take several times as long. The result that the report left out by hand (540,676 cycles among 54,000) looks like a \
+               misplaced decimal point, not like an outlier.",
 };
 
 fn processes(stage: &Stage) -> Result<Series, Failure> {
@@ -97,7 +96,7 @@ fn processes(stage: &Stage) -> Result<Series, Failure> {
         errno("fork", forked)?;
         ensure(
             libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 1,
-            "the child did not end as it was told",
+            "the child did not end with exit status 1",
         )?;
         Ok(ticks)
     })
@@ -120,12 +119,12 @@ fn threads(stage: &Stage) -> Result<Series, Failure> {
                 }
             }
         });
-        ensure(created == 0, "a thread could not be made")?;
+        ensure(created == 0, "a thread could not be created")?;
         Ok(ticks)
     })
 }
 
-/// Ten averages of their number of repetitions.
+/// Ten averages, each of the report's number of repetitions.
 pub fn runs(stage: &Stage, mut once: impl FnMut() -> Result<i64, Failure>) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     let repetitions = Repetitions::of(stage, REPETITIONS, RUNS);
@@ -139,14 +138,14 @@ pub fn runs(stage: &Stage, mut once: impl FnMut() -> Result<i64, Failure>) -> Re
     Ok(distribution(&all).into_iter().fold(series, Series::seen))
 }
 
-/// What the averages do not show: the middle of all differences, and those below zero.
+/// What the averages hide: the median of all differences, and how many are negative.
 fn distribution(all: &[f64]) -> Vec<String> {
     let median = statistics::median(all)
-        .map(|median| format!("median of all {} differences: {:.2} µs", all.len(), median / 1e3));
+        .map(|median| format!("The median of all {} differences is {:.2} µs.", all.len(), median / 1e3));
     let negative = all.iter().filter(|ns| **ns < 0.0).count();
     let early = (negative > 0).then(|| {
         format!(
-            "{negative} of {} differences are negative: the other side ran before the first reading",
+            "{negative} of {} differences are negative: the new process or thread ran before the first reading.",
             all.len()
         )
     });

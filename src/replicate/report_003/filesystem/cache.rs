@@ -1,4 +1,4 @@
-//! Section 5.1: how large the file cache is, by reading files twice.
+//! Section 5.1: the size of the file cache, found by reading files twice.
 
 use super::BLOCK;
 use crate::experiment::{Dimension, Failure, Found, Placement, Point, Requirement};
@@ -16,11 +16,12 @@ use std::time::Duration;
 
 const SIZE: Method = Method {
     name: "file cache size",
-    text: "Files of random bytes of 32 MiB and so on by doubling: after purge, a file is read whole in blocks, then again, each block between rdtscStart() and \
-           rdtscEnd(); bytes over the sum. The size is where the rate has fallen and falls no further, first among doubled sizes, then in steps of a \
-           quarter of the last one that was fast.",
-    differs: "One file is read as far as each size; purge is POSIX_FADV_DONTNEED on it. Sizes end at twice the limit of 1 GiB on memory that is set \
-              for it (twice the memory where there is less), not at 16 GB.",
+    text: "The program uses files of random bytes of 32 MiB, 64 MiB and so on, doubling. After purge it reads a file whole in blocks, then \
+           again, each block between rdtscStart() and rdtscEnd(); the rate is the bytes over the sum of the second reading. The size of \
+           the cache is where the rate has fallen and falls no further, first among doubled sizes, then in steps of a quarter of the last \
+           size that was fast.",
+    differs: "Fathom reads one file up to each size, and POSIX_FADV_DONTNEED on it replaces purge. For the method, Fathom sets a limit of \
+              1 GiB on memory; sizes end at twice this limit (at twice the memory, where there is less) and not at 16 GB.",
     placement: Placement::OneCpu,
     needs: &[Requirement::MemoryLimit],
     limit: Duration::from_mins(5),
@@ -29,10 +30,11 @@ const SIZE: Method = Method {
 
 const CACHED: Method = Method {
     name: "file cache rate",
-    text: "Files of random bytes of 32 to 512 MiB by doubling: after purge, a file is read whole in blocks of 4 KiB, then again, each block between \
-           rdtscStart() and rdtscEnd(); bytes over the sum.",
-    differs: "One file is read as far as each size (to 128 MiB where it should be quick; theirs went to 2 GB before it no longer fitted); purge is \
-              POSIX_FADV_DONTNEED on it. The block is not printed; it is that of their file system.",
+    text: "The program uses files of random bytes of 32 to 512 MiB, doubling. After purge it reads a file whole in blocks of 4 KiB, then \
+           again, each block between rdtscStart() and rdtscEnd(); the rate is the bytes over the sum of the second reading.",
+    differs: "Fathom reads one file up to each size (with --quick up to 128 MiB; the report's files went to 2 GB before they no longer \
+              fitted), and POSIX_FADV_DONTNEED on it replaces purge. The report does not print the size of a block; Fathom takes that of \
+              its file system.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(2),
@@ -42,7 +44,7 @@ const CACHED: Method = Method {
 const SMALLEST: u64 = 32 << 20;
 const FINE: &str = "fine";
 const DOUBLED: &str = "doubled";
-/// A time for a byte that has grown by less than this factor has not grown.
+/// A time per byte that has grown by less than this factor counts as unchanged.
 const GROWN: f64 = 1.25;
 
 /// The size of the cache.
@@ -62,9 +64,10 @@ pub const SIZE_ROW: Row = Row {
             &[],
         )
     }),
-    misleads: "A file a little larger than the cache, read again from its beginning, finds little or nothing: what was used longest ago was dropped just before it is \
-               asked for. So the rate falls before the size of the cache is reached twice, and where it has settled depends on how pages are replaced, not \
-               only on how many there are; steps of 500 MB decide the rest. The summary's `4 GB` stands between 3.1 and 4.1.",
+    misleads: "When a file a little larger than the cache is read again from its beginning, little or nothing of it is found: the pages \
+               used longest ago are dropped just before they are needed. The rate therefore falls before the file has twice the size of \
+               the cache, and where it settles depends on how the kernel replaces pages, not only on how many it holds. Steps of 500 MB \
+               limit the precision further. The summary's `4 GB` is between 3.1 and 4.1.",
 };
 
 /// The rate of what is cached.
@@ -80,7 +83,8 @@ pub const RATE_ROW: Row = Row {
         of: |machine| vec![("filesystem/read", warm(machine))],
         value: |known| known.found("filesystem/read", &warm(known.machine)).map(rate),
     },
-    misleads: "Each block is timed alone between serialising instructions: the clock's own part is in every one, and nothing of one call overlaps with the next. In a virtual machine the hypervisor runs before each, and the kernel's way is cold when the call comes.",
+    misleads: "Each block is timed alone between serialising instructions, so the clock's cost is in every one, and no call overlaps with \
+               the next. In a virtual machine the hypervisor runs before each call, so the kernel's code path is cold when the call comes.",
 };
 
 fn warm(machine: &Machine) -> Point {
@@ -88,7 +92,7 @@ fn warm(machine: &Machine) -> Point {
     nearest("filesystem/read", machine, names, &[("block", BLOCK as u64), ("file", 64 << 20)])
 }
 
-/// Bytes a second, of nanoseconds for a block.
+/// Bytes per second, from nanoseconds per block.
 fn rate(block: Found) -> Found {
     block.inverse(BLOCK as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond))
 }
@@ -104,7 +108,7 @@ fn cached_rate(stage: &Stage) -> Result<Series, Failure> {
         let held = read_again(&test.file, bytes)?;
         series = series.and("", bytes as f64, vec![1e9 / (held.ticks_per_byte * ns)]);
         if held.missing > 0 {
-            series = series.seen(format!("{} of {} were not in the cache", size(held.missing), size(bytes)));
+            series = series.seen(format!("{} of {} were not in the cache.", size(held.missing), size(bytes)));
         }
     }
     test_file::evict(&test.file)?;
@@ -128,7 +132,7 @@ fn cache_size(stage: &Stage) -> Result<Series, Failure> {
         series = series.and(DOUBLED, *bytes as f64, vec![*ns]);
     }
     let Some(fast) = last_fast(&doubled) else {
-        return Ok(series.seen("the rate did not fall with any size".to_owned()));
+        return Ok(series.seen("The rate did not fall at any size.".to_owned()));
     };
     let steps = (0..=8).map(|step| fast + fast / 4 * step).filter(|bytes| *bytes <= test.bytes);
     for bytes in steps {
@@ -136,14 +140,14 @@ fn cache_size(stage: &Stage) -> Result<Series, Failure> {
     }
     test_file::evict(&test.file)?;
     Ok(series.seen(format!(
-        "memory that may be used: {}; the last doubled size that was fast: {}",
+        "The method could use {} of memory; the last doubled size that was fast is {}.",
         size(ceiling),
         size(fast)
     )))
 }
 
-/// The last size whose time for a byte is nearer to the least of all than to that of the largest, by their ratios; `None` where
-/// the largest takes no longer.
+/// The last size whose time per byte is nearer, by ratio, to the least of all than to that of the largest size; `None` where the
+/// largest takes no longer.
 fn last_fast(doubled: &[(u64, f64)]) -> Option<u64> {
     let least = doubled.iter().map(|(_, ns)| *ns).reduce(f64::min)?;
     let (_, most) = *doubled.last()?;
@@ -152,14 +156,14 @@ fn last_fast(doubled: &[(u64, f64)]) -> Option<u64> {
     (most > GROWN * least).then_some(fast)
 }
 
-/// What reading again was like.
+/// The second reading of a file.
 struct Again {
     ticks_per_byte: f64,
-    /// Bytes that were not in the cache before.
+    /// Bytes that were not in the cache before it.
     missing: u64,
 }
 
-/// Evicts a file, reads so much of it, and reads it again, timed block by block.
+/// Evicts a file, reads its first `bytes`, and reads them again, timed block by block.
 fn read_again(file: &File, bytes: u64) -> Result<Again, Failure> {
     test_file::evict(file)?;
     let mut buffer = vec![0; BLOCK];
@@ -180,7 +184,7 @@ fn read_again(file: &File, bytes: u64) -> Result<Again, Failure> {
     Ok(Again { ticks_per_byte: total as f64 / bytes as f64, missing })
 }
 
-/// Fathom's figure and theirs are of one kind.
+/// Tests of the search for the last fast size, and of the second reading.
 #[cfg(test)]
 mod tests {
     use super::*;

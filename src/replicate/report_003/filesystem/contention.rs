@@ -1,4 +1,4 @@
-//! Section 5.4: a block of a file while other processes read other files.
+//! Section 5.4: the time of a file block while other processes read other files.
 
 use super::BLOCK;
 use super::read::BlockFile;
@@ -18,12 +18,14 @@ use std::time::{Duration, Instant};
 
 const CONTENTION: Method = Method {
     name: "contention",
-    text: "1 to 15 forked processes each read a file of their own of 1 MiB past the cache, 100 times, while the main process reads its own 50 times and times every \
-           block; the mean of a block over a pass is one of 50 results. It then waits for the others. Four patterns: all in sequence; all at random; the main in \
-           sequence, or at random, among competitors of which every second is random.",
-    differs: "F_NOCACHE is O_DIRECT. The main process reads its file at most 50 times, as often as fits into 0.25 s at each number, two times at least, and the \
-              others twice as often; where it should be quick, with 1, 2, 4, 8 and 15 competitors only, and two times. The report does not define its `linear coefficient`; \
-              by its prediction of 2 it is the factor that a block's time grows by when the competitors double, which is taken over all patterns.",
+    text: "1 to 15 forked competitors each read a file of their own of 1 MiB past the cache, 100 times. Meanwhile the main process reads \
+           its own file 50 times and times every block; the mean of a block over one pass is one of 50 results. The main process then \
+           waits for the others. There are four patterns: all read in sequence; all read at random; the main process reads in sequence, or \
+           at random, among competitors of which every second reads at random.",
+    differs: "O_DIRECT replaces F_NOCACHE. The main process makes as many of the 50 passes as fit into 0.25 s for each number of \
+              competitors, at least two; the competitors make twice as many. With --quick there are two passes, with 1, 2, 4, 8 and 15 \
+              competitors only. The report does not define its `linear coefficient`. Judging by its prediction of 2, it is the factor by \
+              which a block's time grows when the number of competitors doubles; here it is taken over all patterns.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(4),
@@ -36,10 +38,10 @@ pub const MOST: u64 = 15;
 const PASSES: u64 = 50;
 const LEAST_PASSES: u64 = 2;
 const TIME: Duration = Duration::from_millis(250);
-/// Competitors that a quick run has.
+/// The numbers of competitors with `--quick`.
 const FEW: [u64; 5] = [1, 2, 4, 8, 15];
 const GROWTH: &str = "growth by doubling";
-/// Parts of a million: how a factor is counted.
+/// Parts per million, the unit of a factor.
 const PARTS: f64 = 1e6;
 
 /// Who reads how.
@@ -66,18 +68,19 @@ const PATTERNS: [Pattern; 4] = [SEQUENTIAL, RANDOM, SEQUENTIAL_MIXED, RANDOM_MIX
 /// The `linear coefficient`.
 pub const COEFFICIENT_ROW: Row = Row {
     section: "5.4",
-    operation: "contention: a block's time with twice the competitors, of that with once",
+    operation: "contention: growth of a block's time when the competitors double",
     unit: Unit::PartsPerMillion,
     per: "",
     theirs: Theirs::Printed("s003-0543"),
     replica: Replica::By(&CONTENTION),
     statistic: Statistic::variant(GROWTH, Fit::Mean(Deviation::None)),
     fathom: SameQuestion::Computed { of: doublings, value: growth_by_doubling },
-    misleads: "The coefficient is not defined, and equals no fit of their table: a line through it has a slope of about 20 µs a process. Only the main process is timed, and the \
-               others start and end when they like, so that with few passes it may read alone for a while.",
+    misleads: "The report does not define the coefficient, and its value fits no line through its table: such a line has a slope of about \
+               20 µs per process. Only the main process is timed. The others start and end on their own, so with few passes the main \
+               process may read alone for a while.",
 };
 
-/// What one more competitor adds.
+/// The time that one more competitor adds.
 pub const SLOPE_ROW: Row = Row {
     section: "5.4",
     operation: "contention, all sequential: one more process",
@@ -91,7 +94,8 @@ pub const SLOPE_ROW: Row = Row {
     fathom: SameQuestion::Slope("filesystem/contention", "processes", |machine| {
         point(machine, SEQUENTIAL.name, 1).without("processes")
     }),
-    misleads: "Only the main process is timed, and the competitors are not held at a start; Fathom times all of them while all of them read, up to 50 processes.",
+    misleads: "Only the main process is timed, and no barrier holds the competitors until all are ready. Fathom times all processes while \
+               all of them read, up to 50.",
 };
 
 const fn crowded(
@@ -109,8 +113,8 @@ const fn crowded(
         replica: Replica::By(&CONTENTION),
         statistic: Statistic::variant(pattern.name, Fit::MeanAt(MOST as f64)),
         fathom: SameQuestion::Point("filesystem/contention", point),
-        misleads: "The competitors begin before the main process and may end before it does; all of them are forked onto one CPU. Fathom's processes read all the \
-                   time, wherever the scheduler puts them.",
+        misleads: "The competitors begin before the main process and may end before it; all of them run on one CPU. Fathom's processes all \
+                   read during the whole time, on the CPUs that the scheduler chooses.",
     }
 }
 
@@ -193,7 +197,7 @@ fn contention(stage: &Stage) -> Result<Series, Failure> {
     Ok(series.and(GROWTH, 0.0, factors))
 }
 
-/// Passes that fit into the time, when a block takes as many times longer as half of the competitors are.
+/// Passes that fit into the time, if a block takes half as many times longer as there are competitors.
 fn afforded(alone: Duration, competitors: u64) -> u64 {
     let each = alone.as_secs_f64() * (competitors as f64 / 2.0).max(1.0);
     ((TIME.as_secs_f64() / each) as u64).clamp(LEAST_PASSES, PASSES)
@@ -206,7 +210,7 @@ fn factors_by_doubling(means: &[(u64, f64)]) -> Vec<f64> {
     means.iter().filter_map(|(count, once)| Some(time(2 * count)? / once)).collect()
 }
 
-/// Forks the competitors, reads so many passes beside them, and waits for them: ticks of a block in each pass.
+/// Forks the competitors, makes so many passes beside them, and waits for them: the mean ticks of a block in each pass.
 fn crowd(
     stage: &Stage,
     main: &mut BlockFile,
@@ -227,7 +231,7 @@ fn crowd(
 /// A process that reads its file so many times.
 struct Competitor {
     _process: Process,
-    /// Has one byte when it has read all, and ends with it.
+    /// Receives one byte when the process has read everything, and closes when it ends.
     done: File,
 }
 
@@ -235,7 +239,7 @@ impl Competitor {
     fn start(stage: &Stage, number: u64, random: bool, passes: u64) -> Result<Self, Failure> {
         let (done, tell) = pipe()?;
         let seed = stage.site.seed.wrapping_add(number + 1);
-        // Opened here: a file of the run is found by its parent, which this process is not to the other.
+        // Opened here, because only the parent finds a file of the run, and this process is not the parent of the other.
         let mut file = BlockFile::of(stage, &format!("contention-{}", number + 1), FILE)?;
         let process = Process::start(stage.site.partner, move || {
             let mut chance = SplitMix64::seed_from_u64(seed);

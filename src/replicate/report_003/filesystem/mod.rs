@@ -5,5 +5,5 @@ pub mod contention;
 pub mod read;
 pub mod remote;
 
-/// Their block, bytes.
+/// The report's block, bytes.
 const BLOCK: usize = 4096;

@@ -1,4 +1,4 @@
-//! Section 5.2: a block of a file, past the cache.
+//! Section 5.2: reading blocks of a file past the cache.
 
 use super::BLOCK;
 use crate::experiment::{Failure, Placement, Point};
@@ -16,11 +16,12 @@ use std::time::{Duration, Instant};
 
 const READ: Method = Method {
     name: "file read",
-    text: "Files of random bytes of 4 KiB to 64 MiB, times 4, read past the cache in blocks of 4 KiB: in sequence with read(), and as many blocks at \
-           random with lseek() to a block number from rand() and read(), the lseek() timed as well. Each block between rdtscStart() and rdtscEnd(); \
-           their sum over the number of blocks is one of 100 results for each file.",
-    differs: "F_NOCACHE is O_DIRECT, which also reads nothing ahead; purge is POSIX_FADV_DONTNEED. As many of the 100 passes over a file as fit into a \
-              sixteenth of 16 s (of 2 s where it should be quick), one at least; a pass that takes longer than 2 s is cut short.",
+    text: "The program reads files of random bytes of 4 KiB to 64 MiB, times 4, past the cache in blocks of 4 KiB: in sequence with \
+           read(), and as many blocks at random with lseek() to a block number from rand() and read(). The lseek() is timed as well. Each \
+           block stands between rdtscStart() and rdtscEnd(); the sum over the number of blocks is one of 100 results for each file.",
+    differs: "O_DIRECT replaces F_NOCACHE and also prevents read-ahead; POSIX_FADV_DONTNEED replaces purge. Fathom makes as many of the \
+              100 passes over a file as fit into a sixteenth of 16 s (with --quick of 2 s), at least one; a pass that takes longer than 2 \
+              s is cut short.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(3),
@@ -31,7 +32,7 @@ const FILES: [u64; 8] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 2
 const PASSES: usize = 100;
 const SEQUENTIAL: &str = "sequential";
 const RANDOM: &str = "random";
-/// The file whose figures the summary has: 0.043 and 0.134 ms stand in its column.
+/// The size of the file whose figures stand in the report's summary: its column holds 0.043 and 0.134 ms.
 pub const SUMMARY_FILE: u64 = 16 << 20;
 /// For the passes over one file in one order.
 const TIME: Duration = Duration::from_secs(1);
@@ -39,8 +40,9 @@ const QUICK_TIME: Duration = Duration::from_millis(120);
 /// For one pass.
 const LONGEST_PASS: Duration = Duration::from_secs(2);
 
-const MISLEADS: &str = "Nothing here, where the device answers: both read past the cache, block by block. What F_NOCACHE did on OS X is not shown by the report: \
-                        it reads ahead and may be served from memory, and 0.043 ms in sequence against 0.134 at random looks as if it was.";
+const MISLEADS: &str = "If the device answers, the two methods do not differ: both read past the cache, block by block. The report does \
+                        not show what F_NOCACHE did on OS X. It reads ahead and may be served from memory, and 0.043 ms in sequence \
+                        against 0.134 at random suggests that it was.";
 
 /// In sequence.
 pub const SEQUENTIAL_ROW: Row = Row {
@@ -61,8 +63,8 @@ pub const RANDOM_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0540"),
     statistic: Statistic::variant(RANDOM, Fit::MeanAt(SUMMARY_FILE as f64)),
     fathom: SameQuestion::Point("filesystem/read", |machine| direct(machine, RANDOM, "pread")),
-    misleads: "Nothing here: lseek() costs a system call, which the device's time hides. Blocks are drawn with repetition, so that a device's own cache \
-               answers a few of them.",
+    misleads: "The two methods hardly differ: lseek() costs a system call, which is small beside the device's time. Blocks are drawn with \
+               repetition, so the device's own cache may answer a few of them.",
     ..SEQUENTIAL_ROW
 };
 
@@ -86,7 +88,7 @@ fn read(stage: &Stage) -> Result<Series, Failure> {
             }
             if bytes == SUMMARY_FILE {
                 series =
-                    series.seen(format!("{order}: {} passes over a file of {}", values.len(), size(bytes)));
+                    series.seen(format!("{order}: {} passes over a file of {}.", values.len(), size(bytes)));
             }
             series = series.and(order, bytes as f64, values);
         }
@@ -102,7 +104,7 @@ pub struct BlockFile {
 }
 
 impl BlockFile {
-    /// The run's file under a name, of random bytes, none of them in memory.
+    /// The run's file of this name, of random bytes, none of them in memory.
     pub fn of(stage: &Stage, what: &str, bytes: u64) -> Result<Self, Failure> {
         let test = TestFile::kept(stage.site, &format!("blocks-{what}"), bytes, Room::DEFAULT)?;
         test_file::evict(&test.file)?;
@@ -110,7 +112,7 @@ impl BlockFile {
         Ok(BlockFile { file, blocks: bytes / BLOCK as u64, buffer: Aligned::new(BLOCK)? })
     }
 
-    /// Reads as many blocks as the file has, in sequence or at random: the mean of a block, ticks.
+    /// Reads as many blocks as the file has, in sequence or at random: the mean time of a block, ticks.
     pub fn pass(&mut self, mut random: Option<&mut SplitMix64>) -> Result<f64, Failure> {
         let (began, mut total, mut made) = (Instant::now(), 0, 0);
         self.seek(0)?;

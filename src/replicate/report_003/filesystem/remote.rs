@@ -1,4 +1,4 @@
-//! Section 5.3: a block of a file on another machine.
+//! Section 5.3: reading blocks of a file on another machine.
 
 use super::BLOCK;
 use crate::experiment::{Failure, Placement, Point, RemoteFile, Requirement};
@@ -13,11 +13,13 @@ use std::time::{Duration, Instant};
 
 const REMOTE: Method = Method {
     name: "remote file read",
-    text: "The program of the local test on files that another Mac shares by SMB over Wi-Fi: blocks of 4 KiB past the client's cache, in sequence and at \
-           random; the mean of a block over a pass is one of ten results. Three experiments, of which that with the least deviation counts.",
-    differs: "The file is the one that --remote names, or one made there, through Fathom's client for its protocol or a mount; through a mount, the page \
-              cache is emptied before each pass instead of switched off. A pass ends after 0.3 s (0.03 s where it should be quick), however much of the file it \
-              has read. No pause of 5 to 10 minutes between the experiments. Beginnings of the file of every size are read in one pass each.",
+    text: "The program of the local test reads files that another Mac shares by SMB over Wi-Fi: blocks of 4 KiB past the client's cache, \
+           in sequence and at random. The mean of a block over one pass is one of ten results. Of three experiments, the one with the \
+           smallest deviation counts.",
+    differs: "The file is the one that --remote names, or one that Fathom makes there. It is read through Fathom's client for the protocol \
+              or through a mount; with a mount, Fathom empties the page cache before each pass instead of switching it off. A pass ends \
+              after 0.3 s (with --quick 0.03 s), however much of the file it has read. There is no pause of 5 to 10 minutes between the \
+              experiments. For the curve over file sizes, the first part of the file, in each size, is read in one pass.",
     placement: Placement::Free,
     needs: &[Requirement::Remote],
     limit: Duration::from_mins(3),
@@ -30,7 +32,7 @@ const PASS: Duration = Duration::from_millis(300);
 const QUICK_PASS: Duration = Duration::from_millis(30);
 const SEQUENTIAL: &str = "sequential";
 const RANDOM: &str = "random";
-/// Sizes of files, by factors of four as those of local ones.
+/// Sizes of files, times 4 like those of the local files.
 const SIZES: [u64; 8] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
 const BY_SIZE: &str = "sequential, by size";
 const RANDOM_BY_SIZE: &str = "random, by size";
@@ -45,9 +47,9 @@ pub const SEQUENTIAL_ROW: Row = Row {
     replica: Replica::By(&REMOTE),
     statistic: Statistic::variant(SEQUENTIAL, Fit::MeanOfCalmest),
     fathom: SameQuestion::Point("filesystem/remote_read", |machine| point(machine, SEQUENTIAL)),
-    misleads: "Of three experiments the calmest is chosen afterwards, which is usually the fastest. Whether a block \
-               came from the server's memory or its disk, or was read ahead by the client's SMB, is unknown; the \
-               penalty is formed with a local disk that is another one than the server's.",
+    misleads: "The report picks the calmest of three experiments afterwards, which is usually the fastest. It does not say whether a block \
+               came from the server's memory or disk, or was read ahead by the client's SMB. Its network penalty subtracts the time of a \
+               local disk, which is not the server's.",
 };
 
 /// At random.
@@ -68,7 +70,9 @@ fn read(stage: &Stage) -> Result<Series, Failure> {
     let file = match &stage.site.remote {
         Some(Ok(file)) => file,
         Some(Err(reason)) => return Err(Failure::Broke(reason.clone())),
-        None => return Err(Failure::Unsupported("no file over a network was named: --remote".to_owned())),
+        None => {
+            return Err(Failure::Unsupported("no remote file was named; name one with --remote".to_owned()));
+        }
     };
     let mut client = remote::connect(&file.address, &file.access)?;
     client.open(&remote::path(&file.address))?;
@@ -95,10 +99,10 @@ fn read(stage: &Stage) -> Result<Series, Failure> {
         }
     }
     let passes = (2 * EXPERIMENTS * PASSES) as u64;
-    Ok(series.seen(format!("{} blocks in a pass, in the mean", blocks / passes)))
+    Ok(series.seen(format!("A pass read {} blocks on average.", blocks / passes)))
 }
 
-/// Reads blocks until the file ends or the pass is over: nanoseconds of one, and how many were read.
+/// Reads blocks until the file or the time of a pass ends: the mean nanoseconds of a block, and how many were read.
 fn pass(
     client: &mut dyn Client,
     file: &RemoteFile,

@@ -1,4 +1,4 @@
-//! Section 4.2: bytes a second, read and written.
+//! Section 4.2: memory bandwidth, reading and writing.
 
 use super::streams;
 use crate::experiment::{Failure, Found, Known, Placement, Point, Requirement, ensure};
@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 const LOOPS: Method = Method {
     name: "memory bandwidth",
-    text: "One array, read whole char by char with a sum that is asserted not to be 0, written whole by a loop that was compiled \
-           apart, and written by memset(); bytes over seconds, by the system's nanosecond clock.",
+    text: "A loop reads one whole array char by char and asserts that the sum is not 0; a loop that was compiled separately writes it; \
+           memset() writes it. The result is bytes divided by seconds, by the system's nanosecond clock.",
     differs: DIFFERS,
     placement: Placement::OneCpu,
     needs: &[Requirement::MemoryBytes(QUICK_BYTES as u64)],
@@ -24,8 +24,8 @@ const LOOPS: Method = Method {
 
 const AVX: Method = Method {
     name: "memory bandwidth, AVX",
-    text: "One array, read whole by _mm256_add_ps of every 32 bytes to one vector of sums, and written whole by 32-byte stores; bytes \
-           over seconds, by the system's nanosecond clock.",
+    text: "A loop reads one whole array, adding every 32 bytes to one vector of sums by _mm256_add_ps; another writes it by stores of 32 \
+           bytes. The result is bytes divided by seconds, by the system's nanosecond clock.",
     differs: DIFFERS,
     placement: Placement::OneCpu,
     needs: &[
@@ -37,8 +37,8 @@ const AVX: Method = Method {
     measure: avx,
 };
 
-const DIFFERS: &str = "The size of the array and the number of passes are not printed: 512 MiB here (256 MiB where it should be quick), and \
-                       ten passes. Our compiler makes the loops; like theirs at -O3, it makes vectors of them.";
+const DIFFERS: &str = "The report prints neither the size of the array nor the number of passes: here 512 MiB (with --quick 256 MiB) and \
+                       ten passes. Fathom's compiler translates the loops; like the report's compiler at -O3, it vectorises them.";
 
 const BYTES: usize = 512 << 20;
 const QUICK_BYTES: usize = 256 << 20;
@@ -51,11 +51,11 @@ const WRITE_LOOP: &str = "write_memory_loop";
 const WRITE_AVX: &str = "write_memory_avx";
 const WRITE_MEMSET: &str = "write_memory_memset";
 
-const NOT_MEASURED: &str = "it was not measured: the figure is that of another MacBook Pro, taken from the web page of the program that \
-                            the test follows (memory-bandwidth-demo, with OpenMP on all cores)";
+const NOT_MEASURED: &str = "the report did not measure it: the figure is that of another MacBook Pro, taken from the web page of the \
+                            program that the test follows (memory-bandwidth-demo, with OpenMP on all cores)";
 
-const PARALLEL_MISLEADS: &str = "The summary calls it measured, and the method is not theirs. What one core moves there is in the \
-                                 rows for one thread.";
+const PARALLEL_MISLEADS: &str = "The summary of the report calls this figure measured, and the method is not the authors' own. The rows \
+                                 for one thread say what one core of that machine moves.";
 
 /// Read by all cores.
 pub const PARALLEL_READ_ROW: Row = Row {
@@ -110,7 +110,8 @@ pub const READ_LOOP_ROW: Row = one_thread(
     "s003-0207",
     (&LOOPS, READ_LOOP),
     |machine| stream(machine, "read", &["avx512", "avx2", "compiled loop"]),
-    "Each char is widened and added: the additions, not the memory, can be what limits it. The array stands in pages of 4 KiB, at whose ends prefetchers stop. The widest loads, from huge pages, show what one core can read.",
+    "Each char is widened and added, so the additions and not the memory may set the rate. The array is in pages of 4 KiB, at whose ends \
+     prefetchers stop. Fathom's figure, by the widest loads from huge pages, shows what one core can read.",
 );
 
 /// Unrolled by the compiler.
@@ -118,9 +119,10 @@ pub const READ_UNROLLED_ROW: Row = Row {
     operation: "RAM bandwidth, one thread: read_memory_unroll (-funroll-loops)",
     theirs: Theirs::Printed("s003-0208"),
     replica: Replica::NotHere(
-        "it is the loop above, compiled with an option of their compiler that ours does not have; ours unrolls the loop above by itself",
+        "it is the loop above, compiled with an option that Fathom's compiler does not have; Fathom's compiler unrolls the loop above by \
+         itself",
     ),
-    misleads: "Their two figures, 9.19 and 9.15 GB/s, do not differ: their compiler unrolled without the option as well.",
+    misleads: "The report's two figures, 9.19 and 9.15 GB/s, do not differ: its compiler unrolled the loop without the option as well.",
     ..READ_LOOP_ROW
 };
 
@@ -130,7 +132,9 @@ pub const READ_PREFETCHING_ROW: Row = one_thread(
     "s003-0213",
     (&LOOPS, READ_PREFETCHING),
     |machine| stream(machine, "read", &["avx512", "avx2", "compiled loop"]),
-    "Every line is asked for eight times over, by instructions that only help across the ends of pages, where the processor's own prefetchers stop. Their 1.78 GB/s are 0.6 bytes a cycle, as if single bytes were added; the report blames lines that share a place in the cache, which a stream does not suffer from.",
+    "Every line is prefetched eight times, and the prefetches help only across the ends of pages, where the processor's own prefetchers \
+     stop. The report's 1.78 GB/s are 0.6 bytes per cycle, as if single bytes were added. The report blames cache lines that conflict, but \
+     a stream does not suffer from conflicts.",
 );
 
 /// Read by vectors.
@@ -139,7 +143,8 @@ pub const READ_AVX_ROW: Row = one_thread(
     "s003-0209",
     (&AVX, READ_AVX),
     |machine| stream(machine, "read", &["avx512", "avx2", "compiled loop"]),
-    "All additions go into one vector, so that each waits for the one before it, three or four cycles for 32 bytes: where memory is faster than that, the chain is measured. The array stands in pages of 4 KiB, Fathom's in huge ones.",
+    "All additions go into one vector, so each waits for the one before it: three or four cycles for 32 bytes. Where memory is faster than \
+     that, the figure is the speed of this chain. The array is in pages of 4 KiB, Fathom's in huge pages.",
 );
 
 /// Written by a loop.
@@ -148,7 +153,8 @@ pub const WRITE_LOOP_ROW: Row = one_thread(
     "s003-0210",
     (&LOOPS, WRITE_LOOP),
     |machine| stream(machine, "write", &["avx512", "avx2", "compiled loop"]),
-    "Every line that is written is read before, so that the bus moves twice the figure, as with any store that goes through the cache. The array stands in pages of 4 KiB, at whose ends prefetchers stop; Fathom's figure is for the widest stores, to huge pages.",
+    "The processor reads every line before it writes it, so the bus moves twice the figure, as with all stores through the cache. The \
+     array is in pages of 4 KiB, at whose ends prefetchers stop; Fathom's figure is for the widest stores to huge pages.",
 );
 
 /// Written by vectors.
@@ -157,7 +163,7 @@ pub const WRITE_AVX_ROW: Row = one_thread(
     "s003-0211",
     (&AVX, WRITE_AVX),
     |machine| stream(machine, "write", &["avx512", "avx2", "compiled loop"]),
-    "As with the loop: the bus moves twice the figure, and the pages are of 4 KiB.",
+    "As with the loop, the bus moves twice the figure, and the pages have 4 KiB.",
 );
 
 /// Written by `memset`.
@@ -166,11 +172,11 @@ pub const WRITE_MEMSET_ROW: Row = one_thread(
     "s003-0212",
     (&LOOPS, WRITE_MEMSET),
     |machine| stream(machine, "write", &["memset"]),
-    "Nothing here: memset is memset. That it beats the other writes, and the reads, says that it writes whole lines without reading \
-         them; the text then prints 15.57 for 13.58 GB/s.",
+    "The two methods do not differ: both call memset. It is faster than the other writes and the reads, which shows that it writes whole \
+     lines without reading them first. The report's text prints 15.57 GB/s where its table has 13.58.",
 );
 
-/// Fathom's point in memory, by the first of these methods that the machine's architecture has.
+/// Fathom's point in memory, by the first of these methods that the architecture offers.
 fn stream(machine: &Machine, kind: &str, methods: &[&str]) -> Point {
     let offered: Vec<&str> = methods.iter().copied().filter(|method| offered(machine, method)).collect();
     nearest("memory/bandwidth", machine, &[("kind", &[kind]), ("method", &offered)], &[("size", u64::MAX)])
@@ -200,7 +206,7 @@ fn parallel(machine: &Machine, kind: &str) -> Vec<(&'static str, Point)> {
     mine.map(|point| (NAME, point)).collect()
 }
 
-/// The best of them.
+/// The best of these points.
 fn best(known: &Known, kind: &str) -> Option<Found> {
     let found =
         parallel(known.machine, kind).into_iter().filter_map(|(name, point)| known.found(name, &point));

@@ -1,4 +1,4 @@
-//! Section 4.1: what a load takes, by the size of what is loaded from.
+//! Section 4.1: the time of a load, by the size of the array.
 
 use super::pointer_list::{ELEMENT, PointerList};
 use crate::experiment::{Failure, Placement, Point, Requirement};
@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 
 const LATENCY: Method = Method {
     name: "memory latency",
-    text: "The third version of the report's test: an array of pointers of 512 B, 1 KiB and so on by doubling; each element \
-           points to a random one of the next stride, and at the end the array is a ring. 1,000,000 dependent loads, ten in a \
-           time round the loop, are timed as a whole with the system's nanosecond clock. Strides of 8 elements, times \
-           4 each.",
-    differs: "mach_absolute_time is clock_gettime here. The largest array is four times the last cache, of 64 MiB at least and 512 \
-              MiB at most (theirs stands only in a picture), the largest stride 2048 elements. The report does not say at which size \
-              and stride a plateau was read: here the mean over the strides, in the midst of each declared cache and in the largest \
-              array.",
+    text: "This is the third version of the report's test. Arrays of pointers have 512 B, 1 KiB and so on, doubling. Each element points \
+           to a random element of the next stride, and the end of the array points back to the beginning. 1,000,000 dependent loads, ten \
+           in each iteration of the loop, are timed as a whole with the system's nanosecond clock. Strides are 8 elements, 32 and so on, \
+           times 4.",
+    differs: "clock_gettime replaces mach_absolute_time. The largest array is four times the last-level cache, at least 64 MiB and at most \
+              512 MiB (the report shows its own only in a picture); the largest stride is 2048 elements. The report does not say at which \
+              size and stride it read a plateau. Here a plateau is the mean over the strides, at an array in the middle of each declared \
+              cache and at the largest array.",
     placement: Placement::OneCpu,
     needs: &[Requirement::MemoryBytes(SMALLEST_LARGEST)],
     limit: Duration::from_mins(2),
@@ -62,9 +62,10 @@ pub const RAM_ROW: Row = row(
     "s003-0525",
     RAM,
     |machine| chase(machine, 3),
-    "The next element is always a little ahead: with short strides, prefetchers have its line under way before it is asked for. \
-     With long ones the pointers lead through a part of the array again and again, because each was drawn by itself and \
-     the laps soon repeat, and caches hold that part, unless others have them. Either way memory looks faster than it is; with strides of a page and more each load also waits for its translation, which makes it look slower again. One mean over such curves hides all three.",
+    "The next element is always a little further on, so with short strides prefetchers fetch its line before it is needed. With long \
+     strides the pointers visit only a part of the array, because each was drawn independently and the rounds soon repeat; unless other \
+     programs displace it, that part stays in the caches. Both make memory look faster than it is. With strides of a page and more, each \
+     load also waits for its address translation, which makes memory look slower. One mean over such curves hides all three effects.",
 );
 
 /// A load that L1 answers.
@@ -73,7 +74,7 @@ pub const L1_ROW: Row = row(
     "s003-0203",
     CACHES[0],
     |machine| chase(machine, 0),
-    "Nothing here: in the first cache the order of the loads does not matter.",
+    "The two methods do not differ here: in the first cache the order of the loads does not matter.",
 );
 
 /// A load that L2 answers.
@@ -82,7 +83,7 @@ pub const L2_ROW: Row = row(
     "s003-0204",
     CACHES[1],
     |machine| chase(machine, 1),
-    "As for RAM: short strides are prefetched into L1, and of long ones the part that is visited partly fits into it.",
+    "As for RAM: short strides are prefetched into L1, and with long strides the part of the array that is visited partly fits into it.",
 );
 
 /// A load that L3 answers.
@@ -91,10 +92,10 @@ pub const L3_ROW: Row = row(
     "s003-0205",
     CACHES[2],
     |machine| chase(machine, 2),
-    "As for RAM: short strides are prefetched, and of long ones the part that is visited partly fits into L2.",
+    "As for RAM: short strides are prefetched, and with long strides the part of the array that is visited partly fits into L2.",
 );
 
-/// Fathom's point at a level's size (3 is memory), in base pages as theirs were.
+/// Fathom's point at a level's size (3 is memory), in base pages as in the report.
 fn chase(machine: &Machine, level: usize) -> Point {
     let wanted =
         if level == 3 { largest(machine) } else { middle(machine, level).unwrap_or(1 << (14 + 3 * level)) };
@@ -102,13 +103,13 @@ fn chase(machine: &Machine, level: usize) -> Point {
     nearest("memory/load_latency", machine, names, &[("size", wanted)])
 }
 
-/// The declared data caches of the CPU that pinned work usually runs on, by level, bytes.
+/// The declared data caches, by level, of the CPU on which pinned work usually runs, bytes.
 fn caches(machine: &Machine) -> [Option<u64>; 3] {
     let cpu = machine.allowed_cpus().last().copied().unwrap_or(0);
     [1, 2, 3].map(|level| machine.data_cache_bytes(cpu, level))
 }
 
-/// A power of two in the midst of a cache (0 for L1): half way, by ratio, from the cache before it.
+/// A power of two in the middle of a cache (0 for L1): the geometric mean of its size and that of the cache before it.
 fn middle(machine: &Machine, level: usize) -> Option<u64> {
     let caches = caches(machine);
     let mine = caches[level]?;
@@ -150,7 +151,7 @@ fn latency(stage: &Stage) -> Result<Series, Failure> {
             }
             if bytes == largest {
                 series = series.seen(format!(
-                    "{name}: {each:.1} ns from {}, of which the loads touched {}",
+                    "{name}: {each:.1} ns from {}, of which the loads touched {}.",
                     size(bytes as u64),
                     size(list.touched(LOADS) as u64)
                 ));

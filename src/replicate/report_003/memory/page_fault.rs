@@ -16,32 +16,33 @@ use std::time::Duration;
 
 const FAULT: Method = Method {
     name: "page fault",
-    text: "A file of random bytes is mapped whole (MAP_SHARED), after purge; one byte of each stride is read, from the beginning on, up to \
-           100 of them, each access between rdtscStart() and rdtscEnd(), less their cost. Strides of 4 KiB to 64 MiB, times 4; \
-           purge before each. All of it five times: the first byte of each stride, and again a random one.",
-    differs: "purge is POSIX_FADV_DONTNEED on the file, and it is verified that nothing of it is left in the page cache. The file has 1 \
-              GiB instead of 3 (256 MiB where it should be quick), so that the longest strides have fewer accesses.",
+    text: "The program evicts a file of random bytes (purge), maps it whole (MAP_SHARED) and reads one byte of each stride, from the \
+           beginning, up to 100 bytes. Each access stands between rdtscStart() and rdtscEnd(), and the cost of the readings is subtracted. \
+           Strides are 4 KiB to 64 MiB, times 4, with a purge before each. All of it is done five times for the first byte of each stride, \
+           and five times for a random one.",
+    differs: "POSIX_FADV_DONTNEED on the file replaces purge, and Fathom verifies that nothing of the file is left in the page cache. The \
+              file has 1 GiB instead of 3 (with --quick 256 MiB), so the longest strides have fewer accesses.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: Duration::from_mins(4),
     measure: faults,
 };
 
-/// Their page, and the strides of it.
+/// The report's page size, bytes, and its strides in pages.
 const PAGE: u64 = 4096;
 const STRIDES: [u64; 8] = [1, 4, 16, 64, 256, 1024, 4096, 16384];
-/// The longest stride, pages, whose accesses the report drew in their order.
+/// The longest stride, pages, whose accesses the report shows one by one.
 const DRAWN: u64 = 64;
 const ACCESSES: u64 = 100;
 const WHOLE_RUNS: usize = 5;
 const BYTES: u64 = 1 << 30;
 const QUICK_BYTES: u64 = 256 << 20;
-/// Strides from which on every access waited, in their eyes.
+/// The shortest stride at which, in the report's view, every access waited for the disk, bytes.
 const FROM: f64 = (256 << 10) as f64;
 const TO: f64 = (64 << 20) as f64;
-/// Bytes that they found a fault to bring in.
+/// Bytes that one fault brought in, according to the report.
 const BROUGHT_IN: u64 = 16 * PAGE;
-/// Pairs of readings that the clock's cost is the mean of.
+/// Pairs of readings whose mean is the clock's cost.
 const PAIRS: u32 = 10_000;
 
 const FIXED: &str = "first byte";
@@ -58,10 +59,12 @@ pub const FAULT_ROW: Row = Row {
     replica: Replica::By(&FAULT),
     statistic: Statistic::variant(FIXED, Fit::MeanOver { from: FROM, to: TO }),
     fathom: SameQuestion::Point("memory/major_fault", single_page),
-    misleads: "It is not one page: the kernel reads ahead (16 pages there, on Linux what the disk's read_ahead_kb says), so that the transfer of all that, and filling the cache with it, is in the figure, and strides that are shorter find what was read ahead. That each access waited for the disk is concluded from its time; how many did, the kernel counts.",
+    misleads: "The figure is not for one page: the kernel reads ahead (16 pages on OS X; on Linux what the disk's read_ahead_kb says), so \
+               the transfer of all of it into the cache is included, and shorter strides find pages that were read ahead. The report \
+               concludes from its time that each access waited for the disk; the kernel counts how many did.",
 };
 
-/// A fault, by the byte.
+/// A fault, per byte.
 pub const PER_BYTE_ROW: Row = Row {
     section: "4.3",
     operation: "page fault service, divided by 64 KiB",
@@ -74,8 +77,9 @@ pub const PER_BYTE_ROW: Row = Row {
         of: |machine| vec![("memory/major_fault", single_page(machine))],
         value: |known| known.found("memory/major_fault", &single_page(known.machine)).map(by_the_byte),
     },
-    misleads: "What is divided is a fault with its read-ahead, and by 64 KiB whatever the kernel brought in; Fathom's is a fault that brings in one page, by \
-               its 4096 bytes. The report then sets it against 0.101 ns a byte, which is a bandwidth, not an access: hence its factor of 66.",
+    misleads: "The report divides a fault with its read-ahead by 64 KiB, whatever the kernel brought in. Fathom divides a fault that \
+               brings in one page by its 4096 bytes. The report then compares its figure with 0.101 ns per byte, which comes from a \
+               bandwidth and not from an access; hence its factor of 66.",
 };
 
 /// A fault at a random position.
@@ -95,11 +99,11 @@ pub const RANDOM_ROW: Row = Row {
             &[("stride", 1 << 20)],
         )
     }),
-    misleads: "Nothing in kind: Fathom's point is the same access, read-ahead and all, and counts the faults. A mean is moved by single slow \
-               answers of the device, a median is not.",
+    misleads: "Both methods time the same access, read-ahead included, and Fathom also counts the faults. Single slow answers of the \
+               device move a mean but not a median.",
 };
 
-/// Accesses of which most find what one before them brought in.
+/// Accesses most of which find a page that an earlier access brought in.
 pub const SHORT_ROW: Row = Row {
     section: "4.3",
     operation: "page fault service, first byte of strides of 4 KiB",
@@ -116,8 +120,8 @@ pub const SHORT_ROW: Row = Row {
             &[("stride", PAGE)],
         )
     }),
-    misleads: "The mean mixes a few accesses that wait for the disk with many that find their page in memory, and is neither; the median is one \
-               of the many. The report saw that, and left such strides out.",
+    misleads: "The mean mixes a few accesses that wait for the disk with many that find their page in memory, and describes neither; the \
+               median is one of the many. The report noticed this and left such strides out.",
 };
 
 /// One page, without read-ahead.
@@ -166,19 +170,19 @@ fn faults(stage: &Stage) -> Result<Series, Failure> {
     Ok(series.seen(tally.said()))
 }
 
-/// The name of the variant that has single accesses in their order.
+/// The variant that holds single accesses in their order.
 fn drawn(variant: &str, stride: u64) -> String {
     let which = if variant == FIXED { "first byte" } else { "random byte" };
     format!("accesses, {which}, stride {}", size(stride))
 }
 
-/// With every access of one run, by its number.
+/// Adds every access of one run, by its number.
 fn in_order(series: Series, variant: &str, accesses: &[f64], ns: f64) -> Series {
     let numbered = accesses.iter().zip(1_u32..);
     numbered.fold(series, |series, (ticks, number)| series.and(variant, f64::from(number), vec![ticks * ns]))
 }
 
-/// What the kernel counted beside the accesses that the figure is made of.
+/// What the kernel counted during the accesses of which the figure is made.
 #[derive(Default)]
 struct Tally {
     accesses: usize,
@@ -202,7 +206,8 @@ impl Tally {
     fn said(&self) -> String {
         let each = self.served / self.major.max(1) as f64;
         format!(
-            "{} of {} accesses to first bytes, strides of 256 KiB and more, were major faults; the device was asked for {} at each",
+            "{} of {} accesses to first bytes, at strides of 256 KiB and more, were major faults; the kernel read {} from the device for \
+             each.",
             self.major,
             self.accesses,
             size(each as u64)
@@ -210,7 +215,7 @@ impl Tally {
     }
 }
 
-/// Where the file is accessed: the first byte of each stride, or a random one.
+/// The offsets of the accesses: the first byte of each stride, or a random one.
 fn offsets(bytes: u64, stride: u64, mut random: Option<&mut SplitMix64>) -> Vec<u64> {
     let within = |chance: &mut Option<&mut SplitMix64>| match chance {
         Some(chance) => chance.next_u64() % stride,
@@ -221,7 +226,7 @@ fn offsets(bytes: u64, stride: u64, mut random: Option<&mut SplitMix64>) -> Vec<
         .collect()
 }
 
-/// Evicts the file, maps it, reads a byte at each offset, and unmaps it: each access less the clock's cost, ticks.
+/// Evicts the file, maps it, reads a byte at each offset and unmaps it: the time of each access less the clock's cost, ticks.
 fn accessed(file: &File, bytes: u64, offsets: &[u64], clock: f64) -> Result<Vec<f64>, Failure> {
     evict(file)?;
     let (protection, length) = (libc::PROT_READ | libc::PROT_WRITE, bytes as usize);
@@ -241,7 +246,7 @@ fn accessed(file: &File, bytes: u64, offsets: &[u64], clock: f64) -> Result<Vec<
     }
 }
 
-/// Until nothing of the file is left in memory: what a read-ahead still fetches is waited for.
+/// Evicts the file until nothing of it is left in memory: a read-ahead in flight must end first.
 fn evict(file: &File) -> Result<(), Failure> {
     let mut last = Ok(());
     for _ in 0..200 {

@@ -1,9 +1,9 @@
-//! The list of pointers that the report's third version of its latency test follows.
+//! The list of pointers that the third version of the report's latency test follows.
 //!
-//! Every element of the array points to one element of the next stride, drawn at random for each: at its end it wraps
-//! around. Such pointers are no single cycle. Whoever follows them goes through one element of every stride on each lap,
-//! and once a lap begins at an element where one began before, all laps repeat: what is visited again and again is a part
-//! of the array, the smaller, the longer the stride.
+//! Every element of the array points to one element of the next stride, drawn at random for each; the last stride points to the
+//! first. Such pointers do not form a single cycle. A chase visits one element of every stride on each lap. Once a lap begins at
+//! an element at which an earlier lap began, all laps repeat: the chase then visits only a part of the array, and the longer the
+//! stride, the smaller the part.
 
 use crate::experiment::Failure;
 use crate::test_file::Aligned;
@@ -51,14 +51,15 @@ impl PointerList {
         }
     }
 
-    /// Follows the pointers from the first element, ten loads in a time round the loop, and returns the number of the
-    /// element where it arrives.
+    /// Follows the pointers from the first element, ten loads in each iteration of the loop, and returns the number of the
+    /// element at which it ends.
     #[inline(never)]
     pub fn follow(&self, loads: usize) -> usize {
         let mut here: *const Element = self.start();
         for _ in 0..loads / 10 {
             for _ in 0..10 {
-                // SAFETY: every element points to an element. Volatile, so that no load is left out; the ten are unrolled.
+                // SAFETY: every element points to an element. The read is volatile, so that the compiler omits no load; the ten
+                // are unrolled.
                 here = unsafe { here.read_volatile() }.0;
             }
         }

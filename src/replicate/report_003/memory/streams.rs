@@ -1,4 +1,4 @@
-//! The loops that the report's bandwidth test reads and writes with.
+//! The loops of the report's bandwidth test.
 
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::{
@@ -11,7 +11,7 @@ pub fn read_loop(array: &[u8]) -> u32 {
     array.iter().fold(0, |sum: u32, char| sum.wrapping_add(u32::from(*char)))
 }
 
-/// The same, eight chars a time round, and the char eight further on asked for ahead each time.
+/// The same, eight chars in each iteration, each of which prefetches the char eight further on.
 #[inline(never)]
 pub fn read_unrolled_prefetching(array: &[u8]) -> u32 {
     let mut sum = 0_u32;
@@ -38,7 +38,7 @@ pub fn read_avx(array: &[u8]) -> f32 {
         // SAFETY: 32 bytes, at whatever address.
         let vector = unsafe { vector.as_ptr().cast::<__m256>().read_unaligned() };
         sum = _mm256_add_ps(sum, vector);
-        // Kept from adding several chains up side by side, as a compiler may not do to floats anyway.
+        // One chain of additions: a compiler may not split a sum of floats into several.
     }
     let mut floats = [0.0; 8];
     // SAFETY: room for eight floats.
@@ -54,7 +54,7 @@ pub fn write_loop(array: &mut [u8]) {
         unsafe { array.align_to_mut::<u64>() }
     };
     for word in words {
-        // Not a value of equal bytes, of which the compiler would make a memset.
+        // The bytes of the value differ, so that the compiler does not make a memset of the loop.
         *word = 1;
     }
 }

@@ -1,4 +1,4 @@
-//! Section 4.2 (network): bytes a second, by one message on a connection.
+//! Section 4.2 (network): bandwidth, by one message on each connection.
 
 use super::round_trip::of_peer;
 use super::{LOOPBACK, PEER, TIMEOUT, broke, on_path};
@@ -18,15 +18,17 @@ const LIMIT: Duration = Duration::from_mins(2);
 const SIZES: [usize; 9] = [512, 2 << 10, 8 << 10, 32 << 10, 128 << 10, 512 << 10, 2 << 20, 8 << 20, 16 << 20];
 const REPETITIONS: u64 = 100;
 const QUICK_REPETITIONS: u64 = 10;
-/// To a peer, where each needs a conversation of its own.
+/// With a peer, where each repetition needs a connection of its own to Fathom's peer.
 const REMOTE_REPETITIONS: u64 = 10;
 const QUICK_REMOTE_REPETITIONS: u64 = 3;
 
 const LOCAL: Method = Method {
     name: "peak bandwidth, loopback",
-    text: "A client connects and sends one buffer of 512 B to 16 MiB, times 4; the server, which knows the size, starts its timer when select() \
-           says that there is data and stops it when it has all. 100 times for each size; the greatest is the result.",
-    differs: "Whether each buffer had a connection of its own is not said; it has here, as their explanation by slow start asks for.",
+    text: "A client connects and sends one buffer of 512 B to 16 MiB, times 4. The server, which knows the size, starts its timer when \
+           select() reports data and stops it when it has received everything. Each size is repeated 100 times; the greatest rate is the \
+           result.",
+    differs: "The report does not say whether each buffer had a connection of its own. It has one here, because the report explains its \
+              results by slow start.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: LIMIT,
@@ -35,10 +37,10 @@ const LOCAL: Method = Method {
 
 const REMOTE: Method = Method {
     name: "peak bandwidth, remote",
-    text: "The same to a second machine, timed there from the first data received to the last.",
-    differs: "The receiver is Fathom's peer, which notes when each read ended: its timer starts when the first data are read, not when they are \
-              announced, so that a message that comes in one piece has no duration and is left out. 10 of each size (3 where it should be quick) \
-              instead of 100.",
+    text: "The client sends the same buffers to a second machine, which times them from the first data received to the last.",
+    differs: "The receiver is Fathom's peer, which notes when each read ended. Its timer starts when it has read the first data, not when \
+              they are announced, so a message that arrives in one piece has no duration and is left out. Each size is repeated 10 times \
+              (with --quick 3 times) instead of 100.",
     placement: Placement::AcrossCpus,
     needs: &[Requirement::Peer],
     limit: LIMIT,
@@ -73,9 +75,10 @@ pub const REMOTE_ROW: Row = Row {
     ..LOCAL_ROW
 };
 
-const MISLEADS: &str = "What has arrived before the timer starts is counted and not timed: of a buffer that the kernels hold whole, the server only copies. The \
-                        greatest of hundreds of such figures is no rate that a stream keeps up. Theirs then fell from 446 to 3 MB/s with larger buffers, \
-                        which the report takes for slow start; on loopback nothing is slow to start, and something in their programs was wrong.";
+const MISLEADS: &str = "Data that arrived before the timer started are counted but not timed: of a buffer that fits into the kernels' \
+                        buffers, the server times only the copy. The greatest of hundreds of such figures is not a rate that a stream \
+                        sustains. With larger buffers the report's figure fell from 446 to 3 MB/s. The report explains this by slow start, \
+                        but loopback does not start slowly: something in its programs was wrong.";
 
 fn local(stage: &Stage) -> Result<Series, Failure> {
     let repetitions = stage.count(REPETITIONS, QUICK_REPETITIONS);
@@ -91,7 +94,7 @@ fn local(stage: &Stage) -> Result<Series, Failure> {
     Ok(series)
 }
 
-/// The client: every buffer on a connection of its own, whose end by the server it waits for.
+/// The client: sends every buffer on a connection of its own and waits until the server closes it.
 fn send_all(server: SocketAddr, repetitions: u64) -> Result<(), Failure> {
     for size in SIZES {
         let buffer = vec![0x5a; size];
@@ -104,7 +107,7 @@ fn send_all(server: SocketAddr, repetitions: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The server: bytes a second of one buffer, from when there is something to read.
+/// The server: bytes per second of one buffer, from the moment when there is something to read.
 fn received(listener: &TcpListener, buffer: &mut [u8]) -> Result<f64, Failure> {
     readable(listener.as_raw_fd())?;
     let (mut stream, _) = listener.accept().map_err(|error| broke("accept", &error))?;
@@ -119,7 +122,7 @@ fn readable(descriptor: i32) -> Result<(), Failure> {
     let mut poll = libc::pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 };
     // SAFETY: one valid pollfd.
     let ready = unsafe { libc::poll(&raw mut poll, 1, TIMEOUT.as_millis() as libc::c_int) };
-    ensure(ready == 1, "the client did not send what it was to send")
+    ensure(ready == 1, "the client did not send its data in time")
 }
 
 fn remote(stage: &Stage) -> Result<Series, Failure> {
@@ -135,7 +138,7 @@ fn remote(stage: &Stage) -> Result<Series, Failure> {
             }
         }
         series = series.and("", size as f64, rates);
-        // The last message of the largest buffer is drawn read by read.
+        // The last message of the largest buffer is shown in a figure, read by read.
         last = arrived;
     }
     for (number, bytes) in (1_u32..).zip(received_each(&last)) {
@@ -144,11 +147,11 @@ fn remote(stage: &Stage) -> Result<Series, Failure> {
     let all = repetitions * SIZES.len() as u64;
     Ok(of_peer(
         stage,
-        series.seen(format!("{whole} of {all} messages came in one piece, which has no duration")),
+        series.seen(format!("{whole} of {all} messages arrived in one piece, which has no duration.")),
     ))
 }
 
-/// Sends one buffer to the peer: how it arrived there.
+/// Sends one buffer to the peer, and returns when its parts arrived there.
 fn sent(size: usize, stage: &Stage) -> Result<Vec<Arrival>, Failure> {
     let stream = StreamOptions { chunk: size as u32, buffers: None };
     let other =
@@ -161,7 +164,7 @@ fn sent(size: usize, stage: &Stage) -> Result<Vec<Arrival>, Failure> {
     // The sink closes when it has read all.
     stream.read(&mut [0]).map_err(|error| broke("waiting for the peer", &error))?;
     let report = other.stop()?;
-    ensure(report.received_bytes == size as u64, "the peer did not receive what was sent")?;
+    ensure(report.received_bytes == size as u64, "the peer did not receive all bytes that were sent")?;
     Ok(report.arrivals)
 }
 
@@ -171,7 +174,7 @@ fn received_each(arrivals: &[Arrival]) -> impl Iterator<Item = f64> {
     arrivals.iter().zip(before).map(|(arrival, before)| (arrival.bytes - before) as f64)
 }
 
-/// All bytes, over the time from the first arrival to the last; `None` where they are one.
+/// All bytes divided by the time from the first arrival to the last; `None` where there is only one arrival.
 fn rate(arrivals: &[Arrival], size: usize) -> Option<f64> {
     let last = arrivals.iter().find(|arrival| arrival.bytes >= size as u64)?;
     let ns = last.at_ns.saturating_sub(arrivals.first()?.at_ns);

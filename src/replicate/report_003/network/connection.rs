@@ -22,8 +22,9 @@ const TEARDOWN: &str = "close";
 
 const LOCAL: Method = Method {
     name: "connection, loopback",
-    text: "connect() to a server that accepts, timed from before the call until it returns; then close(), timed in the same way; no data.",
-    differs: "How often is not printed: 100 times here.",
+    text: "The client calls connect() to a server that accepts, timed from before the call until it returns; then close(), timed in the \
+           same way. No data are sent.",
+    differs: "The report does not print how often: here 100 times.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: LIMIT,
@@ -32,9 +33,11 @@ const LOCAL: Method = Method {
 
 const REMOTE: Method = Method {
     name: "connection, remote",
-    text: "connect() to a server on a second machine, timed from before the call until it returns; then close(), timed in the same way.",
-    differs: "How often is not printed: 100 times here. The server is Fathom's peer, which sends a byte when it has accepted: it is read, untimed, before \
-              close(), or the connection would be reset. A second Mac on Wi-Fi is whatever --peer names.",
+    text: "The client calls connect() to a server on a second machine, timed from before the call until it returns; then close(), timed in \
+           the same way.",
+    differs: "The report does not print how often: here 100 times. The server is Fathom's peer, which sends a byte when it has accepted; \
+              the client reads it, untimed, before close(), because otherwise close() would reset the connection. The host that --peer \
+              names replaces the second Mac on Wi-Fi.",
     placement: Placement::AcrossCpus,
     needs: &[Requirement::Peer],
     limit: LIMIT,
@@ -51,10 +54,9 @@ pub const SETUP_LOCAL_ROW: Row = Row {
     replica: Replica::By(&LOCAL),
     statistic: Statistic::variant(SETUP, Fit::Mean(Deviation::Sample)),
     fathom: SameQuestion::Point("network/connection", |machine| end(machine, LOOPBACK, "connect")),
-    misleads: "Nothing in kind: the call is timed as its client sees it, which the report says; the server does not \
-               know of the connection yet. The first connections are in the mean. On one CPU the server has yet to \
-               see the end of the connection before, so that connect() wakes no process; in Fathom's method the \
-               server is waiting and must be woken.",
+    misleads: "Both methods time the call as the client sees it; when it returns, the server does not yet know of the connection. The mean \
+               includes the first connections. On one CPU the server has not yet handled the end of the previous connection, so connect() \
+               wakes no process. In Fathom's method the server waits and must be woken.",
 };
 
 /// Opening to a second machine.
@@ -63,12 +65,13 @@ pub const SETUP_REMOTE_ROW: Row = Row {
     theirs: Theirs::Printed("s003-0535"),
     replica: Replica::By(&REMOTE),
     fathom: SameQuestion::Point("network/connection", |machine| end(machine, PEER, "connect")),
-    misleads: "Nothing in kind: a mean, which single slow answers move, where Fathom gives a median. The table sets a mean of 2.6 ms beside a round trip of 1.1 ms that is the least of a hundred.",
+    misleads: "Both methods time the same call. The report takes a mean, which single slow answers move; Fathom takes a median. The \
+               report's table compares a mean of 2.6 ms with a round trip of 1.1 ms that is the least of a hundred.",
     ..SETUP_LOCAL_ROW
 };
 
-const CLOSE_MISLEADS: &str = "close() gives the descriptor back and queues a last segment; it waits for nobody. That both sides have ended the \
-                              connection takes a round trip and two processes that wake, which is what Fathom's point times.";
+const CLOSE_MISLEADS: &str = "close() releases the descriptor and queues a last segment; it does not wait for the other side. Fathom times \
+                              until both sides have ended the connection, which takes a round trip and wakes two processes.";
 
 /// Ending over loopback.
 pub const TEARDOWN_LOCAL_ROW: Row = Row {

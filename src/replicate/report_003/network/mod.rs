@@ -1,4 +1,4 @@
-//! The report's chapter on the network (sections 4.1 to 4.3 once more).
+//! The report's chapter on the network, whose sections are numbered 4.1 to 4.3 again.
 
 pub mod bandwidth;
 pub mod connection;
@@ -9,7 +9,7 @@ use crate::machine::Machine;
 use crate::replicate::sweep::nearest;
 use std::time::Duration;
 
-/// Whoever is not heard of for so long has died.
+/// The other side has died if it is silent for this long.
 const TIMEOUT: Duration = Duration::from_secs(8);
 
 const LOOPBACK: &str = "loopback";
@@ -19,7 +19,7 @@ fn broke(attempt: &str, error: &std::io::Error) -> Failure {
     Failure::Broke(format!("{attempt}: {error}"))
 }
 
-/// Fathom's point on a path: on one CPU over loopback, with the peer beside otherwise.
+/// Fathom's point on a path: on one CPU over loopback, across CPUs with a peer.
 fn on_path(
     experiment: &str,
     machine: &Machine,

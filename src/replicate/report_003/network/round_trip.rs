@@ -1,4 +1,4 @@
-//! Section 4.1 (network): a message and its echo.
+//! Section 4.1 (network): the round trip of a message and its echo.
 
 use super::{LOOPBACK, PEER, TIMEOUT, broke, on_path};
 use crate::experiment::{Failure, Placement, Requirement};
@@ -17,18 +17,18 @@ use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_mins(1);
-/// Their payload: ping's.
+/// The report's payload, which is that of ping, bytes.
 const PAYLOAD: usize = 56;
 const SAMPLES: u64 = 100;
-/// Between two pings.
+/// The pause between two pings.
 const PAUSE: Duration = Duration::from_millis(100);
 const QUICK_PAUSE: Duration = Duration::from_millis(10);
 
 const TCP_LOCAL: Method = Method {
     name: "TCP ping, loopback",
-    text: "A client sends 56 bytes over an open TCP connection and waits for all of them to come back from an echo server, which waits \
-           with select() for many clients; 100 times, each timed from before send() to after the last recv().",
-    differs: "The server serves its clients in one process, without a thread for each.",
+    text: "A client sends 56 bytes over an open TCP connection and waits until all of them have come back from an echo server, which \
+           serves many clients with select(). This is done 100 times, each timed from before send() to after the last recv().",
+    differs: "The server is one process without a thread for each client.",
     placement: Placement::OneCpu,
     needs: &[],
     limit: LIMIT,
@@ -37,9 +37,9 @@ const TCP_LOCAL: Method = Method {
 
 const TCP_REMOTE: Method = Method {
     name: "TCP ping, remote",
-    text: "The same to an echo server on a second machine.",
-    differs: "The echo server is Fathom's peer, which waits in read() and sends without delay (TCP_NODELAY); one message at a time, neither \
-              makes a difference in kind. A second Mac on Wi-Fi is whatever --peer names.",
+    text: "The client exchanges the same messages with an echo server on a second machine.",
+    differs: "The echo server is Fathom's peer, which waits in read() and sends without delay (TCP_NODELAY); with one message at a time, \
+              neither makes much difference. The host that --peer names replaces the second Mac on Wi-Fi.",
     placement: Placement::AcrossCpus,
     needs: &[Requirement::Peer],
     limit: LIMIT,
@@ -48,8 +48,9 @@ const TCP_REMOTE: Method = Method {
 
 const PING_LOCAL: Method = Method {
     name: "ping, loopback",
-    text: "100 ICMP echo requests of 56 data bytes, one after the other, as ping sends them; runs in which one was lost were done again.",
-    differs: "ping waits a second between requests; here it is 0.1 s, or 0.01 s where it should be quick.",
+    text: "The program sends 100 ICMP echo requests of 56 data bytes one after the other, as ping does. Runs that lost a request were \
+           repeated.",
+    differs: "ping waits one second between requests; Fathom waits 0.1 s (with --quick 0.01 s).",
     placement: Placement::OneCpu,
     needs: &[],
     limit: LIMIT,
@@ -58,10 +59,10 @@ const PING_LOCAL: Method = Method {
 
 const PING_REMOTE: Method = Method {
     name: "ping, remote",
-    text: "100 ICMP echo requests of 56 data bytes to a second machine, one after the other, as ping sends them; runs in which one was \
-           lost were done again.",
-    differs: "ping waits a second between requests; here it is 0.1 s, or 0.01 s where it should be quick. A second Mac on Wi-Fi is whatever \
-              --peer names.",
+    text: "The program sends 100 ICMP echo requests of 56 data bytes to a second machine one after the other, as ping does. Runs that lost \
+           a request were repeated.",
+    differs: "ping waits one second between requests; Fathom waits 0.1 s (with --quick 0.01 s). The host that --peer names replaces the \
+              second Mac on Wi-Fi.",
     placement: Placement::AcrossCpus,
     needs: &[Requirement::Peer],
     limit: LIMIT,
@@ -88,9 +89,9 @@ pub const TCP_LOCAL_ROW: Row = Row {
             &[("payload", 56)],
         )
     }),
-    misleads: "The least of a hundred says how fast a message can be, not how fast it usually is; the section prints a mean 1.8 times as \
-               long. select() is one more system call at the server for every message, and none of their code warms up. Nagle's \
-               algorithm is left on, which does not matter while one message is on its way.",
+    misleads: "The least of a hundred shows how fast a message can be, not how fast it usually is: the section prints a mean 1.8 times as \
+               long. For every message the server makes one more system call, select(), and there is no warm-up before the hundred \
+               messages. Nagle's algorithm stays on, which does not matter while only one message is in flight.",
 };
 
 /// TCP to a second machine.
@@ -107,7 +108,7 @@ pub const TCP_REMOTE_ROW: Row = Row {
             &[("payload", 56)],
         )
     }),
-    misleads: "The least of a hundred says how fast a message can be; on their Wi-Fi the mean was 1.7 times as long.",
+    misleads: "The least of a hundred shows how fast a message can be; on the report's Wi-Fi the mean was 1.7 times as long.",
     ..TCP_LOCAL_ROW
 };
 
@@ -126,8 +127,8 @@ pub const PING_LOCAL_ROW: Row = Row {
             &[("payload", 56)],
         )
     }),
-    misleads: "Between two pings the processor rests, and caches, branch predictors and clock are cold when it wakes: what is timed is a \
-               rare message. The report explains by ARP that TCP is faster; loopback has none.",
+    misleads: "The processor idles between two pings; when it wakes, its caches and branch predictors are cold and its frequency is low. \
+               The figure is therefore for a rare message. The report explains by ARP that TCP is faster, but loopback does not use ARP.",
     ..TCP_LOCAL_ROW
 };
 
@@ -146,9 +147,8 @@ pub const PING_REMOTE_ROW: Row = Row {
             &[("payload", 56)],
         )
     }),
-    misleads: "A mean that one answer of 137 ms moves (the deviation was twice the mean), of messages so rare that \
-               both hosts had gone to rest in between. Runs with a lost message were discarded, so loss is not \
-               reported.",
+    misleads: "One answer of 137 ms moves the mean (the deviation was twice the mean), and the messages are so rare that both hosts idle \
+               between them. Runs with a lost message were discarded, so loss is not reported.",
     ..TCP_LOCAL_ROW
 };
 
@@ -169,11 +169,11 @@ fn tcp_remote(stage: &Stage) -> Result<Series, Failure> {
     Ok(of_peer(stage, series))
 }
 
-/// What a peer is that is none but by name.
+/// Adds a sentence where the peer is a virtual one.
 pub fn of_peer(stage: &Stage, series: Series) -> Series {
     match &stage.site.peer {
         Some(peer) if peer.is_virtual => series.seen(
-            "the remote side is a virtual peer, a network namespace of this machine: no wire is between them"
+            "The remote side is a virtual peer, a network namespace of this machine: no wire is between them."
                 .to_owned(),
         ),
         _ => series,
@@ -193,7 +193,7 @@ fn conversation(mut stream: TcpStream) -> Result<Series, Failure> {
     Ok(Series::of(values))
 }
 
-/// Waits with `select` for clients and for what they say, and says it back.
+/// Waits with `select` for clients and their data, and sends the data back.
 fn echo_server(listener: &TcpListener) -> Result<(), Failure> {
     let mut clients: Vec<TcpStream> = vec![];
     let mut buffer = [0; 4096];
@@ -214,7 +214,7 @@ fn echo_server(listener: &TcpListener) -> Result<(), Failure> {
     }
 }
 
-/// Those of the descriptors that have something to be read; waits until one does.
+/// Waits until some of the descriptors can be read, and returns these.
 fn select(descriptors: &[i32]) -> Result<Vec<i32>, Failure> {
     let most = descriptors.iter().copied().max().unwrap_or(0);
     if most >= libc::FD_SETSIZE as i32 {
@@ -271,17 +271,17 @@ fn pings(host: IpAddr, stage: &Stage) -> Result<Series, Failure> {
     Ok(if lost == 0 {
         series
     } else {
-        series.seen(format!("{lost} requests were not answered, and are not in the figure"))
+        series.seen(format!("{lost} requests were not answered; they are not in the figure."))
     })
 }
 
-/// Nanoseconds until the answer; `None` where none came.
+/// Nanoseconds until the answer; `None` if none arrived.
 fn answered(ping: &mut Ping, sequence: u16) -> Result<Option<f64>, Failure> {
     let began = Instant::now();
     ping.send(sequence).map_err(|error| broke("an echo request", &error))?;
     loop {
         match ping.receive() {
-            // The answer to one before, which was given up.
+            // The answer to an earlier request that was given up.
             Ok(other) if other != sequence => {}
             Ok(_) => return Ok(Some(began.elapsed().as_nanos() as f64)),
             Err(error)

@@ -36,7 +36,6 @@ impl Page<'_> {
                 }
                 self.out.raw("</code></pre>\n");
             }
-            Block::Keys(keys) => self.keys(keys),
             Block::Table(table) => self.table(table),
             Block::Figure(figure) => self.figure(figure),
             Block::Folded { summary, long, open, blocks } => {
@@ -66,15 +65,6 @@ impl Page<'_> {
             self.within("<li>", item, "</li>\n");
         }
         self.out.raw("</ul>\n");
-    }
-
-    fn keys(&mut self, keys: &[(String, Text)]) {
-        self.out.raw("<dl class=\"keys\">\n");
-        for (value, meaning) in keys {
-            self.within("<div><dt>", meaning, "</dt><dd>");
-            self.out.text(value).raw("</dd></div>\n");
-        }
-        self.out.raw("</dl>\n");
     }
 
     fn figure(&mut self, figure: &Figure) {

@@ -161,12 +161,6 @@ impl Form<'_> {
                 let _ = writeln!(self.text, "\n\\minor{{{}}}", plain(title));
             }
             Block::List(items) => self.list(&items.iter().map(|item| self.phrase(item)).collect::<Vec<_>>()),
-            Block::Keys(keys) => {
-                let item = |(value, meaning): &(String, Text)| {
-                    format!("\\textbf{{{}}} {}", plain(value), self.phrase(meaning))
-                };
-                self.list(&keys.iter().map(item).collect::<Vec<_>>());
-            }
             Block::Listing(lines) => self.listing(lines),
             Block::Works => self.works(),
         }

@@ -137,12 +137,6 @@ impl Form<'_> {
             Block::Listing(lines) => {
                 let _ = writeln!(self.text, "{}", fenced(lines));
             }
-            Block::Keys(keys) => {
-                let item = |(value, meaning): &(String, Text)| {
-                    format!("**{}** {}", plain(value), self.phrase(meaning))
-                };
-                self.list(keys.iter().map(item).collect());
-            }
             Block::Table(table) => self.table(table),
             Block::Figure(figure) => self.figure(figure),
             Block::Folded { summary, blocks, .. } => {
