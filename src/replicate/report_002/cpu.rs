@@ -39,7 +39,7 @@ static CALLING: Method = Method {
     name: "function call",
     text: "One call of a function with 0 to 7 arguments stands between two readings; an empty pair of readings is subtracted; 1000 trials \
            for each number of arguments.",
-    differs: "That the empty pair was subtracted is not said.",
+    differs: "The report does not say that it subtracted the empty pair.",
     measure: calling,
     ..ALONE
 };
@@ -47,7 +47,7 @@ static CALLING: Method = Method {
 static ENTERING: Method = Method {
     name: "system call",
     text: "One getpid() stands between two readings; an empty pair of readings is subtracted; 1000 trials.",
-    differs: "That the empty pair was subtracted is not said.",
+    differs: "The report does not say that it subtracted the empty pair.",
     measure: entering,
     ..ALONE
 };

@@ -7,12 +7,12 @@ use crate::report::paper::Text;
 use crate::report::quantities::{self, Measure};
 use crate::report::summary::ABSENT;
 
-/// What the figures of a row are of: `file read, sequential, per block`.
+/// The quantity of a row: `file read, sequential, per block`.
 pub(super) fn operation(row: &Row) -> String {
     if row.per.is_empty() { row.operation.to_owned() } else { format!("{}, per {}", row.operation, row.per) }
 }
 
-/// What they printed, with its doubt.
+/// The report's figure, with its doubt.
 pub(super) fn printed(compared: &Compared) -> Text {
     match (compared.theirs, &compared.row.theirs) {
         (Some(figure), _) => of_figure(figure, compared.row),
@@ -45,7 +45,7 @@ fn with_doubt(cell: Text, figure: &'static Figure, row: &Row) -> Text {
     }
 }
 
-/// The doubt told, with what is right instead.
+/// A note on the doubt, with the correct value.
 fn doubt(figure: &'static Figure, row: &Row) -> Option<Text> {
     let doubt = figure.doubt()?;
     let said = figure.misgiving().unwrap_or_default().trim_end_matches('.');
@@ -58,7 +58,7 @@ fn doubt(figure: &'static Figure, row: &Row) -> Option<Text> {
     Some(Text::plain(format!("Doubtful ({}): {said}.{corrected}", doubt.name())))
 }
 
-/// What their method finds here, with the deviation that they would have printed.
+/// The result of the report's method here, with the deviation by the report's formula.
 pub(super) fn replicated(compared: &Compared) -> Text {
     match &compared.replicated {
         Ok(summary) => of_summary(summary, compared.row),
@@ -88,11 +88,11 @@ pub(super) fn found(compared: &Compared) -> Text {
     }
 }
 
-/// Their method over Fathom's.
+/// The ratio of the report's method to Fathom's.
 pub(super) fn ratio(compared: &Compared) -> Text {
     let ratio = match &compared.ratio {
         Ok(ratio) => ratio,
-        // The cell that is missing has its reason already.
+        // The cell of the missing figure has the reason.
         Err(NoRatio::Missing) => return Text::plain(ABSENT),
         Err(why) => return absent(why.reason()),
     };

@@ -1,4 +1,4 @@
-//! A replication as a table of comma-separated values: a row an operation of the report.
+//! A replication as comma-separated values: one row for each operation of the report.
 
 use crate::experiment::Found;
 use crate::quantity::Unit;
@@ -8,7 +8,7 @@ use crate::report::csv::{cell, table};
 use crate::statistics::Ratio;
 use serde::Serialize;
 
-/// An operation of the report. Numbers are in `unit`, but `theirs`, which is in `their_unit`.
+/// An operation of the report. Numbers are in `unit`, except `theirs`, which is in `their_unit`.
 #[derive(Serialize)]
 struct Row {
     section: &'static str,

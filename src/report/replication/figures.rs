@@ -1,4 +1,4 @@
-//! The report's figures drawn again, with the numbers that they are drawn from.
+//! The report's figures, redrawn, with their numbers.
 
 use crate::quantity::Unit;
 use crate::record::TrialOutcome;
@@ -42,7 +42,7 @@ fn titled(picture: &Picture) -> String {
     }
 }
 
-/// The figures of one of theirs and the table of their numbers, or why there are none.
+/// The drawings of one figure of the report and the table of their numbers, or why there are none.
 fn drawn(place: usize, picture: &Picture, replication: &Replication) -> Result<(Vec<Figure>, Table), String> {
     let (method, variant, unit, shape) = match picture.drawn {
         Drawn::By { method, variant, unit, shape } => (method, variant, unit, shape),

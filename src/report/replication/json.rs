@@ -19,10 +19,10 @@ struct Document<'a> {
     title: &'a str,
     methodology: &'a str,
     header: &'a Header,
-    /// Methods that broke or did not end, with what happened.
+    /// Methods that failed or did not end, with what happened.
     broken: BTreeMap<&'a str, String>,
     rows: Vec<Row<'a>>,
-    /// What every method has found at every setting.
+    /// The results of every method at every setting.
     sweeps: Vec<Setting<'a>>,
 }
 
@@ -85,7 +85,7 @@ struct Cell<'a> {
     reason: Option<&'a str>,
 }
 
-/// The whole, as JSON.
+/// The replication as JSON.
 pub(super) fn pretty(report: &Report, replication: &Replication, rows: &[Compared]) -> String {
     let document = Document {
         report: report.id,

@@ -15,7 +15,7 @@ pub(super) fn section(report: &Report, replication: &Replication, rows: &[Compar
     section
 }
 
-/// Which statistic and which point stand behind each row.
+/// The statistic and the point of each row.
 fn asked(rows: &[Compared]) -> Table {
     let row = |compared: &Compared| {
         let method = match compared.row.replica {

@@ -1,5 +1,5 @@
-//! A replicated report as a paper: its summary table beside what is found here by its method and by Fathom's, where its
-//! methods mislead and by how much, and how each was measured.
+//! A replicated report as a paper: its summary table with this machine's results by its method and by Fathom's, where its methods
+//! mislead and by how much, and how each was measured.
 
 mod cells;
 mod csv;
@@ -149,7 +149,7 @@ fn listed(items: Vec<Text>) -> Vec<Block> {
     if items.is_empty() { vec![] } else { vec![Block::List(items)] }
 }
 
-/// What is to be said of one method of theirs.
+/// The text on one method of the report.
 fn sentence(compared: &Compared) -> Text {
     let by_how_much = match &compared.ratio {
         Ok(_) => ratio(compared).and(" times Fathom's result. "),

@@ -9,7 +9,7 @@ use crate::report::paper::{Block, Column, Key, Row, Table, Text};
 use crate::report::quantities::Measure;
 use crate::report::words::plural;
 
-/// More are no table that anybody reads: they are in the replication's file.
+/// The most trials that the table shows; the replication's file has all.
 const MOST: usize = 20;
 
 /// The table; `None` where no row has so few trials.
