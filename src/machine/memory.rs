@@ -1,4 +1,4 @@
-//! Main memory: how much, of what kind, how fast in theory; pages of every size.
+//! Main memory: size, kind and theoretical bandwidth; pages of every size.
 
 use std::collections::BTreeMap;
 
