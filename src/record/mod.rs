@@ -1,9 +1,9 @@
-//! What was found: the run file.
+//! The run file, with all results.
 //!
-//! One file a run, JSON Lines, appended as the run goes: a header, the predictions, one line a trial, a closing line.
-//! It is journal and store at once. Every field and its unit stands in `docs/run-file.md`; the published JSON Schema
-//! is made from these types. The schema only grows: fields are added, never renamed, and readers ignore what they do
-//! not know. Parameters of points were renamed once, by schema 2; `migration` reads earlier files.
+//! One file per run, JSON Lines, appended during the run: a header, the predictions, one line per trial, a closing line. It
+//! is both journal and store. Every field and its unit is described in `docs/run-file.md`; the published JSON Schema is
+//! generated from these types. The schema only grows: fields are added, never renamed, and readers ignore unknown ones.
+//! Parameters of points were renamed once, by schema 2; `migration` reads earlier files.
 
 pub mod file_name;
 mod journal;
@@ -187,7 +187,7 @@ pub struct PlannedPoint {
 }
 
 impl PlannedPoint {
-    /// The experiment that it is measured by, if this program has that very version of its method.
+    /// The experiment by which it is measured, if this program has the same version of its method.
     pub fn method(&self) -> Result<&'static dyn Experiment, OtherVersion> {
         experiments::recorded(&self.experiment, self.method_version)
     }
@@ -238,12 +238,12 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// What it has observed; `None` where it did not.
+    /// Its observations; `None` if it has none.
     pub fn sample(&self) -> Option<&Sample> {
         self.outcome.sample()
     }
 
-    /// Whether it has observed anything.
+    /// Whether it has any observations.
     pub fn observed(&self) -> bool {
         self.sample().is_some_and(|sample| !sample.observations.is_empty())
     }

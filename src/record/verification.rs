@@ -1,4 +1,4 @@
-//! The instrument on trial: what `fathom verify` has set and found, as it is kept for the runs that follow.
+//! The verification of the instrument: the results of `fathom verify`, stored for later runs.
 
 use super::tool::Tool;
 use crate::machine::Machine;
@@ -24,7 +24,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word in tables and in JSON.
+    /// The name in tables and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Skipped => "skipped",
@@ -66,7 +66,7 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// How far what was found is from what was set, as a share of that; `None` where that is nothing.
+    /// The relative error of the found value; `None` if the set value is zero.
     pub fn error(&self) -> Option<f64> {
         let set = self.set.filter(|set| *set != 0.0);
         set.zip(self.found).map(|(set, found)| found / set - 1.0)
@@ -119,24 +119,24 @@ impl Verification {
         written.with_context(|| path.display().to_string())
     }
 
-    /// Whether it was this build on this machine that stood trial.
+    /// Whether it is a verification of this build on this machine.
     pub fn is_of(&self, tool: &Tool, machine: &Machine) -> bool {
         let here = identity(machine);
         self.tool.binary_sha256 == tool.binary_sha256 && (&self.processor, &self.kernel) == (&here.0, &here.1)
     }
 
-    /// How many truths ended so.
+    /// The number of truths with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.truths.iter().filter(|truth| truth.verdict == verdict).count()
     }
 
-    /// How it ended: as its worst truth; skipped where none could be set.
+    /// The result: the verdict of its worst truth; skipped if none could be set.
     pub fn verdict(&self) -> Verdict {
         self.truths.iter().map(|truth| truth.verdict).max().unwrap_or(Verdict::Skipped)
     }
 }
 
-/// What tells one machine from another, as far as a figure may depend on it.
+/// The properties that identify a machine, as far as a figure may depend on them.
 fn identity(machine: &Machine) -> (Option<String>, Option<String>) {
     (machine.processor.model_name.value().cloned(), machine.kernel.release.value().cloned())
 }
