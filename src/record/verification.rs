@@ -94,18 +94,18 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// Of these truths, by this build on this machine.
+    /// A verification with these truths, by this build on this machine.
     pub fn of(at: String, took_s: f64, tool: Tool, machine: &Machine, truths: Vec<Truth>) -> Self {
         let (processor, kernel) = identity(machine);
         Verification { at, took_s, tool, processor, kernel, truths }
     }
 
-    /// The one that is kept here; `None` where there is none that can be read.
+    /// The stored verification; `None` if there is none that can be read.
     pub fn read(path: &Path) -> Option<Self> {
         serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
     }
 
-    /// Keeps it here, in the place of an earlier one: whole, or not at all.
+    /// Stores it in place of an earlier one: completely, or not at all.
     pub fn write(&self, path: &Path) -> Result<()> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;

@@ -20,7 +20,7 @@ pub struct Source {
 pub(super) struct Library {
     pub sources: Vec<Source>,
     pub machines: Vec<Machine>,
-    /// By id.
+    /// The figures in the order of their ids.
     pub figures: Vec<Figure>,
 }
 
