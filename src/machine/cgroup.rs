@@ -22,11 +22,11 @@ pub(super) const THROTTLED: &str = " nr_throttled";
 pub struct Limits {
     /// CPU time per elapsed time: 2.5 is two and a half CPUs' worth. It bounds time, not parallelism.
     pub cpu_quota: Fact<Option<f64>>,
-    /// Enforcement periods so far in which the group with the tightest quota, ours or one above, was stopped by it.
+    /// Enforcement periods so far in which the group with the tightest quota, that of this process or one above, was stopped by it.
     pub throttled_periods: Fact<u64>,
     /// Limit on memory, bytes.
     pub memory_bytes: Fact<Option<u64>>,
-    /// What is left of it, bytes; file cache that can be dropped counts as left.
+    /// The unused part of it, bytes; file cache that can be dropped counts as unused.
     pub memory_left_bytes: Fact<Option<u64>>,
     /// CPUs the cpuset allows.
     pub cpuset: Fact<CpuSet>,

@@ -1,4 +1,4 @@
-//! What may disturb a run: clock policy, idle states, load, limits, heat. Momentary values are those of the
+//! Conditions that may disturb a run: clock policy, idle states, load, limits, heat. Momentary values are those of the
 //! time of reading; what happens around a sample is observed by the sampler.
 
 use std::collections::BTreeSet;
@@ -64,7 +64,7 @@ pub struct Conditions {
     pub users: Fact<usize>,
     /// Limits of the control groups.
     pub limits: Limits,
-    /// The least of the machine's available memory, of what the control groups leave us and of what a process of ours may
+    /// The least of the machine's available memory, of what the control groups leave and of what a process of this program may
     /// map, bytes.
     pub available_bytes: Fact<u64>,
 }

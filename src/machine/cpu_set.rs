@@ -54,7 +54,7 @@ impl CpuSet {
         &self.0
     }
 
-    /// How many CPUs.
+    /// The number of CPUs.
     pub fn len(&self) -> usize {
         self.0.len()
     }

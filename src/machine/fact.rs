@@ -5,25 +5,25 @@ use serde::{Deserialize, Serialize};
 /// The reason if a file does not exist; [`Fact::because`] replaces it by a more specific one.
 pub(super) const MISSING: &str = "this system does not provide it";
 
-/// One fact: a value and where it was read, or why it is unknown and where we looked.
+/// One fact: a value with its source, or the reason why it is unknown with the places searched.
 ///
 /// In JSON `{"value": …, "source": …}` or `{"unknown": "reason", "source": …}`. No zero and no empty text
-/// ever stands for "not known".
+/// ever means "not known".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Fact<T> {
     // Unknown is first: otherwise a missing `value` of a `Fact<Option<_>>` would be read as a known `null`.
-    /// Nobody could tell.
+    /// The value is not known.
     Unknown {
         /// The reason, in words for the person who runs the measurement.
         unknown: String,
-        /// Where we looked.
+        /// The places searched.
         source: String,
     },
     /// Read, and understood.
     Known {
-        /// What was read.
+        /// The value.
         value: T,
         /// The file, instruction or call it was read from, and how it was derived if it was.
         source: String,

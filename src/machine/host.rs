@@ -83,7 +83,7 @@ impl Event {
     }
 }
 
-/// What a process may have no more than so much of (getrlimit(2)).
+/// A resource of which a process may have a limited amount (getrlimit(2)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -24,7 +24,7 @@ pub struct Kernel {
     pub distribution: Fact<String>,
     /// C library.
     pub libc: Fact<String>,
-    /// What the boot loader passed.
+    /// The command line from the boot loader.
     pub command_line: Fact<String>,
     /// SHA-256 of the build configuration, which shows whether two kernels were built alike.
     pub config_sha256: Fact<String>,
@@ -36,7 +36,7 @@ pub struct Kernel {
     pub clocksource: Fact<String>,
     /// Other sources it could use.
     pub clocksources: Fact<Vec<String>>,
-    /// Known weaknesses of the processor, and what the kernel does about each.
+    /// Known vulnerabilities of the processor, with the kernel's mitigation of each.
     pub mitigations: Fact<BTreeMap<String, String>>,
     /// Page-table isolation: every entry to the kernel switches page tables.
     pub page_table_isolation: Fact<bool>,

@@ -76,7 +76,7 @@ pub struct Machine {
     pub caches: Fact<Vec<Cache>>,
     /// Main memory.
     pub memory: Memory,
-    /// What is under the measured folder.
+    /// The file system and disk under the measured folder.
     pub storage: Storage,
     /// Network adapters.
     pub network: Vec<Adapter>,
@@ -85,7 +85,7 @@ pub struct Machine {
     pub peer_route: Option<Fact<Route>>,
     /// The kernel.
     pub kernel: Kernel,
-    /// What may disturb a run.
+    /// Conditions that may disturb a run.
     pub conditions: Conditions,
     /// Hypervisor, container, board.
     pub virtualization: Virtualization,

@@ -9,7 +9,7 @@ use super::microarchitecture;
 use super::source::{Root, decimal, field, parse_hex};
 use super::tlbs::{self, Tlb};
 
-/// The processor, as the CPU with the lowest number shows it (`topology.classes` tells where CPUs differ).
+/// The processor, as the CPU with the lowest number shows it (`topology.classes` shows where CPUs differ).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Processor {

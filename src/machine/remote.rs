@@ -62,7 +62,7 @@ pub enum RemoteAddress {
     Mounted(PathBuf),
 }
 
-/// What is measured over a network.
+/// The file or server that is measured over a network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Remote {

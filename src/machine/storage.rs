@@ -20,7 +20,7 @@ pub struct Storage {
     pub file_system: Fact<String>,
     /// The mount point.
     pub mount_point: Fact<String>,
-    /// What is mounted there: a device, or a server's export.
+    /// The mounted device, or a server's export.
     pub mount_source: Fact<String>,
     /// Mount options, of the mount and of the file system.
     pub mount_options: Fact<String>,

@@ -13,7 +13,7 @@ use super::source::{Root, parse_hex, parse_size};
 const CPUS: &str = "/sys/devices/system/cpu";
 const NODES: &str = "/sys/devices/system/node";
 
-/// How the CPUs (hardware threads) of the machine belong together.
+/// The arrangement of the CPUs (hardware threads) in cores, packages and nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Topology {

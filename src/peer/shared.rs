@@ -47,7 +47,7 @@ pub enum End {
     /// Its run has ended.
     #[error("its client has left")]
     ClientLeft,
-    /// Nobody was heard of.
+    /// There was no contact.
     #[error("there was no contact for {} s", .0.as_secs())]
     Idle(Duration),
     /// It has reached its lifetime.

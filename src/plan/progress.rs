@@ -34,7 +34,7 @@ impl Progress {
             || broken > self.observed + MINIMUM_TRIALS
     }
 
-    /// Of the same point under two settings the one with less progress: with fewer trials, or a wider interval.
+    /// The lesser progress of the same point under two settings: fewer trials, or a wider interval.
     pub fn behind<'a>(&'a self, other: &'a Self) -> &'a Self {
         let far = |progress: &Self| {
             (progress.observed, progress.half_width.map_or(f64::NEG_INFINITY, |width| -width))

@@ -41,26 +41,26 @@ impl Verdict {
 pub struct Truth {
     /// The rig that set it.
     pub rig: String,
-    /// What was set.
+    /// The truth, in words.
     pub what: String,
-    /// What its numbers count; absent of ratios, cycles and other plain numbers.
+    /// The unit of its numbers; absent for ratios, cycles and other plain numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<Unit>,
-    /// What was set, in the unit; absent where it could not be.
+    /// The set value, in the unit; absent if it could not be set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set: Option<f64>,
     /// The tolerance, in the unit: 2 % of the set value, or the resolution of the clock that set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<f64>,
-    /// What was found, in the unit; absent where nothing was.
+    /// The found value, in the unit; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<f64>,
     /// The 95 % interval of the measurement, in the unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// What became of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why, where it is not right.
+    /// The reason, if the verdict is not right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
 }

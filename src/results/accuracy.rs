@@ -131,7 +131,7 @@ fn tally<'run>(name: &str, points: impl Iterator<Item = &'run PointResult> + Clo
     let further = |one: &&(&PointResult, f64), other: &&(&PointResult, f64)| {
         distance(one.1).total_cmp(&distance(other.1))
     };
-    // Of several at the same distance, the first in the table.
+    // The first in the table of several at the same distance.
     let (worst, factor) = judged.iter().rev().max_by(further)?;
     let within = |limit: f64| {
         share(factors.iter().filter(|factor| distance(**factor) <= limit).count(), factors.len())

@@ -1,8 +1,8 @@
-//! What disturbed the trials of a point.
+//! Disturbances of the trials of a point.
 
 use crate::sampling::Sample;
 
-/// What disturbed the trials of a point, summed over them.
+/// Disturbances of the trials of a point, summed over them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Disturbance {
     /// Trials in which the hypervisor took time; `None` if it was seen in none and not all could read it.

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 pub struct Enough {
     /// Nanoseconds since its first byte.
     pub ns: u64,
-    /// Bytes.
+    /// Bytes written.
     pub bytes: u64,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Equal {
     because: &'static str,
 }
 
-/// Where an operation was measured, how many times over, and how so.
+/// A point that measures the operation, the factor on its figure, and a word for the way of measuring.
 struct Reading {
     place: Place,
     times: f64,
