@@ -105,7 +105,8 @@ const HEAD: [&str; 9] = [
     "evid.",
 ];
 
-/// The columns that fit; the interval's half-width is kept before its ends, and the prediction before its parts.
+/// The columns that fit: below [`WIDE`] without the prediction's parts, below [`MEDIUM`] with the half-width instead of the
+/// interval's ends.
 fn columns(width: usize) -> &'static [usize] {
     match width {
         WIDE.. => &[0, 1, 2, 3, 4, 5, 7, 8],

@@ -153,8 +153,8 @@ impl Order {
         (low.found.interval.is_some() && high.found.interval.is_some()).then_some([low, high])
     }
 
-    /// The points that the order concerns, for sides that are one point, among the points that the named experiment has on
-    /// this machine.
+    /// The points of both sides on this machine, whose experiments have the points `swept`; `None` unless each side is a
+    /// single point.
     pub fn points(
         &self,
         machine: &Machine,

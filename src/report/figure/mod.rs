@@ -1,14 +1,14 @@
 //! The choice of figures for the data; a figure shows only data that a table in the report contains (R-FIX-69).
 //!
 //! - A sweep along a number: medians with interval bars, the fitted line if the experiment requests one, and lines between
-//! points only here, where intermediate values exist (Hoefler & Belli 2015, rule 12). Declared sizes (of a cache) are dashed
-//! vertical lines.
+//!   points only here, where intermediate values exist (Hoefler & Belli 2015, rule 12). Declared sizes (of a cache) are dashed
+//!   vertical lines.
 //! - One quantity plotted against another at the same setting, if the experiment measures such pairs.
 //! - The memory hierarchy: two panels over one axis of sizes, with the levels found.
 //! - Pairs of numbers of one kind, such as two CPUs: a matrix of cells, darker for greater values.
 //! - Named variants: one row each, with interval bars; logarithmic if they span more than a factor of twenty.
 //! - Operations observed one by one: the share that ended by a time; if their order is meaningful, each of them in that
-//! order.
+//!   order.
 //!
 //! For a replicated report, the results of its methods are drawn as in the report (`replicated`).
 //!

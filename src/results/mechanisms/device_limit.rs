@@ -87,7 +87,7 @@ mod tests {
     use crate::results::place::tests as planted;
     use serde_json::json;
 
-    /// A device that completes a block every 10 µs, with the block latency in microseconds for each number of readers.
+    /// A device that completes a block every 10 µs, with the block latency in nanoseconds for each number of readers.
     fn told(readers: &[(u64, f64)]) -> Option<Told> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);

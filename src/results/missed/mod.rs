@@ -6,9 +6,9 @@
 //! - If evidence does not hold, the measurement is in doubt, not the prediction.
 //! - A cost is a sum of terms, none below zero. A term that alone exceeds the measured cost is too high.
 //! - If a cost is more than twice its prediction, whatever took half of the time (the program, the kernel, or waiting for
-//! something else) took longer than the whole prediction: the missing time is there.
+//!   something else) took longer than the whole prediction: the missing time is there.
 //! - A rate is the sum of terms that allow it, less terms that reduce it. If it is measured above the former, these are too
-//! low; if below them but above the prediction, the latter take too much.
+//!   low; if below them but above the prediction, the latter take too much.
 //!
 //! If nothing follows, the finding says so. Misses of one experiment with the same reason are reported together, with the
 //! figures of the furthest.

@@ -42,7 +42,7 @@ pub(super) fn causes<'run>(missed: &'run [Missed<'run>], known: &Known) -> (Vec<
     (told, explained)
 }
 
-/// Reports an input that explains more than one miss and at least half of the predictions in which it occurs.
+/// Reports an input that explains more than one miss and at least half of the missed predictions that use it.
 fn tell<'run>(
     input: &Statement,
     mended: Vec<Mended<'run>>,
