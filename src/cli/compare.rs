@@ -1,4 +1,4 @@
-//! `fathom compare`, `gate` and `history`: runs beside other runs.
+//! `fathom compare`, `gate` and `history`: comparisons of runs.
 
 use super::value::{parse_share, parse_time};
 use crate::report::{FactsForm, Form};

@@ -1,4 +1,4 @@
-//! Every command and flag, with its help: the commands here, their flags in a file by subject.
+//! Every command and flag, with its help: the commands here, their flags in one file per subject.
 
 mod compare;
 mod peer;

@@ -1,4 +1,4 @@
-//! A second host: how a run reaches one, and how to be one.
+//! The flags for a second host: how a run reaches one, and how to serve as one.
 
 use super::value::{parse_listen, parse_time};
 use clap::Args;

@@ -1,4 +1,4 @@
-//! `fathom report` and `fathom export`: what to show of a run, and how.
+//! `fathom report` and `fathom export`: the content and form of a report.
 
 use crate::export::Format;
 use crate::report::Form;

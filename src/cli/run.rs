@@ -1,4 +1,4 @@
-//! `fathom run` and `fathom ab`: what and how to measure.
+//! `fathom run` and `fathom ab`: the flags for measuring.
 
 use super::peer::PeerOptions;
 use super::value::{parse_folder, parse_name, parse_share, parse_time};

@@ -1,4 +1,4 @@
-//! Values of flags: read, or refused with what is expected.
+//! Parsers of flag values, which reject invalid ones with the expected form.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;

@@ -15,10 +15,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Differences of a hundredth are what an interleaved run is made for.
+/// The default margin: an interleaved run is meant to resolve differences of a hundredth.
 const MARGIN: f64 = 0.01;
 
-/// Measures both settings in turns, and compares them.
+/// Measures both settings alternately, and compares them.
 pub(super) fn ab(asked: &cli::Ab, style: Style) -> Result<ExitCode> {
     plan::select(&asked.experiments)?;
     let arrangements = [Arrangement::of(&asked.a)?, Arrangement::of(&asked.b)?];
@@ -29,7 +29,7 @@ pub(super) fn ab(asked: &cli::Ab, style: Style) -> Result<ExitCode> {
     let begun = |header, path| Campaign::begin(header, path, None).map(Box::new);
     let halves = [begun(first, &paths[0])?, begun(second, &paths[1])?];
     let mut both = Alternation::of(halves, arrangements).inspect_err(|_| {
-        // What cannot be set is found before anything is measured: the files hold plans alone.
+        // Settings that cannot be applied are found before anything is measured: the files contain only plans.
         for path in &paths {
             let _ = std::fs::remove_file(path);
         }
@@ -42,12 +42,12 @@ pub(super) fn ab(asked: &cli::Ab, style: Style) -> Result<ExitCode> {
     told(asked, &runs, &paths, style)
 }
 
-/// The headers of both halves, which differ in nothing but what is set, and where they go.
+/// The headers of both halves, which differ only in their settings, and the paths of their run files.
 fn prepared(asked: &cli::Ab, arrangements: &[Arrangement; 2]) -> Result<([Header; 2], [PathBuf; 2])> {
     let mut first = options(asked, &arrangements[0], asked.seed).header(None)?;
     let seed = first.settings.seed;
     let mut second = options(asked, &arrangements[1], Some(seed)).header(None)?;
-    // One clock for both: its frequency is no difference between them.
+    // One clock for both, so that its measured frequency does not differ between them.
     second.clock = first.clock.clone();
     second.started.clone_from(&first.started);
     let session = format!("{} {seed:016x}", first.started);

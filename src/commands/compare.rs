@@ -1,4 +1,4 @@
-//! Runs against each other.
+//! Comparisons of runs.
 
 use super::output::{Rendered, written};
 use crate::cli;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
-/// Compares the sides that were asked for with the first.
+/// Compares the requested sides with the first.
 pub(super) fn compare(asked: &cli::Compare, style: Style) -> Result<()> {
     let margins = margins(asked.margin, asked.margins.as_deref())?;
     if let Some(machines) = published(&asked.sides[0]) {
@@ -29,7 +29,7 @@ pub(super) fn compare(asked: &cli::Compare, style: Style) -> Result<()> {
     written(&Rendered::of(&report, asked.format, style), asked.output.as_deref(), &paths.concat())
 }
 
-/// The published machines of this name, where no file has it.
+/// The published machines of this name, if no file has it.
 fn published(side: &str) -> Option<Vec<&'static Machine>> {
     if Path::new(side).exists() {
         return None;
@@ -37,7 +37,7 @@ fn published(side: &str) -> Option<Vec<&'static Machine>> {
     references::select(&[side.to_owned()]).ok()
 }
 
-/// Each run by itself against published machines: their figures cannot be joined with those of a run.
+/// Compares each run separately with published machines: their figures cannot be combined with those of a run.
 fn with_published(
     machines: &[&'static Machine],
     asked: &cli::Compare,
@@ -56,14 +56,14 @@ fn with_published(
     written(&Rendered::of(&report, asked.format, style), asked.output.as_deref(), &paths)
 }
 
-/// The margins that were asked for: one for all, or those of a file.
+/// The requested margins: one for all, or those of a file.
 pub(super) fn margins(all: Option<f64>, file: Option<&Path>) -> Result<Margins> {
     let Some(file) = file else { return Ok(Margins::all(all)) };
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     Margins::parse(&text).map_err(|error| anyhow!("{}: {error}", file.display()))
 }
 
-/// The run files of a side: a folder's, or those that are named.
+/// The run files of a side: those of a folder, or the ones named.
 pub(super) fn files(side: &str) -> Result<Vec<PathBuf>> {
     let whole = Path::new(side);
     if whole.is_dir() {
@@ -73,21 +73,21 @@ pub(super) fn files(side: &str) -> Result<Vec<PathBuf>> {
         }
         return Ok(found);
     }
-    // A name may itself have a comma.
+    // A path may itself contain a comma.
     if whole.exists() {
         return Ok(vec![whole.to_owned()]);
     }
     Ok(side.split(',').filter(|part| !part.is_empty()).map(PathBuf::from).collect())
 }
 
-/// A side with all its runs; they are read side by side.
+/// A side with all its runs, which are read in parallel.
 pub(super) fn side(name: &str, paths: &[PathBuf]) -> Result<Side> {
     let runs =
         paths.par_iter().map(|path| -> Result<ReducedRun> { Ok(ReducedRun::of_run(&Run::read(path)?)) });
     Ok(Side { name: called(name, paths), runs: runs.collect::<Result<_>>()? })
 }
 
-/// A file is called by its name without folder and ending.
+/// The name of a file without folder and extension.
 fn called(name: &str, paths: &[PathBuf]) -> String {
     match paths {
         [only] => only.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
@@ -95,7 +95,7 @@ fn called(name: &str, paths: &[PathBuf]) -> String {
     }
 }
 
-/// Refuses builds for debugging, unless they are accepted.
+/// Refuses debug builds, unless they are accepted.
 pub(super) fn ensure_measured(sides: &[Side], accepted: &[String]) -> Result<()> {
     let runs = sides.iter().flat_map(|side| side.runs.iter().map(|run| (side.name.as_str(), &run.header)));
     ensure_built_to_measure(runs, accepted)

@@ -1,4 +1,4 @@
-//! `run --dry-run`: the plan, and what is expected of it, without measuring.
+//! `run --dry-run`: the plan and its forecast, without measuring.
 
 use super::measuring::set;
 use super::streams::print;
@@ -14,7 +14,7 @@ use anyhow::Result;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Prints what `run` would do with the same words.
+/// Prints what `run` would do with the same arguments.
 pub fn plan(asked: &cli::Run, style: Style) -> Result<()> {
     let set = set(asked)?;
     let selected = set.map_or_else(|| plan::select(&asked.experiments), |set| Ok(set.experiments()))?;
@@ -51,7 +51,7 @@ pub fn plan(asked: &cli::Run, style: Style) -> Result<()> {
     print(&text(&planned, style))
 }
 
-/// From the newest stored run of this machine with any of these experiments; `None` where there is none.
+/// The forecast from the newest stored run of this machine with any of these experiments; `None` if there is none.
 fn forecast(
     selected: &[&'static dyn Experiment],
     machine: &Machine,

@@ -45,7 +45,7 @@ fn points(asked: &cli::Export) -> Result<()> {
     };
     let mut out: Box<dyn Write> = match &asked.output {
         Some(path) => {
-            // What exists may be one of the files that are read.
+            // An existing file may be one of the input files.
             let file = File::create_new(path).with_context(|| format!("cannot write {}", path.display()))?;
             Box::new(BufWriter::new(file))
         }
@@ -59,7 +59,7 @@ fn inside(path: &Path) -> Result<Vec<PathBuf>> {
     if path.is_dir() { files(&path.to_string_lossy()) } else { Ok(vec![path.to_owned()]) }
 }
 
-/// The names that stand in a file, a line each.
+/// The file names listed in a file, one per line.
 fn listed(list: &Path) -> Result<Vec<PathBuf>> {
     let names: Box<dyn BufRead> = if list == Path::new("-") {
         Box::new(std::io::stdin().lock())

@@ -19,11 +19,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Time for each suspect that is measured again, and the least for all of them together.
+/// Measuring time per suspect, and the least total time.
 const TIME_A_SUSPECT: Duration = Duration::from_secs(2);
 const LEAST_TIME: Duration = Duration::from_secs(10);
 
-/// Measures what the baseline measured, or reads a candidate, and tells whether anything got worse.
+/// Measures the points of the baseline, or reads a candidate, and reports whether anything got worse.
 pub(super) fn gate(asked: &cli::Gate, style: Style) -> Result<ExitCode> {
     let margins = margins(asked.margin, asked.margins.as_deref())?;
     let baseline = baseline(&asked.baseline)?;
@@ -66,8 +66,8 @@ fn compared(baseline: &Side, candidate: &Side, margins: &Margins, asked: &cli::G
     Comparison::of(baseline, candidate, margins, asked.accept.iter().any(|name| name == "method"))
 }
 
-/// Measures, then measures the suspects again: their verdict is of the confirmations alone, for a suspect was chosen because its
-/// first figure was bad.
+/// Measures, then measures the suspects again: their verdict comes from the confirmations only, because a suspect was chosen
+/// for its bad first figure.
 fn measured(asked: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Comparison, Side)> {
     let _lock = lock::take(asked.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
@@ -92,7 +92,7 @@ fn measured(asked: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Co
     Ok((comparison, candidate))
 }
 
-/// What the baseline was asked for.
+/// The options of the baseline's run.
 fn options(asked: &cli::Gate, header: &Header) -> Result<Options> {
     let settings = &header.settings;
     Ok(Options {
@@ -163,7 +163,7 @@ fn told(
     Ok(())
 }
 
-/// The system that this runs in, as it tells its jobs.
+/// The CI system in which this runs, by its environment variables.
 fn system() -> Annotations {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     match () {
@@ -174,7 +174,7 @@ fn system() -> Annotations {
     }
 }
 
-/// A line for each regression, as the system wants it.
+/// A line for each regression, in the system's format.
 fn annotations(system: Annotations, comparison: &Comparison) -> Vec<String> {
     let regressed = comparison.with(crate::comparison::Verdict::Worse);
     let told = regressed.into_iter().map(report::regression);

@@ -1,4 +1,4 @@
-//! The stored runs, and points over them.
+//! The stored runs, and the history of points over them.
 
 use super::compare::margins;
 use super::streams::print;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use rayon::prelude::*;
 use std::path::Path;
 
-/// Lists the runs of the folder, or shows points over them.
+/// Lists the runs of the folder, or shows points over time.
 pub(super) fn history(asked: &cli::History, style: Style) -> Result<()> {
     plan::select(&asked.experiments)?;
     let margins = margins(asked.margin, None)?;
@@ -45,7 +45,7 @@ pub(super) fn history(asked: &cli::History, style: Style) -> Result<()> {
     ))
 }
 
-/// What cannot be read is told and left out.
+/// Reads a run; one that cannot be read is reported and left out.
 fn read(path: &Path) -> Option<(String, ReducedRun)> {
     match Run::read(path) {
         Ok(run) => Some((path.file_stem()?.to_string_lossy().into_owned(), ReducedRun::of_run(&run))),

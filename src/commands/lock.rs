@@ -1,10 +1,10 @@
-//! Keeping others from measuring meanwhile.
+//! The lock that prevents simultaneous measurements.
 
 use crate::report::{ProgressForm, Telling};
 use crate::run::MeasuringLock;
 use anyhow::Result;
 
-/// The lock, unless it is waived; what a stranger holds of it is told in this form.
+/// The lock, unless it is waived; a name of it held by another user is reported in this form.
 pub(super) fn take(alongside: bool, form: ProgressForm) -> Result<Option<MeasuringLock>> {
     let lock = if alongside { None } else { Some(MeasuringLock::take()?) };
     let telling = Telling::of(form);

@@ -1,4 +1,4 @@
-//! `fathom run`: measuring, from the first word asked to the exit status.
+//! `fathom run`: from the command line to the exit status.
 
 use super::status::{DONE, INCONCLUSIVE, SOME_FAILED};
 use super::streams::print;
@@ -16,14 +16,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Measures, and tells what was found.
+/// Measures, and reports the results.
 pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
-    // What is misspelt is told before anybody is kept from measuring, and before anybody logs in anywhere.
+    // Misspelt names are reported before the lock is taken and before any login.
     plan::select(&asked.experiments)?;
     set(asked)?;
     labels(asked)?;
     if let Some(pattern) = &asked.output {
-        // A name that has the time is of this run alone, and looked at when the time is known.
+        // A name with the time belongs to this run alone, and is checked when the time is known.
         page::ensure_place(&output(asked, pattern, "")?)?;
     }
     let _lock = lock::take(asked.alongside, asked.progress)?;
@@ -42,7 +42,7 @@ pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     let run = campaign.into_run();
     let results = Results::of(&run);
     let report = RunReport::of(&results);
-    // Thousands of run files of a fleet are read by programs.
+    // The run files of a fleet, often thousands, are read by programs, so they have no page.
     let page = run.header.settings.set.is_none().then(|| page_of(&report, &path, style, &telling)).flatten();
     let kept = asked.save_baseline.as_deref().and_then(|name| kept_as(name, &path, &run.header, &telling));
     let mut files = vec![("run file", path.as_path())];
@@ -54,7 +54,7 @@ pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     Ok(ExitCode::from(status))
 }
 
-/// What the program exits with.
+/// The exit status.
 fn status(results: &Results) -> u8 {
     let ended = results.run.closing.as_ref().map(|closing| closing.ended);
     match () {
@@ -64,7 +64,7 @@ fn status(results: &Results) -> u8 {
     }
 }
 
-/// The page beside the run file; what goes wrong is told, for the run is complete.
+/// The page next to the run file; a failure is only reported, because the run is complete.
 fn page_of(report: &RunReport, path: &Path, style: Style, telling: &Telling) -> Option<PathBuf> {
     let page = page::beside(path);
     let written = page::write(&page, &report::render(report, Form::Html, style));
@@ -79,7 +79,7 @@ fn page_of(report: &RunReport, path: &Path, style: Style, telling: &Telling) -> 
     Some(page)
 }
 
-/// The copy of a run file among the baselines of this name; what goes wrong is told, for the run is complete.
+/// The copy of a run file among the baselines of this name; a failure is only reported, because the run is complete.
 fn kept_as(name: &str, path: &Path, header: &Header, telling: &Telling) -> Option<PathBuf> {
     let kept = store::keep_as_baseline(path, header, name);
     kept.inspect_err(|error| {
@@ -91,7 +91,7 @@ fn kept_as(name: &str, path: &Path, header: &Header, telling: &Telling) -> Optio
     .ok()
 }
 
-/// Takes a run up again. A run file may come from anybody: another host is asked only where the command line names it too.
+/// Resumes a run. A run file may come from anybody: another host is contacted only if the command line names it too.
 fn take_up(asked: &cli::Run, path: &Path) -> Result<Campaign> {
     page::ensure_other_ending(path)?;
     Campaign::resume(path, asked.budget, |header| {
@@ -100,7 +100,7 @@ fn take_up(asked: &cli::Run, path: &Path) -> Result<Campaign> {
     })
 }
 
-/// Refuses a file server that is not named, or is another. What is mounted here is named by its folder alone.
+/// Refuses a file server that is not named, or another one. A mount on this machine is named by its folder only.
 fn ensure_named(named: Option<&RemoteAddress>, header: &Header) -> Result<()> {
     match (header.machine.storage.remote.as_ref().map(|remote| &remote.address), named) {
         (Some(RemoteAddress::Mounted(_)), None) => Ok(()),
@@ -138,7 +138,7 @@ fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
     Ok((Campaign::begin(header, &path, peering)?, path))
 }
 
-/// The set that is asked for.
+/// The requested set.
 pub(super) fn set(asked: &cli::Run) -> Result<Option<&'static Set>> {
     asked.set.as_deref().map(set_named).transpose()
 }
@@ -149,7 +149,7 @@ pub(super) fn set_named(name: &str) -> Result<&'static Set> {
     Set::find(name).ok_or_else(|| anyhow!("there is no set `{name}`; there is {}", known()))
 }
 
-/// What the run is called by. Runs of a set are gathered from many machines, so each tells which it is from.
+/// The labels of the run. Runs of a set are collected from many machines, so each has the label of its machine.
 fn labels(asked: &cli::Run) -> Result<BTreeMap<String, String>> {
     let mut labels = record::labels(&asked.label).map_err(|reason| anyhow!("--label: {reason}"))?;
     if asked.set.is_some() && !labels.contains_key(HOST) {
@@ -158,7 +158,7 @@ fn labels(asked: &cli::Run) -> Result<BTreeMap<String, String>> {
     Ok(labels)
 }
 
-/// Where the run file goes by a pattern.
+/// The path of the run file by a pattern.
 fn output(asked: &cli::Run, pattern: &Path, started: &str) -> Result<PathBuf> {
     let labels = labels(asked)?;
     let host = labels.get(HOST).cloned().or_else(machine::host_name);

@@ -1,4 +1,4 @@
-//! What each command does: results on standard output, progress and warnings on standard error.
+//! The commands: results on standard output, progress and warnings on standard error.
 
 mod ab;
 mod compare;
@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use streams::{print, request};
 
-/// Parses the command line, does what it asks, and tells what went wrong.
+/// Parses the command line, runs the command, and reports errors.
 pub fn main() -> ExitCode {
     match run(Cli::parse()) {
         Ok(exit) => exit,
@@ -47,7 +47,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Does what the command line asks.
+/// Runs the command.
 fn run(cli: Cli) -> Result<ExitCode> {
     let style = style(cli.color);
     match cli.command {
@@ -81,7 +81,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether whoever read our output has gone, as `head` does: no error of ours.
+/// Whether the reader of the output has gone, as with `head`, which is no error.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let cause = error.downcast_ref::<std::io::Error>();
     cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
@@ -96,11 +96,11 @@ fn style(asked: Colour) -> Style {
     Style { colour: choice != anstream::ColorChoice::Never, width: columns() }
 }
 
-/// A line of a page, and the shortest that can be asked for without a terminal.
+/// The width of a page, and the least width that can be requested without a terminal.
 const PAGE_COLUMNS: usize = 120;
 const LEAST_COLUMNS: usize = 40;
 
-/// The width of the terminal that results go to; where there is none, what `COLUMNS` says, or a page's width.
+/// The width of the terminal for results; without one the value of `COLUMNS`, or a page's width.
 fn columns() -> usize {
     let said = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns >= LEAST_COLUMNS);
     match streams::window() {
@@ -123,7 +123,7 @@ fn machine(form: FactsForm, folder: &Path, style: Style) -> Result<()> {
     print(&report::render_facts(&machine, form, style))
 }
 
-/// A process that measures: a request on standard input, then visits, each answered on standard output before the next.
+/// A measuring process: a request on standard input, then visits, each answered on standard output before the next.
 fn trial() -> Result<()> {
     verify::register();
     run::answer_visits(&request("trial", "run")?, std::io::stdin().lines(), std::io::stdout())
@@ -149,7 +149,7 @@ fn show(asked: &cli::Report, style: Style) -> Result<()> {
     written(&report, asked.output.as_deref(), &[path])
 }
 
-/// The run file and the experiments among what is named: what is no file, and is written as no path, is an experiment.
+/// The run file and the experiments among the arguments: one that is no file, and not written as a path, is an experiment.
 fn named(what: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<String>)> {
     let is_path = |name: &&PathBuf| name.is_file() || name.is_absolute() || name.extension().is_some();
     let (files, experiments): (Vec<&PathBuf>, Vec<&PathBuf>) = what.iter().partition(is_path);
@@ -163,7 +163,7 @@ fn named(what: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<String>)> {
 }
 
 fn shown(path: &Path, experiments: &[String], asked: &cli::Report, style: Style) -> Result<Rendered> {
-    // A misspelt name is told before a long file is read.
+    // A misspelt name is reported before a long file is read.
     let machines = references::called(&asked.beside)?;
     let run = Run::read(path)?;
     if run.torn {

@@ -1,4 +1,4 @@
-//! Reports on standard output or in files: one, and a second with the appendix where the form has such.
+//! Reports on standard output or in files: one, and a second with the appendix if the form has one.
 
 use super::page;
 use super::streams::print_by_pages;
@@ -6,7 +6,7 @@ use crate::report::{self, Form, Style, Subject};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 
-/// A report in a form, as it is written.
+/// A report in a form, as text.
 pub(super) struct Rendered {
     text: String,
     appendix: Option<String>,
@@ -24,7 +24,7 @@ impl Rendered {
     }
 }
 
-/// Prints a report, or writes it to a file that is none of those it was made from, with its appendix beside it.
+/// Prints a report, or writes it to a file other than its sources, with its appendix next to it.
 pub(super) fn written(report: &Rendered, output: Option<&Path>, sources: &[PathBuf]) -> Result<()> {
     let Some(output) = output else { return print_by_pages(&report.text) };
     if sources.iter().any(|source| page::is_same_file(output, source)) {
@@ -41,14 +41,14 @@ pub(super) fn written(report: &Rendered, output: Option<&Path>, sources: &[PathB
     beside.map_or(Ok(()), |(path, text)| write(&path, text))
 }
 
-/// Where the appendix of a paper stands: `x-appendix.md` beside `x.md`.
+/// The path of a paper's appendix: `x-appendix.md` next to `x.md`.
 fn beside(paper: &Path) -> PathBuf {
     let stem = paper.file_stem().unwrap_or_default().to_string_lossy();
     let ending = paper.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
     paper.with_file_name(format!("{stem}-appendix{}", ending.unwrap_or_default()))
 }
 
-/// Nobody has named the appendix's file: it takes the place of nothing but an earlier appendix.
+/// Refuses to overwrite any file except an earlier appendix, because the user has not named this path.
 fn ensure_earlier_appendix(path: &Path) -> Result<()> {
     let earlier = match std::fs::read(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),

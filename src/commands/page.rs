@@ -1,20 +1,20 @@
-//! The page that a run leaves beside its run file. It takes the place of nothing but an earlier page of the same run.
+//! The page that a run writes next to its run file. It overwrites nothing except an earlier page of the same run.
 
 use anyhow::{Context, Result, bail};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The ending of pages.
+/// The extension of pages.
 const EXTENSION: &str = "html";
 
-/// Where the page of a run file stands.
+/// The path of a run file's page.
 pub(super) fn beside(run_file: &Path) -> PathBuf {
     run_file.with_extension(EXTENSION)
 }
 
-/// Refuses the name of a run file that its own page would overwrite. Also in other letters: on some file systems they are
-/// the same name.
+/// Refuses the name of a run file that its own page would overwrite, regardless of case: on some file systems such names are
+/// equal.
 pub(super) fn ensure_other_ending(run_file: &Path) -> Result<()> {
     if run_file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(EXTENSION)) {
         bail!(
@@ -26,7 +26,7 @@ pub(super) fn ensure_other_ending(run_file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Refuses the name of a new run file whose page's name is taken, before anything is measured.
+/// Refuses the name of a new run file whose page's name is in use, before anything is measured.
 pub(super) fn ensure_place(run_file: &Path) -> Result<()> {
     ensure_other_ending(run_file)?;
     let page = beside(run_file);
@@ -39,7 +39,7 @@ pub(super) fn ensure_place(run_file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes the page where nothing stands, or in the place of an earlier page of the same run.
+/// Writes the page if its name is free, or over an earlier page of the same run.
 pub(super) fn write(page: &Path, text: &str) -> Result<()> {
     match File::create_new(page) {
         Ok(mut file) => Ok(file.write_all(text.as_bytes())?),
@@ -48,7 +48,7 @@ pub(super) fn write(page: &Path, text: &str) -> Result<()> {
     }
 }
 
-/// The new page is whole before it gets the name: what the name was a link to stays as it is.
+/// Writes the new page completely before it gets the name; a file to which the name was a link is not changed.
 fn replace(page: &Path, text: &str) -> Result<()> {
     let is_file = page.symlink_metadata()?.is_file();
     let earlier = if is_file { std::fs::read(page)? } else { vec![] };
@@ -69,14 +69,15 @@ fn replace(page: &Path, text: &str) -> Result<()> {
     written.with_context(|| format!("writing {}", unfinished.display()))
 }
 
-/// The head of a page up to the end of its title, which names the machine and when the run began; `None` of other files.
+/// The head of a page up to the end of its title, which contains the machine and the start of the run; `None` for other
+/// files.
 fn title(page: &[u8]) -> Option<&[u8]> {
     const END: &[u8] = b"</title>";
     let end = page.windows(END.len()).position(|part| part == END)?;
     page.starts_with(b"<!doctype html>").then_some(&page[..end])
 }
 
-/// Whether two names, links followed, are those of one file.
+/// Whether two paths, with links followed, are the same file.
 pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let identity = |path: &Path| path.metadata().ok().map(|file| (file.dev(), file.ino()));

@@ -1,4 +1,4 @@
-//! `fathom peer`: the other half of remote experiments, by hand or started by `fathom run --peer`.
+//! `fathom peer`: the other half of remote experiments, started manually or by `fathom run --peer`.
 
 use crate::cli;
 use crate::peer::Token;
@@ -12,7 +12,7 @@ use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-/// Serves one run, and says why it has ended.
+/// Serves one run, and reports why it has ended.
 pub fn serve(asked: &cli::Peer) -> Result<()> {
     let addresses: Vec<SocketAddr> = asked.listen.clone();
     let limits = limits(asked);
@@ -29,7 +29,7 @@ pub fn serve(asked: &cli::Peer) -> Result<()> {
     Ok(())
 }
 
-/// The peer that a new run is asked to have.
+/// The peer requested for a new run.
 pub fn reach(asked: &cli::PeerOptions) -> Result<Option<Peering>> {
     let reach = |wanted: &String| {
         let reach = Reach { wanted: wanted.clone(), address: asked.peer_address, token: token(asked)? };
@@ -38,8 +38,8 @@ pub fn reach(asked: &cli::PeerOptions) -> Result<Option<Peering>> {
     asked.peer.as_ref().map(reach).transpose()
 }
 
-/// The peer of a run that is taken up again. Another host must be named anew: a run file may come from anybody, and must
-/// not make this program log in somewhere. A virtual peer is on this machine.
+/// The peer of a resumed run. Another host must be named again: a run file may come from anybody, and must not make this
+/// program log in somewhere. A virtual peer is on this machine.
 pub fn again(asked: &cli::PeerOptions, header: &Header) -> Result<Option<Peering>> {
     let Some(peer) = header.peer.as_ref().filter(|_| asked.peer.is_none()) else { return reach(asked) };
     if peer.kind != PeerKind::Virtual {
@@ -90,14 +90,14 @@ fn read_token(file: &Path) -> Result<Token> {
     Ok(Token(token.to_owned()))
 }
 
-/// Says why a peer has ended, unless that is what was wanted.
+/// Reports why a peer has ended, unless that was intended.
 fn ended(end: &End) {
     if !matches!(end, End::ClientLeft | End::Abandoned) {
         eprintln!("fathom: the peer has ended: {end}");
     }
 }
 
-/// What somebody needs to measure with a peer that was started by hand.
+/// Prints the options with which to measure with a manually started peer.
 fn announce(addresses: &[SocketAddr], token: Option<&Token>) -> Result<()> {
     let mut out = std::io::stdout().lock();
     for address in addresses {
@@ -118,8 +118,8 @@ fn announce(addresses: &[SocketAddr], token: Option<&Token>) -> Result<()> {
     Ok(())
 }
 
-/// As [`launch`] wants it: the token on standard input, where we are reached on standard output; the end of standard
-/// input is ours.
+/// Serves as [`launch`] requires: reads the token on standard input, prints its addresses on standard output, and ends with
+/// standard input.
 fn serve_launcher(asked: &cli::Peer, addresses: &[SocketAddr], limits: Limits) -> Result<()> {
     if asked.remove_itself {
         launch::ssh::remove_this_program().context("this copy of the program could not remove itself")?;

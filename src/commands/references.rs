@@ -1,4 +1,4 @@
-//! Published machines: their figures, and a run set beside them.
+//! Published machines: their figures, and their comparison with a run.
 
 use super::streams::print;
 use crate::references::{self, Machine};
@@ -6,7 +6,7 @@ use crate::report::published::{Library, Machines};
 use crate::report::{Facts, FactsForm, Style, render_facts};
 use anyhow::{Result, bail};
 
-/// Lists the machines, or the figures of those that are called so.
+/// Lists the machines, or the figures of those with this name.
 pub(super) fn list(name: Option<&str>, form: FactsForm, style: Style) -> Result<()> {
     if let Some(figure) = name.and_then(references::figure) {
         return print(&render_facts(figure, form, style));
@@ -22,7 +22,7 @@ pub(super) fn called(names: &[String]) -> Result<Vec<&'static Machine>> {
     Ok(references::select(names)?)
 }
 
-/// Says that a replication has its report's figures beside its own already.
+/// Refuses machines for a replication, which has its report's figures next to its own already.
 pub(super) fn refuse(names: &[String]) -> Result<()> {
     if names.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `fathom replicate`: a published report's own methods, and its summary table beside Fathom's figures.
+//! `fathom replicate`: a published report's own methods, and its summary table next to Fathom's figures.
 
 use super::output::Rendered;
 use super::streams::{print, request};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Measures a report's points by Fathom's methods and then by its own, and prints the table.
+/// Measures a report's points by Fathom's methods and then by the report's own, and prints the table.
 pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
     let Some(name) = &asked.report else {
         print(&report::replication::list(style))?;
@@ -30,7 +30,7 @@ pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
     run::catch_signals()?;
     let (mut campaign, path, run_path) = begin(asked, wanted)?;
     let mut live = report::live::Live::new();
-    // Fathom's own first: their methods leave more behind in the kernel, such as ports that wait for late packets.
+    // Fathom's own first: the report's methods leave more state in the kernel, such as ports that wait for late packets.
     campaign.measure(&mut live)?;
     let replication =
         replicate::measure(wanted, asked.quick, campaign.testbed(), (&path, &run_path), &mut live)?;
@@ -74,13 +74,13 @@ fn begin(asked: &cli::Replicate, report: &Report) -> Result<(Campaign, PathBuf, 
     Ok((Campaign::begin(header, &run_path, peering)?, path, run_path))
 }
 
-/// What Fathom's own points may take where nobody says: two seconds each, a quarter of that where it should be quick.
+/// The default budget of Fathom's own points: two seconds each, a quarter of that with `quick`.
 fn budget(points: usize, quick: bool) -> Duration {
     let seconds = points as f64 * if quick { 0.5 } else { 2.0 };
     Duration::from_secs_f64(seconds.max(5.0))
 }
 
-/// Shows a replication again; its run stands in the same folder.
+/// Shows a stored replication; its run is in the same folder.
 pub(super) fn show(path: &Path, form: Form, style: Style) -> Result<Rendered> {
     let replication = Replication::read(path)?;
     let wanted = replicate::find(&replication.header.report)

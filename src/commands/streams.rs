@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Writes a text and ends its line.
+/// Writes a text and a line feed.
 pub(super) fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -15,7 +15,7 @@ pub(super) fn print(text: &str) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Columns and rows of the terminal that results go to; `None` where there is none.
+/// Columns and rows of the terminal for results; `None` if there is none.
 pub(super) fn window() -> Option<(usize, usize)> {
     // SAFETY: a winsize is plain integers, and the call fills it where standard output is a terminal.
     let size = unsafe {
@@ -26,7 +26,7 @@ pub(super) fn window() -> Option<(usize, usize)> {
     (size.ws_col > 0).then(|| (usize::from(size.ws_col), usize::from(size.ws_row)))
 }
 
-/// Prints a text, on a terminal that is too low for it by a pager: that of `PAGER`, else `less`.
+/// Prints a text, through a pager if the terminal is too low for it: that of `PAGER`, otherwise `less`.
 pub(super) fn print_by_pages(text: &str) -> Result<()> {
     let fits = window().is_none_or(|(_, rows)| text.lines().count() < rows);
     let pager = std::env::var("PAGER").unwrap_or_else(|_| "less".to_owned());
@@ -36,24 +36,24 @@ pub(super) fn print_by_pages(text: &str) -> Result<()> {
     let mut command = Command::new("sh");
     command.args(["-c", &pager]).stdin(Stdio::piped());
     if std::env::var_os("LESS").is_none() {
-        // Colours as they are, and the screen as it was left.
+        // Keep colours, and leave the screen unchanged.
         command.env("LESS", "RX");
     }
     let Ok(mut child) = command.spawn() else { return print(text) };
     // SAFETY: it changes what this process does about ^C, which is the pager's while it shows something.
     unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
     if let Some(mut input) = child.stdin.take() {
-        // Whoever has seen enough ends the pager before it has read all.
+        // A user may quit the pager before it has read everything.
         let _ = input.write_all(text.as_bytes());
     }
-    // A shell that knows no such program has said so.
+    // The shell has already reported an unknown program.
     if child.wait()?.code() == Some(NO_SUCH_PROGRAM) { print(text) } else { Ok(()) }
 }
 
-/// What a shell ends with where there is no program of the name.
+/// The exit status of a shell if there is no program of the name.
 const NO_SUCH_PROGRAM: i32 = 127;
 
-/// What a process that measures is asked on its standard input.
+/// Reads the request of a measuring process from standard input.
 pub(super) fn request<R: DeserializeOwned>(command: &str, by: &str) -> Result<R> {
     let mut text = String::new();
     std::io::stdin().read_line(&mut text)?;

@@ -1,4 +1,4 @@
-//! `fathom verify`: truths that are set on this machine, measured as everything else is, and what became of them.
+//! `fathom verify`: truths that are set on this machine, measured like everything else, with their verdicts.
 
 use super::lock;
 use super::streams::print;
@@ -19,12 +19,12 @@ const WRONG: u8 = 1;
 /// Exit status: some truths were not decided, or none could be set.
 const INCONCLUSIVE: u8 = 3;
 
-/// Has this program know the experiments that stand in no report.
+/// Registers the experiments that no report contains.
 pub fn register() {
     experiments::register(verify::experiments());
 }
 
-/// Puts the instrument on trial, and keeps how that ended for the runs that follow where all of its rigs were.
+/// Verifies the instrument, and stores the result for later runs if all rigs took part.
 pub fn verify(asked: &cli::Verify, style: Style) -> Result<ExitCode> {
     let rigs = verify::select(&asked.rigs).map_err(|name| unknown(&name))?;
     let _lock = lock::take(asked.alongside, ProgressForm::Auto)?;
@@ -57,7 +57,7 @@ pub fn verify(asked: &cli::Verify, style: Style) -> Result<ExitCode> {
     })
 }
 
-/// Asks other tools, in turns with Fathom.
+/// Runs other tools alternately with Fathom.
 fn peers(asked: &cli::Verify, bench: &Bench, style: Style) -> Result<ExitCode> {
     let mut live = report::live::Live::new();
     let all: Vec<_> = opinions::all().collect();
@@ -76,7 +76,7 @@ fn unknown(name: &str) -> anyhow::Error {
     anyhow!("there is no rig `{name}`; there are {}", names.join(", "))
 }
 
-/// What cannot be kept is told; it was found all the same.
+/// Stores the verification; a failure is only reported.
 fn keep(found: &Verification) {
     let kept = store::verification()
         .context("there is no home directory for it")

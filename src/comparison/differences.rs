@@ -1,4 +1,4 @@
-//! What differs between two machines and their runs besides what was measured: it stands first, for it may be the reason.
+//! Differences between two machines and their runs: they come first in a comparison, because they may explain the figures.
 
 use super::side::{ReducedRun, Side};
 use crate::machine::{Fact, Machine};
@@ -7,33 +7,33 @@ use crate::record::Header;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-/// Something that differs.
+/// A difference between two sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// What it is.
+    /// Its name.
     pub what: &'static str,
-    /// On the first side.
+    /// The value on the first side.
     pub before: String,
-    /// On the second.
+    /// The value on the second side.
     pub after: String,
-    /// Whether it makes the comparison doubtful: whoever did not mean to compare this has compared nothing. It is the name by which
-    /// the difference is accepted.
+    /// The name by which the difference is accepted, if it makes the comparison doubtful: a comparison in which it was not
+    /// intended is meaningless.
     pub doubtful: Option<&'static str>,
 }
 
-/// What comparisons are refused for, unless it is accepted by this name.
+/// The differences for which comparisons are refused unless they are accepted by this name, with the reason.
 pub const REFUSED: [(&str, &str); 2] = [
     ("build", "a debug build measures its own slowness"),
     ("method", "different versions of a method measure different operations"),
 ];
 
-/// From which difference in share on the core counts as shared more of the time on one side.
+/// The least difference in share from which the core counts as shared more of the time on one side.
 const SHARED_MORE: f64 = 0.1;
 
-/// How a fact is read off a run.
+/// Reads a fact from a run.
 type Reading = fn(&ReducedRun) -> String;
 
-/// What may differ, and whether that makes a comparison doubtful.
+/// The compared facts, and the name of those that make a comparison doubtful.
 const READINGS: [(&str, Option<&str>, Reading); 25] = [
     ("setting", None, setting),
     ("processor", Some("processor"), |run| known(&machine(run).processor.model_name)),
@@ -62,7 +62,7 @@ const READINGS: [(&str, Option<&str>, Reading); 25] = [
     ("second host", Some("peer"), |run| peer(&run.header)),
 ];
 
-/// What differs between two sides; of several runs of a side, all that they say.
+/// The differences between two sides; for several runs of a side, all of their values.
 pub(super) fn between(before: &Side, after: &Side) -> Vec<Difference> {
     let differs = |(what, doubtful, reading): &(&'static str, Option<&'static str>, Reading)| {
         let (before, after) = (said(before, *reading), said(after, *reading));
@@ -91,7 +91,7 @@ fn shared_core(before: &Side, after: &Side) -> Option<Difference> {
     })
 }
 
-/// What was set for this half of an interleaved measurement.
+/// The settings of this half of an interleaved measurement.
 fn setting(run: &ReducedRun) -> String {
     match &run.header.settings.interleaved {
         Some(half) if !half.setting.is_empty() => half.setting.join(" "),
@@ -121,7 +121,7 @@ fn joined(fact: &Fact<Vec<String>>) -> String {
     fact.value().map_or(UNKNOWN.to_owned(), |values| values.join(", "))
 }
 
-/// What the kernel does against faults of the processor, without those that do not concern it.
+/// The kernel's mitigations of the processor's vulnerabilities, without those that do not apply.
 fn listed(fact: &Fact<std::collections::BTreeMap<String, String>>) -> String {
     let Some(all) = fact.value() else { return UNKNOWN.to_owned() };
     let concerned = all.iter().filter(|(_, state)| *state != "Not affected");

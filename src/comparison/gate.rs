@@ -1,8 +1,8 @@
-//! Whether anything got worse: what looks so is a suspect, and only what is seen again is a regression.
+//! Whether anything got worse: a first finding is a suspect, and only a confirmed one is a regression.
 
 use super::{Comparison, NotCompared, Obstacle, Row, Verdict};
 
-/// What a gate says.
+/// The decision of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Decision {
     /// No regression was found at the margins, with the precision that the runs have.
@@ -14,7 +14,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// The word in every form.
+    /// The name in every form.
     pub fn name(self) -> &'static str {
         match self {
             Decision::Passed => "passed",
@@ -24,7 +24,7 @@ impl Decision {
     }
 }
 
-/// What a comparison with a baseline says on the whole.
+/// The decision for a comparison with a baseline.
 pub fn decide(comparison: &Comparison) -> Decision {
     if comparison.rows.iter().any(|row| row.verdict == Verdict::Worse) {
         Decision::Regressed
@@ -38,7 +38,7 @@ pub fn decide(comparison: &Comparison) -> Decision {
     }
 }
 
-/// Whether a point that the baseline has a value of went wrong.
+/// Whether a point with a value in the baseline failed.
 fn has_broken(comparison: &Comparison) -> bool {
     let broken = |point: &NotCompared| matches!(point.because, Obstacle::NoValueAfter { failed: true, .. });
     comparison.not_compared.iter().any(broken)

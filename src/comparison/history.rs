@@ -1,4 +1,4 @@
-//! One point over many runs, and where its level has changed.
+//! One point over many runs, and its change points.
 
 use super::side::{Level, ReducedRun};
 use crate::experiment::Point;
@@ -11,23 +11,23 @@ use crate::statistics::{self, Estimate};
 pub struct History {
     /// Name of the experiment.
     pub experiment: String,
-    /// Version of its method: another one has a history of its own.
+    /// Version of its method: another version has a separate history.
     pub method_version: u32,
     /// The setting of its parameters.
     pub point: Point,
-    /// The parameters that its method declares.
+    /// The parameters declared by its method.
     pub parameters: Vec<MethodParameter>,
-    /// What its numbers count.
+    /// The unit of its numbers.
     pub unit: Unit,
-    /// The runs, as places in the series that was given, with what they found, in time.
+    /// The runs with their levels, in order of time, as indices into the given series.
     pub levels: Vec<(usize, Estimate)>,
-    /// The places among `levels` before which its level has changed by more than the margin.
+    /// The indices in `levels` of the first level after each change by more than the margin.
     pub changes: Vec<usize>,
 }
 
-/// The histories of all points of runs in order of time, in the order of the latest run. Changes are searched for on logarithms, with
-/// errors that know how much neighbouring runs differ; of those that are found, the ones whose levels before and behind differ by more
-/// than the margin are told.
+/// The histories of all points of runs in order of time, in the order of the latest run. Change points are searched on
+/// logarithms, with errors that include the differences of neighbouring runs; those whose levels before and after differ by
+/// more than the margin are reported.
 pub fn histories(runs: &[ReducedRun], margin: impl Fn(&str) -> f64) -> Vec<History> {
     let mut found: Vec<History> = vec![];
     let mut places = std::collections::BTreeMap::new();

@@ -1,21 +1,21 @@
-//! How large a difference must be to matter.
+//! The size from which a difference matters.
 
 use crate::plan;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A difference below this does not matter, unless something else is asked for.
+/// The default margin: a smaller difference does not matter.
 pub const USUAL: f64 = 0.05;
 
-/// Experiments whose own figure is what is left over from others, and so moves by more than any user would mind: what is wanted to
-/// know of noise is whether it has doubled.
+/// Experiments whose figure is the remainder of other effects and so varies more than the default margin: for noise, only a
+/// doubling is relevant.
 const WIDER: [(&str, f64); 1] = [("cpu/noise", 1.0)];
 
 /// The margins of a comparison, as shares: 0.05 for 5 %.
 #[derive(Debug, Clone)]
 pub struct Margins {
     usual: Option<f64>,
-    /// Name or glob of experiments with their margin; the longest that fits holds.
+    /// Name or glob of experiments with their margin; the longest match applies.
     by_name: BTreeMap<String, f64>,
 }
 
@@ -23,21 +23,21 @@ pub struct Margins {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// For all experiments that are not named.
+    /// The margin of all experiments that are not named.
     margin: Option<f64>,
-    /// By name or glob.
+    /// Margins by name or glob.
     #[serde(default)]
     experiments: BTreeMap<String, f64>,
 }
 
 impl Margins {
-    /// One margin for every experiment; without one the usual ones.
+    /// One margin for every experiment; without one the default ones.
     pub fn all(margin: Option<f64>) -> Self {
         Margins { usual: margin, by_name: BTreeMap::new() }
     }
 
-    /// Those of a TOML file: `margin = 0.05`, and below `[experiments]` lines such as `"memory/*" = 0.1`, with names as
-    /// `fathom run` takes them.
+    /// The margins of a TOML file: `margin = 0.05`, and below `[experiments]` lines such as `"memory/*" = 0.1`, with names
+    /// in the form of `fathom run`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let file: File = toml::from_str(text).map_err(|error| error.message().to_owned())?;
         let names: Vec<String> = file.experiments.keys().cloned().collect();

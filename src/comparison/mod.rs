@@ -1,8 +1,9 @@
-//! Two runs against each other, or two groups of runs: what got better, what worse, by how much, and how sure that is. A pure
-//! function of run files.
+//! Comparisons of two runs, or of two groups of runs: what got better, what worse, by how much, and with what certainty. A
+//! pure function of run files.
 //!
-//! Each point's ratio comes with its interval, and is judged against a margin ([`Verdict`]). Before any figure stands what differs
-//! between the machines and their settings ([`Difference`]), and what must not be compared is not ([`NotCompared`]).
+//! Each point's ratio has an interval, and is judged against a margin ([`Verdict`]). The differences between the machines
+//! and their settings ([`Difference`]) come before any figure, and points that must not be compared are not
+//! ([`NotCompared`]).
 
 mod differences;
 mod gate;
@@ -28,43 +29,44 @@ use crate::statistics::{self, Contrast, LogLevel, Measured};
 use std::collections::BTreeMap;
 use verdict::Judged;
 
-/// One side against another.
+/// The comparison of one side with another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// What differs between the machines and their settings.
+    /// The differences between the machines and their settings.
     pub differences: Vec<Difference>,
-    /// The points that both sides have a level of, in the order of the first.
+    /// The points with a level on both sides, in the order of the first.
     pub rows: Vec<Row>,
-    /// The others.
+    /// The other points.
     pub not_compared: Vec<NotCompared>,
-    /// How much more levels move from run to run than the trials of one run let expect.
+    /// How much more levels vary from run to run than the trials of one run suggest.
     pub repeatability: Repeatability,
-    /// Whether the two were measured in turns, so that each trial of the one has a partner of the same minute in the other.
+    /// Whether the two were measured alternately, so that each trial of the one has a partner of the same minute in the
+    /// other.
     pub interleaved: bool,
 }
 
-/// A point that both sides have a level of.
+/// A point with a level on both sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// Name of the experiment.
     pub experiment: String,
     /// The setting of its parameters on the first side.
     pub point: Point,
-    /// The setting on the second, where it is another: the same role (L2, memory) of another size.
+    /// The setting on the second side, if it differs: the same role (L2, memory) with another size.
     pub other_point: Option<Point>,
-    /// The parameters that its method declares.
+    /// The parameters declared by its method.
     pub parameters: Vec<MethodParameter>,
-    /// What its numbers count.
+    /// The unit of its numbers.
     pub unit: Unit,
-    /// The level of the first side, in the unit, as well known as it is from run to run.
+    /// The level of the first side, in the unit, with its uncertainty from run to run.
     pub before: Measured,
     /// The level of the second side, likewise.
     pub after: Measured,
-    /// From the first to the second.
+    /// The contrast from the first to the second side.
     pub contrast: Contrast,
     /// The largest difference that does not matter.
     pub margin: f64,
-    /// What is said of it.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
@@ -75,38 +77,38 @@ pub struct NotCompared {
     pub experiment: String,
     /// The setting of its parameters.
     pub point: Point,
-    /// The parameters that its method declares.
+    /// The parameters declared by its method.
     pub parameters: Vec<MethodParameter>,
-    /// Why not.
+    /// The reason.
     pub because: Obstacle,
 }
 
-/// Why a point is not compared.
+/// The reason why a point is not compared.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
-    /// Its method has another version on the other side.
+    /// The other side has another version of its method.
     OtherMethod {
-        /// That of the first side.
+        /// The version on the first side.
         before: u32,
-        /// That of the second.
+        /// The version on the second side.
         after: u32,
     },
-    /// Only the first side has a value; the outcome of the second.
+    /// Only the first side has a value; the outcome on the second.
     NoValueAfter {
         /// The outcome in a word.
         outcome: &'static str,
-        /// Whether something went wrong, as against something that was not there.
+        /// Whether something went wrong; something that was absent is not a failure.
         failed: bool,
     },
-    /// Only the second side has a value; the outcome of the first.
+    /// Only the second side has a value; the outcome on the first.
     NoValueBefore(&'static str),
-    /// Evidence speaks against the figure of a side: it may be of another operation.
+    /// The evidence of a side's figure does not hold: it may be of another operation.
     Refuted,
     /// A side has no interval above zero.
     NoInterval,
 }
 
-/// One point of a side: what its runs have found.
+/// One point of a side, with the results of its runs.
 struct Found<'a> {
     levels: &'a [&'a Level],
 }
@@ -114,7 +116,8 @@ struct Found<'a> {
 type ByPoint<'a> = BTreeMap<(&'a str, &'a Point), Vec<&'a Level>>;
 
 impl Comparison {
-    /// The second side against the first. With `any_method`, figures of different versions of a method are compared all the same.
+    /// Compares the second side with the first. With `any_method`, figures of different versions of a method are compared
+    /// too.
     pub fn of(before: &Side, after: &Side, margins: &Margins, any_method: bool) -> Self {
         let repeatability = Repeatability::of(&[before, after]);
         let (first, second) = (before.by_point(), after.by_point());
@@ -153,8 +156,8 @@ impl Comparison {
         Comparison { differences, rows, not_compared, repeatability, interleaved }
     }
 
-    /// Takes the suspects' rows from what measuring them again has found, with its verdicts; one that this does not tell of is
-    /// neither confirmed nor cleared.
+    /// Replaces the suspects' rows by the results of measuring them again, with their verdicts; a suspect missing from these
+    /// is neither confirmed nor cleared.
     pub fn confirm(&mut self, again: &Comparison) {
         for row in self.rows.iter_mut().filter(|row| row.is_suspect()) {
             let same = |other: &&Row| other.experiment == row.experiment && other.point == row.point;
@@ -165,7 +168,7 @@ impl Comparison {
         }
     }
 
-    /// The rows of one verdict, those that moved furthest first.
+    /// The rows of one verdict, those with the greatest change first.
     pub fn with(&self, verdict: Verdict) -> Vec<&Row> {
         let mut found: Vec<&Row> = self.rows.iter().filter(|row| row.verdict == verdict).collect();
         found.sort_by(|one, other| other.distance().total_cmp(&one.distance()));
@@ -184,19 +187,19 @@ impl Comparison {
         found
     }
 
-    /// How many rows have this verdict.
+    /// The number of rows with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.rows.iter().filter(|row| row.verdict == verdict).count()
     }
 }
 
 impl Row {
-    /// Whether it is to be looked at again: it got worse, or it would have if it were better known.
+    /// Whether it must be measured again: it got worse, or might have, with a more precise figure.
     pub fn is_suspect(&self) -> bool {
         self.verdict == Verdict::Worse || self.verdict == Verdict::Inconclusive && self.leans_to_worse()
     }
 
-    /// Whether the ratio, taken as it is, is worse by more than the margin.
+    /// Whether the ratio, without regard to its uncertainty, is worse by more than the margin.
     fn leans_to_worse(&self) -> bool {
         let beyond = self.contrast.ratio().ln();
         match self.unit.kind() {
@@ -206,20 +209,20 @@ impl Row {
         }
     }
 
-    /// How far the two levels are apart, whichever is larger: the absolute logarithm of their ratio.
+    /// The absolute logarithm of the ratio of the two levels.
     pub fn distance(&self) -> f64 {
         self.contrast.ratio().ln().abs()
     }
 }
 
-/// The points of a side's first run, then what only later ones have.
+/// The points of a side's first run, then those that only later ones have.
 fn in_order(side: &Side) -> Vec<&Level> {
     let mut seen = std::collections::BTreeSet::new();
     let all = side.runs.iter().flat_map(|run| &run.levels);
     all.filter(|level| seen.insert((level.experiment.as_str(), &level.point))).collect()
 }
 
-/// Points of the first side that the second has under another size, by those of the second.
+/// The points of the first side that the second has with another size, with the points of the second.
 fn by_role<'a>(
     first: &ByPoint<'a>,
     second: &ByPoint<'a>,
@@ -230,7 +233,7 @@ fn by_role<'a>(
         free.entry(role(key)).or_default().push(*key);
     }
     let lonely = first.keys().filter(|key| !second.contains_key(*key));
-    // Several of one role cannot be told apart.
+    // Several points with one role cannot be matched.
     let matched = lonely.filter_map(|key| match free.get(&role(key)).map(Vec::as_slice) {
         Some([only]) => Some((*key, *only)),
         _ => None,
@@ -238,7 +241,7 @@ fn by_role<'a>(
     matched.collect()
 }
 
-/// The levels of a point on both sides, or why they are not compared; nothing to tell where neither side has a value.
+/// The levels of a point on both sides, or the reason why they are not compared; `None` if neither side has a value.
 fn compared(
     sides: &[Found; 2],
     repeatability: &Repeatability,
@@ -275,13 +278,13 @@ impl Found<'_> {
         self.levels.iter().all(|level| level.refuted || level.outcome.estimate().is_none())
     }
 
-    /// The level over all runs, as well known as its runs agree and their trials allow.
+    /// The level over all runs, with the uncertainty from their trials and from the differences between runs.
     fn level(&self, factor: f64) -> Option<LogLevel> {
         let found: Vec<LogLevel> = self.levels.iter().filter_map(|level| level.logarithm()).collect();
         let mean = LogLevel::mean(&found)?.widened(factor.sqrt());
         let values: Vec<f64> = found.iter().map(|level| level.value).collect();
         let count = found.len() as f64;
-        // A point that moves more from run to run than its like is known no better than its own runs agree.
+        // A point that varies more from run to run than others is no more certain than its own runs agree.
         let spread = statistics::mean(&values)?.deviation.map_or(0.0, |deviation| deviation / count.sqrt());
         Some(mean.known_no_better_than(spread, count - 1.0))
     }
@@ -312,7 +315,7 @@ fn row(
     }
 }
 
-/// Fills in the verdicts.
+/// Sets the verdicts.
 fn judge(rows: &mut [Row]) {
     let judged: Vec<Judged> = rows
         .iter()

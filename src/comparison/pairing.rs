@@ -1,4 +1,4 @@
-//! Two settings that were measured in turns: trials of one round are partners, and what moves both cancels out.
+//! Two settings that were measured alternately: trials of one round are partners, and common variations cancel.
 
 use super::side::{Level, Side};
 use crate::statistics::{self, Contrast, LogLevel, MINIMUM_TRIALS};

@@ -1,17 +1,17 @@
-//! How much more a level moves from run to run than the trials of one run let expect.
+//! How much more a level varies from run to run than the trials of one run suggest.
 //!
-//! The interval of a run is taken over its trials: it knows how much these differ, and nothing of what all of them share, such as
-//! the hour, the host's other guests, heat, or where the kernel had put the memory. Two runs differ in that as well, and an
-//! interval that does not know it calls every second difference real.
+//! The interval of a run is taken over its trials: it includes their differences, but nothing that all of them share, such
+//! as the hour, the host's other guests, heat, or the kernel's placement of the memory. Two runs differ in that as well, and
+//! with intervals that exclude it every second difference would seem real.
 //!
-//! Where a side has several runs, they show it. A single run shows it in part: its later half against its earlier. Were
-//! trials independent, the difference of the halves' means had the variance `4 σ²/n` of their spread; what it has more is twice the
-//! variance `ω²` of a level that moves slowly. Two runs, each of which has the level of its time, then differ with the variance
-//! `2 σ²/n + 2 ω²`. With `λ` times the expected square between halves that is `2 λ − 1` times what the intervals say. States that
-//! last longer than a run are not seen so; only further runs show them.
+//! If a side has several runs, they show it. A single run shows it in part, by the difference of its halves in time. If
+//! trials were independent, the difference of the halves' means would have the variance `4 σ²/n` of their spread; any excess
+//! is twice the variance `ω²` of a level that varies slowly. Two runs, each with the level of its time, then differ with the
+//! variance `2 σ²/n + 2 ω²`. With `λ` times the expected square between halves this is `2 λ − 1` times that of the
+//! intervals. States that last longer than a run are not detected; only further runs show them.
 //!
-//! The factor is the median over the points of an experiment, as genomic control has it (Devlin & Roeder 1999, Biometrics 55):
-//! the few points that really move do not hide in it.
+//! The factor is the median over the points of an experiment, as in genomic control (Devlin & Roeder 1999, Biometrics 55),
+//! so that the few points that really changed do not affect it.
 
 use super::side::{Level, Side};
 use crate::experiment::Point;
@@ -25,11 +25,11 @@ pub struct Repeatability {
     overall: f64,
 }
 
-/// The fewest points that tell the factor of an experiment; with fewer that of all stands for it.
+/// The fewest points from which the factor of an experiment is computed; with fewer that of all experiments is used.
 const FEWEST_POINTS: usize = 10;
 
 impl Repeatability {
-    /// Of the sides that are compared.
+    /// The factors for the compared sides.
     pub fn of(sides: &[&Side]) -> Self {
         let mut seen: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for side in sides {
@@ -46,7 +46,7 @@ impl Repeatability {
         }
     }
 
-    /// How many times the variance of a level over runs is that over the trials of one; at least 1.
+    /// The factor on the variance of a level from its trials that gives its variance over runs; at least 1.
     pub fn factor(&self, experiment: &str) -> f64 {
         self.by_experiment.get(experiment).copied().unwrap_or(self.overall)
     }
@@ -57,7 +57,7 @@ impl Repeatability {
     }
 }
 
-/// The median, and no less than 1: trials that agree better than by chance are luck.
+/// The median, and no less than 1: trials that agree better than by chance do so by luck.
 fn typical(factors: &[f64]) -> f64 {
     statistics::median(factors).unwrap_or(1.0).max(1.0)
 }
@@ -70,11 +70,11 @@ fn between_halves(side: &Side) -> Vec<(String, f64)> {
     side.runs.iter().flat_map(|run| &run.levels).filter_map(halves).collect()
 }
 
-/// The fewest trials whose halves tell anything.
+/// The fewest trials whose halves are compared.
 const FEWEST_TRIALS: usize = 6;
 
-/// The factor of variance that the later half of a point's trials against the earlier lets expect, in logarithms of their medians;
-/// `None` with too few trials. Below 1 where they agree better than by chance.
+/// The factor of variance estimated from the later and the earlier half of a point's trials, in logarithms of their medians;
+/// `None` with too few trials. Below 1 if they agree better than by chance.
 fn halves(by_round: &[(u32, f64)]) -> Option<f64> {
     let mut ordered: Vec<(u32, f64)> = by_round.iter().filter(|(_, median)| *median > 0.0).copied().collect();
     if ordered.len() < FEWEST_TRIALS {
@@ -88,7 +88,7 @@ fn halves(by_round: &[(u32, f64)]) -> Option<f64> {
     let squares = |half: &[f64], mean: &Mean| Some(mean.deviation?.powi(2) * (half.len() as f64 - 1.0));
     let pooled = (squares(early, &before)? + squares(late, &after)?) / freedom;
     let expected = pooled * (1.0 / early.len() as f64 + 1.0 / late.len() as f64);
-    // Over the median of what independent trials give, an F of 1 and so many degrees of freedom.
+    // Divided by the median for independent trials, which have an F distribution with 1 and these degrees of freedom.
     let usual = expected * statistics::middle_half_of_student(freedom).powi(2);
     (usual > 0.0).then(|| 2.0 * (after.value - before.value).powi(2) / usual - 1.0)
 }
@@ -101,8 +101,8 @@ fn between_runs(side: &Side) -> Vec<(String, f64)> {
     side.by_point().iter().filter_map(of).collect()
 }
 
-/// The variance between runs over what their trials let expect, over the median of that ratio among independent ones: of a chi-squared
-/// distribution over its degrees of freedom (Wilson & Hilferty 1931, PNAS 17).
+/// The variance between runs over that expected from their trials, divided by the median of this ratio for independent runs:
+/// that of a chi-squared distribution over its degrees of freedom (Wilson & Hilferty 1931, PNAS 17).
 fn spread(levels: &[LogLevel]) -> Option<f64> {
     let freedom = levels.len() as f64 - 1.0;
     let values: Vec<f64> = levels.iter().map(|level| level.value).collect();

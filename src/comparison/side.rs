@@ -1,4 +1,4 @@
-//! What is compared: runs, reduced to what a comparison needs, so that thousands fit into memory.
+//! The sides of a comparison: runs, reduced to the necessary data, so that thousands fit into memory.
 
 use crate::experiment::Point;
 use crate::quantity::Unit;
@@ -10,24 +10,24 @@ use std::collections::BTreeMap;
 /// One side of a comparison: a run, or several of the same machine under the same settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
-    /// What it is called: the files' names.
+    /// Its name: the files' names.
     pub name: String,
     /// Its runs; at least one.
     pub runs: Vec<ReducedRun>,
 }
 
-/// A run, as far as it is compared.
+/// A run, reduced to the data of comparisons.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReducedRun {
     /// Its header, without plan and methods.
     pub header: Header,
-    /// The share of the time in which another hardware thread used the core, 0 to 1; `None` where that is not known.
+    /// The share of the time in which another hardware thread used the core, 0 to 1; `None` if it is not known.
     pub core_shared: Option<f64>,
     /// The points of its plan, in its order.
     pub levels: Vec<Level>,
 }
 
-/// What a run has found of one point.
+/// The result of one point of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Level {
     /// Name of the experiment.
@@ -36,18 +36,18 @@ pub struct Level {
     pub method_version: u32,
     /// The setting of its parameters.
     pub point: Point,
-    /// The parameters that its method declares.
+    /// The parameters declared by its method.
     pub parameters: Vec<MethodParameter>,
-    /// What its numbers count.
+    /// The unit of its numbers.
     pub unit: Unit,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
     /// Whether evidence was judged and some of it does not hold.
     pub refuted: bool,
-    /// The least step between two of its observations, in the unit: of what a clock reads in whole steps no median is known better. `None`
-    /// where all are the same.
+    /// The least step between two of its observations, in the unit, which limits the precision of a median read from a clock
+    /// with whole steps. `None` if all are equal.
     pub step: Option<f64>,
-    /// The median of each of its trials with the round it belongs to, in the unit.
+    /// The median of each of its trials with its round, in the unit.
     pub by_round: Vec<(u32, f64)>,
 }
 
@@ -57,7 +57,7 @@ impl Side {
         Side { name: name.into(), runs: vec![run] }
     }
 
-    /// What its runs have found of each point, by experiment and point.
+    /// The results of its runs for each point, by experiment and point.
     pub(super) fn by_point(&self) -> BTreeMap<(&str, &Point), Vec<&Level>> {
         let mut found: BTreeMap<(&str, &Point), Vec<&Level>> = BTreeMap::new();
         for level in self.runs.iter().flat_map(|run| &run.levels) {
@@ -68,7 +68,8 @@ impl Side {
 }
 
 impl Level {
-    /// The logarithm of its value, known no better than to half a step; `None` where it has none with an interval above zero, or evidence speaks against it.
+    /// The logarithm of its value, with an uncertainty of at least half a step; `None` if it has no interval above zero, or
+    /// its evidence does not hold.
     pub fn logarithm(&self) -> Option<LogLevel> {
         let estimate = self.outcome.estimate().filter(|_| !self.refuted)?;
         let half_a_step = self.step.map_or(0.0, |step| step / 2.0 / estimate.value);
@@ -76,8 +77,7 @@ impl Level {
     }
 }
 
-/// What two observations that are not the same differ by at the least; what is less than this share of them is of the conversion
-/// from ticks.
+/// The least relative difference of two distinct observations; smaller ones come from the conversion from ticks.
 const OF_CONVERSION: f64 = 1e-5;
 
 fn step(samples: &[Vec<f64>]) -> Option<f64> {
@@ -88,7 +88,7 @@ fn step(samples: &[Vec<f64>]) -> Option<f64> {
 }
 
 impl ReducedRun {
-    /// Of a run, by its results.
+    /// Reduces a run, from its results.
     pub fn of(results: &Results) -> Self {
         ReducedRun {
             header: bare(&results.run.header),
@@ -97,7 +97,7 @@ impl ReducedRun {
         }
     }
 
-    /// Of a run file.
+    /// Reduces a run file.
     pub fn of_run(run: &Run) -> Self {
         ReducedRun::of(&Results::of(run))
     }

@@ -1,12 +1,12 @@
-//! What is said of a ratio, judged against a margin.
+//! The verdict on a ratio, judged against a margin.
 
 use crate::quantity::{Kind, Unit};
 use crate::statistics::{self, Contrast};
 
-/// The share of false ones that is accepted among the differences that are called real.
+/// The accepted share of false ones among the reported differences.
 pub const FALSE_DISCOVERIES: f64 = 0.05;
 
-/// What is said of one point of two sides.
+/// The verdict on one point of two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// It costs more than before, or brings less, by more than the margin.
@@ -15,18 +15,18 @@ pub enum Verdict {
     Better,
     /// It differs by more than the margin, and neither way is better: a size.
     Changed,
-    /// Whatever the difference, it is smaller than the margin: the whole interval of the ratio lies within.
+    /// The difference is smaller than the margin: the whole interval of the ratio is within it.
     Equivalent,
-    /// The data could not decide.
+    /// The data were not conclusive.
     Inconclusive,
 }
 
 impl Verdict {
-    /// Every verdict, in the order in which they matter.
+    /// Every verdict, in the order of importance.
     pub const ALL: [Verdict; 5] =
         [Verdict::Worse, Verdict::Better, Verdict::Changed, Verdict::Equivalent, Verdict::Inconclusive];
 
-    /// The word in every form.
+    /// The name in every form.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Worse => "worse",
@@ -43,19 +43,19 @@ impl Verdict {
     }
 }
 
-/// A ratio that is to be judged.
+/// A ratio to be judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Judged {
-    /// From the first side to the second.
+    /// The contrast from the first side to the second.
     pub contrast: Contrast,
     /// The largest difference that does not matter: 0.05 for 5 %.
     pub margin: f64,
-    /// What is counted: whether more is worse.
+    /// The unit, which determines whether more is worse.
     pub unit: Unit,
 }
 
-/// The verdicts on all ratios of two sides. Differences are called so that of those called few are false
-/// ([`FALSE_DISCOVERIES`]); that depends on how many were looked at, and not on their order.
+/// The verdicts on all ratios of two sides. Differences are reported such that the share of false ones among them is small
+/// ([`FALSE_DISCOVERIES`]); this depends on the number of ratios, but not on their order.
 pub(super) fn verdicts(judged: &[Judged]) -> Vec<Verdict> {
     let chances: Vec<f64> = judged.iter().map(|each| each.contrast.chance_within(each.margin)).collect();
     let found = statistics::discoveries(&chances, FALSE_DISCOVERIES);

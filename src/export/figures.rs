@@ -1,8 +1,8 @@
-//! What all formats have in common: which figures go out, and under which names.
+//! Common to all formats: the selection of figures, and their names.
 
 use crate::results::{PointResult, Results};
 
-/// Points with a value that no evidence speaks against: what other tools take for a figure without asking further.
+/// Points with a value and without failing evidence: other tools take figures as valid.
 pub(super) fn figures<'a>(results: &'a Results) -> impl Iterator<Item = &'a PointResult> {
     results.points.iter().filter(|point| point.estimate().is_some() && !point.evidence.fails())
 }
@@ -15,6 +15,6 @@ pub(super) fn name(point: &PointResult) -> String {
 
 /// Data as JSON, ending in a line feed.
 pub(super) fn json(data: &impl serde::Serialize) -> String {
-    // Plain structures of numbers and texts with text keys: there is nothing in them that could fail.
+    // Serializing cannot fail: these are plain structures of numbers and texts with text keys.
     serde_json::to_string_pretty(data).unwrap_or_default() + "\n"
 }

@@ -1,14 +1,14 @@
-//! The JSON that Google Benchmark writes: <https://github.com/google/benchmark/blob/main/docs/user_guide.md#output-formats>.
+//! The JSON format of Google Benchmark: <https://github.com/google/benchmark/blob/main/docs/user_guide.md#output-formats>.
 //!
-//! It knows times. A rate is told as the time that a mebibyte takes, and says so in its name; its `bytes_per_second` is the rate itself.
-//! Sizes and shares are no times and are left out.
+//! The format has only times. A rate is written as the time of a mebibyte, and its name says so; its `bytes_per_second` is
+//! the rate itself. Sizes and shares are no times and are left out.
 
 use super::figures::{figures, json, name};
 use crate::quantity::Unit;
 use crate::results::{PointResult, Results};
 use serde::Serialize;
 
-/// Bytes that a rate's time is told for.
+/// Bytes for which a rate's time is written.
 const MEBIBYTE: f64 = 1_048_576.0;
 
 #[derive(Serialize)]
@@ -40,8 +40,8 @@ struct Cache {
     num_sharing: usize,
 }
 
-/// A trial, or the median of all. Times are in nanoseconds. Processor time is not told apart: `cpu_time` is the elapsed time again,
-/// because readers of the format want one.
+/// A trial, or the median of all. Times are in nanoseconds. Processor time is not measured separately: `cpu_time` repeats
+/// the elapsed time, because readers of the format require it.
 #[derive(Serialize)]
 struct Row {
     name: String,

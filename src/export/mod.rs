@@ -1,5 +1,5 @@
-//! A run in the formats of other tools: units named, nothing rounded, nothing in the place of what was not measured. What each format
-//! can hold of a run, and what it cannot, stands in `docs/export.md`.
+//! A run in the formats of other tools: with units, without rounding, and without substitutes for missing values.
+//! `docs/export.md` says what each format can and cannot contain.
 
 mod bencher;
 mod figures;
@@ -27,8 +27,8 @@ pub enum Format {
     OpenMetrics,
 }
 
-/// A line of JSON for each run file, written in their order; `trials` adds the median of each trial. Files are read side by side, and no
-/// more of them are held at a time than there are processors for, a few times over.
+/// Writes a line of JSON for each run file, in their order; `trials` adds the median of each trial. Files are read in
+/// parallel, and only a few per processor are in memory at a time.
 pub fn write_points(files: &[PathBuf], trials: bool, out: &mut dyn Write) -> std::io::Result<()> {
     for some in files.chunks(FILES_EACH * rayon::current_num_threads()) {
         let lines: Vec<String> = some.par_iter().map(|file| points::line(file, trials)).collect();
@@ -37,7 +37,7 @@ pub fn write_points(files: &[PathBuf], trials: bool, out: &mut dyn Write) -> std
     out.flush()
 }
 
-/// Files that each processor is given at a time.
+/// Files in memory per processor.
 const FILES_EACH: usize = 4;
 
 /// The run in a format, ending in a line feed.

@@ -6,7 +6,7 @@ use crate::quantity::Unit;
 use crate::results::{PointResult, Results};
 use std::fmt::Write;
 
-/// A family of metrics: the unit that it is of, its name without and with what its unit is, and what a number of ours is in that unit.
+/// A family of metrics: its unit here, its name, its unit in the format, and the factor between the two.
 struct Family {
     of: Unit,
     name: &'static str,
@@ -40,11 +40,11 @@ const FAMILIES: [Family; 4] = [
     },
 ];
 
-/// Which number of an estimate a family has, and what that is called in its name.
+/// The parts of an estimate, each a family: the suffix of its name and of its help text.
 const PARTS: [(&str, &str); 3] =
     [("", ""), ("_low", ", lower end of its 95 % interval"), ("_high", ", upper end of its 95 % interval")];
 
-/// Every figure, and when the run began.
+/// Every figure, and the start of the run.
 pub(super) fn of(results: &Results) -> String {
     let mut text = String::new();
     for family in &FAMILIES {
@@ -85,7 +85,8 @@ fn number(point: &PointResult, part: &str) -> Option<f64> {
     }
 }
 
-/// `experiment="cpu/system_call",call="getppid"`: names of parameters are names of labels, other letters become underscores.
+/// `experiment="cpu/system_call",call="getppid"`: names of parameters become names of labels, with underscores for other
+/// characters.
 fn labels(point: &PointResult) -> String {
     let usable = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
     let setting = |(name, value): (&str, &crate::experiment::Value)| {
@@ -99,7 +100,7 @@ fn escaped(text: &str) -> String {
     crate::report::clean(text).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-/// Unix time of an RFC 3339 one.
+/// RFC 3339 time as Unix time.
 fn seconds(time: &str) -> Option<u64> {
     let time = humantime::parse_rfc3339_weak(time).ok()?;
     Some(time.duration_since(std::time::UNIX_EPOCH).ok()?.as_secs())

@@ -1,5 +1,5 @@
-//! Runs for a data set: a line of JSON for each run file, with the machine and every point's level. What cannot be read is a line that
-//! says so. The fields stand in `docs/fleet.md`.
+//! Runs for a data set: a line of JSON for each run file, with the machine and every point's level. For a file that cannot
+//! be read the line says so. The fields are described in `docs/fleet.md`.
 
 use crate::comparison::{Level, Margins, ReducedRun};
 use crate::experiment::Point;
@@ -25,7 +25,7 @@ struct RunLine<'a> {
     file: &'a str,
     /// SHA-256 of the file.
     content: String,
-    /// SHA-256 of its header: the same run, however often it was taken up again.
+    /// SHA-256 of its header: the identity of the run, even if it was resumed.
     run: String,
     started: &'a str,
     ended: &'a str,
@@ -37,13 +37,14 @@ struct RunLine<'a> {
     #[serde(flatten)]
     machine: MachineFields<'a>,
     core_shared: Option<f64>,
-    /// Seconds of processor time that the host, and that a quota of the control group, took from this machine during the run.
+    /// Seconds of processor time that the host, and that a quota of the control group, took from this machine during the
+    /// run.
     steal_s: Option<f64>,
     throttled_s: Option<f64>,
     points: Vec<PointFields<'a>>,
 }
 
-/// What tells machines apart; absent what is not known.
+/// The fields that identify a kind of machine; unknown ones are absent.
 #[derive(Serialize)]
 struct MachineFields<'a> {
     cpu: Option<&'a str>,
@@ -64,12 +65,12 @@ struct MachineFields<'a> {
 struct PointFields<'a> {
     experiment: &'a str,
     method_version: u32,
-    /// Its settings as `fathom history --point` takes them, where a level is named without the bytes.
+    /// Its settings in the form of `fathom history --point`, in which a level is named without its size in bytes.
     point: String,
     unit: Unit,
-    /// 1 where more is worse, -1 where more is better, 0 where neither is.
+    /// 1 if more is worse, -1 if more is better, 0 otherwise.
     worse: i8,
-    /// The largest difference that does not matter, as `fathom compare` has it: 0.05 for 5 %.
+    /// The largest difference that does not matter, as in `fathom compare`: 0.05 for 5 %.
     margin: f64,
     outcome: &'static str,
     reason: Option<String>,
@@ -87,14 +88,14 @@ struct PointFields<'a> {
     by_round: Option<&'a [(u32, f64)]>,
 }
 
-/// The line of a run file, ending in a line feed; with the median of each trial where these are wanted.
+/// The line of a run file, ending in a line feed; with the median of each trial if `trials`.
 pub(super) fn line(file: &Path, trials: bool) -> String {
     let name = file.to_string_lossy();
     let json = read(file).and_then(|(content, header, run)| {
         let reduced = ReducedRun::of_run(&run);
         json(&of(&name, (content, header), &run, &reduced, trials)?)
     });
-    // A line of two texts cannot fail.
+    // Serializing two texts cannot fail.
     let left_out = |reason| json_of_left_out(&LeftOut { file: &name, left_out: reason });
     json.unwrap_or_else(left_out) + "\n"
 }

@@ -1,4 +1,4 @@
-//! Where a program and its measuring processes part.
+//! The entry at which a program becomes a measuring process if it was started as one.
 
 use super::error::Error;
 use super::operation::Operation;
@@ -13,11 +13,11 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
-/// Takes the operations of this program, and returns at once with what can measure them; in a process that was started to
-/// measure one of them it does that, and does not return. It stands first in `main`: what stands before it is done in every
-/// measuring process as well.
+/// Takes the operations of this program, and returns at once with a session that can measure them; in a process that was
+/// started to measure one of them it does that instead, and does not return. It must be first in `main`: anything before it
+/// runs in every measuring process as well.
 ///
-/// An error where there is no operation, one without a name, two of one name, or where it was called before.
+/// Fails if there is no operation, one without a name, two with one name, or if it was called before.
 pub fn child_main(operations: impl IntoIterator<Item = Operation>) -> Result<Session, Error> {
     let operations: Vec<Operation> = operations.into_iter().collect();
     distinct(&operations)?;
@@ -27,7 +27,7 @@ pub fn child_main(operations: impl IntoIterator<Item = Operation>) -> Result<Ses
         return Err(anyhow!("child_main was called before: a program names its operations once").into());
     }
     if is_asked() {
-        // Whoever asked passes the words on.
+        // The parent process prints the error.
         let answered = answer().inspect_err(|error| eprintln!("{error:#}"));
         std::process::exit(i32::from(answered.is_err()));
     }
@@ -50,8 +50,8 @@ fn distinct(operations: &[Operation]) -> Result<()> {
     Ok(())
 }
 
-/// Measures what this process is asked for on standard input, and answers on standard output; what the operation itself
-/// reads and writes there is neither.
+/// Measures the operations requested on standard input, and answers on standard output; both are separate from those that
+/// the operation itself uses.
 fn answer() -> Result<()> {
     let mut questions = BufReader::new(taken(libc::STDIN_FILENO)?).lines();
     let answers = taken(libc::STDOUT_FILENO)?;
@@ -60,7 +60,7 @@ fn answer() -> Result<()> {
         .context("operations must be the same in every process of a program, whatever its arguments")
 }
 
-/// A standard descriptor for ourselves alone; in its place is one where there is nothing to read, and nobody who reads.
+/// A standard descriptor reserved for this function; it is replaced by one without input and without a reader.
 fn taken(standard: RawFd) -> Result<File> {
     let nothing = File::options().read(true).write(true).open("/dev/null")?;
     // SAFETY: the standard descriptors of a measuring process are open, for whoever started it made them.

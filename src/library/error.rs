@@ -1,8 +1,8 @@
-//! Why a program's own operations could not be measured.
+//! Errors in measuring a program's own operations.
 
 use std::fmt;
 
-/// Why nothing could be measured, in words. What becomes of single operations stands in their results.
+/// The reason why nothing could be measured, in words. Failures of single operations are in their results.
 #[derive(Debug)]
 pub struct Error(anyhow::Error);
 

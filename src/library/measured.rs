@@ -1,4 +1,4 @@
-//! What measuring a program's own operations has found.
+//! The results of measuring a program's own operations.
 
 use super::operation::named;
 use crate::record::Run;
@@ -7,8 +7,8 @@ use crate::results::{PointResult, Results};
 use crate::statistics::{self, Ratio};
 use std::fmt;
 
-/// What was found of every operation. It is shown with a line for each: the median with its 95 % interval, or what became
-/// of it instead.
+/// The results of every operation. It is displayed with a line for each: the median with its 95 % interval, or its outcome
+/// instead.
 pub struct Measured {
     run: Run,
     results: Vec<PointResult>,
@@ -25,23 +25,23 @@ impl Measured {
         &self.results
     }
 
-    /// The result of an operation; `None` where none has this name.
+    /// The result of an operation; `None` if none has this name.
     pub fn result(&self, name: &str) -> Option<&PointResult> {
         self.results.iter().find(|result| named(&result.experiment) == name)
     }
 
-    /// How many times as long one operation takes as another, with its interval; `None` unless both have a value.
+    /// The time of one operation over that of another, with its interval; `None` unless both have a value.
     pub fn ratio(&self, operation: &str, other: &str) -> Option<Ratio> {
         let estimate = |name| self.result(name)?.estimate();
         statistics::ratio(estimate(operation)?, estimate(other)?)
     }
 
-    /// Everything that was recorded: the machine, the clock, every trial with its observations and conditions.
+    /// The complete record: the machine, the clock, every trial with its observations and conditions.
     pub fn run(&self) -> &Run {
         &self.run
     }
 
-    /// The report of it, a page that needs no network.
+    /// The report, as a page that needs no network.
     pub fn html(&self) -> String {
         render(&RunReport::of(&Results::of(&self.run)), Form::Html, Style::default())
     }

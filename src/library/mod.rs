@@ -1,4 +1,4 @@
-//! A program measures operations of its own, by the sampler and the statistics that `fathom run` has.
+//! Measuring a program's own operations, with the sampler and the statistics of `fathom run`.
 //!
 //! ```no_run
 //! use fathom::{Operation, child_main};
@@ -27,14 +27,14 @@
 //! }
 //! ```
 //!
-//! Every trial runs in a fresh process, which is the program executed again: it comes to [`child_main`], measures there the
-//! operation that it is asked for, and ends. So `child_main` stands first in `main`; what stands before it is done in every
-//! measuring process as well, with the argument `trial`, a nearly empty environment, nothing to read on standard input and
-//! nobody who reads its standard output. Operations are found by their names, and must be the same in every process.
+//! Every trial runs in a fresh process, which is the program executed again: it reaches [`child_main`], measures there the
+//! requested operation, and ends. So `child_main` must be first in `main`; anything before it runs in every measuring
+//! process as well, with the argument `trial`, a nearly empty environment, an empty standard input and a standard output
+//! without reader. Operations are found by their names, and must be the same in every process.
 //!
-//! Only the [`Session`] that `child_main` returns can measure, and there is one a process, so that no measuring process
-//! starts others. A program that does not come to `child_main` when it is executed again, or without its operation, ends with
-//! that as the reason of its trials.
+//! Only the [`Session`] that `child_main` returns can measure, and there is one per process, so that no measuring process
+//! starts others. If a program does not reach `child_main` when it is executed again, or without its operation, its trials
+//! fail with that as the reason.
 
 mod child;
 mod error;

@@ -16,16 +16,17 @@ const METHOD: &str = "The operation is called in a loop, in batches long against
                       and its result is handed to an optimisation barrier. A baseline, where there is one, is interleaved in \
                       the same process and subtracted.";
 
-/// Calls that are repeated as often as is said.
+/// Repeats the operation a given number of times.
 type Repeated = Box<dyn FnMut(u64) -> Result<(), Failure>>;
 
-/// Makes them, in the process that measures.
+/// Prepares the operation, in the measuring process.
 type Prepare = Box<dyn Fn() -> Result<Repeated, Failure> + Send + Sync>;
 
-/// An operation of this program whose time is asked for.
+/// An operation of this program to be timed.
 ///
-/// What it returns is not optimised away. What it works on is, where the compiler knows it: hand constants through
-/// [`std::hint::black_box`]. It should panic where it fails, for failing calls are fast; the trial then fails with that reason.
+/// Its return value is not optimised away. Its inputs are, if the compiler knows them: pass constants through
+/// [`std::hint::black_box`]. It should panic if it fails, because failing calls are fast; the trial then fails with that
+/// reason.
 pub struct Operation {
     about: &'static About,
     work: Prepare,
@@ -41,7 +42,7 @@ impl Operation {
         Operation::prepared(name, move || work)
     }
 
-    /// An operation that works on what is prepared, untimed, once in each trial's process.
+    /// An operation on data that are prepared, untimed, once in each trial's process.
     pub fn prepared<W, T>(name: &str, prepare: impl Fn() -> W + Send + Sync + 'static) -> Self
     where
         W: FnMut() -> T + 'static,
@@ -55,14 +56,14 @@ impl Operation {
         }
     }
 
-    /// Subtracts what this takes: work of the same shape without what is asked for.
+    /// Subtracts the time of this baseline: work of the same form without the operation of interest.
     #[must_use]
     pub fn baseline<T>(self, work: impl Fn() -> T + Send + Sync + 'static) -> Self {
         let work = kept(work);
         self.prepared_baseline(move || work)
     }
 
-    /// Subtracts what this takes, which works on what is prepared, untimed, once in each trial's process.
+    /// Subtracts the time of this baseline, which works on data that are prepared, untimed, once in each trial's process.
     #[must_use]
     pub fn prepared_baseline<W, T>(mut self, prepare: impl Fn() -> W + Send + Sync + 'static) -> Self
     where
@@ -72,23 +73,23 @@ impl Operation {
         self
     }
 
-    /// Times every call by itself, which gives percentiles: for operations of a microsecond and more, twenty times what
-    /// reading the clock takes.
+    /// Times every call separately, which gives percentiles: for operations of a microsecond or more, twenty times the time
+    /// of reading the clock.
     #[must_use]
     pub fn each(mut self) -> Self {
         self.each = true;
         self
     }
 
-    /// How long a trial may take with its preparation before it is given up; ten seconds where nothing is said. An operation
-    /// is called at least twice in a trial where every call is timed by itself, and four times otherwise.
+    /// The time limit of a trial with its preparation; ten seconds by default. An operation is called at least twice in a
+    /// trial if every call is timed separately, and four times otherwise.
     #[must_use]
     pub fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
-    /// The name that it was given.
+    /// The operation's name.
     pub(super) fn name(&self) -> &'static str {
         named(self.about.name)
     }
@@ -99,12 +100,12 @@ pub(super) fn named(experiment: &str) -> &str {
     experiment.strip_prefix(FAMILY).and_then(|name| name.strip_prefix('/')).unwrap_or(experiment)
 }
 
-/// Work that needs no preparation, for every process that does it.
+/// Work without preparation, kept for the lifetime of the process.
 fn kept<F>(work: F) -> &'static F {
     Box::leak(Box::new(work))
 }
 
-/// The loop around the calls is compiled with them: a call costs no more than it would in the program itself.
+/// The loop around the calls is compiled with them, so a call costs no more than in the program itself.
 fn repeated<W, T>(prepare: impl Fn() -> W + Send + Sync + 'static) -> Prepare
 where
     W: FnMut() -> T + 'static,
@@ -121,7 +122,7 @@ where
     })
 }
 
-/// Does work whose panic is a failure of the trial.
+/// Runs work; a panic becomes a failure of the trial.
 fn unpanicked<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
     let words = |panic: &(dyn Any + Send)| match panic.downcast_ref::<String>() {
         Some(words) => words.clone(),

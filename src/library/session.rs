@@ -1,4 +1,4 @@
-//! Measuring the operations of a program: a run of them, by the loop of every run.
+//! Measuring the operations of a program: a run of them, with the loop of every run.
 
 use super::error::Error;
 use super::measured::Measured;
@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The time that each operation adds to a budget that nobody has set.
+/// The default budget of each operation.
 const TIME_EACH: Duration = Duration::from_secs(3);
 
-/// What can measure the operations of this program; [`super::child_main`] makes it.
+/// A session that can measure the operations of this program; [`super::child_main`] returns it.
 pub struct Session {
     options: Options,
     run_file: Option<PathBuf>,
@@ -24,7 +24,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// That of so many operations.
+    /// A session with this number of operations.
     pub(super) fn of(operations: usize) -> Self {
         let options = Options {
             selection: vec![FAMILY.to_owned()],
@@ -45,50 +45,50 @@ impl Session {
         Session { options, run_file: None, alongside: false }
     }
 
-    /// The time that measuring may take in all; three seconds for each operation where nothing is said. An operation for
-    /// which it does not suffice is skipped, with what it would take.
+    /// The total time for measuring; three seconds per operation by default. An operation for which it does not suffice is
+    /// skipped, with its cost.
     #[must_use]
     pub fn budget(mut self, budget: Duration) -> Self {
         self.options.budget = Some(budget);
         self
     }
 
-    /// The relative half-width of the intervals at which measuring ends; 0.02 where nothing is said.
+    /// The relative half-width of the intervals at which measuring ends; 0.02 by default.
     #[must_use]
     pub fn precision(mut self, precision: f64) -> Self {
         self.options.precision = Some(precision);
         self
     }
 
-    /// The seed of all that is drawn at random: the order of the trials, and where their stacks begin.
+    /// The seed of all random numbers: the order of the trials, and the offset of their stacks.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.options.seed = Some(seed);
         self
     }
 
-    /// The CPU to measure on; one of the fastest kind where nothing is said.
+    /// The CPU to measure on; by default one of the fastest kind.
     #[must_use]
     pub fn cpu(mut self, cpu: usize) -> Self {
         self.options.cpu = Some(cpu);
         self
     }
 
-    /// Writes every trial down as it ends, to a new run file; nothing is written where nothing is said.
+    /// Records every trial as it ends in a new run file; by default nothing is recorded.
     #[must_use]
     pub fn run_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.run_file = Some(path.into());
         self
     }
 
-    /// Measures also while another program measures by Fathom on this machine, and disturbs it.
+    /// Measures even while another program measures with Fathom on this machine, which disturbs both.
     #[must_use]
     pub fn alongside(mut self) -> Self {
         self.alongside = true;
         self
     }
 
-    /// Measures every operation, until the intervals are as narrow as they should be or the time is up.
+    /// Measures every operation, until the intervals are as narrow as requested or the time is up.
     pub fn measure(&self) -> Result<Measured, Error> {
         if is_measured() {
             return Err(
@@ -103,7 +103,7 @@ impl Session {
     }
 }
 
-/// Nobody watches.
+/// A watcher without output.
 struct Unwatched;
 
 impl Watcher for Unwatched {

@@ -1,21 +1,21 @@
-//! Which CPUs a thread may run on. Masks are as long as the CPUs need: the C library's own ends at 1024 CPUs.
+//! The CPUs on which a thread may run. Masks are as long as the CPUs need: the C library's own ends at 1024 CPUs.
 
 use std::io;
 
 use super::cpu_set::CpuSet;
 
 const BITS: usize = libc::c_ulong::BITS as usize;
-/// More than any kernel is built for.
+/// More words than the mask of any kernel has.
 const MOST_WORDS: usize = 1024;
 
-/// The CPUs that the calling thread may run on, in ascending order.
+/// The CPUs on which the calling thread may run, in ascending order.
 pub(super) fn of_this_thread() -> Result<Vec<usize>, String> {
     // The kernel answers EINVAL when its own mask is longer.
     let found = [16, 128, MOST_WORDS].into_iter().find_map(of_words);
     found.ok_or_else(|| io::Error::last_os_error().to_string())
 }
 
-/// Asks for a mask of this many words; `None` if that is too short for this kernel.
+/// Requests a mask of this many words; `None` if that is too short for this kernel.
 fn of_words(words: usize) -> Option<Vec<usize>> {
     let mut mask: Vec<libc::c_ulong> = vec![0; words];
     let bytes = size_of_val(mask.as_slice());
@@ -28,14 +28,14 @@ fn of_words(words: usize) -> Option<Vec<usize>> {
     Some(CpuSet::new(cpus).as_slice().to_vec())
 }
 
-/// Lets the calling thread run on these CPUs only; false where the kernel refuses.
+/// Lets the calling thread run on these CPUs only; false if the kernel refuses.
 pub fn allow_this_thread(cpus: &[usize]) -> bool {
     let mask = mask(cpus);
     // SAFETY: the pointer is to a mask of the given size.
     unsafe { libc::sched_setaffinity(0, size_of_val(mask.as_slice()), mask.as_ptr().cast()) == 0 }
 }
 
-/// A bit for each CPU; none for what is no CPU of any machine, which the kernel then refuses.
+/// A bit for each CPU; none for a number beyond those of any machine, so that the kernel refuses the mask.
 fn mask(cpus: &[usize]) -> Vec<libc::c_ulong> {
     let possible = || cpus.iter().filter(|cpu| **cpu < MOST_WORDS * BITS);
     let mut mask = vec![0; possible().max().map_or(0, |last| last / BITS) + 1];
@@ -45,14 +45,14 @@ fn mask(cpus: &[usize]) -> Vec<libc::c_ulong> {
     mask
 }
 
-/// While it lives, the thread that made it runs on one CPU; then where it ran before.
+/// While it exists, the thread that made it runs on one CPU; afterwards on its previous ones.
 #[derive(Debug, Default)]
 pub struct Pinned {
     before: Vec<usize>,
 }
 
 impl Pinned {
-    /// Pins the calling thread; where the kernel refuses it stays where it is.
+    /// Pins the calling thread; if the kernel refuses it is not moved.
     pub(super) fn to(cpu: usize) -> Self {
         let before = of_this_thread().unwrap_or_default();
         if allow_this_thread(&[cpu]) { Pinned { before } } else { Pinned::default() }

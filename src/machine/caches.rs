@@ -8,7 +8,7 @@ use super::fact::Fact;
 use super::host::Host;
 use super::source::{Root, parse_size};
 
-/// What a cache holds.
+/// The content of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -21,13 +21,13 @@ pub enum CacheKind {
     Unified,
 }
 
-/// Caches of one make: the same level, kind and geometry, with every instance of it.
+/// Caches of one kind: the same level, content and geometry, with every instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Cache {
-    /// 1 is nearest to the core.
+    /// The level; 1 is nearest to the core.
     pub level: u8,
-    /// What it holds.
+    /// Its content.
     pub kind: CacheKind,
     /// Size of one instance, bytes.
     pub size_bytes: Fact<u64>,
@@ -52,13 +52,13 @@ impl Cache {
         self.instances.is_empty() || self.instances.iter().any(|cpus| cpus.contains(cpu))
     }
 
-    /// What makes two instances the same make.
+    /// The properties by which two instances are of the same kind.
     fn make(&self) -> (u8, CacheKind, Option<&u64>, Option<&u32>, Option<&u64>) {
         (self.level, self.kind, self.size_bytes.value(), self.ways.value(), self.sets.value())
     }
 }
 
-/// All caches of the online CPUs, sorted by level and kind; from CPUID where the kernel shows none.
+/// All caches of the online CPUs, sorted by level and kind; from CPUID if the kernel shows none.
 pub(super) fn read(root: &Root, host: &dyn Host, online: &[usize]) -> Fact<Vec<Cache>> {
     let mut makes: Vec<Cache> = Vec::new();
     for &cpu in online {
@@ -114,7 +114,8 @@ fn instance(root: &Root, folder: &str, level: u8, kind: CacheKind, cpu: usize) -
     }
 }
 
-/// Of Arm's caches the kernel tells what the firmware does; the smallest line of data a register tells programs.
+/// The kernel reports of Arm's caches only what the firmware does; the smallest data line is in a register that programs can
+/// read.
 fn lines_by_instruction(makes: &mut [Cache], host: &dyn Host) {
     let Some(bytes) = host.data_line() else { return };
     for cache in makes.iter_mut().filter(|cache| cache.level == 1 && cache.holds_data()) {
@@ -124,12 +125,12 @@ fn lines_by_instruction(makes: &mut [Cache], host: &dyn Host) {
     }
 }
 
-/// The kernel writes 0 for what it does not know.
+/// The kernel writes 0 for an unknown number.
 fn positive<T: Copy + PartialOrd + Default>(number: Fact<T>) -> Fact<T> {
     number.parse("above 0", |number| (*number > T::default()).then_some(*number))
 }
 
-/// The deterministic cache leaf: 4 on Intel, `0x8000_001D` on AMD; who shares which instance it does not say.
+/// The deterministic cache leaf: 4 on Intel, `0x8000_001D` on AMD; it does not say who shares which instance.
 fn from_cpuid(host: &dyn Host) -> Fact<Vec<Cache>> {
     for (leaf, source) in [(4, "CPUID leaf 0x4"), (0x8000_001d, "CPUID leaf 0x8000001d")] {
         let highest = host.cpuid(leaf & 0xf000_0000, 0).map_or(0, |registers| registers[0]);

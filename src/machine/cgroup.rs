@@ -1,5 +1,5 @@
-//! The limits that control groups put on this process, versions 1 and 2. A limit of any group above ours
-//! holds for us too, so we walk up.
+//! The limits that control groups put on this process, versions 1 and 2. A limit of any ancestor group applies too, so all
+//! of them are read.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::source::{Root, decimal};
 /// From here on a limit of version 1 means "none" (it is the largest number of pages that fits).
 const NO_LIMIT: u64 = 1 << 62;
 
-/// What stands behind the file in the source of a count of throttled periods.
+/// The suffix after the file name in the source of a count of throttled periods.
 pub(super) const THROTTLED: &str = " nr_throttled";
 
 /// The limits of the control groups. A known `null` is "no limit".
@@ -22,17 +22,17 @@ pub(super) const THROTTLED: &str = " nr_throttled";
 pub struct Limits {
     /// CPU time per elapsed time: 2.5 is two and a half CPUs' worth. It bounds time, not parallelism.
     pub cpu_quota: Fact<Option<f64>>,
-    /// Enforcement periods so far in which the group with the tightest quota, ours or one above, was stopped by it.
+    /// Enforcement periods so far in which the group with the tightest quota, that of this process or one above, was stopped by it.
     pub throttled_periods: Fact<u64>,
     /// Limit on memory, bytes.
     pub memory_bytes: Fact<Option<u64>>,
-    /// What is left of it, bytes; file cache that can be dropped counts as left.
+    /// The unused part of it, bytes; file cache that can be dropped counts as unused.
     pub memory_left_bytes: Fact<Option<u64>>,
     /// CPUs the cpuset allows.
     pub cpuset: Fact<CpuSet>,
 }
 
-/// Our group in one hierarchy: its folder and those above it, up to the mount.
+/// This process's group in one hierarchy: its folder and those above it, up to the mount.
 #[derive(Clone)]
 struct Group {
     version: u8,
@@ -66,8 +66,8 @@ pub(super) fn read(root: &Root) -> Limits {
     }
 }
 
-/// A group below which one with a limit of its own may be made, so that all limits on ours hold there too or, in version 2,
-/// those of the groups above it.
+/// A group below which one with its own limit may be made, so that all limits on this process's group apply there too or, in
+/// version 2, those of the groups above it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupParent {
     /// 1 or 2.
@@ -78,8 +78,8 @@ pub struct GroupParent {
     pub own: PathBuf,
 }
 
-/// Our own group, in version 1. In version 2 a group that holds processes has no controllers below it (cgroups(7), "no
-/// internal processes"), so that it is the nearest above ours that has.
+/// The group of this process, in version 1. In version 2 a group that contains processes has no controllers below it
+/// (cgroups(7), "no internal processes"), so it is the nearest ancestor that has the controller.
 pub(super) fn parent(root: &Root, controller: &str) -> Result<GroupParent, String> {
     let (groups, mounts) = (root.text("/proc/self/cgroup"), root.text("/proc/self/mountinfo"));
     let (Some(groups), Some(table)) = (groups.value(), mounts.value()) else {
@@ -99,7 +99,7 @@ pub(super) fn parent(root: &Root, controller: &str) -> Result<GroupParent, Strin
     Ok(GroupParent { version: group.version, folder: PathBuf::from(folder), own: PathBuf::from(own) })
 }
 
-/// The smallest limit of our group and all above; `null` when none has one.
+/// The smallest limit of this process's group and all above; `null` if none has one.
 fn tightest<T: PartialOrd + Copy>(
     group: Result<Group, String>,
     files: &str,
@@ -118,7 +118,7 @@ fn tightest<T: PartialOrd + Copy>(
     }
 }
 
-/// The smallest limit of our group and all above, and whose it is.
+/// The smallest limit of this process's group and all above, with its group.
 fn smallest<T: PartialOrd + Copy>(
     group: &Group,
     limit: impl Fn(&Group, &str) -> Option<T>,
@@ -134,7 +134,7 @@ fn smallest<T: PartialOrd + Copy>(
     found
 }
 
-/// A fact of our own group alone.
+/// A fact of this process's own group only.
 fn own<T>(group: Result<Group, String>, fact: impl Fn(&Group, &str) -> Fact<T>) -> Fact<T> {
     match group {
         Ok(group) => match group.folders.first() {
@@ -145,7 +145,7 @@ fn own<T>(group: Result<Group, String>, fact: impl Fn(&Group, &str) -> Fact<T>) 
     }
 }
 
-/// Where our group of one controller stands: version 1 if that controller is mounted so, else version 2.
+/// This process's group of one controller: version 1 if that controller is mounted so, otherwise version 2.
 fn group(root: &Root, groups: &str, mounts: &[Mount], controller: &str) -> Result<Group, String> {
     let lines =
         || groups.lines().filter_map(|line| line.splitn(3, ':').skip(1).collect::<Vec<_>>().try_into().ok());
@@ -165,8 +165,8 @@ fn group(root: &Root, groups: &str, mounts: &[Mount], controller: &str) -> Resul
     }
 }
 
-/// Our folder below the mount, and every folder between. A container may see a path that is not below what
-/// is mounted; then the mount itself is our group.
+/// The group's folder below the mount, and every folder between. A container may see a path that is not below the mount;
+/// then the mount itself is the group.
 fn folders(root: &Root, mount: &Mount, path: &str) -> Vec<String> {
     let below = Path::new(path).strip_prefix(&mount.root).unwrap_or(Path::new(""));
     let escapes = below.components().any(|part| part.as_os_str() == "..");
@@ -187,12 +187,12 @@ fn quota(root: &Root, version: u8, folder: &str) -> Option<f64> {
     ratio(quota, period)
 }
 
-/// A period under a microsecond is none the kernel has.
+/// The quotient; `None` for a period under a microsecond, which the kernel does not have.
 fn ratio(quota: f64, period: f64) -> Option<f64> {
     (quota > 0.0 && period >= 1.0).then(|| quota / period)
 }
 
-/// `250000 100000` is 2.5; `max 100000` is none.
+/// `250000 100000` is 2.5; `max 100000` is no quota.
 fn quota_of(text: &str) -> Option<f64> {
     let mut words = text.split_whitespace();
     let quota = decimal(words.next()?)?;
@@ -217,7 +217,7 @@ fn memory_left(root: &Root, version: u8, folder: &str) -> Option<u64> {
     Some(limit.saturating_sub(used.saturating_sub(droppable)))
 }
 
-/// Whoever is stopped by a quota is counted in the group that has it, and nowhere below.
+/// Throttling is counted in the group that has the quota, and nowhere below.
 fn throttled(root: &Root, group: Result<Group, String>) -> Fact<u64> {
     let group = match group {
         Ok(group) => group,

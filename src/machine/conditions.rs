@@ -1,4 +1,4 @@
-//! What may disturb a run: clock policy, idle states, load, limits, heat. Momentary values are those of the
+//! Conditions that may disturb a run: clock policy, idle states, load, limits, heat. Momentary values are those of the
 //! time of reading; what happens around a sample is observed by the sampler.
 
 use std::collections::BTreeSet;
@@ -64,7 +64,7 @@ pub struct Conditions {
     pub users: Fact<usize>,
     /// Limits of the control groups.
     pub limits: Limits,
-    /// The least of the machine's available memory, of what the control groups leave us and of what a process of ours may
+    /// The least of the machine's available memory, of what the control groups leave and of what a process of this program may
     /// map, bytes.
     pub available_bytes: Fact<u64>,
 }
@@ -121,7 +121,7 @@ pub(super) fn read(root: &Root, host: &dyn Host, online: &[usize]) -> Conditions
     }
 }
 
-/// Where logind keeps a file for each user who has a session, named after the number of the user.
+/// The folder in which logind keeps a file for each user with a session, named after the user id.
 const USERS: &str = "/run/systemd/users";
 
 fn users_not_asked_for() -> Fact<usize> {
@@ -136,7 +136,7 @@ fn users(root: &Root) -> Fact<usize> {
     }
 }
 
-/// What a file of cpufreq says on the CPUs: each answer once.
+/// The contents of a file of cpufreq for the CPUs: each distinct one once.
 fn policies(root: &Root, online: &[usize], file: &str) -> Fact<Vec<String>> {
     let answers: BTreeSet<String> = online
         .iter()
@@ -277,7 +277,7 @@ fn available(memory: &Fact<String>, limits: &Limits) -> Fact<u64> {
     }
 }
 
-/// A process may be kept from mapping what there is (`ulimit -v`, `ulimit -d`); of its addresses it has used some already.
+/// Applies the process's limits on mapped memory (`ulimit -v`, `ulimit -d`), of which it has used a part already.
 fn within_limits(available: Fact<u64>, root: &Root, host: &dyn Host) -> Fact<u64> {
     let mapped = amount(&root.text("/proc/self/status"), "VmSize").value().copied().unwrap_or_default();
     let limits = [(Resource::AddressSpace, mapped), (Resource::Data, 0)];

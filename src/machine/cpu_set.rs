@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// More CPUs than any kernel is built for (`NR_CPUS` ends at 8192): a list that names more is not a list of CPUs.
 const MOST: usize = 1 << 16;
 
-/// CPU numbers in ascending order. In JSON the kernel's list notation, because 512 numbers help nobody.
+/// CPU numbers in ascending order. In JSON the kernel's list notation, because a list of 512 numbers is unreadable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CpuSet(Vec<usize>);
@@ -54,12 +54,12 @@ impl CpuSet {
         &self.0
     }
 
-    /// How many CPUs.
+    /// The number of CPUs.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,12 +1,12 @@
-//! What the CPUID instruction tells about the CPU we happen to run on. Leaf numbers and bits: Intel SDM
-//! volume 2 (CPUID), AMD APM volume 3 appendix E, and the hypervisors' leaves from `0x4000_0000`.
+//! The CPUID instruction, on the current CPU. Leaf numbers and bits: Intel SDM volume 2 (CPUID), AMD APM volume 3 appendix
+//! E, and the hypervisors' leaves from `0x4000_0000`.
 
 use super::fact::Fact;
 use super::host::Host;
 
 const NO_INSTRUCTION: &str = "this architecture has no CPUID instruction";
 
-/// First leaf of a range that tells how far the range goes.
+/// The first leaf of a range, which reports the last leaf of the range.
 fn range_of(leaf: u32) -> u32 {
     leaf & 0xf000_0000
 }
@@ -59,13 +59,13 @@ pub(super) fn specified_frequencies(host: &dyn Host) -> (Fact<f64>, Fact<f64>) {
     (frequency(0), frequency(1))
 }
 
-/// Frequency of the time-stamp counter as processor or hypervisor declare it, Hz.
+/// Frequency of the time-stamp counter as declared by processor or hypervisor, Hz.
 pub(super) fn tsc_frequency(host: &dyn Host) -> Fact<f64> {
     from_crystal(host).or_else(|| from_hypervisor(host))
 }
 
-/// Leaf 0x15: crystal × numerator ÷ denominator. Only processors that tell the crystal are believed:
-/// guessing it from the model has been wrong (server parts of one model differ).
+/// Leaf 0x15: crystal × numerator ÷ denominator. Only used if the processor reports the crystal: values guessed from the
+/// model have been wrong (server parts of one model differ).
 fn from_crystal(host: &dyn Host) -> Fact<f64> {
     leaf(host, 0x15).parse(
         "complete (the crystal's frequency is missing)",

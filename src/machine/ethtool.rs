@@ -1,4 +1,4 @@
-//! Offloads of a network adapter, asked with the read-only half of the `SIOCETHTOOL` ioctl. No packet is sent.
+//! Offloads of a network adapter, by the read-only half of the `SIOCETHTOOL` ioctl. No packet is sent.
 
 use std::ffi::c_char;
 use std::io;
@@ -12,7 +12,7 @@ struct Value {
     data: u32,
 }
 
-/// Commands of linux/ethtool.h that answer one switch each, under the names `ethtool -k` uses.
+/// Commands of linux/ethtool.h that report one switch each, with the names that `ethtool -k` uses.
 const SWITCHES: [(u32, &str); 6] = [
     (0x14, "rx-checksum"),
     (0x16, "tx-checksum"),
@@ -25,7 +25,7 @@ const SWITCHES: [(u32, &str); 6] = [
 const GET_FLAGS: u32 = 0x25;
 const FLAG_LRO: u32 = 1 << 15;
 
-/// The offloads that the adapter tells of, and whether they are on.
+/// The offloads that the adapter reports, and whether they are on.
 pub(super) fn offloads(adapter: &str) -> io::Result<Vec<(String, bool)>> {
     let socket = datagram_socket()?;
     let mut found = Vec::new();

@@ -1,29 +1,29 @@
-//! A thing known about the machine, with the place where it was read; or unknown, with the reason.
+//! A fact about the machine with its source; or unknown, with the reason.
 
 use serde::{Deserialize, Serialize};
 
-/// The reason given when a file is simply not there; [`Fact::because`] puts a better one in its place.
+/// The reason if a file does not exist; [`Fact::because`] replaces it by a more specific one.
 pub(super) const MISSING: &str = "this system does not provide it";
 
-/// One fact: a value and where it was read, or why it is unknown and where we looked.
+/// One fact: a value with its source, or the reason why it is unknown with the places searched.
 ///
 /// In JSON `{"value": …, "source": …}` or `{"unknown": "reason", "source": …}`. No zero and no empty text
-/// ever stands for "not known".
+/// ever means "not known".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Fact<T> {
-    // Unknown stands first: for `Fact<Option<_>>` a missing `value` would else be read as a known `null`.
-    /// Nobody could tell.
+    // Unknown is first: otherwise a missing `value` of a `Fact<Option<_>>` would be read as a known `null`.
+    /// The value is not known.
     Unknown {
         /// The reason, in words for the person who runs the measurement.
         unknown: String,
-        /// Where we looked.
+        /// The places searched.
         source: String,
     },
     /// Read, and understood.
     Known {
-        /// What was read.
+        /// The value.
         value: T,
         /// The file, instruction or call it was read from, and how it was derived if it was.
         source: String,
@@ -31,17 +31,17 @@ pub enum Fact<T> {
 }
 
 impl<T> Fact<T> {
-    /// A value, and where it was read.
+    /// A known value with its source.
     pub fn known(value: T, source: impl Into<String>) -> Self {
         Self::Known { value, source: source.into() }
     }
 
-    /// Why there is no value, and where we looked.
+    /// An unknown value with the reason and the places searched.
     pub fn unknown(reason: impl Into<String>, source: impl Into<String>) -> Self {
         Self::Unknown { unknown: reason.into(), source: source.into() }
     }
 
-    /// From a call that explains its own failure.
+    /// From a call that returns the reason of its failure.
     pub fn from_call(result: Result<T, String>, source: &str) -> Self {
         match result {
             Ok(value) => Self::known(value, source),
@@ -57,7 +57,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Why it is unknown; `None` when it is known.
+    /// The reason why it is unknown; `None` if it is known.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Known { .. } => None,
@@ -65,14 +65,14 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Where it was read, or where we looked.
+    /// The source, or the places searched.
     pub fn source(&self) -> &str {
         match self {
             Self::Known { source, .. } | Self::Unknown { source, .. } => source,
         }
     }
 
-    /// The same fact in another form.
+    /// The fact with its value converted.
     pub fn map<U>(self, form: impl FnOnce(T) -> U) -> Fact<U> {
         match self {
             Self::Known { value, source } => Fact::Known { value: form(value), source },
@@ -80,7 +80,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// The same fact in another form, unless its content is not of that form: then unknown, and says so.
+    /// The fact with its value converted; unknown, with the expected form as the reason, if the conversion fails.
     pub fn parse<U>(self, expected: &str, form: impl FnOnce(&T) -> Option<U>) -> Fact<U> {
         match self {
             Self::Known { value, source } => match form(&value) {
@@ -91,7 +91,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// This fact, or if it is unknown the other; if both are, the reason of the first stays.
+    /// This fact, or the other if it is unknown; if both are, the reason of the first stays.
     #[must_use]
     pub fn or_else(self, other: impl FnOnce() -> Self) -> Self {
         match self {
@@ -103,7 +103,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Gives the reason when the place we looked at does not exist (other reasons stay: they say more).
+    /// Replaces the reason if the place does not exist (other reasons stay: they are more specific).
     #[must_use]
     pub fn because(self, reason: &str) -> Self {
         match self {
@@ -112,7 +112,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Adds to the source how the value was derived from it.
+    /// Adds the derivation of the value to the source.
     #[must_use]
     pub fn via(mut self, how: &str) -> Self {
         if let Self::Known { source, .. } = &mut self {

@@ -1,5 +1,5 @@
-//! What is asked of instructions and system calls instead of files: one trait, so that a test can describe
-//! a machine it does not run on.
+//! Facts from instructions and system calls instead of files: one trait, so that a test can describe a machine on which it
+//! does not run.
 
 use std::path::{Path, PathBuf};
 
@@ -64,12 +64,12 @@ impl Event {
         Self::PageFaults,
     ];
 
-    /// Whether the processor counts it (else the kernel does).
+    /// Whether the processor counts it (otherwise the kernel does).
     pub fn is_hardware(self) -> bool {
         matches!(self, Self::Cycles | Self::Instructions | Self::BranchMisses | Self::CacheMisses)
     }
 
-    /// As a column is called.
+    /// The name, as in the head of a column.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cycles => "cycles",
@@ -83,7 +83,7 @@ impl Event {
     }
 }
 
-/// What a process may have no more than so much of (getrlimit(2)).
+/// A resource of which a process may have a limited amount (getrlimit(2)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -100,20 +100,20 @@ pub enum Resource {
     Processes,
 }
 
-/// Answers that do not stand in a file. Everything has a default of "cannot be asked here", so that a
-/// described machine names only what it has.
+/// Answers that are in no file. Every method has a default of "cannot be asked here", so that a described machine implements
+/// only what it has.
 pub trait Host {
-    /// CPUID with this leaf and subleaf: EAX, EBX, ECX, EDX. `None` where there is no such instruction.
+    /// CPUID with this leaf and subleaf: EAX, EBX, ECX, EDX. `None` if there is no such instruction.
     fn cpuid(&self, _leaf: u32, _subleaf: u32) -> Option<[u32; 4]> {
         None
     }
 
-    /// Frequency that the architecture's own tick counter declares (Arm `CNTFRQ_EL0`), Hz.
+    /// The frequency of the architecture's own tick counter as declared (Arm `CNTFRQ_EL0`), Hz.
     fn counter_frequency(&self) -> Option<u64> {
         None
     }
 
-    /// The line of the smallest data cache that the architecture's own register tells (Arm `CTR_EL0`), bytes.
+    /// The line size of the smallest data cache, from the architecture's own register (Arm `CTR_EL0`), bytes.
     fn data_line(&self) -> Option<u64> {
         None
     }
@@ -123,7 +123,7 @@ pub trait Host {
         Err(cannot())
     }
 
-    /// Has the CPU-specific instructions that follow, such as CPUID, run on one CPU for as long as the answer lives.
+    /// Runs the following CPU-specific instructions, such as CPUID, on one CPU for the lifetime of the result.
     fn pinned(&self, _cpu: usize) -> Pinned {
         Pinned::default()
     }

@@ -24,7 +24,7 @@ pub struct Kernel {
     pub distribution: Fact<String>,
     /// C library.
     pub libc: Fact<String>,
-    /// What the boot loader passed.
+    /// The command line from the boot loader.
     pub command_line: Fact<String>,
     /// SHA-256 of the build configuration, which shows whether two kernels were built alike.
     pub config_sha256: Fact<String>,
@@ -36,7 +36,7 @@ pub struct Kernel {
     pub clocksource: Fact<String>,
     /// Other sources it could use.
     pub clocksources: Fact<Vec<String>>,
-    /// Known weaknesses of the processor, and what the kernel does about each.
+    /// Known vulnerabilities of the processor, with the kernel's mitigation of each.
     pub mitigations: Fact<BTreeMap<String, String>>,
     /// Page-table isolation: every entry to the kernel switches page tables.
     pub page_table_isolation: Fact<bool>,
@@ -73,7 +73,7 @@ pub struct Kernel {
     pub local_ports: Fact<[u32; 2]>,
 }
 
-/// Checks that cost much; the cheap ones that distributions switch on (hardened lists, bounds) are not among them.
+/// Slow checks; the cheap ones that distributions enable (hardened lists, bounds) are not among them.
 const SLOW: &[&str] = &[
     "KASAN",
     "KCSAN",
@@ -89,9 +89,9 @@ const SLOW: &[&str] = &[
     "DEBUG_ATOMIC_SLEEP",
 ];
 
-/// Clocks that every architecture reads without a system call and without the hypervisor's help.
+/// Clocks that are read without a system call and without the hypervisor's help, for each architecture.
 const DIRECT_CLOCKS: &[&str] = &["tsc", "arch_sys_counter", "riscv_clocksource", "timebase", "tod"];
-/// Clocks that still need no system call, with a page of the hypervisor's.
+/// Clocks that are read without a system call, with a page of the hypervisor's.
 const SHARED_PAGE_CLOCKS: &[&str] = &["kvm-clock", "hyperv_clocksource_tsc_page"];
 
 /// How a program reads the kernel's clock.
@@ -101,12 +101,12 @@ pub enum ClockReading {
     Direct,
     /// By an instruction, corrected with a page of the hypervisor's.
     SharedPage,
-    /// By a system call, also where the C library is asked.
+    /// By a system call, even through the C library.
     SystemCall,
 }
 
 impl Kernel {
-    /// How programs read its clock; `None` where its source is not known.
+    /// How programs read the kernel's clock; `None` if its source is not known.
     pub fn clock_reading(&self) -> Option<ClockReading> {
         let source = self.clocksource.value()?.as_str();
         Some(if DIRECT_CLOCKS.contains(&source) {
@@ -190,7 +190,7 @@ fn distribution(root: &Root) -> Fact<String> {
     named("/etc/os-release").or_else(|| named("/usr/lib/os-release"))
 }
 
-/// One file per weakness, each a sentence of the kernel's.
+/// One file per vulnerability, each with a sentence of the kernel's.
 fn mitigations(root: &Root) -> Fact<BTreeMap<String, String>> {
     const FOLDER: &str = "/sys/devices/system/cpu/vulnerabilities";
     let names = root.entries(FOLDER).into_iter();
@@ -205,7 +205,7 @@ fn mitigations(root: &Root) -> Fact<BTreeMap<String, String>> {
     }
 }
 
-/// Whether the kernel's sentence about one weakness names a remedy.
+/// Whether the kernel's sentence about one vulnerability names a mitigation.
 fn told(mitigations: &Fact<BTreeMap<String, String>>, weakness: &str, remedy: &str) -> Fact<bool> {
     mitigations
         .clone()
@@ -213,7 +213,7 @@ fn told(mitigations: &Fact<BTreeMap<String, String>>, weakness: &str, remedy: &s
         .via(&format!("/{weakness}"))
 }
 
-/// From the running kernel if it tells (debugfs), else from how it was started, else from how it was built.
+/// From the running kernel if it shows it (debugfs), otherwise from its command line, otherwise from its build.
 fn preemption(
     root: &Root,
     version: &Fact<String>,

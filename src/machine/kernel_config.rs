@@ -1,4 +1,4 @@
-//! The kernel's build configuration, where it shows one.
+//! The kernel's build configuration, if it is available.
 
 use data_encoding::HEXLOWER;
 use flate2::read::GzDecoder;
@@ -8,16 +8,16 @@ use std::io::Read;
 use super::fact::Fact;
 use super::source::Root;
 
-/// A configuration is near 300 KB; what unpacks to more is not one.
+/// A configuration is near 300 KB; a file that unpacks to more than this is none.
 const LONGEST: u64 = 8 << 20;
 
-/// The text of the configuration, or why there is none.
+/// The text of the configuration, or the reason why there is none.
 pub(super) struct Config {
     text: Fact<String>,
 }
 
 impl Config {
-    /// From the running kernel itself, else from what the distribution installed for this release.
+    /// From the running kernel itself, otherwise from the file that the distribution installed for this release.
     pub fn read(root: &Root, release: Option<&str>) -> Self {
         let packed = root.bytes("/proc/config.gz").parse("a packed text", |bytes| unpack(bytes));
         let text = packed.or_else(|| match release {
@@ -29,12 +29,12 @@ impl Config {
         Self { text }
     }
 
-    /// Where an option was looked up.
+    /// The source of an option.
     pub fn source_of(&self, option: &str) -> String {
         format!("{} CONFIG_{option}", self.text.source())
     }
 
-    /// The value of an option; `None` when the text does not set it.
+    /// The value of an option; `None` if the text does not set it.
     fn option(&self, option: &str) -> Option<&str> {
         let text = self.text.value()?;
         text.lines().find_map(|line| line.strip_prefix("CONFIG_")?.strip_prefix(option)?.strip_prefix('='))
@@ -57,7 +57,7 @@ impl Config {
         }
     }
 
-    /// Whether an option is built in. One that the configuration does not mention is not.
+    /// Whether an option is built in; false if the configuration does not mention it.
     pub fn switch(&self, option: &str) -> Fact<bool> {
         self.fact(option, |value| Some(matches!(value, Some("y" | "m"))))
     }
@@ -67,7 +67,7 @@ impl Config {
         self.fact(option, |value| value?.parse().ok())
     }
 
-    /// Those of the options that are built in.
+    /// The options among these that are built in.
     pub fn enabled_of(&self, options: &[&str]) -> Fact<Vec<String>> {
         let enabled = options.iter().filter(|option| self.switch(option).value() == Some(&true));
         let enabled: Vec<String> = enabled.map(|option| (*option).to_owned()).collect();
@@ -80,7 +80,7 @@ impl Config {
     }
 }
 
-/// Unpacks gzip (RFC 1952), whose checksum must be right.
+/// Unpacks gzip (RFC 1952) and verifies the checksum.
 fn unpack(bytes: &[u8]) -> Option<String> {
     let mut text = String::new();
     let read = GzDecoder::new(bytes).take(LONGEST + 1).read_to_string(&mut text).ok()?;

@@ -1,4 +1,4 @@
-//! The machine we run on, asked with instructions and system calls.
+//! The machine of this process, by instructions and system calls.
 
 #[cfg(target_env = "gnu")]
 use std::ffi::CStr;
@@ -15,7 +15,7 @@ use super::affinity::{self, Pinned};
 use super::ethtool;
 use super::host::{Event, Folder, Host, Resource, SystemNames};
 
-/// The machine this process runs on.
+/// The machine on which this process runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Live;
 

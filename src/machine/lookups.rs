@@ -1,20 +1,20 @@
-//! The questions the rest of Fathom asks about the machine, answered in plain values.
+//! Properties of the machine in plain values, for the rest of Fathom.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cgroup::THROTTLED;
 use super::{Adapter, Cache, CoreClass, CpuSet, Fact, Machine, NumaNode, Route};
 
-/// Line size of every mainstream x86 and Arm server core; used only where nothing tells.
+/// Line size of every mainstream x86 and Arm server core; used only if no source reports it.
 const USUAL_LINE: u64 = 64;
-/// A core's slice of a server's last cache, bytes: 4 MiB on AMD's EPYC since 7002, 1.4 (Skylake-SP) to 5 (Emerald Rapids) on
-/// Intel's; on Arm's 0.5 (Graviton2) to 1.6 (Grace). Data sheets of the makers.
+/// A core's slice of a server's last-level cache, bytes: 4 MiB on AMD's EPYC since 7002, 1.4 (Skylake-SP) to 5 (Emerald
+/// Rapids) on Intel's; on Arm's 0.5 (Graviton2) to 1.6 (Grace). Data sheets of the manufacturers.
 const SLICE_X86_64: u64 = 4 << 20;
 const SLICE_AARCH64: u64 = 1 << 20;
-/// Base page of x86 and of most Arm kernels; used only where the system does not answer.
+/// Base page of x86 and of most Arm kernels; used only if the system does not report it.
 const USUAL_PAGE: u64 = 4096;
 
-/// How near two CPUs are, as far as the kernel tells: nearest first.
+/// The distance of two CPUs, as far as the kernel shows it: nearest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Nearness {
     /// Threads of one core.
@@ -23,30 +23,30 @@ pub enum Nearness {
     Cache,
     /// Cores of one NUMA node.
     Node,
-    /// Cores of one package, or of the machine where packages are not told.
+    /// Cores of one package, or of the machine if packages are not known.
     Package,
     /// Cores of two packages.
     OtherPackage,
 }
 
 impl Machine {
-    /// CPUs this process may use, ascending; all online ones where the affinity cannot be asked.
+    /// CPUs this process may use, ascending; all online ones if the affinity is not known.
     pub fn allowed_cpus(&self) -> &[usize] {
         self.topology.allowed()
     }
 
-    /// The CPU for pinned work unless another is asked for; `None` where no CPU is known.
+    /// The CPU for pinned work unless another is requested; `None` if no CPU is known.
     pub fn usual_cpu(&self) -> Option<usize> {
         self.topology.usual_cpu()
     }
 
-    /// The CPU whose declared sizes and clock count: the one that was asked when the machine was described (R-FIX-34: never a
-    /// total divided by a number of cores).
+    /// The CPU whose declared sizes and clock are used: the one that was read when the machine was described (R-FIX-34:
+    /// never a total divided by a number of cores).
     pub fn measured_cpu(&self) -> usize {
         self.processor.cpu.or_else(|| self.usual_cpu()).unwrap_or(0)
     }
 
-    /// How near two CPUs are.
+    /// The distance of two CPUs.
     pub fn nearness(&self, one: usize, other: usize) -> Nearness {
         let among = |groups: &Fact<Vec<CpuSet>>| {
             let group = groups.value()?.iter().find(|group| group.contains(one))?;
@@ -81,7 +81,7 @@ impl Machine {
         self.allowed_cpus().iter().any(|cpu| self.nearness(home, *cpu) == Nearness::OtherPackage)
     }
 
-    /// CPUs' worth of time that control groups allow; `None` without a quota (or where it is unknown).
+    /// The number of CPUs' time that control groups allow; `None` without a quota (or if it is unknown).
     pub fn cpu_quota(&self) -> Option<f64> {
         self.conditions.limits.cpu_quota.value().copied().flatten()
     }
@@ -111,8 +111,9 @@ impl Machine {
         self.data_cache(cpu, level)?.size_bytes.value().copied()
     }
 
-    /// What this machine's own cores may count on of that cache, bytes: all of it, but of the last one of a guest the slices of
-    /// as many cores as the guest has. The others fill theirs with what other guests load.
+    /// The part of that cache that this machine's own cores can rely on, bytes: all of it, except for the last level of a
+    /// guest, of which it is the slices of as many cores as the guest has. The other slices are filled with other guests'
+    /// data.
     pub fn data_cache_share_bytes(&self, cpu: usize, level: u8) -> Option<u64> {
         let bytes = self.data_cache_bytes(cpu, level)?;
         if !self.is_virtual() || level < 3 || self.last_level(cpu) != Some(level) {
@@ -123,7 +124,8 @@ impl Machine {
         Some(bytes.min(slice.saturating_mul(cores as u64)))
     }
 
-    /// Whether it is a server, or a guest of one, as far as that shows: a guest, several packages, or memory that corrects errors.
+    /// Whether it is a server, or a guest of one, as far as that can be seen: a guest, several packages, or memory that
+    /// corrects errors.
     pub fn is_server(&self) -> bool {
         let corrects = self.memory.error_correction.value().is_some_and(|found| found.controllers > 0);
         let packages = self.topology.packages.value().map_or(0, Vec::len);
@@ -137,8 +139,8 @@ impl Machine {
         serving.map(|cache| cache.level).max()
     }
 
-    /// Sum of all distinct last-level caches, bytes: what an array must exceed several times to leave them.
-    /// A core whose last level is nearer than others' (low-power cores without L3) counts with that.
+    /// The sum of all distinct last-level caches, bytes, which an array must exceed several times to be in memory. A core
+    /// whose last level is nearer than others' (low-power cores without L3) counts with that level.
     pub fn last_level_caches_bytes(&self) -> Option<u64> {
         let caches = self.caches.value()?;
         let online = self.topology.online.value().map_or(&[][..], CpuSet::as_slice);
@@ -152,7 +154,7 @@ impl Machine {
             }
         }
         if counted.is_empty() {
-            // CPUID tells one instance and nothing about sharing.
+            // CPUID reports one instance and nothing about sharing.
             return caches
                 .iter()
                 .filter(|cache| cache.holds_data())
@@ -164,7 +166,7 @@ impl Machine {
         Some(sum)
     }
 
-    /// Cache line of the first data cache, bytes; 64 where nothing tells.
+    /// Cache line of the first-level data cache, bytes; 64 if no source reports it.
     pub fn line_bytes(&self) -> u64 {
         let data = self.caches.value().and_then(|caches| caches.iter().find(|cache| cache.holds_data()));
         data.and_then(|cache| cache.line_bytes.value().copied()).unwrap_or(USUAL_LINE)
@@ -180,8 +182,8 @@ impl Machine {
         self.conditions.available_bytes.value().copied()
     }
 
-    /// The adapter that a way begins with, where the way is known, otherwise the fastest that is up; with its rate, bits per
-    /// second. `None` where that adapter tells none.
+    /// The first adapter of a route, if the route is known, otherwise the fastest that is up; with its rate, bits per
+    /// second. `None` if that adapter reports no rate.
     pub fn adapter_of(&self, way: Option<&Fact<Route>>) -> Option<(&Adapter, u64)> {
         let way = way.and_then(Fact::value);
         let leads = |adapter: &&Adapter| match way {
@@ -207,29 +209,29 @@ impl Machine {
         fastest.or_else(|| self.processor.maximum_hz.value().copied())
     }
 
-    /// The file in which the control group that has the CPU quota counts how often it held us back; `None` where none does.
+    /// The file with the throttling counters of the control group that has the CPU quota; `None` if there is no quota.
     pub fn cpu_stat_path(&self) -> Option<String> {
         let throttled = &self.conditions.limits.throttled_periods;
         throttled.value()?;
         throttled.source().strip_suffix(THROTTLED).map(str::to_owned)
     }
 
-    /// Whether its kernel says that its processor is a 64-bit one of Arm's architecture.
+    /// Whether the kernel reports a 64-bit Arm processor.
     pub fn is_aarch64(&self) -> bool {
         self.kernel.architecture.value().is_some_and(|name| name == "aarch64")
     }
 
-    /// Whether a hypervisor is known to be below.
+    /// Whether a hypervisor is known.
     pub fn is_virtual(&self) -> bool {
         matches!(self.virtualization.hypervisor.value(), Some(Some(_)))
     }
 
-    /// The kernel's sentence about each weakness of the processor; empty where it does not report.
+    /// The kernel's sentence about each vulnerability of the processor; empty if it reports none.
     pub fn mitigations(&self) -> BTreeMap<String, String> {
         self.kernel.mitigations.value().cloned().unwrap_or_default()
     }
 
-    /// NUMA nodes; empty where the kernel does not show them.
+    /// NUMA nodes; empty if the kernel does not show them.
     pub fn numa_nodes(&self) -> &[NumaNode] {
         self.topology.nodes.value().map_or(&[], Vec::as_slice)
     }

@@ -1,4 +1,4 @@
-//! Main memory: how much, of what kind, how fast in theory; pages of every size.
+//! Main memory: size, kind and theoretical bandwidth; pages of every size.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub struct Memory {
     pub overcommit: Fact<u32>,
 }
 
-/// What the memory controllers have counted.
+/// The error counts of the memory controllers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ErrorCorrection {

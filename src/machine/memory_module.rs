@@ -1,4 +1,4 @@
-//! One memory module, as its board tells of it.
+//! One memory module, as the firmware reports it.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ impl Module {
         self.size_bytes > 0
     }
 
-    /// The rate it runs at, as far as told.
+    /// The rate at which it runs, if it is known.
     pub(super) fn mts(&self) -> Option<u32> {
         self.configured_mts.or(self.rated_mts)
     }

@@ -1,12 +1,13 @@
-//! Which design stands behind the numbers a processor gives for itself.
+//! The microarchitecture of a processor, by its identification numbers.
 //!
 //! Sources: Intel SDM volume 4 table 2-1 and the kernel's intel-family.h; AMD's revision guides; Arm's
 //! technical reference manuals (MIDR) and the kernel's arch/arm64/include/asm/cputype.h. A number that is not here stays unknown rather than guessed.
 
 use super::fact::Fact;
 
-/// The microarchitecture of a vendor's family and model (x86) or part (Arm), if it has all of these flags: hypervisors hide a
-/// model more often than they add flags, so that one which the named design never had tells that it is another.
+/// The microarchitecture of a vendor's family and model (x86) or part (Arm), if the processor has no flag that contradicts
+/// it: hypervisors hide a model more often than they add flags, so a flag that the named design never had shows that it is
+/// another.
 pub(super) fn of(
     vendor: &Fact<String>,
     family: &Fact<u32>,
@@ -40,8 +41,8 @@ pub(super) fn of(
     }
 }
 
-/// Flags by which a design is known to be none of the others, in the kernel's spelling, and the designs that have them. Sources:
-/// Intel, Architecture Instruction Set Extensions Programming Reference (319433), table 1-2; AMD, revision guides.
+/// Flags that only some designs have, in the kernel's spelling, with these designs. Sources: Intel, Architecture Instruction
+/// Set Extensions Programming Reference (319433), table 1-2; AMD, revision guides.
 const FLAGS: [(&str, &[&str]); 5] = [
     ("amx_tile", &["Sapphire Rapids", "Emerald Rapids", "Granite Rapids"]),
     ("avx512_fp16", &["Sapphire Rapids", "Emerald Rapids", "Granite Rapids", "Alder Lake"]),

@@ -1,8 +1,8 @@
-//! What this computer is, and what may disturb it: read, never written.
+//! The description of this machine, and what may disturb a run: read, never written.
 //!
-//! Every field is a [`Fact`]: a value with the file, instruction or call it was read from, or the reason why
-//! it is unknown. Files are read below a [`Root`] and everything else is asked of a [`Host`], so that a test
-//! can describe a machine it does not run on.
+//! Every field is a [`Fact`]: a value with the file, instruction or call from which it was read, or the reason why it is
+//! unknown. Files are read below a [`Root`] and everything else comes from a [`Host`], so that a test can describe a machine
+//! on which it does not run.
 
 mod affinity;
 mod caches;
@@ -76,7 +76,7 @@ pub struct Machine {
     pub caches: Fact<Vec<Cache>>,
     /// Main memory.
     pub memory: Memory,
-    /// What is under the measured folder.
+    /// The file system and disk under the measured folder.
     pub storage: Storage,
     /// Network adapters.
     pub network: Vec<Adapter>,
@@ -85,7 +85,7 @@ pub struct Machine {
     pub peer_route: Option<Fact<Route>>,
     /// The kernel.
     pub kernel: Kernel,
-    /// What may disturb a run.
+    /// Conditions that may disturb a run.
     pub conditions: Conditions,
     /// Hypervisor, container, board.
     pub virtualization: Virtualization,
@@ -108,10 +108,10 @@ pub struct Build {
 }
 
 impl Machine {
-    /// Describes the machine we run on. `folder` is the one that file experiments would measure.
+    /// Describes the machine of this process. `folder` is the one that file experiments would measure.
     ///
-    /// Reads files and asks the kernel; writes nothing, and waits for nothing but a network file system if
-    /// the folder is on one.
+    /// Reads files and makes system calls; writes nothing, and waits for nothing except a network file system if the folder
+    /// is on one.
     pub fn describe(folder: &Path) -> Self {
         Self::from_root(&Root::default(), &Live, folder)
     }
@@ -137,7 +137,7 @@ impl Machine {
         }
     }
 
-    /// Asks the processor again on another CPU, because that is the one that will be measured: cores of another class have
+    /// Reads the processor again on another CPU, because that is the one that will be measured: cores of another class have
     /// other caches, buffers and clocks.
     pub fn ask_on(&mut self, cpu: usize) {
         if self.processor.cpu != Some(cpu) {
@@ -147,7 +147,7 @@ impl Machine {
     }
 }
 
-/// What instructions tell, executed on one CPU where one is known.
+/// The facts from instructions, executed on one CPU if one is known.
 fn asked_on(
     root: &Root,
     host: &dyn Host,
@@ -158,8 +158,8 @@ fn asked_on(
     (processor::read(root, host, cpu), caches::read(root, host, online))
 }
 
-/// What no process of this control group can hold more of, now: the tightest limit on memory, or all that the kernel
-/// manages, bytes; `None` where neither is told.
+/// The most memory that a process of this control group can hold now: the tightest limit, or all that the kernel manages,
+/// bytes; `None` if neither is known.
 pub fn memory_ceiling() -> Option<u64> {
     let root = Root::default();
     let total = memory::amount(&root.text("/proc/meminfo"), "MemTotal").value().copied();
@@ -167,17 +167,17 @@ pub fn memory_ceiling() -> Option<u64> {
     total.into_iter().chain(limit).min()
 }
 
-/// What the kernel calls this machine (`hostname`); `None` where it tells no name.
+/// The host name of this machine; `None` if it has none.
 pub fn host_name() -> Option<String> {
     Root::default().word("/proc/sys/kernel/hostname").value().cloned()
 }
 
-/// Where a control group with a limit on memory may be made for processes of ours.
+/// The parent for a control group with a limit on memory for processes of this program.
 pub fn memory_parent() -> Result<GroupParent, String> {
     group_parent("memory")
 }
 
-/// Where a control group may be made for processes of ours, in which this controller works.
+/// The parent for a control group with this controller for processes of this program.
 pub fn group_parent(controller: &str) -> Result<GroupParent, String> {
     cgroup::parent(&Root::default(), controller)
 }

@@ -1,7 +1,7 @@
-//! Memory modules, the channels they stand in, and the bandwidth that follows.
+//! Memory modules, their channels, and the bandwidth that follows.
 //!
-//! Three witnesses, in this order: the firmware's own tables (root only), the copy of them that udev made at
-//! boot (readable by all), and the memory controllers' driver (EDAC: sizes and channels, no speed).
+//! Three sources, in this order: the firmware's own tables (root only), the copy of them that udev made at boot (readable by
+//! all), and the memory controllers' driver (EDAC: sizes and channels, no speed).
 
 use std::collections::BTreeMap;
 
@@ -124,7 +124,7 @@ fn edac_module(root: &Root, folder: &str, controller: usize) -> Module {
     }
 }
 
-/// The channels, by the slots' names if the board writes them there, else by the memory controllers' driver.
+/// The channels, by the slots' names if these contain them, otherwise by the memory controllers' driver.
 pub(super) fn channels(root: &Root, modules: &Fact<Vec<Module>>) -> Fact<Channels> {
     named_channels(modules).or_else(|| named_channels(&edac(root)))
 }
@@ -144,8 +144,8 @@ fn named_channels(modules: &Fact<Vec<Module>>) -> Fact<Channels> {
     })
 }
 
-/// The channel of a slot, with what stands before it (socket, controller) to keep equal letters apart.
-/// Boards spell it `P0 CHANNEL A`, `Controller0-ChannelB-DIMM1`, `CPU1_DIMM_A2`, `DIMM_B1`, `channel 3 slot 0`.
+/// The channel of a slot, with its prefix (socket, controller) to distinguish equal letters. Boards write it `P0 CHANNEL A`,
+/// `Controller0-ChannelB-DIMM1`, `CPU1_DIMM_A2`, `DIMM_B1`, `channel 3 slot 0`.
 fn channel(module: &Module) -> Option<String> {
     let spelled = [&module.bank, &module.slot].into_iter().find_map(|text| after_channel_word(text));
     spelled.or_else(|| after_dimm_word(&module.slot))

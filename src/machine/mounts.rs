@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Mount {
     /// `major:minor` of the file system.
     pub device: String,
-    /// The folder of the file system that is shown here.
+    /// The folder of the file system that is mounted here.
     pub root: String,
     pub point: PathBuf,
     pub options: String,
@@ -16,7 +16,7 @@ pub(super) struct Mount {
     pub super_options: String,
 }
 
-/// Every line that is understood; the last of two mounts on one point hides the first.
+/// Every line that can be parsed; the last of two mounts on one point hides the first.
 pub(super) fn parse(text: &str) -> Vec<Mount> {
     text.lines().filter_map(line).collect()
 }
@@ -37,7 +37,7 @@ fn line(text: &str) -> Option<Mount> {
     })
 }
 
-/// The mount that shows a folder: the longest mount point above it, and of equal ones the latest.
+/// The mount that contains a folder: the longest mount point above it, and of equal ones the latest.
 pub(super) fn holding<'a>(mounts: &'a [Mount], folder: &Path) -> Option<&'a Mount> {
     let above = mounts.iter().filter(|mount| folder.starts_with(&mount.point));
     above.max_by_key(|mount| mount.point.components().count())

@@ -41,7 +41,7 @@ pub struct Adapter {
 
 const FOLDER: &str = "/sys/class/net";
 
-/// A container host can have thousands of virtual adapters; a description has room for some.
+/// The most adapters in a description: a container host can have thousands of virtual ones.
 const MOST: usize = 32;
 
 /// All adapters, loopback first, then those with a device.
@@ -89,10 +89,10 @@ fn no_model() -> Fact<String> {
     Fact::unknown("it was not asked for", FOLDER)
 }
 
-/// Where distributions keep the names of PCI devices (pci.ids(5)).
+/// The files in which distributions install the names of PCI devices (pci.ids(5)).
 const PCI_NAMES: [&str; 2] = ["/usr/share/hwdata/pci.ids", "/usr/share/misc/pci.ids"];
 
-/// What a device is, by its bus.
+/// The model of a device, by its bus.
 fn model(root: &Root, device: &str) -> Fact<String> {
     let bus = root.link_name(&format!("{device}/subsystem"));
     let known = |name: &str| Fact::known(name.to_owned(), bus.source());
@@ -107,7 +107,7 @@ fn model(root: &Root, device: &str) -> Fact<String> {
     }
 }
 
-/// The names of its numbers, where a list of names is installed; and the numbers.
+/// The device's numbers, with their names if a list of names is installed.
 fn pci_model(root: &Root, device: &str) -> Fact<String> {
     let number = |file: &str| {
         let fact = root.word(&format!("{device}/{file}"));
@@ -120,7 +120,7 @@ fn pci_model(root: &Root, device: &str) -> Fact<String> {
     Fact::known(name.map_or(numbers.clone(), |name| format!("{name} ({numbers})")), device)
 }
 
-/// Maker and product in a list of PCI names: products are indented below their maker.
+/// The manufacturer and product in a list of PCI names: products are indented below their manufacturer.
 fn pci_name(list: &str, maker: &str, product: &str) -> Option<String> {
     let mut lines = list.lines().skip_while(|line| !line.starts_with(maker));
     let maker = lines.next()?.get(maker.len()..)?.trim();
@@ -144,7 +144,7 @@ fn kind(root: &Root, name: &str, folder: &str) -> String {
     kind.to_owned()
 }
 
-/// The kernel answers -1 or EINVAL where there is no wire.
+/// The kernel answers -1 or EINVAL if there is no cable.
 fn speed(root: &Root, folder: &str, kind: &str) -> Fact<u64> {
     let path = format!("{folder}/speed");
     if matches!(kind, "loopback" | "virtual" | "bridge") {
@@ -168,7 +168,7 @@ mod tests {
 
     const NAMES: &str = "# names\n8086  Intel Corporation\n\t1563  Ethernet Controller X550\n\t\t1563 0001  OCP\n8087  Other\n";
 
-    /// The model of an adapter of a bus.
+    /// The model of an adapter on a bus.
     fn on_bus(bus: &str, fill: impl Fn(&Path)) -> Fact<String> {
         let tree = tempfile::tempdir().unwrap();
         let device = tree.path().join("sys/class/net/eth0/device");

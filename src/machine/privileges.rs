@@ -1,4 +1,4 @@
-//! What this process may do: who it runs as, its capabilities, and which counters open.
+//! The privileges of this process: its user, its capabilities, and the counters that it can open.
 
 use std::collections::BTreeMap;
 
@@ -98,7 +98,7 @@ fn counter(host: &dyn Host, event: Event) -> Fact<bool> {
     }
 }
 
-/// What the kernel means by its refusal, and what to do about it.
+/// The meaning of the kernel's refusal, with the remedy.
 fn refusal(errno: i32, event: Event) -> String {
     match errno {
         libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV if event.is_hardware() => {

@@ -1,4 +1,4 @@
-//! The processor: who made it, what it is called, which clocks it has.
+//! The processor: its manufacturer, name and clocks.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::microarchitecture;
 use super::source::{Root, decimal, field, parse_hex};
 use super::tlbs::{self, Tlb};
 
-/// The processor, as the CPU with the lowest number shows it (`topology.classes` tells where CPUs differ).
+/// The processor, as the CPU with the lowest number shows it (`topology.classes` shows where CPUs differ).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Processor {
@@ -111,7 +111,7 @@ const FEATURES_OF_INTEREST: &[&str] = &[
     "bti",
 ];
 
-/// What no file tells.
+/// The value that no file contains.
 fn unmeasured() -> Fact<f64> {
     Fact::unknown("it was not measured", "counters, or calibrated streams of instructions")
 }
@@ -150,7 +150,7 @@ pub(super) fn read(root: &Root, host: &dyn Host, cpu: Option<usize>) -> Processo
     }
 }
 
-/// What /proc/cpuinfo says of one CPU: its paragraph, or all where there is none for it.
+/// The part of /proc/cpuinfo about one CPU: its paragraph, or everything if it has none.
 fn of_cpu(info: &str, cpu: Option<usize>) -> &str {
     let is_its = |part: &&str| cpu.is_some() && field(part, "processor").and_then(|n| n.parse().ok()) == cpu;
     info.split("\n\n").find(is_its).unwrap_or(info)
@@ -184,7 +184,7 @@ fn vendor(root: &Root, folder: &str, info: &Fact<String>, host: &dyn Host) -> Fa
     })
 }
 
-/// As the processor calls itself; on Arm, where it does not, its designer and part; else as the firmware calls the board.
+/// The processor's own name; on Arm, if it has none, its designer and part; otherwise the firmware's name of the board.
 fn model_name(
     root: &Root,
     info: &Fact<String>,
@@ -201,7 +201,7 @@ fn model_name(
         .because("neither the kernel nor the firmware names it")
 }
 
-/// Arm's main identification register, from its file or put together from cpuinfo.
+/// Arm's main identification register, from its file or composed from cpuinfo.
 fn midr(root: &Root, folder: &str, info: &Fact<String>) -> Fact<u64> {
     root.text(&format!("{folder}/regs/identification/midr_el1"))
         .parse("a hexadecimal number", |text| parse_hex(text))
@@ -226,14 +226,14 @@ fn signature(root: &Root, folder: &str, info: &Fact<String>, host: &dyn Host) ->
     ]
 }
 
-/// A cpufreq file, which counts in kilohertz.
+/// A cpufreq file, converted from kilohertz.
 fn scaled(root: &Root, path: &str) -> Fact<f64> {
     root.decimal(path)
         .because("the kernel has no frequency driver here (usual in a virtual machine)")
         .parse("a frequency", |kilohertz| (*kilohertz > 0.0).then_some(kilohertz * 1e3))
 }
 
-/// The nominal clock, from the most to the least direct witness.
+/// The nominal clock, from the most to the least direct source.
 fn nominal(
     root: &Root,
     folder: &str,
@@ -280,8 +280,8 @@ fn momentary(root: &Root, folder: &str, info: &Fact<String>) -> Fact<f64> {
         .or_else(|| scaled(root, &format!("{folder}/cpufreq/scaling_cur_freq")))
 }
 
-/// Of all CPUs that /proc/cpuinfo shows, the first whose counter is not constant where others' are (R-TIM-07): an instruction tells
-/// of one CPU.
+/// The first of all CPUs in /proc/cpuinfo whose counter is not constant if others' are (R-TIM-07): an instruction reports
+/// only one CPU.
 fn inconstant(all: &Fact<String>) -> Option<Fact<bool>> {
     let constant = |part| Some((field(part, "processor")?, field(part, "flags")?.contains("constant_tsc")));
     let cpus: Vec<(&str, bool)> = all.value()?.split("\n\n").filter_map(constant).collect();

@@ -1,4 +1,4 @@
-//! What is read over a network: a server by its protocol, or what a network file system shows in a folder.
+//! The file or server that is read over a network: by its protocol, or through a network mount.
 
 use super::fact::Fact;
 use super::mounts;
@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A protocol that files are read by without mounting anything.
+/// A protocol with which files are read without a mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// The file transfer protocol of SSH.
@@ -40,29 +40,29 @@ impl Protocol {
 /// password. A path that ends in a slash is a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteUrl {
-    /// How it is spoken to.
+    /// The protocol.
     pub protocol: Protocol,
-    /// Who asks; absent where the protocol's own default is meant.
+    /// The user name; absent for the protocol's default.
     pub user: Option<String>,
     /// Name or address of the server.
     pub host: String,
-    /// The port; absent where the protocol's own is meant.
+    /// The port; absent for the protocol's default.
     pub port: Option<u16>,
     /// The path on the server, beginning with a slash.
     pub path: String,
 }
 
-/// Where the bytes are: on a server, or in a folder or file of a network mount.
+/// The location of the bytes: on a server, or in a folder or file of a network mount.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum RemoteAddress {
-    /// Asked for by its protocol.
+    /// Read by its protocol.
     Url(RemoteUrl),
     /// Read through a mount.
     Mounted(PathBuf),
 }
 
-/// What is measured over a network.
+/// The file or server that is measured over a network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Remote {
@@ -86,7 +86,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Finds out what an address is read through; why it is not over a network where it is not.
+    /// Finds the protocol or mount of an address; the reason if it is not over a network.
     pub fn find(root: &Root, address: &RemoteAddress) -> Result<Self, String> {
         match address {
             RemoteAddress::Url(url) => Ok(Remote {
@@ -101,7 +101,7 @@ impl Remote {
         }
     }
 
-    /// The same with the way to its server, whose name is looked up where it is no address.
+    /// The same with the route to its server, whose name is resolved if it is not an address.
     #[must_use]
     pub fn with_route(mut self, root: &Root) -> Self {
         let server = match &self.address {
@@ -118,7 +118,7 @@ impl Remote {
         self
     }
 
-    /// Whether the server is this machine, as far as its name tells: an address that something can listen at here.
+    /// Whether the server is this machine, as far as its name shows: an address to which a listener can be bound here.
     pub fn is_here(&self) -> bool {
         self.here
     }
@@ -128,7 +128,7 @@ impl Remote {
         matches!(self.address, RemoteAddress::Mounted(_))
     }
 
-    /// Whether a file that somebody else made was named, and not a folder to make one in.
+    /// Whether the address names an existing file instead of a folder in which to create one.
     pub fn is_file(&self) -> bool {
         match &self.address {
             RemoteAddress::Url(url) => !url.path.ends_with('/'),
@@ -161,7 +161,7 @@ fn mounted(root: &Root, path: &Path) -> Result<Remote, String> {
     })
 }
 
-/// Options of a mount that tell neither addresses nor people.
+/// Options of a mount without addresses and names of users.
 fn publishable(options: &str) -> String {
     const PRIVATE: [&str; 8] =
         ["addr", "clientaddr", "mountaddr", "srcaddr", "username", "domain", "user_id", "group_id"];
@@ -169,7 +169,7 @@ fn publishable(options: &str) -> String {
     options.split(',').filter(is_public).collect::<Vec<_>>().join(",")
 }
 
-/// The server in what is mounted: `user@host:/path`, `host:/path`, `//host/share`, `[address]:/path`.
+/// The server in the source of a mount: `user@host:/path`, `host:/path`, `//host/share`, `[address]:/path`.
 fn server_of(source: &str) -> &str {
     if let Some(rest) = source.strip_prefix("//") {
         return rest.split('/').next().unwrap_or_default();
@@ -181,14 +181,14 @@ fn server_of(source: &str) -> &str {
     }
 }
 
-/// Whether a name stands for an address of this machine: one that a listener can be bound to. Names that must be looked
-/// up are not: describing a machine asks no other one.
+/// Whether a name is an address of this machine, to which a listener can be bound. Names that must be resolved are not,
+/// because describing a machine contacts no other one.
 fn is_here(host: &str) -> bool {
     let address = if host == "localhost" { Ok(Ipv4Addr::LOCALHOST.into()) } else { host.parse::<IpAddr>() };
     address.is_ok_and(|address| UdpSocket::bind((address, 0)).is_ok())
 }
 
-/// The network file system that the kernel calls by this name; `None` where the bytes are this machine's own.
+/// The network file system that the kernel calls by this name; `None` for a local one.
 pub fn network_mount(file_system: &str) -> Option<&str> {
     Some(match file_system {
         "nfs" | "nfs4" => "NFS",
@@ -255,7 +255,7 @@ fn host_and_port(place: &str) -> Result<(String, Option<u16>), String> {
     Ok((host.to_owned(), port.map(number).transpose()?))
 }
 
-/// What is percent-encoded in a URL: all but letters, digits and these.
+/// The characters that are percent-encoded in a URL: all except letters, digits and these.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')

@@ -1,4 +1,4 @@
-//! Which adapter leads to another host, by the kernel's main routing tables. Nothing is sent.
+//! The adapter that leads to another host, by the kernel's main routing tables. Nothing is sent.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -30,8 +30,8 @@ const GATEWAY: u32 = 0x2;
 const REJECT: u32 = 0x200;
 
 impl Route {
-    /// The way to an address: the longest prefix that holds it, then the least metric, as the kernel chooses. Rules that send
-    /// packets to other tables are not looked at.
+    /// The route to an address: the longest matching prefix, then the least metric, as the kernel chooses. Rules that send
+    /// packets to other tables are not evaluated.
     pub fn to(root: &Root, address: IpAddr) -> Fact<Self> {
         let path = if address.is_ipv4() { "/proc/net/route" } else { "/proc/net/ipv6_route" };
         root.text(path).parse("a table with a way to that address", |table| {
@@ -45,7 +45,7 @@ impl Route {
     }
 }
 
-/// Interface, destination, gateway, flags, references, uses, metric, mask: addresses as they lie in this machine's memory.
+/// Interface, destination, gateway, flags, references, uses, metric, mask: addresses in this machine's byte order.
 fn ipv4(line: &str, address: Ipv4Addr) -> Option<Line> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let number = |place: usize| u32::from_str_radix(fields.get(place)?, 16).ok();
@@ -81,7 +81,7 @@ fn leads(flags: u32, holds_it: bool) -> bool {
 mod tests {
     use super::*;
 
-    /// As a little-endian kernel writes 0.0.0.0/0 by 192.0.2.1, 192.0.2.0/24 and 198.51.100.0/24 twice.
+    /// The lines of a little-endian kernel for 0.0.0.0/0 by 192.0.2.1, 192.0.2.0/24 and 198.51.100.0/24 twice.
     const IPV4: &str = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n\
         eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0\n\
         eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n\

@@ -43,7 +43,7 @@ fn size(device: &SMBiosMemoryDevice<'_>) -> u64 {
     }
 }
 
-/// Rates of 65535 MT/s and more have a field of their own; no memory reaches it yet.
+/// Rates of 65535 MT/s and more have a separate field; no memory reaches it yet.
 fn rate(speed: &MemorySpeed) -> Option<u32> {
     match speed {
         MemorySpeed::MTs(number) => Some(u32::from(*number)),
@@ -51,7 +51,7 @@ fn rate(speed: &MemorySpeed) -> Option<u32> {
     }
 }
 
-/// 0xffff stands for unknown, and 0 for an empty slot.
+/// 0xffff means unknown, and 0 an empty slot.
 fn bits(number: u16) -> Option<u32> {
     (number != 0 && number != 0xffff).then(|| u32::from(number))
 }

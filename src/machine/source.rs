@@ -1,4 +1,4 @@
-//! Reading what the kernel shows as files, below a root that a test can put elsewhere.
+//! Reading the files that the kernel provides, below a root that a test can replace.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -7,10 +7,10 @@ use std::str::FromStr;
 
 use super::fact::{Fact, MISSING};
 
-/// Nothing we describe is longer; a file that is (or never ends) is cut here.
+/// No file that is read here is longer; a longer one (or one without end) is cut here.
 const LONGEST: u64 = 4 << 20;
 
-/// Where `/proc`, `/sys`, `/etc`, `/run` and `/boot` are looked for: `/`, or a recorded tree.
+/// The tree with `/proc`, `/sys`, `/etc`, `/run` and `/boot`: `/`, or a recorded one.
 #[derive(Clone, Debug)]
 pub struct Root {
     prefix: PathBuf,
@@ -46,7 +46,7 @@ impl Root {
         self.bytes(path).map(|content| String::from_utf8_lossy(&content).trim().to_owned())
     }
 
-    /// The content of a file, if there is any: an empty one says nothing.
+    /// The content of a file; unknown if it is empty.
     pub fn word(&self, path: &str) -> Fact<String> {
         self.text(path).parse("a text", |text| (!text.is_empty()).then(|| text.clone()))
     }
@@ -92,12 +92,12 @@ impl Root {
         numbers
     }
 
-    /// Whether something is there.
+    /// Whether a path exists.
     pub fn exists(&self, path: &str) -> bool {
         self.place(path).exists()
     }
 
-    /// Where a symbolic link points, as written.
+    /// The target of a symbolic link, as written.
     pub fn link(&self, path: &str) -> Fact<PathBuf> {
         match fs::read_link(self.place(path)) {
             Ok(target) => Fact::known(target, path),
@@ -105,13 +105,13 @@ impl Root {
         }
     }
 
-    /// The last component of where a symbolic link points: how sysfs names drivers and parents.
+    /// The last component of a symbolic link's target: how sysfs names drivers and parents.
     pub fn link_name(&self, path: &str) -> Fact<String> {
         self.link(path).parse("a link to a name", |target| Some(target.file_name()?.to_str()?.to_owned()))
     }
 }
 
-/// Reads what is a file; a pipe or a device under the name of one must not make us wait.
+/// Reads a regular file; a pipe or a device under its name must not block.
 fn read_regular(place: &Path) -> io::Result<Vec<u8>> {
     if !fs::metadata(place)?.is_file() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "not a file"));
@@ -121,7 +121,7 @@ fn read_regular(place: &Path) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Why a file could not be read, for people.
+/// The reason why a file could not be read, for users.
 fn reason(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => MISSING.to_owned(),
@@ -137,7 +137,7 @@ pub(super) fn bracketed(text: &str) -> Option<&str> {
     Some(choice)
 }
 
-/// A size as the kernel writes it, in bytes: `32K`, `1024 kB`, `2M`, `512`.
+/// A size in the kernel's notation, in bytes: `32K`, `1024 kB`, `2M`, `512`.
 pub(super) fn parse_size(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

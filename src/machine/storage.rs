@@ -20,7 +20,7 @@ pub struct Storage {
     pub file_system: Fact<String>,
     /// The mount point.
     pub mount_point: Fact<String>,
-    /// What is mounted there: a device, or a server's export.
+    /// The mounted device, or a server's export.
     pub mount_source: Fact<String>,
     /// Mount options, of the mount and of the file system.
     pub mount_options: Fact<String>,
@@ -77,7 +77,7 @@ pub struct Device {
     pub link: Fact<String>,
 }
 
-/// Reads what lies under a folder.
+/// Reads the storage under a folder.
 pub(super) fn read(root: &Root, host: &dyn Host, folder: &Path) -> Storage {
     let space = Fact::from_call(host.folder(folder), "statvfs(3)");
     let place = space.value().map_or(folder, |space| space.path.as_path());
@@ -140,7 +140,7 @@ fn no_device(file_system: &str) -> String {
     }
 }
 
-/// The whole disk behind a mount, by device number, or by name where file systems have numbers of their own (btrfs).
+/// The whole disk behind a mount, by device number, or by name for file systems with device numbers of their own (btrfs).
 fn disk_name(root: &Root, mount: &Mount) -> Option<String> {
     let by_number = root.link(&format!("/sys/dev/block/{}", mount.device)).value().cloned();
     let path = by_number.or_else(|| {
@@ -156,10 +156,10 @@ fn disk_name(root: &Root, mount: &Mount) -> Option<String> {
     root.exists(&format!("/sys/class/block/{name}")).then_some(name)
 }
 
-/// A storage server can have hundreds of disks; a description has room for some.
+/// The most disks in a description: a storage server can have hundreds.
 const MOST_DISKS: usize = 16;
 
-/// The disks that a bus or a hypervisor has given the machine, but this one and what it is made of.
+/// The disks that a bus or a hypervisor has given the machine, except the measured one and its parts.
 fn other_disks(root: &Root, measured: Option<&Device>) -> Vec<Device> {
     const FOLDER: &str = "/sys/block";
     let is_measured =
@@ -177,8 +177,8 @@ fn turns_not_asked_for() -> Fact<u32> {
     Fact::unknown("it was not asked for", "/sys/class/block")
 }
 
-/// Bytes 4 and 5 of the page Block Device Characteristics (SCSI Block Commands 3, 6.5.3), which the kernel keeps of disks that
-/// speak SCSI or ATA: 1 is a medium that does not turn, 0x401 to 0xfffe are turns in a minute.
+/// Bytes 4 and 5 of the page Block Device Characteristics (SCSI Block Commands 3, 6.5.3), which the kernel keeps for disks
+/// with SCSI or ATA: 1 is a non-rotating medium, 0x401 to 0xfffe are rotations per minute.
 fn turns_per_minute(root: &Root, folder: &str) -> Fact<u32> {
     let page = root.bytes(&format!("{folder}/device/vpd_pgb1")).because("the device does not report it");
     let rate = page.parse("a page with a rotation rate", |page| {
@@ -230,8 +230,8 @@ fn hardware_queues(root: &Root, folder: &str) -> Fact<usize> {
     }
 }
 
-/// What kind of device a name and its queue tell. A virtual disk's "rotational" is the hypervisor's word and
-/// says nothing about the medium.
+/// The kind of device, by its name and its queue. The "rotational" of a virtual disk comes from the hypervisor and says
+/// nothing about the medium.
 fn kind(root: &Root, name: &str) -> String {
     let rotates = root.switch(&format!("/sys/class/block/{name}/queue/rotational")).value().copied();
     let model =
@@ -280,7 +280,7 @@ fn link(root: &Root, folder: &str) -> Fact<String> {
 mod tests {
     use super::*;
 
-    /// What kind of device a name, a model and the queue's `rotational` are taken for.
+    /// The kind derived from a name, a model and the queue's `rotational`.
     fn told(name: &str, model: &str, rotational: &str) -> String {
         let tree = tempfile::tempdir().unwrap();
         let folder = tree.path().join("sys/class/block").join(name);

@@ -1,12 +1,12 @@
-//! Translation look-aside buffers, which only CPUID tells of (Intel leaves 0x18 and 2, AMD leaves
-//! `0x8000_0005`, `0x8000_0006` and `0x8000_0019`).
+//! Translation look-aside buffers, which only CPUID reports (Intel leaves 0x18 and 2, AMD leaves `0x8000_0005`,
+//! `0x8000_0006` and `0x8000_0019`).
 
 use serde::{Deserialize, Serialize};
 
 use super::fact::Fact;
 use super::host::Host;
 
-/// What a TLB translates for.
+/// The accesses for which a TLB translates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -15,7 +15,7 @@ pub enum TlbKind {
     Data,
     /// Instruction fetch.
     Instruction,
-    /// All of them.
+    /// All accesses.
     Unified,
     /// Loads.
     Load,
@@ -29,13 +29,13 @@ pub enum TlbKind {
 pub struct Tlb {
     /// The level; 1 is looked up first.
     pub level: u8,
-    /// For what.
+    /// The accesses for which it translates.
     pub kind: TlbKind,
-    /// The page sizes it holds translations of, bytes.
+    /// The page sizes of its translations, bytes.
     pub page_bytes: Vec<u64>,
     /// The number of translations.
     pub entries: u32,
-    /// Ways; as many as entries when fully associative; 0 when unknown.
+    /// Ways of associativity; equal to the entries if fully associative; 0 if unknown.
     pub ways: u32,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn read(_: &dyn Host) -> Fact<Vec<Tlb>> {
     Fact::unknown("this architecture has no instruction that reports it", "")
 }
 
-/// The TLBs of the CPU we are on, from the best leaf this processor has.
+/// The TLBs of the current CPU, from the best leaf that this processor has.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn read(host: &dyn Host) -> Fact<Vec<Tlb>> {
     if host.cpuid(0, 0).is_none() {
@@ -73,8 +73,8 @@ mod x86 {
     const MIB: u64 = 1 << 20;
     const GIB: u64 = 1 << 30;
 
-    /// The decoder walks as many subleaves as the first one announces; a hypervisor that announces four
-    /// thousand million would keep us for minutes. Real processors have fewer than ten.
+    /// The decoder reads as many subleaves as the first one announces; a hypervisor that announces four thousand million
+    /// would delay this for minutes. Real processors have fewer than ten.
     const LAST_SUBLEAF: u32 = 31;
 
     fn identify(host: &dyn Host) -> CpuId<impl CpuIdReader> {
@@ -157,7 +157,7 @@ mod x86 {
         }
     }
 
-    /// Leaf 2 of older Intel processors: codes of a table in the manual, whose wording we take apart.
+    /// Leaf 2 of older Intel processors: codes of a table in the manual, whose wording is parsed.
     pub(super) fn descriptors(host: &dyn Host) -> Vec<Tlb> {
         let Some(descriptors) = identify(host).get_cache_info() else { return Vec::new() };
         let tlbs = descriptors.filter(|info| {

@@ -13,7 +13,7 @@ use super::source::{Root, parse_hex, parse_size};
 const CPUS: &str = "/sys/devices/system/cpu";
 const NODES: &str = "/sys/devices/system/node";
 
-/// How the CPUs (hardware threads) of the machine belong together.
+/// The arrangement of the CPUs (hardware threads) in cores, packages and nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Topology {
@@ -60,24 +60,24 @@ pub struct NumaNode {
 }
 
 impl Topology {
-    /// CPUs the kernel schedules on; none where that is not known.
+    /// CPUs on which the kernel schedules; none if that is not known.
     pub(super) fn online(&self) -> &[usize] {
         self.online.value().map_or(&[], CpuSet::as_slice)
     }
 
-    /// CPUs this process may use, ascending; all online ones where the affinity cannot be asked.
+    /// CPUs this process may use, ascending; all online ones if the affinity is not known.
     pub(super) fn allowed(&self) -> &[usize] {
         self.allowed.value().map_or_else(|| self.online(), CpuSet::as_slice)
     }
 
-    /// The place of a CPU's class among all: 0 is the fastest; 0 for all where classes are not known.
+    /// The rank of a CPU's class: 0 is the fastest; 0 for all if classes are not known.
     pub(super) fn class_rank(&self, cpu: usize) -> usize {
         let classes = self.classes.value().map_or(&[][..], Vec::as_slice);
         classes.iter().position(|class| class.cpus.contains(cpu)).unwrap_or(0)
     }
 
-    /// The CPU for pinned work unless another is asked for: an allowed one of the fastest class that has any, and not CPU 0,
-    /// which serves most interrupts, where it can be helped.
+    /// The CPU for pinned work unless another is requested: an allowed one of the fastest class that has any, and not CPU 0,
+    /// which serves most interrupts, if there is another.
     pub(super) fn usual_cpu(&self) -> Option<usize> {
         self.allowed().iter().copied().min_by_key(|cpu| (self.class_rank(*cpu), *cpu == 0, *cpu))
     }
@@ -106,7 +106,7 @@ pub fn spread(root: &Root, home: usize, allowed: &[usize]) -> Vec<usize> {
     let classes = classes(root, allowed);
     let core_of = |cpu: usize| cores.value()?.iter().find(|core| core.contains(cpu));
     let class_of = |cpu: usize| classes.value()?.iter().position(|class| class.cpus.contains(cpu));
-    // Which thread of its core a CPU is, home being the first of its own.
+    // The index of a CPU among the threads of its core, home being the first of its own.
     let thread_of = |cpu: usize| {
         let core = core_of(cpu)?;
         let before = |other: &usize| *other != cpu && (*other == home || (*other < cpu && cpu != home));
@@ -154,7 +154,7 @@ fn groups(root: &Root, cpus: &[usize], file: &str) -> Fact<Vec<CpuSet>> {
     if sets.is_empty() { Fact::unknown("no CPU is described", source) } else { Fact::known(sets, source) }
 }
 
-/// Classes of cores, by the first witness that tells any apart.
+/// Classes of cores, by the first source that distinguishes any.
 fn classes(root: &Root, cpus: &[usize]) -> Fact<Vec<CoreClass>> {
     if cpus.is_empty() {
         return Fact::unknown("no CPU is described", CPUS);
@@ -167,8 +167,8 @@ fn classes(root: &Root, cpus: &[usize]) -> Fact<Vec<CoreClass>> {
     Fact::known(fastest_first(root, classes), source)
 }
 
-/// By the scheduler's notion of capacity where every class has one, else by their highest clocks; where neither is known they
-/// stay in the order of their witness, which names the faster kind first.
+/// By the scheduler's capacity if every class has one, otherwise by their highest clocks; if neither is known they stay in
+/// the order of their source, which names the faster kind first.
 fn fastest_first(root: &Root, classes: Vec<CoreClass>) -> Vec<CoreClass> {
     let all = |of: fn(&Root, &CoreClass) -> Option<f64>| -> Option<Vec<f64>> {
         classes.iter().map(|class| of(root, class)).collect()
@@ -223,7 +223,7 @@ fn arm_classes(root: &Root, cpus: &[usize]) -> Named {
     (grouped(cpus, part), "/sys/devices/system/cpu/cpu*/regs/identification/midr_el1")
 }
 
-/// Anything else: the scheduler's notion of capacity.
+/// Anything else: the scheduler's capacity.
 fn capacity_classes(root: &Root, cpus: &[usize]) -> Named {
     let capacity = |cpu: usize| {
         let capacity = root.number::<u32>(&format!("{CPUS}/cpu{cpu}/cpu_capacity"));

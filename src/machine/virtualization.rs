@@ -1,4 +1,4 @@
-//! What stands between us and the hardware: hypervisor, container, firmware's names.
+//! The layers between this process and the hardware: hypervisor, container, firmware's names.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub struct Virtualization {
     pub firmware_version: Fact<String>,
 }
 
-/// How hypervisors spell themselves in CPUID leaf `0x4000_0000`.
+/// The names of hypervisors in CPUID leaf `0x4000_0000`.
 const SIGNATURES: &[(&str, &str)] = &[
     ("KVMKVMKVM", "KVM"),
     ("Linux KVM Hv", "KVM (with Hyper-V interface)"),
@@ -115,7 +115,7 @@ fn from_flag(root: &Root) -> Fact<String> {
     })
 }
 
-/// No sign of a hypervisor is knowledge only where signs would be expected: a processor with CPUID, or DMI names.
+/// The absence of a hypervisor is known only if one would be visible: by a processor with CPUID, or by DMI names.
 fn absence(root: &Root, host: &dyn Host, names: [&Fact<String>; 2]) -> Fact<Option<String>> {
     if let Some(false) = cpuid::bit(host, 1, 2, 31).value() {
         return Fact::known(None, "CPUID leaf 0x1, ECX bit 31");
@@ -133,7 +133,7 @@ fn absence(root: &Root, host: &dyn Host, names: [&Fact<String>; 2]) -> Fact<Opti
     )
 }
 
-/// Signs that container runtimes leave.
+/// The traces of container runtimes.
 fn container(root: &Root) -> Fact<Option<String>> {
     let told = root
         .word("/run/systemd/container")

@@ -1,4 +1,5 @@
-//! A run's or a trial's end of the protocol. Every step has its time: a peer that hangs costs seconds, not the run.
+//! The client's end of the protocol, for a run or a trial. Every step has a timeout: a peer that hangs costs seconds, not
+//! the run.
 
 use super::proof::{Nonces, Side, chance, proof, proves};
 use super::protocol::{Description, Hello, LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, mismatch, plain};
@@ -10,10 +11,10 @@ use crate::experiment::Failure;
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// How long the peer may take to be reached, and to answer.
+/// The longest time that the peer may take to be reached, and to answer.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long it may take to end a service or to describe its machine.
+/// The longest time that it may take to end a service or to describe its machine.
 const LONG_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A conversation with the peer. One service at a time; when this is dropped, the service ends.
@@ -24,7 +25,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Reaches the peer, is let in, and has it prove itself.
+    /// Connects to the peer, and authenticates both sides.
     pub fn open(peer: &PeerAddress) -> Result<Self, Failure> {
         let there = SocketAddr::new(peer.address, peer.port);
         let broke = |error| Failure::Broke(format!("the peer at {there}: {}", words(&error)));
@@ -36,7 +37,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Each side shows the other that it knows the token; whatever follows is sealed.
+    /// Each side proves to the other that it knows the token; all later messages are sealed.
     fn introduce(&mut self, token: &Token) -> Result<(), Failure> {
         let nonce = chance(32).map_err(|error| self.broke(&WireError::Broken(error)))?;
         let hello = Hello::ours(nonce.clone());
@@ -62,17 +63,17 @@ impl Session {
         }
     }
 
-    /// Has the peer live as long as this session.
+    /// Ties the peer's lifetime to this session.
     pub fn hold(&mut self) -> Result<(), Failure> {
         self.done(&Request::Hold)
     }
 
-    /// Asks whether the peer is still there, and tells it that we are.
+    /// Checks that the peer is still there, which also shows it that this side is.
     pub fn touch(&mut self) -> Result<(), Failure> {
         self.done(&Request::Touch)
     }
 
-    /// What machine the peer is.
+    /// The description of the peer's machine.
     pub fn describe(&mut self) -> Result<Description, Failure> {
         match self.ask(&Request::Describe, LONG_TIMEOUT)? {
             Reply::Description(description) => Ok(*description),
@@ -80,8 +81,8 @@ impl Session {
         }
     }
 
-    /// Has the peer begin a service, pinned to `cpu` where one is given (of a virtual peer: the trial's partner), and
-    /// tells where it is reached.
+    /// Starts a service on the peer, pinned to `cpu` if given (for a virtual peer: the trial's partner), and returns its
+    /// address.
     pub fn start(&mut self, service: &Service, cpu: Option<usize>) -> Result<SocketAddr, Failure> {
         match self.ask(&Request::Start { service: service.clone(), cpu }, TIMEOUT)? {
             Reply::Started { port } => Ok(SocketAddr::new(self.there.ip(), port)),
@@ -89,7 +90,7 @@ impl Session {
         }
     }
 
-    /// Ends the service and brings its report.
+    /// Ends the service and returns its report.
     pub fn stop(&mut self) -> Result<ServiceReport, Failure> {
         match self.ask(&Request::Stop, LONG_TIMEOUT)? {
             Reply::Stopped(report) => Ok(*report),
@@ -107,7 +108,7 @@ impl Session {
     fn ask(&mut self, request: &Request, timeout: Duration) -> Result<Reply, Failure> {
         let answer = self.wire.send(request, timeout).and_then(|()| self.wire.receive(timeout));
         answer.map_err(|error| {
-            // What comes later would be the answer to another question.
+            // A later answer would belong to another request.
             let _ = self.wire.stream().shutdown(Shutdown::Both);
             self.broke(&error)
         })
@@ -125,7 +126,7 @@ impl Session {
     }
 }
 
-/// What an error means for whoever wants something of a peer.
+/// The meaning of an error for the peer's user.
 fn words(error: &WireError) -> String {
     match error {
         WireError::Silence(_) => format!("{error}: it hangs, or its answers are lost"),

@@ -1,5 +1,5 @@
-//! The peer's end of one conversation: who calls must show the token; what is asked is done; when the caller leaves, its
-//! service ends.
+//! The peer's end of one conversation: a caller must prove that it knows the token; its requests are served; when it leaves,
+//! its service ends.
 
 use super::proof::{Nonces, Side, chance, proof, proves};
 use super::protocol::{Description, Hello, LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, mismatch};
@@ -13,13 +13,13 @@ use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long a caller may take to show the token, all in all, and to take an answer.
+/// The total time that a caller may take to prove the token, and the time to take an answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often a service that runs is looked at: seldom, for it is being measured.
+/// The interval at which a running service is checked: long, because it is being measured.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Speaks with a caller of this number until it leaves.
+/// Serves the caller with this number until it leaves.
 pub fn serve(stream: TcpStream, number: u64, shared: &Shared) {
     let Ok(mut wire) = Wire::new(stream, LONGEST_REPLY, LONGEST_REQUEST) else { return };
     match let_in(&mut wire, number, shared) {
@@ -29,7 +29,7 @@ pub fn serve(stream: TcpStream, number: u64, shared: &Shared) {
     }
     let mut guest = Guest { wire, shared, service: None, holds: false };
     let parting = guest.converse();
-    // What a service did last counts too.
+    // The last activity of a service counts too.
     guest.end_service();
     if guest.holds {
         shared.end(End::ClientLeft);
@@ -39,8 +39,8 @@ pub fn serve(stream: TcpStream, number: u64, shared: &Shared) {
     }
 }
 
-/// Says why and hangs up. What the caller still sends is read for a moment: unread, it would make the system tear the
-/// connection down before the reason has arrived.
+/// Sends the reason and hangs up. Further data of the caller are read for a moment: unread, they would make the system reset
+/// the connection before the reason has arrived.
 fn refuse(mut wire: Wire, reason: String) {
     let said = wire.send(&Reply::Refused { reason }, TIMEOUT);
     let mut stream = wire.stream();
@@ -50,7 +50,7 @@ fn refuse(mut wire: Wire, reason: String) {
     while Instant::now() < deadline && stream.read(&mut rest).is_ok_and(|some| some > 0) {}
 }
 
-/// The greeting and the proofs. An error is the reason to tell, or none where nobody is left to be told.
+/// The greeting and the proofs. The error is the reason to send, or none if the caller has gone.
 fn let_in(wire: &mut Wire, number: u64, shared: &Shared) -> Result<(), Option<String>> {
     let deadline = Instant::now() + TIMEOUT;
     let Request::Hello(hello) = receive(wire, deadline)? else {
@@ -86,7 +86,7 @@ fn send(wire: &mut Wire, reply: &Reply) -> Result<(), Option<String>> {
     wire.send(reply, TIMEOUT).map_err(|error| parting(&error))
 }
 
-/// What to tell a caller that cannot be understood; nothing to one that has gone.
+/// The reason to send to a caller that cannot be understood; `None` for one that has gone.
 fn parting(error: &WireError) -> Option<String> {
     match error {
         WireError::Closed | WireError::Broken(_) => None,
@@ -94,7 +94,7 @@ fn parting(error: &WireError) -> Option<String> {
     }
 }
 
-/// A caller that was let in.
+/// A caller that has proved the token.
 struct Guest<'peer> {
     wire: Wire,
     shared: &'peer Shared,
@@ -102,16 +102,16 @@ struct Guest<'peer> {
     holds: bool,
 }
 
-/// A service that runs for a guest.
+/// A running service of a guest.
 struct Served {
     running: Running,
     began: Instant,
-    /// Bytes that were told to the peer's account.
+    /// Bytes already added to the peer's total.
     told: u64,
 }
 
 impl Guest<'_> {
-    /// Does what is asked until the caller leaves; the reason to tell where it is sent away.
+    /// Serves requests until the caller leaves; returns the reason to send if it is dismissed.
     fn converse(&mut self) -> Option<String> {
         loop {
             match self.wire.receive(POLL_INTERVAL) {
@@ -169,7 +169,7 @@ impl Guest<'_> {
         }
     }
 
-    /// Where this very caller has reached us, and for it alone.
+    /// The place of a service: the address at which this caller has reached the peer, for this caller only.
     fn place(&self, cpu: Option<usize>) -> Result<Place, String> {
         let ends =
             self.wire.stream().local_addr().and_then(|ours| Ok((ours, self.wire.stream().peer_addr()?)));
@@ -177,7 +177,7 @@ impl Guest<'_> {
         Ok(Place { listen: ours.ip().to_canonical(), only: Some(theirs.ip().to_canonical()), cpu })
     }
 
-    /// Keeps a service that runs to its limits; the reason to tell where it went beyond one.
+    /// Enforces the limits on a running service; returns the reason to send if it exceeds one.
     fn look_at_service(&mut self) -> Option<String> {
         let served = self.service.as_mut()?;
         self.shared.heard();

@@ -1,10 +1,11 @@
 //! The other half of remote experiments: this same program on a second host.
 //!
-//! A [`service`] is what an experiment needs done at the other end: echo, sink, source. The same code serves loopback,
-//! inside a trial, and a remote client, inside `fathom peer`. The [`protocol`] is how a run asks its peer for a service;
-//! [`server`] and `client` are its two ends, and `launch` gets a peer to where it is wanted.
+//! A [`service`] does the work that an experiment needs at the other end: echo, sink, source. The same code serves loopback,
+//! inside a trial, and a remote client, inside `fathom peer`. With the [`protocol`] a run requests services of its peer;
+//! [`server`] and `client` are its two ends, and `launch` starts a peer.
 //!
-//! Nothing here needs more of the peer's operating system than sockets and threads, so that other systems can follow.
+//! The code requires nothing of the peer's operating system except sockets and threads, so that other systems can be
+//! supported later.
 
 pub(crate) mod client;
 mod guest;

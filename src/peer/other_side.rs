@@ -14,10 +14,10 @@ pub const LOOPBACK: &str = "loopback";
 /// The path to the second host.
 pub use crate::experiment::PEER;
 
-/// A process on this machine that takes longer to answer has died or hangs.
+/// The time after which a process on this machine that has not answered has died or hangs.
 const TIMEOUT: Duration = Duration::from_secs(8);
 
-/// Which version of the Internet protocol.
+/// The version of the Internet protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     /// IPv4.
@@ -34,23 +34,23 @@ impl Version {
         }
     }
 
-    /// A listener on loopback, for a process that is forked with it.
+    /// A listener on loopback, for a process that inherits it by fork.
     pub fn listen(self) -> Result<(TcpListener, SocketAddr), Failure> {
         let listener = TcpListener::bind((self.loopback(), 0)).map_err(|error| self.off(&error))?;
         let address = listener.local_addr().map_err(|error| broke("getsockname", &error))?;
         Ok((listener, address))
     }
 
-    /// Whether this machine has this version at all is found by trying.
+    /// The failure if this machine does not have this version, which is found by trying.
     fn off(self, error: &std::io::Error) -> Failure {
         Failure::Unsupported(format!("nothing can listen on {}: {error}", self.loopback()))
     }
 }
 
-/// The other half, working.
+/// The running other half.
 pub struct OtherSide {
     half: Half,
-    /// Where it is reached.
+    /// The address at which it is reached.
     pub address: SocketAddr,
 }
 
@@ -60,7 +60,7 @@ enum Half {
 }
 
 impl OtherSide {
-    /// Has the service done where the point's path leads to: by IPv4, or however the peer was reached.
+    /// Starts the service at the other end of the point's path: by IPv4, or by the version with which the peer was reached.
     pub fn start(service: &Service, path: &str, site: &Site) -> Result<Self, Failure> {
         match (path, &site.peer) {
             (PEER, Some(peer)) => Self::there(service, peer, site),
@@ -69,7 +69,7 @@ impl OtherSide {
         }
     }
 
-    /// The same by one version of the Internet protocol.
+    /// The same with one version of the Internet protocol.
     pub fn by_version(service: &Service, version: Version, path: &str, site: &Site) -> Result<Self, Failure> {
         if path != PEER {
             return Self::here(service, version, site);
@@ -98,7 +98,7 @@ impl OtherSide {
         Ok(OtherSide { address: SocketAddr::new(version.loopback(), helper.port), half: Half::Here(helper) })
     }
 
-    /// Ends it and brings its report.
+    /// Ends it and returns its report.
     pub fn stop(self) -> Result<ServiceReport, Failure> {
         let report = match self.half {
             Half::Here(helper) => helper.stop(),
@@ -111,7 +111,7 @@ impl OtherSide {
     }
 }
 
-/// A process of this trial in which a service runs.
+/// A process of this trial that runs a service.
 pub struct Helper {
     // Closed before the process is killed and reaped.
     control: BufReader<UnixStream>,
@@ -120,7 +120,7 @@ pub struct Helper {
 }
 
 impl Helper {
-    /// Forks a process on `cpu` that begins a service and waits until it is told to stop.
+    /// Forks a process on `cpu` that begins a service and waits until it is stopped.
     pub fn start(
         cpu: Option<usize>,
         begin: impl FnOnce() -> Result<Running, Failure>,
@@ -136,14 +136,14 @@ impl Helper {
         }
     }
 
-    /// Ends it and brings its report.
+    /// Ends it and returns its report.
     pub fn stop(mut self) -> Result<ServiceReport, Failure> {
         self.control.get_mut().write_all(b".").map_err(|error| broke("telling it to stop", &error))?;
         answer(&mut self.control)
     }
 }
 
-/// The process's side: one line with the port or what is wrong, and one with the report.
+/// The process's side: one line with the port or the error, and one with the report.
 fn converse(
     mut control: UnixStream,
     begin: impl FnOnce() -> Result<Running, Failure>,

@@ -1,4 +1,4 @@
-//! ICMP echo: a message that the other host's kernel answers, without a process there.
+//! ICMP echo: a message that the other host's kernel answers, without a process.
 
 use crate::experiment::Failure;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -14,7 +14,7 @@ const ECHO_REPLY: u8 = 0;
 /// A socket for echo requests to one host.
 pub struct Ping {
     socket: Socket,
-    /// A raw socket shows the packet's IP header and everybody's replies.
+    /// Whether the socket is raw, so that it receives the packet's IP header and all replies to this host.
     raw: bool,
     identifier: u16,
     packet: Vec<u8>,
@@ -22,7 +22,7 @@ pub struct Ping {
 }
 
 impl Ping {
-    /// An unprivileged ping socket, or else a raw one; where neither is allowed, it says what would allow it.
+    /// An unprivileged ping socket, otherwise a raw one; if neither is allowed, the error says how to allow it.
     pub fn open(host: IpAddr, payload: usize) -> Result<Self, Failure> {
         let IpAddr::V4(host) = host.to_canonical() else {
             return Err(Failure::Unsupported("ICMP echo is measured over IPv4 only".to_owned()));
@@ -47,7 +47,7 @@ impl Ping {
         })
     }
 
-    /// How long a receive waits for a reply.
+    /// Sets the timeout of a receive.
     pub fn set_timeout(&self, timeout: std::time::Duration) -> std::io::Result<()> {
         self.socket.set_read_timeout(Some(timeout))
     }
@@ -59,7 +59,7 @@ impl Ping {
         if sent == self.packet.len() { Ok(()) } else { Err(Error::from(ErrorKind::WriteZero)) }
     }
 
-    /// Waits for the next reply of ours and tells its sequence number.
+    /// Waits for the next reply to this socket's requests and returns its sequence number.
     pub fn receive(&mut self) -> std::io::Result<u16> {
         loop {
             let length = self.socket.read(&mut self.received)?;
@@ -70,7 +70,7 @@ impl Ping {
                 continue;
             };
             let identifier = u16::from_be_bytes([message[4], message[5]]);
-            // The kernel puts an identifier of its own into the requests of a ping socket and shows only their replies.
+            // The kernel replaces the identifier in the requests of a ping socket and delivers only their replies.
             if message[0] == ECHO_REPLY && (!self.raw || identifier == self.identifier) {
                 return Ok(u16::from_be_bytes([message[6], message[7]]));
             }
@@ -87,9 +87,9 @@ fn denied(error: &Error) -> Failure {
     ))
 }
 
-/// A raw socket sees every ICMP packet of the host, on loopback also our own requests.
+/// A raw socket receives every ICMP packet of the host, on loopback also its own requests.
 fn accept_replies_only(socket: &Socket) -> Result<(), Failure> {
-    /// `ICMP_FILTER` of linux/icmp.h: a mask of the types that are not shown.
+    /// `ICMP_FILTER` of linux/icmp.h: a mask of the types that are not delivered.
     const ICMP_FILTER: libc::c_int = 1;
     let hidden: u32 = !(1 << ECHO_REPLY);
     // SAFETY: the option is four bytes.
@@ -123,7 +123,7 @@ fn checksum(bytes: &[u8]) -> u16 {
     !(sum as u16)
 }
 
-/// Where a ping can be answered without a network.
+/// The address for a ping without a network.
 pub const THIS_HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 #[cfg(test)]

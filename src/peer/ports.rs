@@ -1,24 +1,24 @@
-//! Ephemeral ports: how many a trial may use up, and what the kernel counts of connections that went wrong.
+//! Ephemeral ports: the number that a trial may use, and the kernel's count of failed connections.
 
 use crate::experiment::Failure;
 use std::fs::read_to_string;
 
-/// Connections of one trial that may leave a port waiting.
+/// The most connections of one trial that may leave a port in `TIME_WAIT`.
 const MOST_OF_A_TRIAL: u64 = 100;
 
-/// A trial with fewer says little.
+/// The fewest connections of a useful trial.
 const FEWEST_OF_A_TRIAL: u64 = 10;
 
-/// The range of Linux by default (ip(7)), where this one cannot be read.
+/// Linux's default range (ip(7)), used if the actual one cannot be read.
 const USUAL_RANGE: (u64, u64) = (32_768, 60_999);
 
-/// How many connections this trial may end such that their ports wait for late packets (`TIME_WAIT`, a minute on Linux).
-/// Half of the machine's ephemeral ports are left to others.
+/// The number of connections that this trial may end such that their ports wait for late packets (`TIME_WAIT`, a minute on
+/// Linux). Half of the machine's ephemeral ports are left to others.
 pub fn allowance() -> Result<u64, Failure> {
     Ok(left()?.min(MOST_OF_A_TRIAL))
 }
 
-/// How many ports may yet be left waiting by all that is measured.
+/// The number of ports that all measurements together may still leave waiting.
 pub fn left() -> Result<u64, Failure> {
     let (first, last) = range();
     let waiting = waiting();
@@ -49,13 +49,13 @@ fn waiting() -> u64 {
     words.nth(1).and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
-/// Connections of this network namespace that found a full backlog since it was made; `None` where the kernel does not
-/// tell.
+/// The number of connections to a full backlog in this network namespace since its creation; `None` if the kernel does not
+/// report it.
 pub fn backlog_overflows() -> Option<u64> {
     extended(&read_to_string("/proc/net/netstat").ok()?, "ListenOverflows")
 }
 
-/// A number of the `TcpExt` lines: one has the names, the next the values.
+/// A number of the `TcpExt` lines, of which one has the names and the next the values.
 fn extended(text: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter(|line| line.starts_with("TcpExt:")).map(str::split_whitespace);
     let (mut names, mut values) = (lines.next()?, lines.next()?);

@@ -1,20 +1,20 @@
-//! Showing that one knows the token without telling it.
+//! Proving knowledge of the token without sending it.
 //!
-//! Control connections go over the network that is measured, where others may listen; the token itself went over ssh. So
-//! each side answers the other's number with a code that only the token's holder can make (HMAC, RFC 2104, of SHA-256):
-//! who listens learns nothing to come in with, and who takes the peer's place is found out. From the same token and numbers
-//! follow the keys of what they say next. The words before the numbers differ, so that neither answer can be sent back as
-//! the other's, and none is a key.
+//! Control connections use the measured network, where others may listen; the token itself was sent over ssh. So each side
+//! answers the other's nonce with a code that only a holder of the token can compute (HMAC, RFC 2104, of SHA-256): a
+//! listener learns nothing that lets it in, and an impostor in the peer's place is detected. The keys of the later messages
+//! are derived from the same token and nonces. Each code and key has a different prefix before the nonces, so neither proof
+//! can be sent back as the other's, and none is a key.
 
 use super::Token;
 use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// The fewest characters of a token: whoever can guess it comes in.
+/// The fewest characters of a token, which must not be guessable.
 pub const SHORTEST_TOKEN: usize = 16;
 
-/// Which end shows it.
+/// The end of the conversation that proves its knowledge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// The one that calls.
@@ -24,7 +24,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// The one that it speaks with.
+    /// The other end.
     pub fn other(self) -> Self {
         match self {
             Side::Client => Side::Peer,
@@ -33,27 +33,27 @@ impl Side {
     }
 }
 
-/// The two numbers of a conversation, each used once.
+/// The two nonces of a conversation.
 #[derive(Debug, Clone, Copy)]
 pub struct Nonces<'hello> {
-    /// The client's.
+    /// The client's nonce.
     pub client: &'hello str,
-    /// The peer's.
+    /// The peer's nonce.
     pub peer: &'hello str,
 }
 
-/// The code that shows it, in hexadecimal.
+/// The proof, in hexadecimal.
 pub fn proof(token: &Token, side: Side, nonces: Nonces) -> String {
     HEXLOWER.encode(&code(token, shown_by(side), nonces).finalize().into_bytes())
 }
 
-/// Whether a code shows it, compared in a time that does not depend on where it differs.
+/// Whether a proof is valid, compared in constant time.
 pub fn proves(shown: &str, token: &Token, side: Side, nonces: Nonces) -> bool {
     let shown = HEXLOWER.decode(shown.as_bytes());
     shown.is_ok_and(|shown| code(token, shown_by(side), nonces).verify_slice(&shown).is_ok())
 }
 
-/// The key of what this side says after the handshake.
+/// The key of this side's messages after the handshake.
 pub fn key(token: &Token, side: Side, nonces: Nonces) -> [u8; 32] {
     let word = match side {
         Side::Client => "said by client",
@@ -72,14 +72,14 @@ fn shown_by(side: Side) -> &'static str {
 fn code(token: &Token, word: &str, nonces: Nonces) -> Hmac<Sha256> {
     let mut code = Hmac::<Sha256>::new_from_slice(token.0.as_bytes()).expect("HMAC takes keys of any length");
     for part in ["fathom peer", word, nonces.client, nonces.peer] {
-        // With its length before it no two lists of parts are the same bytes.
+        // With its length before each part, no two lists of parts have the same bytes.
         code.update(&(part.len() as u64).to_be_bytes());
         code.update(part.as_bytes());
     }
     code
 }
 
-/// So many bytes of chance from the operating system, in hexadecimal: a token or a number used once.
+/// This number of random bytes from the operating system, in hexadecimal: a token or a nonce.
 pub fn chance(bytes: usize) -> std::io::Result<String> {
     let mut drawn = vec![0; bytes];
     getrandom::fill(&mut drawn)?;

@@ -1,8 +1,8 @@
-//! What a run and its peer say to each other: JSON in frames of a stated length, a pure parser without a socket.
+//! The messages between a run and its peer: JSON in frames with a length, and a pure parser without a socket.
 //!
-//! A frame is four bytes of length, most significant first, and so many bytes of JSON; after the handshake, which ends with
-//! the welcome, the JSON stands behind its seal (`peer/seals.rs`). The first two messages are the same in every version, so
-//! that two that do not fit each other can say so. The conversation:
+//! A frame is four bytes of length, most significant first, and that number of bytes; after the handshake, which ends with
+//! the welcome, the JSON follows its seal (`peer/seals.rs`). The first two messages are the same in every version, so that
+//! incompatible versions can report it. The conversation:
 //!
 //! ```text
 //! client                        peer
@@ -27,35 +27,35 @@ use serde::{Deserialize, Serialize};
 /// The version of this protocol.
 pub const PROTOCOL: u32 = 2;
 
-/// The longest request, bytes of JSON. Requests are short; whoever announces more is not one of us.
+/// The longest request, bytes of JSON. Requests are short; a caller that announces more does not speak this protocol.
 pub const LONGEST_REQUEST: usize = 64 << 10;
 
-/// The longest reply, bytes of JSON: a machine of many CPUs described, or how bytes arrived over time.
+/// The longest reply, bytes of JSON: the description of a machine with many CPUs, or the arrival of bytes over time.
 pub const LONGEST_REPLY: usize = 8 << 20;
 
-/// Bytes of a frame that tell its length.
+/// Bytes of the length of a frame.
 const HEAD: usize = 4;
 
-/// What a client says.
+/// A message of a client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "snake_case")]
 pub enum Request {
     /// The first message.
     Hello(Hello),
-    /// That it knows the token, shown without telling it.
+    /// The proof that it knows the token, without the token itself.
     Proof {
         /// See `peer/proof.rs`.
         proof: String,
     },
-    /// The peer lives as long as this connection.
+    /// Ties the peer's lifetime to this connection.
     Hold,
-    /// The client is still there, and asks whether the peer is.
+    /// The client is still there, and checks whether the peer is.
     Touch,
-    /// What machine the peer is.
+    /// Request the description of the peer's machine.
     Describe,
     /// Begin a service.
     Start {
-        /// Which.
+        /// The service.
         service: Service,
         /// The CPU to pin it to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ pub enum Request {
     Stop,
 }
 
-/// What a peer says.
+/// A message of a peer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reply", rename_all = "snake_case")]
 pub enum Reply {
@@ -76,37 +76,37 @@ pub enum Reply {
         /// See `peer/proof.rs`.
         proof: String,
     },
-    /// It was done.
+    /// The request was done.
     Done,
-    /// What machine the peer is.
+    /// The description of the peer's machine.
     Description(Box<Description>),
     /// The service has begun.
     Started {
-        /// Where it listens, at the address that this connection reached.
+        /// The port on which it listens, at the address that this connection reached.
         port: u16,
     },
     /// The service has ended.
     Stopped(Box<ServiceReport>),
-    /// It was not done.
+    /// The request was refused.
     Refused {
-        /// Why, for people.
+        /// The reason, for people.
         reason: String,
     },
 }
 
-/// Who is speaking.
+/// The identification of the sender.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// Version of the protocol.
     pub protocol: u32,
     /// Version of the program.
     pub version: String,
-    /// A number used once, in hexadecimal.
+    /// A nonce, in hexadecimal.
     pub nonce: String,
 }
 
 impl Hello {
-    /// Of this program.
+    /// The greeting of this program.
     pub fn ours(nonce: String) -> Self {
         Hello { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned(), nonce }
     }
@@ -116,8 +116,8 @@ impl Hello {
     }
 }
 
-/// Why these two do not understand each other; `None` where they do. Figures of two versions are not compared, so their
-/// versions must be the same as well.
+/// The reason why two ends are incompatible; `None` if they are compatible. Figures of two program versions are not
+/// compared, so these must be equal as well.
 pub fn mismatch(client: &Hello, peer: &Hello) -> Option<String> {
     let same = (client.protocol, &client.version) == (peer.protocol, &peer.version);
     (!same).then(|| {
@@ -129,19 +129,19 @@ pub fn mismatch(client: &Hello, peer: &Hello) -> Option<String> {
     })
 }
 
-/// A short text from the other end, fit to be shown.
+/// A short text from the other end, safe to be displayed.
 pub fn plain(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(400).collect()
 }
 
-/// What a peer is.
+/// The description of a peer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Description {
-    /// Its machine, with where each fact was read.
+    /// Its machine, with the source of each fact.
     pub machine: Machine,
 }
 
-/// Bytes that are no message.
+/// The reason why bytes are not a valid message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// More than the longest message was announced.
@@ -152,17 +152,17 @@ pub enum Malformed {
         /// Bytes that are accepted.
         most: usize,
     },
-    /// A whole frame that is no message of this protocol.
+    /// A whole frame that does not contain a message of this protocol.
     #[error("it does not speak this protocol ({0})")]
     NotUnderstood(String),
 }
 
-/// A message in its frame; an error where it is longer than the other end would accept.
+/// A message in its frame; an error if it is longer than the other end accepts.
 pub fn framed(message: &impl Serialize, most: usize) -> Result<Vec<u8>, Malformed> {
     Ok(frame(&[], &text(message, most)?))
 }
 
-/// A message in its frame, behind its seal.
+/// A message in its frame, after its seal.
 pub(super) fn sealed(message: &impl Serialize, most: usize, seals: &mut Seals) -> Result<Vec<u8>, Malformed> {
     let text = text(message, most)?;
     Ok(frame(&seals.seal(&text), &text))
@@ -177,12 +177,12 @@ fn frame(seal: &[u8], text: &[u8]) -> Vec<u8> {
     [&((seal.len() + text.len()) as u32).to_be_bytes(), seal, text].concat()
 }
 
-/// The message that a text is.
+/// Parses a message.
 pub(super) fn understood<T: DeserializeOwned>(text: &[u8]) -> Result<T, Malformed> {
     serde_json::from_slice(text).map_err(|error| Malformed::NotUnderstood(plain(&error.to_string())))
 }
 
-/// Cuts messages out of bytes that arrive in any pieces.
+/// Splits bytes that arrive in any pieces into messages.
 #[derive(Debug)]
 pub struct Frames {
     arrived: Vec<u8>,
@@ -190,27 +190,27 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Accepts messages of up to `most` bytes.
+    /// A parser that accepts messages of up to `most` bytes.
     pub fn new(most: usize) -> Self {
         Frames { arrived: vec![], most }
     }
 
-    /// More bytes have arrived. Never more is held than one frame and what came with its last piece.
+    /// Adds arrived bytes. At most one frame and the rest of its last piece are held.
     pub fn extend(&mut self, bytes: &[u8]) {
         self.arrived.extend_from_slice(bytes);
     }
 
-    /// From now on every message stands behind its seal.
+    /// From now on every message follows its seal.
     pub(super) fn expect_seals(&mut self) {
         self.most += SEAL;
     }
 
-    /// The next whole message; `None` while there is none. After an error nothing more can be understood.
+    /// The next whole message; `None` while there is none. After an error nothing more can be parsed.
     pub fn take<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Malformed> {
         self.take_frame()?.map(|text| understood(&text)).transpose()
     }
 
-    /// What the next whole frame holds; `None` while there is none.
+    /// The content of the next whole frame; `None` while there is none.
     pub(super) fn take_frame(&mut self) -> Result<Option<Vec<u8>>, Malformed> {
         let Some(length) = self.announced() else { return Ok(None) };
         if length > self.most {

@@ -1,8 +1,9 @@
-//! Seals of what is said after the handshake: whoever stands on the way can keep a message back, and do nothing else with it.
+//! Seals of the messages after the handshake: an attacker on the network can suppress a message, but do nothing else with
+//! it.
 //!
-//! The seal of a message is an HMAC-SHA256 of how many of its direction went before it, and of its text, under a key of
-//! this conversation and this direction (`peer/proof.rs`). So a message that was altered, repeated, left out, moved, sent
-//! back or made up has the wrong seal.
+//! The seal of a message is an HMAC-SHA256 of the number of earlier messages in its direction, and of its text, with a key
+//! of this conversation and this direction (`peer/proof.rs`). So a message that was altered, repeated, dropped, reordered,
+//! reflected or forged has an invalid seal.
 
 use super::Token;
 use super::proof::{Nonces, Side, key};
@@ -22,7 +23,7 @@ pub struct Seals {
 /// The messages in one direction.
 struct Direction {
     key: Hmac<Sha256>,
-    /// How many there were.
+    /// The number of messages so far.
     messages: u64,
 }
 
@@ -41,18 +42,18 @@ impl Direction {
 }
 
 impl Seals {
-    /// Of this side of the conversation that began with these numbers.
+    /// The seals of this side of the conversation with these nonces.
     pub fn of(side: Side, token: &Token, nonces: Nonces) -> Self {
         let direction = |side| Direction::from(side, token, nonces);
         Seals { sent: direction(side), received: direction(side.other()) }
     }
 
-    /// The seal of the next message that is sent.
+    /// The seal of the next sent message.
     pub fn seal(&mut self, text: &[u8]) -> [u8; SEAL] {
         self.sent.next(text).finalize().into_bytes().into()
     }
 
-    /// The text behind the seal of the next message that was received; `None` where it is not what the other end said next.
+    /// The text after the seal of the next received message; `None` if it is not the other end's next message.
     pub fn open<'frame>(&mut self, frame: &'frame [u8]) -> Option<&'frame [u8]> {
         let (seal, text) = frame.split_first_chunk::<SEAL>()?;
         self.received.next(text).verify_slice(seal).is_ok().then_some(text)

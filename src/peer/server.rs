@@ -1,4 +1,4 @@
-//! `fathom peer`: serves one run of whoever knows its token, and ends with it.
+//! `fathom peer`: serves one run of a client that knows its token, and ends with it.
 
 use super::Token;
 use super::guest;
@@ -9,18 +9,18 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long to wait where a caller could not be accepted.
+/// The delay after a caller could not be accepted.
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// A peer that is about to serve.
+/// A peer before it serves.
 pub struct Server {
     listeners: Vec<TcpListener>,
-    /// What its guests share.
+    /// The state shared by its threads.
     shared: Arc<Shared>,
 }
 
 impl Server {
-    /// Listens at the addresses, the later ones at the port of the first where theirs is 0.
+    /// Listens at the addresses; those with port 0 get the port of the first.
     pub fn bind(addresses: &[SocketAddr], token: Token, limits: Limits) -> io::Result<Self> {
         let mut listeners: Vec<TcpListener> = vec![];
         for address in addresses {
@@ -33,17 +33,17 @@ impl Server {
         Ok(Server { listeners, shared: Arc::new(Shared::new(token, limits)) })
     }
 
-    /// Where it listens.
+    /// The addresses on which it listens.
     pub fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
         self.listeners.iter().map(TcpListener::local_addr).collect()
     }
 
-    /// By what somebody else may end it.
+    /// The shared state, by which another thread may end it.
     pub fn shared(&self) -> Arc<Shared> {
         Arc::clone(&self.shared)
     }
 
-    /// Serves until its client has left or a limit is reached. Afterwards nothing of it listens.
+    /// Serves until its client has left or a limit is reached. Afterwards it no longer listens.
     pub fn run(self) -> io::Result<End> {
         let wakers = self.listeners.iter().map(waker).collect::<io::Result<Vec<_>>>()?;
         let mut doors = vec![];
@@ -63,20 +63,20 @@ impl Server {
     }
 }
 
-/// Lets callers in, each into a thread of its own.
+/// Accepts callers, each into a separate thread.
 fn keep_door(listener: &TcpListener, shared: &Arc<Shared>) {
     while !shared.has_ended() {
         match listener.accept() {
             Ok((stream, caller)) if !shared.has_ended() => welcome(shared, stream, caller.ip()),
             Ok(_) => {}
             Err(_) if shared.has_ended() => return,
-            // Of a caller that has gone already, or for want of descriptors: the next may fare better, a little later.
+            // The caller has already gone, or descriptors are exhausted: the next accept may succeed a little later.
             Err(_) => std::thread::sleep(MOMENT),
         }
     }
 }
 
-/// Serves a caller in a thread of its own.
+/// Serves a caller in a separate thread.
 fn welcome(shared: &Arc<Shared>, stream: TcpStream, from: IpAddr) {
     shared.make_room();
     let Ok(other) = stream.try_clone() else { return };

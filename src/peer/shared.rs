@@ -1,4 +1,4 @@
-//! What the threads of a peer share: its limits, who is being served, and why it ends.
+//! The state shared by the threads of a peer: its limits, its callers, and the reason why it ends.
 
 use super::Token;
 use std::collections::BTreeMap;
@@ -7,18 +7,18 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What a peer grants at most.
+/// The limits of a peer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
-    /// Control connections at a time, of those that have shown the token.
+    /// Simultaneous control connections that have proved the token.
     pub connections: usize,
-    /// Bytes that all services move together.
+    /// Total bytes moved by all services.
     pub bytes: u64,
-    /// How long the peer lives.
+    /// The longest lifetime of the peer.
     pub lifetime: Duration,
-    /// How long one service runs.
+    /// The longest duration of one service.
     pub service: Duration,
-    /// How long nobody needs to be heard of.
+    /// The longest time without contact.
     pub idle: Duration,
 }
 
@@ -34,34 +34,34 @@ impl Default for Limits {
     }
 }
 
-/// Callers at a time that have not shown the token: a place for each of a burst of trials, and a few threads for whoever
-/// else calls.
+/// Simultaneous callers that have not proved the token: one for each of a burst of trials, and a few threads for other
+/// callers.
 const STRANGERS: usize = 16;
 
-/// How long to wait for a caller that was sent away, before it is sent away again.
+/// The time to wait for a dismissed caller, before it is dismissed again.
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// Why a peer has ended.
+/// The reason why a peer has ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum End {
     /// Its run has ended.
     #[error("its client has left")]
     ClientLeft,
-    /// Nobody was heard of.
+    /// There was no contact.
     #[error("there was no contact for {} s", .0.as_secs())]
     Idle(Duration),
-    /// It has lived as long as it may.
+    /// It has reached its lifetime.
     #[error("it has run for {} s, its limit", .0.as_secs())]
     Lifetime(Duration),
-    /// It has moved as much as it may.
+    /// It has reached its limit of bytes.
     #[error("it has transferred {0} bytes, its limit")]
     Bytes(u64),
-    /// Whoever started it has gone.
+    /// The process that started it has gone.
     #[error("the process that started it has ended")]
     Abandoned,
 }
 
-/// What the threads of a peer share.
+/// The state shared by the threads of a peer.
 pub struct Shared {
     pub(super) token: Token,
     pub(super) limits: Limits,
@@ -75,17 +75,17 @@ pub(super) struct State {
     heard: Instant,
     held: bool,
     moved: u64,
-    /// By their numbers, which are in the order in which they came.
+    /// By their numbers, in the order of arrival.
     callers: BTreeMap<u64, Caller>,
     threads: Vec<JoinHandle<()>>,
     called: u64,
 }
 
-/// Whoever has called and not left.
+/// A caller that has not left.
 struct Caller {
     stream: TcpStream,
     from: IpAddr,
-    /// Whether it has shown the token.
+    /// Whether it has proved the token.
     let_in: bool,
 }
 
@@ -94,16 +94,17 @@ impl State {
         self.callers.values().filter(|caller| !caller.let_in)
     }
 
-    /// The stranger that has waited longest, of those from where most of them are: one host's calls displace each other.
+    /// The stranger to dismiss first: the one that has waited longest among those from the address with the most strangers,
+    /// so that the calls of one host displace each other.
     fn first_to_go(&self) -> Option<&Caller> {
         let from = |address| self.strangers().filter(|caller| caller.from == address).count();
-        // The first of equals: `max_by_key` would take the last.
+        // The first of equals: `max_by_key` would return the last.
         self.strangers().min_by_key(|caller| std::cmp::Reverse(from(caller.from)))
     }
 }
 
 impl Shared {
-    /// Nobody has called yet.
+    /// The state before the first call.
     pub(super) fn new(token: Token, limits: Limits) -> Self {
         let now = Instant::now();
         let state = State {
@@ -123,7 +124,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the peer end; the first reason is kept.
+    /// Ends the peer; the first reason is kept.
     pub fn end(&self, why: End) {
         self.state().end.get_or_insert(why);
         self.changed.notify_all();
@@ -133,12 +134,12 @@ impl Shared {
         self.state().end.is_some()
     }
 
-    /// Somebody who was let in has spoken, or is being served.
+    /// Records contact with an authenticated caller.
     pub(super) fn heard(&self) {
         self.state().heard = Instant::now();
     }
 
-    /// So many more bytes were moved; the reason to end where they are too many.
+    /// Adds moved bytes; returns the reason to end if they exceed the limit.
     pub(super) fn moved(&self, bytes: u64) -> Option<End> {
         let moved = {
             let mut state = self.state();
@@ -148,7 +149,7 @@ impl Shared {
         (moved > self.limits.bytes).then_some(End::Bytes(self.limits.bytes))
     }
 
-    /// Sees to it that there is a place for one more stranger.
+    /// Makes room for one more stranger.
     pub(super) fn make_room(&self) {
         let mut state = self.state();
         while state.end.is_none() && state.strangers().count() >= STRANGERS {
@@ -160,7 +161,7 @@ impl Shared {
         }
     }
 
-    /// Somebody has called; its number.
+    /// Adds a caller and returns its number.
     pub(super) fn entered(&self, stream: TcpStream, from: IpAddr) -> u64 {
         let mut state = self.state();
         let number = state.called;
@@ -169,7 +170,7 @@ impl Shared {
         number
     }
 
-    /// A caller has shown the token; false where there are as many as there may be.
+    /// Records that a caller has proved the token; false if there are as many as the limit allows.
     pub(super) fn let_in(&self, number: u64) -> bool {
         let mut state = self.state();
         let is_full = state.callers.len() - state.strangers().count() >= self.limits.connections;
@@ -180,20 +181,20 @@ impl Shared {
         true
     }
 
-    /// A caller has gone.
+    /// Removes a caller.
     pub(super) fn left(&self, number: u64) {
         self.state().callers.remove(&number);
         self.changed.notify_all();
     }
 
-    /// A thread to be waited for at the end.
+    /// Keeps a thread that is joined at the end.
     pub(super) fn keep(&self, thread: JoinHandle<()>) {
         let mut state = self.state();
         state.threads.retain(|thread| !thread.is_finished());
         state.threads.push(thread);
     }
 
-    /// Takes the peer for one run; false where another has it.
+    /// Reserves the peer for one run; false if another has it.
     pub(super) fn hold(&self) -> bool {
         !std::mem::replace(&mut self.state().held, true)
     }

@@ -1,15 +1,15 @@
-//! Waking a thread that waits for a caller, so that whatever listens can end.
+//! Waking a thread that waits for a caller, so that a listener can end.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-/// How long to wait for a call to ourselves.
+/// The timeout of a connection to this process itself.
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// What wakes whoever waits in `accept` of this listener. On Linux a listener can be shut, which needs nothing; where it
-/// cannot, we call it ourselves, which needs a port: none may be left.
+/// A function that wakes the thread waiting in `accept` of this listener. On Linux a listener can be shut down, which needs
+/// no resources; elsewhere this process connects to it, which needs a port, of which none may be left.
 pub fn waker(listener: &TcpListener) -> io::Result<impl Fn() + Send + 'static> {
     let (other, address) = (listener.try_clone()?, own(listener.local_addr()?));
     Ok(move || {
@@ -20,7 +20,7 @@ pub fn waker(listener: &TcpListener) -> io::Result<impl Fn() + Send + 'static> {
     })
 }
 
-/// How we ourselves reach an address that we listen at.
+/// The address by which this process reaches an address on which it listens.
 fn own(mut address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() {
         address.set_ip(match address {

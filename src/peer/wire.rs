@@ -1,4 +1,4 @@
-//! Messages over a connection, each within a time.
+//! Messages over a connection, each with a timeout.
 
 use super::protocol::{Frames, Malformed, framed, sealed, understood};
 use super::seals::Seals;
@@ -8,19 +8,19 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Why a message did not come or go.
+/// The reason why a message was not sent or received.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
-    /// Nothing came in time.
+    /// There was no answer in time.
     #[error("no answer within {} s", .0.as_secs_f64().ceil())]
     Silence(Duration),
     /// The other end has closed the connection.
     #[error("the other end has closed the connection")]
     Closed,
-    /// What came is no message.
+    /// The received bytes are not a message.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// What came is not what the other end said next.
+    /// The received message is not the other end's next one.
     #[error("a message was altered, repeated, dropped or forged on the network")]
     Forged,
     /// The connection broke.
@@ -38,7 +38,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// A connection on which messages of up to so many bytes are sent and received.
+    /// A connection for messages of up to these numbers of bytes, sent and received.
     pub fn new(stream: TcpStream, most_sent: usize, most_received: usize) -> Result<Self, WireError> {
         stream.set_nodelay(true)?;
         Ok(Wire { stream, frames: Frames::new(most_received), most_sent, seals: None })
@@ -49,7 +49,7 @@ impl Wire {
         &self.stream
     }
 
-    /// From now on every message stands behind its seal.
+    /// From now on every message follows its seal.
     pub fn seal(&mut self, seals: Seals) {
         self.frames.expect_seals();
         self.seals = Some(seals);
@@ -65,7 +65,7 @@ impl Wire {
         self.stream.write_all(&frame).map_err(|error| wire_error(error, timeout))
     }
 
-    /// Receives the next message, which must be whole within `timeout`, however slowly its bytes drip.
+    /// Receives the next message, which must be complete within `timeout`, however slowly its bytes arrive.
     pub fn receive<T: DeserializeOwned>(&mut self, timeout: Duration) -> Result<T, WireError> {
         let deadline = Instant::now() + timeout;
         loop {
@@ -105,7 +105,7 @@ impl Wire {
 
 fn wire_error(error: std::io::Error, timeout: Duration) -> WireError {
     match error.kind() {
-        // Which of the two a time that ran out is depends on the system.
+        // The system determines which of the two errors means a timeout.
         ErrorKind::WouldBlock | ErrorKind::TimedOut => WireError::Silence(timeout),
         ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof => WireError::Closed,
         _ => WireError::Broken(error),

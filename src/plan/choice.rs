@@ -1,44 +1,45 @@
-//! Which points get how many trials within a time: the important and cheap first.
+//! How many trials each point gets within a time: the important and cheap ones first.
 
 use super::costs::Prices;
 use super::jobs::Importance;
 use super::layout::Layout;
 use crate::statistics::MINIMUM_TRIALS;
 
-/// Trials that a point should have: two more than an interval needs at least, because the half-width falls by a
-/// fifth with them (Student's t over the root of the trials: 1.05 with six, 0.84 with eight), and a trial may break.
+/// The number of trials that a point should have: two more than an interval needs at least, because the half-width falls by
+/// a fifth with them (Student's t over the root of the trials: 1.05 with six, 0.84 with eight), and a trial may fail.
 pub(super) const GOAL: usize = 8;
 
-/// The share of the time up to which every point gets more than an interval needs at least: eight trials instead of six, and longer
-/// ones. The rest brings further trials where they are needed: most of what is precise is so with six, and on a busy virtual
-/// machine the medians of trials of a context switch differed by 11 to 22 %, each known to 0.1 to 1 % after 4 ms or 25.
+/// The share of the time up to which every point gets more than an interval needs at least: eight trials instead of six, and
+/// longer ones. The rest is for further trials where they are needed: most points that reach the target do so with six, and
+/// on a busy virtual machine the medians of trials of a context switch differed by 11 to 22 %, each known to 0.1 to 1 %
+/// after 4 ms or 25.
 const FOR_ALL: f64 = 0.5;
 
-/// What was chosen.
+/// The result of choosing.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Choice {
-    /// Trials that each part is to have in the end; 0 where it is left out.
+    /// The total number of trials that each part gets; 0 if it is left out.
     pub(super) goals: Vec<usize>,
-    /// How long each further trial observes, seconds.
+    /// The observation time of each further trial, seconds.
     pub(super) observe: f64,
 }
 
-/// What is chosen from.
+/// The input of choosing.
 pub(super) struct Choosing<'plan> {
     pub(super) layout: &'plan Layout,
     pub(super) prices: &'plan Prices,
-    /// Trials that each part has; `None` where it is to get no more, whatever there is time for.
+    /// The number of trials that each part has; `None` if it gets no more, whatever the time.
     pub(super) done: &'plan [Option<usize>],
 }
 
 impl Choosing<'_> {
-    /// Chooses for so many seconds: shorter observation comes before fewer trials, and these before leaving points out.
+    /// Chooses for a time in seconds: shorter observation comes before fewer trials, and these before leaving points out.
     pub(super) fn within(&self, seconds: f64, (shortest, longest): (f64, f64)) -> Choice {
         let for_all = FOR_ALL * seconds;
         let all: Vec<usize> = self.done.iter().map(|done| done.map_or(0, |done| done.max(GOAL))).collect();
         let (least, most) = (self.seconds(&all, shortest), self.seconds(&all, longest));
         if least <= for_all {
-            // The cost is a straight line in the time of observing.
+            // The cost is linear in the observation time.
             let share = if most > for_all { (for_all - least) / (most - least) } else { 1.0 };
             return Choice { goals: all, observe: shortest + share * (longest - shortest) };
         }
@@ -49,7 +50,7 @@ impl Choosing<'_> {
         Choice { goals, observe: shortest }
     }
 
-    /// What the trials still to be made cost, seconds: a block is prepared once a round for all its parts.
+    /// The cost of the trials still to be made, seconds: a block is prepared once per round for all its parts.
     pub(super) fn seconds(&self, goals: &[usize], observe: f64) -> f64 {
         let of_block = |block: usize| {
             let parts = &self.layout.blocks[block];
@@ -59,13 +60,13 @@ impl Choosing<'_> {
         (0..self.layout.blocks.len()).map(of_block).sum()
     }
 
-    /// Trials still to be made, a trial of each point counted by itself.
+    /// The number of trials still to be made, counted once for each of their points.
     pub(super) fn trials(&self, goals: &[usize]) -> usize {
         let of_part = |part: usize| self.needed(part, goals[part]) * self.layout.parts[part].points.len();
         (0..goals.len()).map(of_part).sum()
     }
 
-    /// Trials that a part still needs for a goal.
+    /// The number of trials that a part still needs for a goal.
     fn needed(&self, part: usize, goal: usize) -> usize {
         self.done[part].map_or(0, |done| goal.saturating_sub(done))
     }
@@ -74,13 +75,13 @@ impl Choosing<'_> {
         trials as f64 * self.prices.own[part].at(observe)
     }
 
-    /// How often a block must still be visited.
+    /// The number of visits that a block still needs.
     fn rounds(&self, block: usize, goals: &[usize]) -> usize {
         self.layout.blocks[block].iter().map(|part| self.needed(*part, goals[*part])).max().unwrap_or(0)
     }
 
-    /// Raises goals as far as time allows, the important first and of these the cheap. From nothing to the least number of
-    /// trials; beyond it only what has that.
+    /// Raises goals as far as time allows, the most important first and of these the cheapest: from zero to the least number
+    /// of trials; beyond it only parts that have that number.
     fn raise(&self, goals: &mut [usize], goal: usize, seconds: f64, observe: f64) {
         let mut left = seconds - self.seconds(goals, observe);
         for importance in Importance::ALL {
@@ -102,8 +103,8 @@ impl Choosing<'_> {
         }
     }
 
-    /// Raises what lines are fitted through: a round in which a point of it found nothing is lost to the line, and six rounds must be
-    /// left for its interval.
+    /// Raises the goals of parts through which lines are fitted: a round in which one of its points fails is lost to the
+    /// line, and six rounds must remain for its interval.
     fn raise_lines(&self, goals: &mut [usize], seconds: f64, observe: f64) {
         let mut left = seconds - self.seconds(goals, observe);
         for parts in &self.layout.blocks {
@@ -122,7 +123,7 @@ impl Choosing<'_> {
         }
     }
 
-    /// The parts of one importance whose goal may be raised, by blocks, in each the cheap first.
+    /// The parts of one importance whose goal may be raised, by blocks, the cheapest first in each.
     fn candidates(
         &self,
         goals: &[usize],
@@ -145,7 +146,7 @@ impl Choosing<'_> {
         self.layout.blocks.iter().map(of_block).filter(|parts| !parts.is_empty()).collect()
     }
 
-    /// Which parts of a block can have their goal raised in the time left, and what that costs, seconds.
+    /// The parts of a block whose goal can be raised in the time left, and the cost of that, seconds.
     fn raised(
         &self,
         goals: &[usize],
@@ -170,7 +171,7 @@ impl Choosing<'_> {
     }
 }
 
-/// What has its interval keeps it.
+/// A part that has its interval keeps it.
 fn finished(done: Option<usize>) -> usize {
     done.filter(|done| *done >= MINIMUM_TRIALS).unwrap_or(0)
 }

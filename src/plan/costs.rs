@@ -1,14 +1,14 @@
-//! What visits have cost, and what those that were not made yet are believed to cost.
+//! The costs of visits made, and the estimated costs of others.
 
 use super::layout::Layout;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What a part of a visit takes: a fixed time, and one that grows with how long is observed. Seconds.
+/// The duration of a part of a visit: a fixed time, and one proportional to the observation time. Seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Own {
     fixed: f64,
-    /// Seconds for each second that trials are asked to observe: 1, or less for work that ends by itself.
+    /// Seconds for each second of requested observation: 1, or less for work that ends by itself.
     observing: f64,
 }
 
@@ -19,7 +19,7 @@ impl Own {
         Own { fixed: took - observing, observing: share }
     }
 
-    /// The latest counts half.
+    /// The average with the latest, which has a weight of one half.
     fn with(self, latest: Own) -> Self {
         Own {
             fixed: f64::midpoint(self.fixed, latest.fixed),
@@ -27,13 +27,13 @@ impl Own {
         }
     }
 
-    /// What it takes when observing for so long, seconds.
+    /// The duration with this observation time, both in seconds.
     pub(super) fn at(self, observe: f64) -> f64 {
         self.fixed + self.observing * observe
     }
 }
 
-/// What was seen: the latest visit counts half, so that a device that has become slower is believed soon.
+/// The observed costs: the latest visit has a weight of one half, so that a device that has become slower is noticed soon.
 #[derive(Debug)]
 pub(super) struct Costs {
     own: Vec<Option<Own>>,
@@ -49,7 +49,7 @@ impl Costs {
         self.own[part].is_some()
     }
 
-    /// Learns from a visit that has observed for so long.
+    /// Learns from a visit with this observation time.
     pub(super) fn saw_visit(
         &mut self,
         layout: &Layout,
@@ -72,7 +72,7 @@ impl Costs {
         }
     }
 
-    /// Brings what is believed of a block up to its last visit.
+    /// Updates the estimated costs of a block after its last visit.
     pub(super) fn update(&self, layout: &Layout, block: usize, prices: &mut Prices) {
         prices.preparation[block] = self.preparation[block].unwrap_or(prices.preparation[block]);
         for part in &layout.blocks[block] {
@@ -80,8 +80,8 @@ impl Costs {
         }
     }
 
-    /// What everything is believed to cost: what was not visited as its nearest neighbour in the experiment, or as the mean of
-    /// all where the experiment has none.
+    /// The estimated costs of everything: a part that was not visited costs as much as its nearest neighbour in the
+    /// experiment, or as the mean of all if the experiment has none.
     pub(super) fn prices(&self, layout: &Layout) -> Prices {
         let experiment = |part: usize| layout.parts[part].experiment;
         let own = filled(&self.own, experiment, |known| {
@@ -98,23 +98,24 @@ impl Costs {
     }
 }
 
-/// What everything is believed to cost.
+/// The estimated costs of everything.
 #[derive(Debug)]
 pub(super) struct Prices {
-    /// Of each part.
+    /// The cost of each part.
     pub(super) own: Vec<Own>,
-    /// Of each block: seconds that belong to none of its parts.
+    /// The preparation of each block, seconds, which belongs to none of its parts.
     pub(super) preparation: Vec<f64>,
 }
 
 impl Prices {
-    /// One visit of a block for these parts, seconds.
+    /// The cost of one visit of a block for these parts, seconds.
     pub(super) fn visit(&self, block: usize, parts: &[usize], observe: f64) -> f64 {
         self.preparation[block] + parts.iter().map(|part| self.own[*part].at(observe)).sum::<f64>()
     }
 }
 
-/// The known with the unknown taken from the nearest known of the same group before it, then behind it, then from all.
+/// The known values, with each unknown one taken from the nearest known value of the same group before it, else after it,
+/// else from all.
 fn filled<T: Copy>(
     known: &[Option<T>],
     group: impl Fn(usize) -> usize,

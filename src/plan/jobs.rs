@@ -1,49 +1,49 @@
-//! What a plan is made of: points, the trials that they are figures of, and the blocks that share a preparation.
+//! The elements of a plan: points, the trials that produce them, and the blocks that share a preparation.
 
 use crate::experiment::{Experiment, Point};
 use crate::machine::Machine;
 use crate::record::PlannedPoint;
 use std::collections::BTreeMap;
 
-/// How much a page that has room for little would miss a point.
+/// The importance of a point for a report with little room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Importance {
-    /// A main figure of its experiment, or what its line is fitted through.
+    /// A main figure of its experiment, or a point of the line behind one.
     Main,
-    /// Other points that a line is fitted through.
+    /// Any other point through which a line is fitted.
     Line,
     /// Any other point.
     Other,
 }
 
 impl Importance {
-    /// All of them, the greatest first.
+    /// All of them, the most important first.
     pub(super) const ALL: [Importance; 3] = [Importance::Main, Importance::Line, Importance::Other];
 }
 
-/// What the planner knows of a point that is to be measured.
+/// The planner's knowledge of a point that is to be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
     /// The experiment, numbered in the order of the report.
     pub experiment: usize,
-    /// The block that it is measured in: its place among [`blocks`].
+    /// The block in which it is measured: an index into [`blocks`].
     pub block: usize,
-    /// The trial that it is a figure of: points of the same number are prepared and observed once, together.
+    /// The trial that produces it: points with the same number are prepared and observed once, together.
     pub trial: usize,
-    /// How much it would be missed.
+    /// Its importance.
     pub importance: Importance,
     /// Whether a line is fitted through it.
     pub on_line: bool,
 }
 
-/// The points that are measured in one fresh process, one block each, in the order of the report; a point alone is a block of
-/// one. Points that are skipped are in none. Numbers are places in `points`.
+/// The points that are measured in one fresh process, one block each, in the order of the report; a point alone is a block
+/// of one. Skipped points are in none. Numbers are indices into `points`.
 pub fn blocks(experiments: &[&'static dyn Experiment], points: &[PlannedPoint]) -> Vec<Vec<usize>> {
     let wanted = points.iter().enumerate().filter(|(_, planned)| planned.skip.is_none());
     let keyed = wanted.filter_map(|(index, planned)| {
         let experiment = of(experiments, planned)?;
         let trial = trial(experiment, &planned.point);
-        // A process is pinned as a whole, so what runs elsewhere is another block whatever its name.
+        // A process is pinned as a whole, so points with other CPUs form another block whatever its name.
         let pinned = (planned.point.placement().name(), experiment.cpus(&planned.point));
         let block = experiment.block(&planned.point);
         let alone = block.is_none().then_some(trial);
@@ -52,7 +52,7 @@ pub fn blocks(experiments: &[&'static dyn Experiment], points: &[PlannedPoint]) 
     grouped(keyed)
 }
 
-/// The jobs of points that are all to be measured, in their order.
+/// The jobs of points, all of which are to be measured, in their order.
 pub fn jobs(experiments: &[&'static dyn Experiment], machine: &Machine, points: &[PlannedPoint]) -> Vec<Job> {
     let blocks = numbered(&blocks(experiments, points), points.len());
     let experiment =
@@ -82,12 +82,12 @@ fn of(experiments: &[&'static dyn Experiment], planned: &PlannedPoint) -> Option
     experiments.iter().copied().find(|experiment| experiment.about().name == planned.experiment)
 }
 
-/// The point without what tells one figure of a trial from the others.
+/// The point without the parameter that distinguishes the figures of a trial.
 fn trial(experiment: &dyn Experiment, point: &Point) -> Point {
     experiment.figure().map_or_else(|| point.clone(), |figure| point.without(figure.name))
 }
 
-/// Groups of one key, in the order of their first members.
+/// Groups with the same key, in the order of their first members.
 fn grouped<K: Ord>(keyed: impl Iterator<Item = (usize, K)>) -> Vec<Vec<usize>> {
     let (mut places, mut groups) = (BTreeMap::new(), Vec::<Vec<usize>>::new());
     for (index, key) in keyed {
@@ -133,7 +133,7 @@ fn importance(
     found
 }
 
-/// The points of an experiment's main figures; its first, where none is named.
+/// The points of an experiment's main figures; its first point if none is named.
 fn main_points(
     experiment: &dyn Experiment,
     machine: &Machine,

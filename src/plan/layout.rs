@@ -1,24 +1,24 @@
-//! How points lie in trials, and trials in blocks.
+//! The arrangement of points in trials, and of trials in blocks.
 
 use super::jobs::{Importance, Job};
 use std::collections::BTreeMap;
 
-/// A point, or the points that are figures of one and the same trial: what is visited or left out as a whole.
+/// A point, or the points that are figures of the same trial: visited or left out as a whole.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) experiment: usize,
     pub(super) block: usize,
-    /// The greatest of its points.
+    /// The greatest importance of its points.
     pub(super) importance: Importance,
     /// Whether a line is fitted through one of its points.
     pub(super) on_line: bool,
     pub(super) points: Vec<usize>,
 }
 
-/// All parts, and where they are.
+/// All parts, and their arrangement.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// In the order of the report.
+    /// The parts in the order of the report.
     pub(super) parts: Vec<Part>,
     /// The parts of each block, in the order of the report.
     pub(super) blocks: Vec<Vec<usize>>,
@@ -47,7 +47,7 @@ impl Layout {
         layout
     }
 
-    /// Every point of these parts, in their order.
+    /// All points of these parts, in their order.
     pub(super) fn points(&self, parts: &[usize]) -> Vec<usize> {
         parts.iter().flat_map(|part| self.parts[*part].points.iter().copied()).collect()
     }

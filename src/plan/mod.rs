@@ -34,10 +34,10 @@ use crate::record::PlannedPoint;
 use crate::statistics::MINIMUM_TRIALS;
 use std::time::Duration;
 
-/// Trials that a point gets where costs allow, and the least it gets where it is not left out.
+/// The number of trials of a point if the costs allow it, and the least number of a point that is not left out.
 pub const TRIALS: (usize, usize) = (choice::GOAL, MINIMUM_TRIALS);
 
-/// Every point of the selected experiments, in the order of the report; those that are not measured with the reason.
+/// Every point of the selected experiments, in the order of the report; those that are not measured have the reason.
 pub fn points(
     experiments: &[&'static dyn Experiment],
     machine: &Machine,
@@ -67,7 +67,7 @@ fn planned(experiment: &dyn Experiment, point: Point, skip: Option<String>) -> P
     }
 }
 
-/// Why a point is not measured: what the machine lacks, or that it is not worth its time at this effort.
+/// The reason why a point is not measured: the machine lacks something, or the point is not worth its time at this effort.
 fn skip(
     experiment: &dyn Experiment,
     point: &Point,
@@ -83,7 +83,7 @@ fn skip(
         .find_map(|requirement| requirement.lacking(machine));
     lacking.or_else(|| cpus_lacking(experiment, point, machine)).or_else(|| {
         let needed = experiment.effort(point, machine);
-        // What was asked for by its number is measured, unless it takes long.
+        // A point requested by its number is measured, unless it takes long.
         let wanted = needed < Effort::Thorough && asked.names(point);
         (needed > effort && !wanted).then(|| match needed {
             Effort::Thorough => "left out, because it takes long: --thorough measures it".to_owned(),
@@ -98,7 +98,7 @@ fn cpus_lacking(experiment: &dyn Experiment, point: &Point, machine: &Machine) -
     Some(format!("CPU {missing} is not among those that this process may use (see taskset, cpuset)"))
 }
 
-/// What a complete run of a family may take when no budget is given.
+/// The time of a complete run of a family without a given budget.
 fn family_budget(family: &str, effort: Effort) -> Duration {
     let seconds = match (family, effort) {
         ("memory" | "filesystem", Effort::Quick) => 20,
@@ -113,7 +113,8 @@ fn family_budget(family: &str, effort: Effort) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// The budget of a selection: each family's, by the share of its experiments that are selected; three seconds at least.
+/// The budget of a selection: that of each family times the share of its experiments that are selected; three seconds at
+/// least.
 pub fn default_budget(selected: &[&'static dyn Experiment], effort: Effort) -> Duration {
     let family = |experiment: &dyn Experiment| experiment.about().name.split('/').next().unwrap_or_default();
     let mut of_family = std::collections::BTreeMap::<&str, (u32, u32)>::new();

@@ -1,33 +1,33 @@
-//! The pilot round: what does a trial cost here? It goes in the order of the report, because predictions stand on what
-//! experiments before them have found, and it must not eat the run.
+//! The pilot round, which measures the cost of trials on this machine. It follows the order of the report, because
+//! predictions use the results of earlier experiments, and its time is limited.
 
 use super::layout::Layout;
 use std::collections::VecDeque;
 
-/// The share of the budget that the pilot may take. Eight rounds of equal cost are an eighth each, so where the whole fits
-/// into the budget the pilot does too, with as much again for trials that cost more at their first visit.
+/// The share of the budget that the pilot may take. Eight rounds of equal cost are an eighth each, so if the whole fits into
+/// the budget the pilot does too, with as much again for trials that cost more at their first visit.
 pub(super) const SHARE: f64 = 0.25;
 
-/// How many times its share the pilot may have taken before it is broken off: single visits may cost more than was left.
+/// The multiple of its share after which the pilot is ended: single visits may cost more than was left.
 const MOST: f64 = 2.0;
 
-/// Which blocks are visited to learn their cost, and for how long.
+/// The blocks that are visited to learn their cost, and the time for it.
 #[derive(Debug)]
 pub(super) struct Pilot {
     blocks: VecDeque<usize>,
-    /// What each experiment may take, seconds.
+    /// The time of each experiment, seconds.
     shares: Vec<f64>,
-    /// The experiment that is visited, and until when it may be.
+    /// The current experiment, and the end of its time.
     current: Option<usize>,
     until: f64,
-    /// What the whole pilot may take, seconds.
+    /// The time of the whole pilot, seconds.
     whole: f64,
-    /// Whether all experiments have had their share, and what they have left goes to whoever still needs it.
+    /// Whether all experiments have had their share, so that the unused rest goes to those that still need it.
     again: bool,
 }
 
 impl Pilot {
-    /// Of a run that may take so many seconds.
+    /// For a run with this budget, seconds.
     pub(super) fn new(layout: &Layout, budget: f64) -> Self {
         let whole = budget * SHARE;
         let mut shares = vec![0.0; layout.parts.iter().map(|part| part.experiment + 1).max().unwrap_or(0)];
@@ -38,7 +38,7 @@ impl Pilot {
         Pilot { blocks, shares, current: None, until: 0.0, whole, again: false }
     }
 
-    /// The next block, of those that `wanted` finds something to learn of, and for how many seconds it may be visited.
+    /// The next block, among those for which `wanted` is true, and the time limit of its visit in seconds.
     pub(super) fn next(
         &mut self,
         layout: &Layout,
@@ -62,8 +62,8 @@ impl Pilot {
         }
     }
 
-    /// What an experiment may still take, seconds: its share, and what those before it have left of theirs. What they took
-    /// beyond theirs is not its debt.
+    /// The time that an experiment may still take, seconds: its share, and the unused time of those before it. Their excess
+    /// is not deducted.
     fn left(&mut self, experiment: usize, elapsed: f64) -> f64 {
         if self.again {
             return self.whole - elapsed;

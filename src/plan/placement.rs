@@ -1,4 +1,4 @@
-//! Which CPUs pinned work runs on.
+//! The CPUs for pinned work.
 
 use crate::experiment::{Experiment, Placement, Point};
 use crate::machine::{Machine, Nearness};
@@ -6,16 +6,16 @@ use crate::machine::{Machine, Nearness};
 /// The CPUs of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cpus {
-    /// Where pinned work runs.
+    /// The CPU of pinned work.
     pub home: usize,
-    /// Where the other side runs when it is across CPUs: the nearest other core of the same kind, where there is one.
+    /// The CPU of the other side if it is across CPUs: the nearest other core of the same kind, if there is one.
     pub partner: Option<usize>,
-    /// Where the other side runs when it is in another package: `None` where there is only one.
+    /// The CPU of the other side if it is in another package; `None` if there is only one.
     pub other_package: Option<usize>,
 }
 
 impl Cpus {
-    /// The CPUs of a point: those it names itself, or those of its placement; `None` is wherever the scheduler likes.
+    /// The CPUs of a point: those it names itself, or those of its placement; `None` means that the scheduler chooses.
     pub fn of(&self, experiment: &dyn Experiment, point: &Point) -> (Option<usize>, Option<usize>) {
         if let Some((one, other)) = experiment.cpus(point) {
             return (Some(one), Some(other));
@@ -23,7 +23,7 @@ impl Cpus {
         self.at(point.placement())
     }
 
-    /// The CPUs of a placement; `None` is wherever the scheduler likes.
+    /// The CPUs of a placement; `None` means that the scheduler chooses.
     pub fn at(&self, placement: Placement) -> (Option<usize>, Option<usize>) {
         match placement {
             Placement::OneCpu => (Some(self.home), Some(self.home)),
@@ -35,7 +35,7 @@ impl Cpus {
     }
 }
 
-/// Chooses the CPUs: `asked` wins, then the machine's usual one.
+/// Chooses the CPUs: `asked` if given, otherwise the machine's default.
 pub fn choose(machine: &Machine, asked: Option<usize>) -> Result<Cpus, String> {
     let allowed = machine.allowed_cpus();
     if let Some(cpu) = asked.filter(|cpu| !allowed.contains(cpu)) {
@@ -48,7 +48,7 @@ pub fn choose(machine: &Machine, asked: Option<usize>) -> Result<Cpus, String> {
     let others = || allowed.iter().copied().filter(|cpu| *cpu != home);
     let badness = |cpu: &usize| {
         let nearness = machine.nearness(home, *cpu);
-        // A thread of the same core is hardly another side.
+        // Another thread of the same core is the last choice for the other side.
         (nearness == Nearness::Core, !machine.same_class(*cpu, home), nearness, *cpu == 0)
     };
     let far = |cpu: &usize| machine.nearness(home, *cpu) == Nearness::OtherPackage;

@@ -1,41 +1,40 @@
-//! How far a point has come, as the order of trials depends on it.
+//! The progress of a point, on which the order of trials depends.
 
 use crate::statistics::MINIMUM_TRIALS;
 
-/// Trials of one point beyond which more of them teach little, whatever the target precision.
+/// The number of trials of one point beyond which more of them add little, whatever the target precision.
 const MOST_TRIALS: usize = 200;
 
-/// How far a point has come.
+/// The progress of a point.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Progress {
-    /// Trials visited, whatever became of them.
+    /// Trials visited, whatever their outcome.
     pub trials: usize,
-    /// Trials that observed something: what an interval is made of.
+    /// Trials that observed something: the basis of an interval.
     pub observed: usize,
     /// Trials in a row that did not observe anything.
     pub failed_in_a_row: usize,
-    /// Relative half-width of the interval; `None` where there is none yet.
+    /// Relative half-width of the interval; `None` if there is none yet.
     pub half_width: Option<f64>,
-    /// Trials more that are expected to bring the interval to the target, or to what every point is brought to first; `None`
-    /// where none will.
+    /// The expected number of further trials that narrow the interval to the target, or to the coarse target of every point;
+    /// `None` if no number will.
     pub further: Option<usize>,
-    /// Trials that hold enough of the core alone, of short work whose estimate is still of whatever the core did; `None` of all
-    /// other points.
+    /// Trials with enough observations of the core alone, for short work whose estimate still uses all observations; `None`
+    /// for all other points.
     pub alone: Option<usize>,
-    /// Whether more trials cannot sharpen it usefully (a difference that is lost in the noise).
+    /// Whether more trials cannot narrow the interval usefully (a difference that is lost in the noise).
     pub exhausted: bool,
 }
 
 impl Progress {
-    /// Broken twice at the start, it will not recover: its reason is known. One that breaks more often than not is not
-    /// visited for ever either.
+    /// Whether the point is given up: it failed twice at the start, so its reason is known, or it fails more often than not.
     pub(super) fn is_given_up(&self) -> bool {
         let broken = self.trials - self.observed.min(self.trials);
         (self.failed_in_a_row >= 2 && self.failed_in_a_row == self.trials)
             || broken > self.observed + MINIMUM_TRIALS
     }
 
-    /// Of the same point under two settings the one that has come less far: with fewer trials, or a wider interval.
+    /// The lesser progress of the same point under two settings: fewer trials, or a wider interval.
     pub fn behind<'a>(&'a self, other: &'a Self) -> &'a Self {
         let far = |progress: &Self| {
             (progress.observed, progress.half_width.map_or(f64::NEG_INFINITY, |width| -width))
@@ -48,18 +47,18 @@ impl Progress {
         self.half_width.is_some_and(|half_width| half_width <= precision)
     }
 
-    /// Whether a further trial may bring its interval to the target, or its estimate to the core alone. What is wide and yet
-    /// lacks no trial is as narrow as the clock allows.
+    /// Whether a further trial may bring its interval to the target, or its estimate to the core alone. An interval that is
+    /// wide but needs no further trial is as narrow as the clock allows.
     pub(super) fn is_missing(&self, precision: f64) -> bool {
         let wide = self.half_width.is_none_or(|half_width| half_width > precision) && self.further != Some(0);
         let hopes = self.alone.is_some_and(|alone| alone > 0);
         !self.is_given_up() && !self.exhausted && (wide || hopes) && self.trials < MOST_TRIALS
     }
 
-    /// How many further trials are expected to bring it there. Of a core that is often alone six trials soon tell what the work
-    /// takes there, which is as a rule as precise as the target.
+    /// The expected number of further trials until then. If the core is often alone, six such trials give the result, which
+    /// is usually as precise as the target.
     pub(super) fn lacking(&self) -> f64 {
-        // Laplace's rule of succession: how likely the next trial has the core alone.
+        // Laplace's rule of succession: the probability that the next trial has the core alone.
         let alone = |alone: usize| {
             let likely = (alone as f64 + 1.0) / (self.trials as f64 + 2.0);
             MINIMUM_TRIALS.saturating_sub(alone) as f64 / likely

@@ -1,4 +1,4 @@
-//! What an earlier run says of costs: the forecast of a run that has not begun, and what one that is taken up again knows.
+//! Costs from an earlier run: for the forecast of a run that has not begun, and for a run that is resumed.
 
 use super::costs::{Costs, Prices};
 use super::jobs::Job;
@@ -11,19 +11,19 @@ use crate::record::{PlannedPoint, Run, Trial};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A visit that was made: its block, what it took beside its points, what each point took, how long it observed.
+/// A recorded visit: its block, the time that belongs to no point, the time of each point, and the observation time.
 type Made = (usize, Duration, Vec<(usize, Duration)>, Duration);
 
-/// The machine that a run was made on, as it was then.
+/// The machine of a recorded run, with its costs at that time.
 pub struct Recorded {
     layout: Layout,
     prices: Prices,
-    /// Points whose cost is known; the others are believed to cost what their neighbours do.
+    /// The number of points whose cost is known; the others are estimated from their neighbours.
     pub known: usize,
 }
 
 impl Recorded {
-    /// What a run says of the costs of these points.
+    /// The recorded costs of these points.
     pub fn of(run: &Run, points: &[PlannedPoint], jobs: &[Job]) -> Self {
         let layout = Layout::of(jobs);
         let mut costs = Costs::new(&layout);
@@ -46,14 +46,14 @@ impl Simulated for Recorded {
         Spent { preparation, points: visit.points.iter().map(point).collect() }
     }
 
-    /// Of no consequence before it is settled what is measured.
+    /// Irrelevant before the settlement.
     fn half_width(&self, _: usize, _: usize) -> f64 {
         1.0
     }
 }
 
 impl Planner {
-    /// Tells what the trials of a run that is taken up again have cost.
+    /// Records the costs of the trials of a run that is resumed.
     pub fn remember_run(&mut self, run: &Run, points: &[PlannedPoint], jobs: &[Job]) {
         for (block, preparation, points, observe) in visits(run, points, jobs) {
             self.remember(block, preparation, &points, observe);
@@ -61,7 +61,7 @@ impl Planner {
     }
 }
 
-/// The place of each point among some, by which its trials are found.
+/// The index of each point in a list, by which its trials are found.
 pub fn places(points: &[PlannedPoint]) -> BTreeMap<(&str, &Point), usize> {
     let numbered = points.iter().enumerate();
     numbered.map(|(place, planned)| ((planned.experiment.as_str(), &planned.point), place)).collect()

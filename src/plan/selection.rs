@@ -1,19 +1,19 @@
-//! Choosing experiments by name.
+//! Selecting experiments by name.
 
 use crate::experiment::Experiment;
 use crate::experiments;
 use strsim::sorensen_dice;
 
-/// From which share of common pairs of letters on a name is told as what may have been meant.
+/// The least share of common pairs of letters with which a name is suggested.
 const LEAST_ALIKE: f64 = 0.4;
 
-/// A name that no experiment has.
+/// A pattern that matches no experiment.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no experiment `{pattern}`{}; `fathom list` shows them all", hint(.nearest.as_deref()))]
 pub struct UnknownExperiment {
-    /// What was asked for.
+    /// The pattern.
     pub pattern: String,
-    /// The name that is most like it.
+    /// The most similar name.
     pub nearest: Option<String>,
 }
 
@@ -21,7 +21,7 @@ fn hint(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }
 
-/// The experiments that any of the patterns names, in the order of the report; all of them where there is no pattern.
+/// The experiments that match any of the patterns, in the order of the report; all of them if there is no pattern.
 ///
 /// A pattern is a whole name (`cpu/noise`), a family (`cpu`), a name without its family (`noise`), or either with `*`
 /// for any characters.
@@ -35,7 +35,7 @@ pub fn select(patterns: &[String]) -> Result<Vec<&'static dyn Experiment>, Unkno
     Ok(experiments::all().filter(|experiment| chosen(experiment.about().name)).collect())
 }
 
-/// Whether a pattern names an experiment; see [`select`].
+/// Whether a pattern matches an experiment's name; see [`select`].
 pub fn names(pattern: &str, name: &str) -> bool {
     let (family, short) = name.split_once('/').unwrap_or(("", name));
     let pattern = pattern.trim_end_matches('/');
@@ -52,7 +52,7 @@ fn matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// The name that is most like the pattern: a family, or an experiment with its family or without; none where nothing is alike.
+/// The name most similar to the pattern: a family, or an experiment with its family or without; `None` if none is similar.
 fn nearest(pattern: &str) -> Option<String> {
     let called = |name: &'static str| {
         let (family, short) = name.split_once('/').unwrap_or(("", name));

@@ -1,4 +1,4 @@
-//! Sets: points of several experiments under one name, chosen for a purpose, with the time and the memory that they may take.
+//! Sets: points of several experiments under one name, chosen for a purpose, with limits on time and memory.
 
 use crate::experiment::{At, Experiment, MainFigure, Requirement};
 use crate::experiments;
@@ -9,13 +9,13 @@ use std::time::Duration;
 /// Points of several experiments under one name.
 #[derive(Debug)]
 pub struct Set {
-    /// The name, as `--set` takes it.
+    /// The name, as given to `--set`.
     pub name: &'static str,
-    /// The time that a run of it may take where no budget is given.
+    /// The time of a run without a given budget.
     pub budget: Duration,
-    /// The target relative half-width of its intervals where none is given.
+    /// The target relative half-width of its intervals without a given precision.
     pub precision: f64,
-    /// What a process of it may hold, bytes, its own code included.
+    /// The most memory that one of its processes may hold, bytes, including its own code.
     pub most_memory: u64,
     members: &'static [Member],
 }
@@ -24,7 +24,7 @@ pub struct Set {
 #[derive(Debug)]
 struct Member {
     experiment: &'static str,
-    /// What it tells, and by which settings it is found among the points of a machine.
+    /// The meaning of its figure, and the settings by which it is found among the points of a machine.
     figure: MainFigure,
 }
 
@@ -35,7 +35,8 @@ const fn member(experiment: &'static str, tells: &'static str, at: &'static [(&'
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// What tells a slow host of a fleet in a minute, without privilege and in little memory. Why these points: `docs/fleet.md`.
+/// The set that identifies a slow host of a fleet in a minute, without privilege and in little memory. The choice of points:
+/// `docs/fleet.md`.
 static FLEET: Set = Set {
     name: "fleet",
     budget: Duration::from_mins(1),
@@ -204,7 +205,7 @@ static FLEET: Set = Set {
     ],
 };
 
-/// Every set.
+/// All sets.
 pub static SETS: [&Set; 1] = [&FLEET];
 
 impl Set {
@@ -213,14 +214,14 @@ impl Set {
         SETS.into_iter().find(|set| set.name == name)
     }
 
-    /// The experiments that it has points of, in the order of the report.
+    /// The experiments of its points, in the order of the report.
     pub fn experiments(&self) -> Vec<&'static dyn Experiment> {
         let named = |name: &str| self.members.iter().any(|member| member.experiment == name);
         experiments::all().filter(|experiment| named(experiment.about().name)).collect()
     }
 
-    /// Those of a machine's points that it has, in their order. A point that needs more memory than the set may take is none of
-    /// them; where several have the settings of a member, it is the first that can be measured.
+    /// The points of a machine that belong to the set, in their order. A point that needs more memory than the set may take
+    /// does not belong; if several have the settings of a member, the first that can be measured is chosen.
     pub fn chosen(&self, points: &[PlannedPoint], machine: &Machine) -> Vec<PlannedPoint> {
         let fitting: Vec<&PlannedPoint> = points.iter().filter(|planned| self.holds(planned)).collect();
         let chosen: Vec<&PlannedPoint> =
@@ -232,7 +233,7 @@ impl Set {
             .collect()
     }
 
-    /// Whether a point keeps to the memory that the set may take.
+    /// Whether a point stays within the memory limit of the set.
     fn holds(&self, planned: &PlannedPoint) -> bool {
         let Ok(experiment) = planned.method() else { return false };
         experiment.requires(&planned.point).iter().all(|requirement| match requirement {
@@ -242,8 +243,8 @@ impl Set {
         })
     }
 
-    /// What of its memory the data of a point may fill, bytes: the rest is for the program, page tables, and the other side
-    /// of an operation between two.
+    /// The part of its memory that the data of a point may fill, bytes: the rest is for the program, page tables, and the
+    /// other side of an operation between two.
     pub fn for_data(&self) -> u64 {
         self.most_memory / 4 * 3
     }

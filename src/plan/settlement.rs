@@ -1,49 +1,49 @@
-//! What is settled once costs are known, and its forecast.
+//! The settlement once costs are known, with its forecast.
 
 use crate::record::{LeftOut, PlannedPoint, Settled};
 use std::time::Duration;
 
-/// Which points a run will measure, and until when.
+/// The points that a run will measure, and the time it takes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settlement {
-    /// When it was settled, since the run began or was taken up again.
+    /// The time of the settlement, since the run began or was resumed.
     pub at: Duration,
     /// The time that the run may take.
     pub budget: Duration,
-    /// Points that get their trials.
+    /// Number of points that get their trials.
     pub points: usize,
-    /// Trials that are still to be made for that, of all of them together.
+    /// Number of trials still to be made, over all these points.
     pub trials: usize,
-    /// The least number of trials that one of them gets.
+    /// The least number of trials of a point.
     pub least_trials: usize,
-    /// The most that one of them is promised; the time that is left may bring more.
+    /// The most trials promised to a point; the remaining time may bring more.
     pub most_trials: usize,
-    /// How long each trial observes.
+    /// The observation time of each trial.
     pub observe: Duration,
-    /// When the promised trials are expected to be done, since the run began or was taken up again.
+    /// The expected end of the promised trials, since the run began or was resumed.
     pub end: Duration,
     /// Points that do not fit into the budget.
     pub left_out: Vec<Price>,
-    /// A budget that is enough for a new run with all points.
+    /// A budget with which a new run would measure all points.
     pub enough: Duration,
 }
 
-/// What a point would cost that is left out.
+/// The cost of a point that is left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// Its place among the jobs.
+    /// Its index among the jobs.
     pub point: usize,
-    /// What the trials that it lacks for an interval would take, with its share of the preparation of its block.
+    /// The duration of the trials that it lacks for an interval, with its share of the preparation of its block.
     pub cost: Duration,
 }
 
 impl Settlement {
-    /// What all points that are left out would cost together.
+    /// The total cost of all points left out.
     pub fn cost(&self) -> Duration {
         self.left_out.iter().map(|price| price.cost).sum()
     }
 
-    /// As the run file keeps it; `points` are those that the jobs were made of.
+    /// The record for the run file; `points` are those of the jobs.
     pub fn record(&self, points: &[PlannedPoint]) -> Settled {
         let left_out = |price: &Price| LeftOut {
             experiment: points[price.point].experiment.clone(),
@@ -65,14 +65,14 @@ impl Settlement {
     }
 }
 
-/// The next budget that somebody would ask for: whole tens of seconds up to two minutes, then whole minutes, from ten of them on
-/// fives.
+/// The next round budget: whole tens of seconds up to two minutes, then whole minutes, from ten minutes on multiples of
+/// five.
 pub(super) fn rounded_up(seconds: f64) -> Duration {
     let step = match seconds {
         short if short <= 120.0 => 10.0,
         middle if middle <= 600.0 => 60.0,
         _ => 300.0,
     };
-    // Beyond a thousand years nobody asks, and a Duration would overflow.
+    // At most a thousand years, because a Duration would overflow.
     Duration::from_secs_f64(((seconds / step).ceil() * step).clamp(0.0, 3e10))
 }

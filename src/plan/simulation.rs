@@ -1,5 +1,5 @@
-//! What a run would do on a machine whose costs are known: the forecast of a run that has not begun, and the planner's test
-//! against machines that nobody has.
+//! A run simulated on a machine with known costs: the forecast of a run that has not begun, and the planner's test against
+//! machines that do not exist.
 
 use super::planner::Planner;
 use super::progress::Progress;
@@ -8,22 +8,22 @@ use super::step::{Step, Visit};
 use crate::statistics::MINIMUM_TRIALS;
 use std::time::Duration;
 
-/// What one visit takes.
+/// The durations of a visit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spent {
-    /// What belongs to none of its points.
+    /// The time that belongs to none of its points.
     pub preparation: Duration,
-    /// What each point takes by itself, in the order of the visit.
+    /// The own time of each point, in the order of the visit.
     pub points: Vec<(usize, Duration)>,
 }
 
 impl Spent {
-    /// The visit as a whole.
+    /// The duration of the whole visit.
     pub fn total(&self) -> Duration {
         self.preparation + self.points.iter().map(|(_, took)| *took).sum::<Duration>()
     }
 
-    /// Without the points that had not begun when the visit had taken so long; the first is always measured.
+    /// Without the points that had not begun when the limit was reached; the first is always measured.
     fn cut(mut self, limit: Duration) -> Self {
         let (mut taken, mut reached) = (self.preparation, 0);
         while reached < self.points.len() && (reached == 0 || taken < limit) {
@@ -35,17 +35,17 @@ impl Spent {
     }
 }
 
-/// A machine that is not there.
+/// A simulated machine.
 pub trait Simulated {
-    /// What a visit takes that begins so long after the run did.
+    /// The durations of a visit that begins `elapsed` after the run did.
     fn spend(&mut self, visit: &Visit, elapsed: Duration) -> Spent;
 
-    /// The relative half-width of a point's interval after so many trials, six at least.
+    /// The relative half-width of a point's interval after this number of trials, six at least.
     fn half_width(&self, point: usize, trials: usize) -> f64;
 }
 
-/// Follows a planner on a simulated machine until its end, or until `seen` has seen enough: it is shown every step before it is
-/// done, when, and how far the points are.
+/// Runs a planner on a simulated machine until its end, or until `seen` ends it: it receives every step before it is done,
+/// with the time and the progress of the points.
 pub fn simulate(
     planner: &mut Planner,
     machine: &mut dyn Simulated,
@@ -72,7 +72,7 @@ pub fn simulate(
     }
 }
 
-/// Intervals of simulated machines narrow with the root of the trials.
+/// Intervals of simulated machines narrow with the square root of the number of trials.
 fn observe(progress: &mut Progress, half_width: impl Fn(usize) -> f64, precision: f64) {
     progress.trials += 1;
     progress.observed += 1;
@@ -83,7 +83,7 @@ fn observe(progress: &mut Progress, half_width: impl Fn(usize) -> f64, precision
     });
 }
 
-/// What will be settled on a machine of these costs; `None` where the run is over before.
+/// The settlement on a machine with these costs; `None` if the run ends before.
 pub fn forecast(
     planner: &mut Planner,
     machine: &mut dyn Simulated,

@@ -1,46 +1,46 @@
-//! What a planner is asked, and what it answers.
+//! The planner's input and its answers.
 
 use super::pilot;
 use super::settlement::Settlement;
 use crate::record::Ending;
 use std::time::Duration;
 
-/// A trial that observes for less sees too few observations.
+/// The shortest useful observation time of a trial: a shorter one has too few observations.
 pub const SHORTEST: Duration = Duration::from_millis(4);
 
-/// What a plan is made for.
+/// The settings of a plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlannerSettings {
-    /// The seed of the run, which the order is drawn from.
+    /// The seed of the run, from which the order is drawn.
     pub seed: u64,
     /// The time that the run may take, from now on.
     pub budget: Duration,
     /// The target relative half-width of intervals.
     pub precision: f64,
-    /// How long trials observe, where somebody has asked for that.
+    /// The observation time of trials, if one was given.
     pub observe: Option<Duration>,
-    /// Rounds that the run has had before it was taken up again; 0 for a new one.
+    /// Rounds before the run was resumed; 0 for a new run.
     pub rounds: u32,
 }
 
 impl PlannerSettings {
-    /// What the pilot round may take.
+    /// The time of the pilot round.
     pub fn pilot(&self) -> Duration {
         self.budget.mul_f64(pilot::SHARE)
     }
 
-    /// How long a trial of the pilot round observes.
+    /// The observation time of a trial of the pilot round.
     pub fn pilot_observes(&self) -> Duration {
         self.observe.unwrap_or(SHORTEST)
     }
 }
 
-/// What is to be done next.
+/// The next step of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// One fresh process.
+    /// A visit in one fresh process.
     Visit(Visit),
-    /// To be written down and shown: after the pilot round, and again whenever other points are left out than before.
+    /// The settlement is to be recorded and shown: after the pilot round, and again whenever the points left out change.
     Settle(Settlement),
     /// The end of the run.
     Done(Ending),
@@ -53,10 +53,10 @@ pub struct Visit {
     pub round: u32,
     /// The block.
     pub block: usize,
-    /// Its points that are measured, in this order; figures of one trial stand together.
+    /// Its points to measure, in this order; figures of one trial are adjacent.
     pub points: Vec<usize>,
-    /// How long each trial observes.
+    /// The observation time of each trial.
     pub observe: Duration,
-    /// Points that have not begun when the visit has taken so long are better left for another.
+    /// The time limit of the visit: points that have not begun by then are left for another visit.
     pub limit: Duration,
 }

@@ -1,23 +1,23 @@
-//! Names of run files that are made from a pattern: `{host}-{set}-{time}.jsonl`.
+//! Names of run files by a pattern: `{host}-{set}-{time}.jsonl`.
 
 use std::path::{Path, PathBuf};
 
-/// What the fields of a pattern stand for.
+/// The values of a pattern's fields.
 #[derive(Debug, Clone, Copy)]
 pub struct Fields<'a> {
     /// The name of the machine.
     pub host: &'a str,
-    /// When the run began, RFC 3339.
+    /// The start of the run, RFC 3339.
     pub time: &'a str,
-    /// The set that is measured; `None` for experiments that were named one by one.
+    /// The measured set; `None` if experiments were selected by name.
     pub set: Option<&'a str>,
 }
 
-/// What `{set}` is where no set is measured.
+/// The value of `{set}` without a set.
 const NO_SET: &str = "run";
 
-/// The path with its fields filled in. A brace that is no field is written twice; letters that would name another folder, or that
-/// shells and other systems take for something else, become hyphens.
+/// The path with its fields replaced. A literal brace is doubled; characters that would name another folder, or that are
+/// special in shells and other systems, become hyphens.
 pub fn filled(pattern: &Path, fields: Fields) -> Result<PathBuf, String> {
     let Some(text) = pattern.to_str().filter(|text| text.contains(['{', '}'])) else {
         return Ok(pattern.to_owned());
@@ -50,11 +50,11 @@ fn value<'a>(name: &str, fields: Fields<'a>) -> Option<&'a str> {
     }
 }
 
-/// The text as a part of a file's name that is the same on every system.
+/// The text as a part of a file name that is valid on every system.
 fn plain(text: &str) -> String {
     let usable = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     let name: String = text.chars().map(|letter| if usable(letter) { letter } else { '-' }).collect();
-    // A name of dots alone is a folder.
+    // A name of dots only is a folder.
     if name.trim_matches('.').is_empty() { name.replace('.', "-") } else { name }
 }
 

@@ -1,4 +1,4 @@
-//! Writing a run file, or that of a replication: each line is whole on the disk's way before the next trial begins.
+//! Writing a run file, or that of a replication: each line is written completely before the next trial begins.
 
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -6,20 +6,20 @@ use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// A run file that is being written.
+/// A run file being written.
 pub struct Journal {
-    /// `None` where what is found is not kept.
+    /// `None` if the results are not kept.
     file: Option<File>,
 }
 
 impl Journal {
-    /// Writes nothing down.
+    /// A journal that records nothing.
     pub fn nowhere() -> Self {
         Journal { file: None }
     }
 
-    /// Makes a new run file, before anything is measured, so that an unwritable folder is found out first. A file
-    /// that exists is never overwritten.
+    /// Creates a new run file, before anything is measured, so that an unwritable folder is found first. An existing file is
+    /// never overwritten.
     pub fn create(path: &Path) -> Result<Self> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).with_context(|| unwritable(folder))?;
@@ -29,7 +29,7 @@ impl Journal {
         Ok(Journal { file: Some(file) })
     }
 
-    /// Opens a run file to go on after `whole` bytes; what a kill has torn behind them is cut off.
+    /// Opens a run file to continue after `whole` bytes; a torn line after them is cut off.
     pub fn resume(path: &Path, whole: u64) -> Result<Self> {
         let mut file = OpenOptions::new().write(true).open(path).with_context(|| unwritable(path))?;
         file.set_len(whole).with_context(|| unwritable(path))?;
@@ -47,7 +47,7 @@ impl Journal {
         )
     }
 
-    /// Hands the whole file to the device.
+    /// Syncs the whole file to the device.
     pub fn sync(&self) -> Result<()> {
         self.file
             .as_ref()

@@ -1,4 +1,4 @@
-//! What somebody calls a run by, such as the rack of its host or the image it was booted from.
+//! Labels of a run, such as the rack of its host or the image from which it was booted.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ const LONGEST_VALUE: usize = 255;
 /// A label: `rack=7`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
-    /// What the value is of: lower-case letters, digits, `_`, `-` and `.`, a letter first.
+    /// The name of the label: lower-case letters, digits, `_`, `-` and `.`, a letter first.
     pub key: String,
     /// Any text on one line.
     pub value: String,
@@ -44,7 +44,7 @@ impl FromStr for Label {
     }
 }
 
-/// The labels by their keys; refused where a key is given twice, or there are too many.
+/// The labels by their keys; an error if a key is given twice, or there are too many.
 pub fn labels(given: &[Label]) -> Result<BTreeMap<String, String>, String> {
     let mut found = BTreeMap::new();
     for label in given {

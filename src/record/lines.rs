@@ -1,31 +1,31 @@
-//! Reading a file of JSON Lines back, also one that a kill has torn: a header, then lines appended as something went on.
+//! Reading a file of JSON Lines, which may end in a torn line: a header, then lines appended during a run.
 
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
-/// What such a file tells.
+/// The contents of such a file.
 pub trait Recorded: Sized {
     /// One line of it.
     type Line: DeserializeOwned + Send;
 
-    /// What the file is called where it is refused.
+    /// The name of the kind of file in error messages.
     const FILE: &'static str;
 
     /// The newest schema that this program reads.
     const SCHEMA_VERSION: u32;
 
-    /// What the first line tells; `None` where it is no header.
+    /// The contents after the first line; `None` if it is no header.
     fn begun(first: Self::Line) -> Option<Self>;
 
-    /// Turns a line of a file of an earlier schema into what it would be in one of the newest.
+    /// Converts a line of an earlier schema to the newest one.
     fn migrate(_: &mut Self::Line, _: u32) {}
 
-    /// Adds what a later line tells; false where it is a header.
+    /// Adds a later line; false if it is a header.
     fn add(&mut self, line: Self::Line) -> bool;
 }
 
-/// Why a file is not one that can be read.
+/// The reason why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// It cannot be opened or is not text.
@@ -33,47 +33,47 @@ pub enum ReadError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         cause: std::io::Error,
     },
-    /// Nothing is in it, whatever it is called.
+    /// It is empty.
     #[error("the {0} is empty: writing it ended before its first line")]
     Empty(&'static str),
-    /// It is of something else.
+    /// It is a file of another kind.
     #[error("it is not a {0} of fathom: its first line is not a header")]
     Foreign(&'static str),
-    /// What is wrong with a file of this name.
+    /// An error with the file's path.
     #[error("{path}: {cause}")]
     In {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         cause: Box<ReadError>,
     },
     /// A newer program wrote it.
     #[error("the {file} has schema {found}; this program reads up to {known}: use a newer fathom")]
     Newer {
-        /// What the file is called.
+        /// The kind of file.
         file: &'static str,
         /// The file's version.
         found: u64,
         /// The newest version that this program reads.
         known: u32,
     },
-    /// A line is not what it should be.
+    /// A line is invalid.
     #[error("line {number} of the {file} is damaged ({cause}); it was edited or the disk failed")]
     Damaged {
-        /// What the file is called.
+        /// The kind of file.
         file: &'static str,
         /// The line's number, from 1.
         number: usize,
-        /// What is wrong.
+        /// The error.
         cause: String,
     },
 }
 
 impl ReadError {
-    /// The same with the file's name, where it does not tell that already.
+    /// The error with the file's path, unless it has one already.
     pub(super) fn in_file(self, path: &Path) -> Self {
         match self {
             ReadError::Unreadable { .. } | ReadError::In { .. } => self,
@@ -92,7 +92,7 @@ pub fn whole(text: &str) -> &str {
     text.rfind('\n').map_or("", |end| &text[..=end])
 }
 
-/// What the whole lines of a text tell.
+/// Parses the whole lines of a text.
 pub fn parse<F: Recorded>(text: &str) -> Result<F, ReadError> {
     let lines: Vec<&str> = whole(text).lines().collect();
     let (first, later) = lines.split_first().ok_or(ReadError::Empty(F::FILE))?;
@@ -108,14 +108,14 @@ pub fn parse<F: Recorded>(text: &str) -> Result<F, ReadError> {
     Ok(found)
 }
 
-/// What one line tells, in the words of the newest schema.
+/// Decodes one line, converted to the newest schema.
 fn decode<F: Recorded>(index: usize, text: &str, schema: u32) -> Result<F::Line, ReadError> {
     let mut line = json::<F, F::Line>(index, text)?;
     F::migrate(&mut line, schema);
     Ok(line)
 }
 
-/// The schema version of a header, looked at by itself: a newer header need not parse.
+/// The schema version of a header, read separately, because a newer header may not parse.
 fn schema<F: Recorded>(header: &str) -> Result<u32, ReadError> {
     let raw: serde_json::Value = serde_json::from_str(header).map_err(|_| ReadError::Foreign(F::FILE))?;
     let found = raw.get("schema").and_then(serde_json::Value::as_u64).unwrap_or(1);

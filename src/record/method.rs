@@ -12,9 +12,9 @@ pub struct Method {
     pub experiment: String,
     /// Version of the method; figures of different versions are not compared.
     pub version: u32,
-    /// What is asked.
+    /// The question that the experiment answers.
     pub question: String,
-    /// What one operation is.
+    /// The operation that is measured.
     pub operation: String,
     /// The method and its reasons, in paragraphs separated by blank lines.
     pub text: String,
@@ -23,7 +23,7 @@ pub struct Method {
     /// The timed code, as it is in the program's source; absent where the text of the method says everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed: Option<Excerpt>,
-    /// Every parameter of a point besides the placement, in the order of the tables.
+    /// Every parameter of a point except the placement, in the order of the tables.
     pub parameters: Vec<MethodParameter>,
     /// The fits for which the sweep was made.
     pub trends: Vec<MethodTrend>,
@@ -45,9 +45,9 @@ pub struct Excerpt {
 pub struct MethodParameter {
     /// Its key in points.
     pub name: String,
-    /// What it means, in a few words.
+    /// Its meaning, in a few words.
     pub meaning: String,
-    /// How its values are written.
+    /// The format of its values.
     pub scale: Scale,
 }
 
@@ -59,7 +59,7 @@ pub struct MethodTrend {
     pub along: String,
     /// The amount of the parameter to which the slope refers: 4096 if the parameter is in bytes and the slope per page.
     pub step: f64,
-    /// What one step is called: "per argument".
+    /// The name of one step: "per argument".
     pub slope: String,
 }
 
@@ -86,7 +86,7 @@ impl Method {
 }
 
 impl MethodParameter {
-    /// Those of an experiment of this program.
+    /// All parameters of an experiment of this program.
     pub fn all(about: &About) -> Vec<Self> {
         let parameter = |parameter: &Parameter| MethodParameter {
             name: parameter.name.to_owned(),

@@ -1,15 +1,15 @@
 //! Run files of earlier schemas, read as this program writes them.
 //!
-//! Schema 2 calls parameters of points as other tools do: `by` of network points became `transport`. Values and their
-//! meaning stayed, but for one that counted from zero what others count from one.
+//! Schema 2 names parameters of points like other tools: `by` of network points became `transport`. Values and their meaning
+//! are unchanged, except for one that counted from zero what others count from one.
 
 use super::{Header, Line, Method};
 use crate::experiment::{Point, Prediction, Source, Value};
 
-/// Of an experiment, a parameter's name in schema 1 and since schema 2.
+/// The experiment, and the parameter's names in schema 1 and since schema 2.
 type Renamed = (&'static str, &'static str, &'static str);
 
-/// Every parameter that schema 2 has renamed.
+/// Every parameter renamed by schema 2.
 const RENAMED: [Renamed; 28] = [
     ("cpu/timing_overhead", "aspect", "measure"),
     ("cpu/noise", "aspect", "figure"),
@@ -43,10 +43,10 @@ const RENAMED: [Renamed; 28] = [
 
 const REMOTE_READ: &str = "filesystem/remote_read";
 
-/// Requests besides the one whose answer is waited for; a queue depth counts that one as well.
+/// Requests in addition to the one whose answer is awaited; a queue depth includes that one.
 const AHEAD: &str = "ahead";
 
-/// Turns a line of a file of schema 1 into what it would be in one of schema 2.
+/// Converts a line of schema 1 to schema 2.
 pub fn from_schema_1(line: &mut Line) {
     match line {
         Line::Header(header) => rename_in_header(header),
@@ -76,7 +76,7 @@ fn rename_in_method(method: &mut Method) {
     }
 }
 
-/// The points whose results the terms of a prediction are.
+/// Renames parameters in the points to which the terms of a prediction refer.
 fn rename_in_prediction(prediction: &mut Prediction) {
     for term in &mut prediction.terms {
         if let Source::Measured { experiment, point } = &mut term.source {
@@ -97,7 +97,7 @@ fn rename(experiment: &str, point: &mut Point) {
     });
 }
 
-/// What schema 2 calls a parameter of schema 1.
+/// The name in schema 2 of a parameter of schema 1.
 fn since_schema_2<'name>(experiment: &str, name: &'name str) -> &'name str {
     let renamed = RENAMED.iter().find(|(of, before, _)| (*of, *before) == (experiment, name));
     renamed.map_or(name, |(_, _, since)| since)

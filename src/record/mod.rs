@@ -1,9 +1,9 @@
-//! What was found: the run file.
+//! The run file, with all results.
 //!
-//! One file a run, JSON Lines, appended as the run goes: a header, the predictions, one line a trial, a closing line.
-//! It is journal and store at once. Every field and its unit stands in `docs/run-file.md`; the published JSON Schema
-//! is made from these types. The schema only grows: fields are added, never renamed, and readers ignore what they do
-//! not know. Parameters of points were renamed once, by schema 2; `migration` reads earlier files.
+//! One file per run, JSON Lines, appended during the run: a header, the predictions, one line per trial, a closing line. It
+//! is both journal and store. Every field and its unit is described in `docs/run-file.md`; the published JSON Schema is
+//! generated from these types. The schema only grows: fields are added, never renamed, and readers ignore unknown ones.
+//! Parameters of points were renamed once, by schema 2; `migration` reads earlier files.
 
 pub mod file_name;
 mod journal;
@@ -67,7 +67,7 @@ pub struct Header {
     pub tool: Tool,
     /// When the run began, RFC 3339, UTC.
     pub started: String,
-    /// What was asked for.
+    /// The settings of the run.
     pub settings: Settings,
     /// The clock from which all times are read, and its qualification.
     pub clock: Qualification,
@@ -92,7 +92,7 @@ pub struct Header {
 pub struct Peer {
     /// The peer as given: a host, an address with a port, or `namespace`.
     pub wanted: String,
-    /// What kind of second host it is, and how it was reached.
+    /// The kind of second host, and how it was reached.
     pub kind: PeerKind,
     /// The address that was given in addition; absent where none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,7 +104,7 @@ pub struct Peer {
     pub machine: Option<Machine>,
 }
 
-/// What kind of second host a peer is.
+/// The kind of second host that a peer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -179,15 +179,15 @@ pub struct PlannedPoint {
     pub method_version: u32,
     /// The setting of its parameters.
     pub point: Point,
-    /// What its numbers count.
+    /// The unit of its numbers.
     pub unit: Unit,
-    /// Why it is not measured; absent where it is.
+    /// The reason why it is not measured; absent if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip: Option<String>,
 }
 
 impl PlannedPoint {
-    /// The experiment that it is measured by, if this program has that very version of its method.
+    /// The experiment by which it is measured, if this program has the same version of its method.
     pub fn method(&self) -> Result<&'static dyn Experiment, OtherVersion> {
         experiments::recorded(&self.experiment, self.method_version)
     }
@@ -201,13 +201,13 @@ pub struct PredictionLine {
     pub experiment: String,
     /// The setting of its parameters.
     pub point: Point,
-    /// The derivation, term by term, in the point's unit; absent where nothing can be said.
+    /// The derivation, term by term, in the point's unit; absent if there is no prediction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prediction: Option<Prediction>,
-    /// Why nothing can be said.
+    /// The reason why there is no prediction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unpredicted: Option<String>,
-    /// What the result cannot be below (above, for rates).
+    /// The bound that the result cannot be below (above, for rates).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Bound>,
 }
@@ -233,17 +233,17 @@ pub struct Trial {
     /// for every trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<BlockVisit>,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: TrialOutcome,
 }
 
 impl Trial {
-    /// What it has observed; `None` where it did not.
+    /// Its observations; `None` if it has none.
     pub fn sample(&self) -> Option<&Sample> {
         self.outcome.sample()
     }
 
-    /// Whether it has observed anything.
+    /// Whether it has any observations.
     pub fn observed(&self) -> bool {
         self.sample().is_some_and(|sample| !sample.observations.is_empty())
     }
@@ -267,7 +267,7 @@ pub struct BlockVisit {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Settled {
-    /// When this was settled, seconds from the start of the run or of the part that was added to it.
+    /// Time of the settlement, seconds from the start of the run or of the part that was added to it.
     pub at_s: f64,
     /// The time that the run, or the added part, may take, seconds.
     pub budget_s: f64,
@@ -324,16 +324,16 @@ pub struct Closing {
     pub took_s: f64,
     /// Rounds that every point was visited in.
     pub rounds: u32,
-    /// Why it ended.
+    /// The reason why it ended.
     pub ended: Ending,
-    /// What disturbed the whole run: counters of the machine from start to end.
+    /// Disturbances of the whole run: counters of the machine from start to end.
     pub conditions: Conditions,
-    /// Why the run had lost its peer when it ended; absent where it had not, or had none.
+    /// The reason why the run had lost its peer when it ended; absent if it had not, or had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer_lost: Option<String>,
 }
 
-/// Why a run ended.
+/// The reason why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

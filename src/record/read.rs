@@ -1,4 +1,4 @@
-//! A run file, read back: its lines sorted by what they tell.
+//! A run file, read: its lines sorted by kind.
 
 use super::lines::{self, ReadError, Recorded};
 use super::migration;
@@ -11,24 +11,24 @@ use std::path::Path;
 pub struct Run {
     /// Everything known before the first trial.
     pub header: Header,
-    /// What was expected, in the order in which it was said.
+    /// The predictions, in their order.
     pub predictions: Vec<PredictionLine>,
     /// Every finished trial, in the order in which they were visited.
     pub trials: Vec<Trial>,
-    /// Which points get their trials, as settled last; absent before the end of the pilot round.
+    /// The last settlement; absent before the end of the pilot round.
     pub settled: Option<Settled>,
-    /// When the run was taken up again.
+    /// The resumptions of the run.
     pub resumed: Vec<Resumed>,
     /// The last orderly end; absent after a crash.
     pub closing: Option<Closing>,
     /// Bytes up to and including the last whole line.
     pub whole_bytes: u64,
-    /// Whether a torn line stood behind them.
+    /// Whether a torn line followed them.
     pub torn: bool,
 }
 
 impl Run {
-    /// A run of which nothing but its header is known.
+    /// A run with only its header.
     pub fn begun(header: Header) -> Self {
         Run {
             header,
@@ -54,7 +54,7 @@ impl Run {
         Ok(Run { whole_bytes: whole as u64, torn: whole < text.len(), ..run })
     }
 
-    /// What every successful trial has found.
+    /// The sample of every successful trial.
     pub fn samples(&self) -> impl Iterator<Item = &Sample> {
         self.trials.iter().filter_map(Trial::sample)
     }

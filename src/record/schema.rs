@@ -1,4 +1,5 @@
-//! The published JSON Schema and the description of every field are made from the types; a test checks that both are current.
+//! The published JSON Schema and the description of every field are generated from the types; a test checks that both are
+//! current.
 
 use super::Line;
 use serde_json::Value;

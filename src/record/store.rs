@@ -1,32 +1,33 @@
-//! Where run files are kept: plain files in the user's data folder, which can be copied, mailed and compared.
+//! The storage of run files: plain files in the user's data folder, which can be copied, mailed and compared.
 
 use super::{Header, Line};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// The ending of run files.
+/// The extension of run files.
 pub const EXTENSION: &str = "jsonl";
 
-/// The folder of run files: `$XDG_DATA_HOME/fathom/runs`, `~/.local/share/fathom/runs`, or here where there is no home.
+/// The folder of run files: `$XDG_DATA_HOME/fathom/runs`, `~/.local/share/fathom/runs`, or in the current folder if there is
+/// no home.
 pub fn folder() -> PathBuf {
     let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
     data.map_or_else(|| PathBuf::from("."), |data| data.join("fathom/runs"))
 }
 
-/// Where the last verification of the instrument is kept: `$XDG_STATE_HOME/fathom/verification.json`, or below
-/// `~/.local/state`; `None` where there is no home.
+/// The path of the last verification of the instrument: `$XDG_STATE_HOME/fathom/verification.json`, or below
+/// `~/.local/state`; `None` if there is no home.
 pub fn verification() -> Option<PathBuf> {
     let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")))?;
     Some(state.join("fathom/verification.json"))
 }
 
-/// A path that the environment names.
+/// A path from an environment variable.
 fn set(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// The path of a new run that began at this time (RFC 3339); the seed keeps two runs of one second apart.
+/// The path of a new run that began at this time (RFC 3339); the seed distinguishes two runs of one second.
 pub fn new_path(started: &str, seed: u64) -> PathBuf {
     let time = started.replace(':', "-");
     folder().join(format!("{time}-{:06x}.{EXTENSION}", seed & 0xff_ffff))
@@ -40,12 +41,12 @@ pub fn all(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The newest run file of the folder; names begin with the time. `None` where there is none.
+/// The newest run file of the folder; names begin with the time. `None` if there is none.
 pub fn latest(folder: &Path) -> Option<PathBuf> {
     all(folder).ok()?.pop()
 }
 
-/// The newest run file of the folder whose header is wanted; of each, no more than the header is read.
+/// The newest run file of the folder with a suitable header; only the header of each is read.
 pub fn newest(folder: &Path, wanted: impl Fn(&Header) -> bool) -> Option<PathBuf> {
     all(folder).ok()?.into_iter().rev().find(|path| header(path).is_some_and(|header| wanted(&header)))
 }
@@ -64,8 +65,8 @@ pub fn baseline(name: &str) -> PathBuf {
     folder().with_file_name("baselines").join(name)
 }
 
-/// Copies a run file to the baselines of this name, and tells where: under the name that a stored run has, so that runs written to
-/// one name after the other are all kept.
+/// Copies a run file to the baselines of this name, and returns its path: with the name of a stored run, so that successive
+/// runs under one baseline name are all kept.
 pub fn keep_as_baseline(run_file: &Path, header: &Header, name: &str) -> std::io::Result<PathBuf> {
     let folder = baseline(name);
     std::fs::create_dir_all(&folder)?;

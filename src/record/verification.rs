@@ -1,4 +1,4 @@
-//! The instrument on trial: what `fathom verify` has set and found, as it is kept for the runs that follow.
+//! The verification of the instrument: the results of `fathom verify`, stored for later runs.
 
 use super::tool::Tool;
 use crate::machine::Machine;
@@ -24,7 +24,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word in tables and in JSON.
+    /// The name in tables and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Skipped => "skipped",
@@ -41,32 +41,32 @@ impl Verdict {
 pub struct Truth {
     /// The rig that set it.
     pub rig: String,
-    /// What was set.
+    /// The truth, in words.
     pub what: String,
-    /// What its numbers count; absent of ratios, cycles and other plain numbers.
+    /// The unit of its numbers; absent for ratios, cycles and other plain numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<Unit>,
-    /// What was set, in the unit; absent where it could not be.
+    /// The set value, in the unit; absent if it could not be set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set: Option<f64>,
     /// The tolerance, in the unit: 2 % of the set value, or the resolution of the clock that set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<f64>,
-    /// What was found, in the unit; absent where nothing was.
+    /// The found value, in the unit; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<f64>,
     /// The 95 % interval of the measurement, in the unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// What became of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why, where it is not right.
+    /// The reason, if the verdict is not right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
 }
 
 impl Truth {
-    /// How far what was found is from what was set, as a share of that; `None` where that is nothing.
+    /// The relative error of the found value; `None` if the set value is zero.
     pub fn error(&self) -> Option<f64> {
         let set = self.set.filter(|set| *set != 0.0);
         set.zip(self.found).map(|(set, found)| found / set - 1.0)
@@ -94,18 +94,18 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// Of these truths, by this build on this machine.
+    /// A verification with these truths, by this build on this machine.
     pub fn of(at: String, took_s: f64, tool: Tool, machine: &Machine, truths: Vec<Truth>) -> Self {
         let (processor, kernel) = identity(machine);
         Verification { at, took_s, tool, processor, kernel, truths }
     }
 
-    /// The one that is kept here; `None` where there is none that can be read.
+    /// The stored verification; `None` if there is none that can be read.
     pub fn read(path: &Path) -> Option<Self> {
         serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
     }
 
-    /// Keeps it here, in the place of an earlier one: whole, or not at all.
+    /// Stores it in place of an earlier one: completely, or not at all.
     pub fn write(&self, path: &Path) -> Result<()> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
@@ -119,24 +119,24 @@ impl Verification {
         written.with_context(|| path.display().to_string())
     }
 
-    /// Whether it was this build on this machine that stood trial.
+    /// Whether it is a verification of this build on this machine.
     pub fn is_of(&self, tool: &Tool, machine: &Machine) -> bool {
         let here = identity(machine);
         self.tool.binary_sha256 == tool.binary_sha256 && (&self.processor, &self.kernel) == (&here.0, &here.1)
     }
 
-    /// How many truths ended so.
+    /// The number of truths with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.truths.iter().filter(|truth| truth.verdict == verdict).count()
     }
 
-    /// How it ended: as its worst truth; skipped where none could be set.
+    /// The result: the verdict of its worst truth; skipped if none could be set.
     pub fn verdict(&self) -> Verdict {
         self.truths.iter().map(|truth| truth.verdict).max().unwrap_or(Verdict::Skipped)
     }
 }
 
-/// What tells one machine from another, as far as a figure may depend on it.
+/// The properties that identify a machine, as far as a figure may depend on them.
 fn identity(machine: &Machine) -> (Option<String>, Option<String>) {
     (machine.processor.model_name.value().cloned(), machine.kernel.release.value().cloned())
 }

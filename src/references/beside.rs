@@ -1,4 +1,4 @@
-//! A run beside a published machine: figures by the same method, here and there.
+//! A run next to a published machine: figures by the same method, here and there.
 
 use super::figure::{Figure, Value};
 use super::machine::Machine;
@@ -7,46 +7,46 @@ use crate::experiment::Point;
 use crate::results::{PointResult, Results};
 use crate::statistics::Interval;
 
-/// One figure of a published machine beside the result of the point that repeats its method.
+/// One figure of a published machine next to the result of the point that repeats its method.
 #[derive(Debug, Clone)]
 pub struct Beside<'run> {
     /// The result here.
     pub here: &'run PointResult,
     /// The figure there.
     pub figure: &'static Figure,
-    /// Whose it is.
+    /// The published machine.
     pub machine: &'static Machine,
-    /// The figure as one of our operation, in the point's unit.
+    /// The figure converted to Fathom's operation, in the point's unit.
     pub there: There,
-    /// Here over there; `None` where one of the two must not be reckoned with.
+    /// The result here over the figure there; `None` if one of the two must not be used in a ratio.
     pub ratio: Option<Ratio>,
     /// How the methods differ.
     pub differs: &'static str,
 }
 
-/// A published figure for one of our operations, in our unit. Its value may be doubtful.
+/// A published figure converted to Fathom's operation and unit. Its value may be doubtful.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct There {
     /// The value.
     pub value: Value,
     /// The standard deviation that is printed with it.
     pub deviation: Option<f64>,
-    /// What the printed figure was multiplied by: 0.5 makes one switch of a round trip.
+    /// The factor on the printed figure: 0.5 makes one switch of a round trip.
     pub times: f64,
 }
 
-/// Here over there.
+/// The result here over the figure there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratio {
     /// The median here over the value there.
     pub value: f64,
-    /// The interval of the median here over the value there: published figures come without one.
+    /// The interval of the median here over the value there: published figures have none.
     pub interval: Option<Interval>,
-    /// Whether it is formed with the corrected value.
+    /// Whether it is computed with the corrected value.
     pub corrected: bool,
 }
 
-/// The published figures of these machines whose methods points of the run repeat, in the order of the run; of one point in
+/// The published figures of these machines whose methods points of the run repeat, in the order of the run; for one point in
 /// the order of the machines.
 pub fn beside<'run>(results: &'run Results, machines: &[&'static Machine]) -> Vec<Beside<'run>> {
     let mut found: Vec<(usize, usize, Beside)> = vec![];
@@ -65,8 +65,8 @@ pub fn beside<'run>(results: &'run Results, machines: &[&'static Machine]) -> Ve
     found.into_iter().map(|(_, _, row)| row).collect()
 }
 
-/// Where the points of an experiment stand in the results, those with a value first; none of another version of the method
-/// than the figures were assigned to.
+/// The indices of an experiment's points in the results, those with a value first; none if the version of the method is not
+/// the one to which the figures were assigned.
 fn candidates(results: &Results, experiment: &str) -> Vec<usize> {
     let of_it = |(_, point): &(usize, &PointResult)| point.experiment == experiment && point.method().is_ok();
     let mut places: Vec<usize> =
@@ -75,7 +75,7 @@ fn candidates(results: &Results, experiment: &str) -> Vec<usize> {
     places
 }
 
-/// `None` where the figure has no value, or counts something else than the point.
+/// A row; `None` if the figure has no value, or another unit than the point.
 fn row<'run>(
     here: &'run PointResult,
     same: &'static SameMethod,

@@ -1,8 +1,8 @@
-//! Why a published figure is doubted.
+//! The reasons for doubting a published figure.
 
 use serde::{Deserialize, Serialize};
 
-/// Why a figure is doubted: a closed list.
+/// The reason why a figure is doubted: a closed list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Doubt {
@@ -12,13 +12,13 @@ pub enum Doubt {
     Contradiction,
     /// A digit is misprinted.
     Typo,
-    /// It stands in the wrong place.
+    /// It is printed in the wrong place.
     CopyError,
-    /// It was converted with a clock that the source had given up.
+    /// It was converted with a clock that the source had abandoned.
     StaleClock,
-    /// No such machine can do it.
+    /// It is impossible on any such machine.
     Implausible,
-    /// Nobody measured it.
+    /// It was not measured.
     NotMeasured,
     /// The mean, the deviation or the choice of trials is wrong or biased.
     Statistic,
@@ -43,7 +43,7 @@ impl Doubt {
         Doubt::Label,
     ];
 
-    /// The word in the data, in JSON and beside a figure.
+    /// The name in the data, in JSON and next to a figure.
     pub fn name(self) -> &'static str {
         match self {
             Doubt::Unit => "unit",
@@ -59,7 +59,7 @@ impl Doubt {
         }
     }
 
-    /// What it means, in a sentence.
+    /// Its meaning, in a sentence.
     pub fn sentence(self) -> &'static str {
         match self {
             Doubt::Unit => "The printed unit is wrong, or does not say what is meant.",
@@ -75,7 +75,7 @@ impl Doubt {
         }
     }
 
-    /// Whether nothing may be reckoned with the printed figure: it is none of this operation.
+    /// Whether the printed figure must not be used in calculations, because it is not one of this operation.
     pub fn forbids_reckoning(self) -> bool {
         matches!(self, Doubt::Implausible | Doubt::NotMeasured)
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What kind of statement a figure is.
+/// The kind of statement that a figure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -25,32 +25,32 @@ pub enum Kind {
     Cited,
 }
 
-/// The value of a figure. It is no number: whoever wants one says whether the printed one, right or wrong, or the one to
-/// reckon with.
+/// The value of a figure. It is not a plain number, so that its user must choose between the printed one, right or wrong,
+/// and the one for calculations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
-    /// Nothing speaks against it.
+    /// There is no doubt about it.
     Sound(f64),
-    /// Something speaks against it: whoever shows it shows the doubt with it.
+    /// There is a doubt, which must be shown with the value.
     Doubtful {
-        /// As it is printed, in the figure's unit.
+        /// The printed value, in the figure's unit.
         printed: f64,
-        /// Why it is doubted.
+        /// The reason for the doubt.
         doubt: Doubt,
-        /// What the source's own other figures imply instead, in the same unit.
+        /// The value implied by the source's own other figures, in the same unit.
         corrected: Option<f64>,
     },
 }
 
 impl Value {
-    /// The number as it is printed, right or wrong.
+    /// The printed number, right or wrong.
     pub fn printed(self) -> f64 {
         match self {
             Value::Sound(number) | Value::Doubtful { printed: number, .. } => number,
         }
     }
 
-    /// The same value of `times` as much: a switch is half of a round trip.
+    /// The value multiplied by `times`: a switch is half of a round trip.
     #[must_use]
     pub fn times(self, times: f64) -> Self {
         match self {
@@ -63,8 +63,8 @@ impl Value {
         }
     }
 
-    /// The number to reckon with: the corrected one where there is one; `None` where the figure is none of this
-    /// operation, which no correction mends.
+    /// The number for calculations: the corrected one if there is one; `None` if the figure is not one of this operation,
+    /// which no correction can change.
     pub fn to_reckon_with(self) -> Option<f64> {
         match self {
             Value::Doubtful { doubt, .. } if doubt.forbids_reckoning() => None,
@@ -90,7 +90,7 @@ impl fmt::Display for Printed<'_> {
     }
 }
 
-/// What figures of one table share; a figure may also say it for itself.
+/// Properties shared by the figures of one table; a figure may override them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Shared {
     pub source: Option<String>,
@@ -102,7 +102,7 @@ pub(super) struct Shared {
     pub derived: Option<Vec<String>>,
 }
 
-/// Where a figure stands and what it is about.
+/// The location of a figure in its source, and its subject.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Place {
     pub machine: String,
@@ -113,8 +113,8 @@ pub(super) struct Place {
     pub operation: String,
 }
 
-/// A figure's own lines in the data. Every key that is not named here is a number, in the figure's unit unless its name
-/// says otherwise.
+/// A figure's own entries in the data. Every key that is not named here is a number, in the figure's unit unless its name
+/// has another unit.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Row {
     pub id: String,
@@ -138,7 +138,7 @@ pub(super) struct Row {
     pub numbers: BTreeMap<String, f64>,
 }
 
-/// One published figure: what it says, where it stands, and whether it can be believed.
+/// One published figure: its value, its location, and its doubt.
 #[derive(Debug, Clone, Serialize)]
 pub struct Figure {
     id: String,
@@ -175,8 +175,8 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// A figure of a table in a file whose source is `source` unless the data say otherwise; `None` where its source, its
-    /// variant or its unit is told nowhere.
+    /// A figure of a table in a file whose source is `source` unless the data override it; `None` if its source, its variant
+    /// or its unit is missing.
     pub(super) fn new(place: &Place, shared: &Shared, source: Option<&str>, row: Row) -> Option<Self> {
         Some(Figure {
             source: row.source.or_else(|| shared.source.clone()).or_else(|| source.map(str::to_owned))?,
@@ -201,17 +201,17 @@ impl Figure {
         })
     }
 
-    /// Its name for ever: `s000-0027`.
+    /// Its permanent id: `s000-0027`.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The machine that it is about.
+    /// The machine to which it belongs.
     pub fn machine(&self) -> &str {
         &self.place.machine
     }
 
-    /// The source that prints it: the number of a report, or `lmbench`.
+    /// The source that contains it: the number of a report, or `lmbench`.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -226,12 +226,12 @@ impl Figure {
         &self.place.section
     }
 
-    /// The table of the source; `text` where it stands in none.
+    /// The table of the source; `text` if it is in none.
     pub fn table(&self) -> &str {
         &self.place.table
     }
 
-    /// What kind of statement it is.
+    /// The kind of statement.
     pub fn kind(&self) -> Kind {
         self.place.kind
     }
@@ -241,17 +241,17 @@ impl Figure {
         &self.place.area
     }
 
-    /// What was done: `system-call`.
+    /// The operation: `system-call`.
     pub fn operation(&self) -> &str {
         &self.place.operation
     }
 
-    /// In which way it was done: `write-devnull`.
+    /// The variant of the operation: `write-devnull`.
     pub fn variant(&self) -> &str {
         &self.variant
     }
 
-    /// What it counts.
+    /// Its unit.
     pub fn unit(&self) -> Unit {
         self.unit
     }
@@ -261,7 +261,7 @@ impl Figure {
         Some((self.parameter.as_deref()?, self.at?))
     }
 
-    /// The number of the trial, where it is one of several.
+    /// The number of the trial, if it is one of several.
     pub fn trial(&self) -> Option<u32> {
         self.trial
     }
@@ -281,7 +281,7 @@ impl Figure {
         self.printed_prediction.as_deref()
     }
 
-    /// The value in the figure's unit; `None` where the source prints a range or only cycles.
+    /// The value in the figure's unit; `None` if the source prints a range or only cycles.
     pub fn value(&self) -> Option<Value> {
         let printed = self.number("value")?;
         Some(match self.doubt {
@@ -290,7 +290,7 @@ impl Figure {
         })
     }
 
-    /// What the source's own other figures imply instead of the printed value, in the figure's unit.
+    /// The value implied by the source's own other figures instead of the printed one, in the figure's unit.
     pub fn corrected(&self) -> Option<f64> {
         self.number("corrected")
     }
@@ -300,13 +300,13 @@ impl Figure {
         self.number("stddev")
     }
 
-    /// The range that is printed instead of a value, in the figure's unit; an end may be missing.
+    /// The range printed instead of a value, in the figure's unit; an end may be missing.
     pub fn range(&self) -> Option<(Option<f64>, Option<f64>)> {
         let ends = (self.number("low"), self.number("high"));
         (ends != (None, None)).then_some(ends)
     }
 
-    /// What the source predicted, in the figure's unit.
+    /// The source's prediction, in the figure's unit.
     pub fn predicted(&self) -> Option<f64> {
         self.number("predicted")
     }
@@ -321,27 +321,27 @@ impl Figure {
         self.numbers.iter().map(|(key, number)| (key.as_str(), *number))
     }
 
-    /// Which of the numbers are not printed but were converted from cycles with the source's own cycle time.
+    /// The keys of the numbers that are not printed but were converted from cycles with the source's own cycle time.
     pub fn derived(&self) -> &[String] {
         &self.derived
     }
 
-    /// What the figure rests on, as the source says.
+    /// The basis of the figure, according to the source.
     pub fn basis(&self) -> Option<&str> {
         self.basis.as_deref()
     }
 
-    /// Why it is doubted.
+    /// The reason for the doubt.
     pub fn doubt(&self) -> Option<Doubt> {
         self.doubt
     }
 
-    /// What is to be known about it; of a doubtful figure, what is wrong.
+    /// A note about the figure; for a doubtful one, the error.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
-    /// Why it is doubted, in words: the note, or what the doubt means.
+    /// The doubt in words: the note, or the meaning of the doubt.
     pub fn misgiving(&self) -> Option<&str> {
         let doubt = self.doubt?;
         Some(self.note().unwrap_or(doubt.sentence()))

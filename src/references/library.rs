@@ -5,22 +5,22 @@ use super::machine::Machine;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
-/// What figures were taken from.
+/// The source of figures.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Source {
     /// The number of a report, or `lmbench`.
     pub id: String,
-    /// What it is, to be cited by.
+    /// Its title for citations.
     pub title: String,
-    /// The text whose lines are counted.
+    /// The text to which the line numbers refer.
     pub text: String,
 }
 
-/// Everything that stands in the data files.
+/// The contents of the data files.
 pub(super) struct Library {
     pub sources: Vec<Source>,
     pub machines: Vec<Machine>,
-    /// By id.
+    /// The figures in the order of their ids.
     pub figures: Vec<Figure>,
 }
 
@@ -55,13 +55,13 @@ const FILES: [(&str, &str); 7] = [
 
 static LIBRARY: LazyLock<Library> = LazyLock::new(read);
 
-/// The data, read when first asked for.
+/// The data, read at the first request.
 pub(super) fn library() -> &'static Library {
     &LIBRARY
 }
 
 /// # Panics
-/// Where a data file is not what it should be: they are part of the program, and a test reads all of them.
+/// If a data file is invalid: they are part of the program, and a test reads all of them.
 fn read() -> Library {
     let mut library = Library { sources: vec![], machines: vec![], figures: vec![] };
     for (name, text) in FILES {

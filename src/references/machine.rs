@@ -1,21 +1,21 @@
-//! The machines that figures are published of.
+//! The machines of published figures.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a machine is to its source.
+/// The role of a machine in its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// The one that is measured.
+    /// The measured machine.
     Measured,
     /// The other end of a network.
     Remote,
-    /// One that the source quotes figures of.
+    /// A machine whose figures the source quotes.
     Cited,
 }
 
-/// Something that a source says of a machine.
+/// A fact about a machine according to a source.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Fact {
@@ -27,22 +27,22 @@ pub enum Fact {
     Text(String),
 }
 
-/// A machine that figures are published of.
+/// A machine with published figures.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Machine {
-    /// Its name for ever.
+    /// Its permanent id.
     pub id: String,
-    /// What it is to its source.
+    /// Its role in its source.
     pub role: Role,
-    /// The sources that print figures of it: numbers of reports, or `lmbench`.
+    /// The sources with its figures: numbers of reports, or `lmbench`.
     pub sources: Vec<String>,
     /// The machine whose other end it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peer_of: Option<String>,
-    /// What is doubtful or missing in what the source says of it.
+    /// Doubtful or missing facts in the source's description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// What the sources say of it.
+    /// The facts according to the sources.
     #[serde(flatten)]
     pub facts: BTreeMap<String, Fact>,
 }
@@ -56,7 +56,7 @@ impl Machine {
         }
     }
 
-    /// A fact that is a number, in the unit that its key names.
+    /// A numeric fact, in the unit that its key names.
     pub fn number(&self, key: &str) -> Option<f64> {
         match self.facts.get(key)? {
             Fact::Number(number) => Some(*number),
@@ -64,7 +64,7 @@ impl Machine {
         }
     }
 
-    /// What it is in a few words: processor and operating system.
+    /// The machine in a few words: processor and operating system.
     pub fn title(&self) -> String {
         let known = [self.text("cpu").or(self.text("model")), self.text("os")];
         let said: Vec<&str> = known.into_iter().flatten().collect();

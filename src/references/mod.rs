@@ -1,7 +1,7 @@
-//! Published figures with their sources, doubts and corrections: machines that a run can be set beside.
+//! Published figures with their sources, doubts and corrections: machines for comparison with a run.
 //!
-//! The data are the files of `references/`, which are read when the first figure is asked for. `docs/references.md` says
-//! what stands in them.
+//! The data are the files of `references/`, which are read when the first figure is requested. `docs/references.md`
+//! describes their contents.
 
 mod beside;
 mod doubt;
@@ -23,7 +23,7 @@ pub use unit::Unit;
 
 use library::library;
 
-/// The machines that figures are published of, in the order of their sources.
+/// The machines with published figures, in the order of their sources.
 pub fn machines() -> &'static [Machine] {
     &library().machines
 }
@@ -33,7 +33,7 @@ pub fn machine(id: &str) -> Option<&'static Machine> {
     machines().iter().find(|machine| machine.id == id)
 }
 
-/// What the figures were taken from.
+/// The sources of the figures.
 pub fn sources() -> &'static [Source] {
     &library().sources
 }
@@ -60,7 +60,7 @@ pub fn of_machine(id: &str) -> impl Iterator<Item = &'static Figure> {
     figures().iter().filter(move |figure| figure.machine() == id)
 }
 
-/// The figures that a report prints, of whatever machine: `000`.
+/// The figures in a report, for any machine: `000`.
 pub fn of_report(number: &str) -> impl Iterator<Item = &'static Figure> {
     figures().iter().filter(move |figure| figure.source() == number)
 }

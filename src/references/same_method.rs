@@ -1,7 +1,7 @@
-//! Which published figures were found by the method that a point of an experiment repeats: `references/points.toml`.
+//! The published figures measured by the method that a point of an experiment repeats: `references/points.toml`.
 //!
-//! The *same method* is like for like, mistakes included: a ratio of the two tells of machines. A replication relates its
-//! rows to points by the *same question* instead, whatever method answers it rightly: there a ratio tells of methods.
+//! The *same method* compares like with like, mistakes included: a ratio of the two compares machines. A replication relates
+//! its rows to points by the *same question* instead, whichever method answers it correctly: there a ratio compares methods.
 //! `tests/replication.rs` lists the figures for which the two relations name different points, each with its reason.
 
 use super::figure::Figure;
@@ -14,15 +14,15 @@ use std::sync::LazyLock;
 pub struct SameMethod {
     /// Name of the experiment.
     pub experiment: String,
-    /// Parameters of the point; those that it leaves out may be anything.
+    /// Parameters of the point; others may have any value.
     pub point: Point,
-    /// The parameter that takes each figure's own value of its parameter.
+    /// The parameter whose value is that of each figure's own parameter.
     pub along: Option<String>,
     /// Added to that value.
     pub plus: u64,
     /// The parameter whose largest value is taken.
     pub largest: Option<String>,
-    /// What turns the printed figure into one of our operation: half of a round trip is one switch.
+    /// The factor that converts the printed figure to Fathom's operation: half of a round trip is one switch.
     pub times: f64,
     /// The figures.
     pub figures: Vec<&'static Figure>,
@@ -56,20 +56,20 @@ struct File {
 
 static ALL: LazyLock<Vec<SameMethod>> = LazyLock::new(read);
 
-/// Every one, in the order of the experiments.
+/// All of them, in the order of the experiments.
 pub fn same_methods() -> &'static [SameMethod] {
     &ALL
 }
 
 /// # Panics
-/// Where the file is not what it should be: it is part of the program, and a test reads all of it.
+/// If the file is invalid: it is part of the program, and a test reads all of it.
 fn read() -> Vec<SameMethod> {
     let text = include_str!("../../references/points.toml");
     let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("references/points.toml: {error}"));
     file.map.into_iter().map(SameMethod::of).collect()
 }
 
-/// The ids of a run of them, `s000-0016..0023`, or the one that it is.
+/// The ids of a range, `s000-0016..0023`, or a single id.
 fn ids(text: &str) -> Vec<String> {
     let run = || {
         let (first, last) = text.split_once("..")?;
@@ -97,7 +97,7 @@ impl SameMethod {
         }
     }
 
-    /// Which of these points of the experiment repeats the figure's method; of several the first.
+    /// The point of the experiment that repeats the figure's method; of several the first.
     pub fn choose(&self, figure: &Figure, points: &[&Point]) -> Option<usize> {
         let fits = |point: &Point| {
             let named = self.point.parameters().all(|(name, value)| point.get(name) == Some(value));
@@ -113,7 +113,7 @@ impl SameMethod {
         Some(fitting().find(|(_, point)| size(point) == most)?.0)
     }
 
-    /// The value that the figure gives the parameter `along`.
+    /// The value of the parameter `along` for the figure.
     fn at(&self, figure: &Figure) -> Option<Value> {
         let (_, at) = figure.parameter()?;
         Some(Value::Number(at + self.plus))

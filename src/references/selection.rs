@@ -1,26 +1,26 @@
-//! Machines by what people call them.
+//! Selecting published machines by name.
 
 use super::machine::{Machine, Role};
 use super::{machine, machines, same_method::same_methods};
 use thiserror::Error;
 
-/// A name that is that of no published machine, or of several.
+/// A name that matches no published machine, or several.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unknown {
-    /// No machine is called so.
+    /// No machine has this name.
     #[error("there is no published machine {name}; there are {}", list(known))]
     None {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// The ids of all machines.
         known: Vec<String>,
     },
-    /// More than one is.
+    /// Several machines match.
     #[error("{name} may be {}: give more of the name", list(candidates))]
     Several {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The ids that it is a part of.
+        /// The ids of which it is a part.
         candidates: Vec<String>,
     },
 }
@@ -33,7 +33,7 @@ fn list(ids: &[String]) -> String {
 /// report (its own machine), `lmbench`, or `all`.
 ///
 /// # Errors
-/// Where a name is that of no machine or of several; the message lists them.
+/// If a name matches no machine or several; the message lists them.
 pub fn select(names: &[String]) -> Result<Vec<&'static Machine>, Unknown> {
     let mut chosen: Vec<&'static Machine> = vec![];
     for name in names {
@@ -63,7 +63,7 @@ fn called(name: &str) -> Result<Vec<&'static Machine>, Unknown> {
     }
 }
 
-/// The machines that a source measured; of a source that measured none, those that it quotes.
+/// The machines that a source measured; for a source that measured none, those that it quotes.
 fn of_source(name: &str) -> Vec<&'static Machine> {
     let of = |machine: &&Machine| {
         machine.sources.iter().any(|source| source == name) && has_a_mapped_figure(machine)
@@ -74,7 +74,7 @@ fn of_source(name: &str) -> Vec<&'static Machine> {
     if own.is_empty() { all } else { own }
 }
 
-/// Whether a run can be set beside it at all.
+/// Whether a run can be compared with it at all.
 fn has_a_mapped_figure(machine: &Machine) -> bool {
     same_methods().iter().flat_map(|same| &same.figures).any(|figure| figure.machine() == machine.id)
 }

@@ -1,9 +1,9 @@
-//! What a published figure counts.
+//! Units of published figures.
 
 use crate::quantity;
 use serde::{Deserialize, Serialize};
 
-/// What a published figure counts. Times are in nanoseconds, rates in bytes per second, sizes in bytes.
+/// The unit of a published figure. Times are in nanoseconds, rates in bytes per second, sizes in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// Time of one operation.
@@ -48,7 +48,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// How it is written: `ns per block`.
+    /// The unit as printed: `ns per block`.
     pub fn label(self) -> &'static str {
         match self {
             Unit::Nanoseconds => "ns",
@@ -67,7 +67,7 @@ impl Unit {
         }
     }
 
-    /// What one figure is for, where it is not for one operation: `per block`.
+    /// The object of one figure, if it is not one operation: `per block`.
     pub fn per(self) -> Option<&'static str> {
         match self {
             Unit::NanosecondsPerBlock => Some("per block"),
@@ -79,7 +79,7 @@ impl Unit {
         }
     }
 
-    /// The unit in which results of runs are told, where it is one of theirs.
+    /// The corresponding unit of a run's results, if there is one.
     pub fn quantity(self) -> Option<quantity::Unit> {
         match self {
             Unit::Nanoseconds

@@ -1,14 +1,14 @@
-//! How good the predictions were, on a terminal: a line a chapter, one for each kind of prediction, and one in all.
+//! The accuracy of the predictions, for a terminal: a line for each chapter, each kind of prediction, and the whole run.
 
 use super::quantities;
 use super::text::{Style, clean, display_width};
 use super::words::plural;
 use crate::results::{Accuracy, CLOSE, FAIR, Tally};
 
-/// The lines with their title; nothing where nothing could be judged.
+/// The lines with their title; empty if nothing could be judged.
 pub(super) fn text(found: &Accuracy, style: Style) -> String {
     let Some(total) = &found.total else { return String::new() };
-    // Of a run of one chapter the whole is that chapter.
+    // In a run of one chapter the whole is that chapter.
     let chapters = if found.chapters.len() > 1 { found.chapters.as_slice() } else { &[] };
     let tallies: Vec<&Tally> = chapters.iter().chain(found.by_kind()).chain([total]).collect();
     let room = tallies.iter().map(|tally| display_width(&tally.name)).max().unwrap_or(0);

@@ -1,23 +1,23 @@
-//! What points of an experiment have in common, to be said once beside their rows.
+//! The parameters common to points of an experiment, which are printed once next to their rows.
 
 use super::words;
 use crate::experiment::Point;
 use crate::results::PointResult;
 
-/// The parameters that are the same at all of these points, of which there is at least one.
+/// The parameters with the same value at all of these points, of which there is at least one.
 pub(super) fn shared(points: &[&PointResult]) -> Vec<String> {
     let names = points[0].point.parameters().map(|(name, _)| name.to_owned());
     let same = |name: &String| points.iter().all(|point| point.point.get(name) == points[0].point.get(name));
     names.filter(same).collect()
 }
 
-/// The point without what it shares with the others, in words; a point that shares everything keeps it.
+/// The point without the shared parameters, in words; a point that shares all of them keeps them.
 pub(super) fn differing(point: &PointResult, shared: &[String]) -> String {
     let rest = shared.iter().fold(point.point.clone(), |rest, name| rest.without(name));
     words::label(point, if rest.parameters().next().is_some() { &rest } else { &point.point })
 }
 
-/// What the points share, in words.
+/// The shared parameters, in words.
 pub(super) fn said(point: &PointResult, shared: &[String]) -> String {
     let others =
         point.point.parameters().map(|(name, _)| name.to_owned()).filter(|name| !shared.contains(name));

@@ -1,4 +1,4 @@
-//! A run beside published machines, for the forms that show it.
+//! A run next to published machines, for the forms that show it.
 
 pub use super::article::beside::Published;
 
@@ -10,7 +10,7 @@ use crate::references::{Beside, Doubt, Figure, Value};
 use crate::results::Results;
 use serde::Serialize;
 
-/// The tables for a terminal, with the sources that they cite.
+/// The tables for a terminal, with the cited sources.
 pub fn text(results: &Results, published: &Published, style: Style) -> String {
     let tables = published.machines.iter().enumerate();
     let tables = tables.map(|(place, machine)| article::beside::table(results, published, machine, place));
@@ -35,7 +35,7 @@ pub fn text(results: &Results, published: &Published, style: Style) -> String {
     text
 }
 
-/// A row for programs: numbers are not rounded, and the doubt stands beside the figure.
+/// A row in JSON: numbers are not rounded, and the doubt is a field of the figure's row.
 #[derive(Serialize)]
 pub(super) struct Entry<'run> {
     machine: &'static str,
@@ -64,7 +64,7 @@ struct Over {
     corrected: bool,
 }
 
-/// The rows for programs.
+/// The rows for JSON.
 pub(super) fn entries<'run>(rows: &[Beside<'run>]) -> Vec<Entry<'run>> {
     rows.iter().map(entry).collect()
 }

@@ -1,4 +1,4 @@
-//! What can be measured: a line for each experiment, and the method section of one.
+//! The catalogue of experiments: a line for each, and the method section of one.
 
 use super::quantities;
 use super::text::Style;
@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// More values of a parameter than this are shortened to the first and the last.
+/// If a parameter has more values than this, only the first and the last are printed.
 const MOST_VALUES: usize = 12;
 
 /// One line for each experiment: name, number of points on this machine, question.
@@ -28,8 +28,8 @@ pub fn list(
     experiments.iter().map(line).collect()
 }
 
-/// The method section of an experiment: question, operation, method, parameters and points here, what is missing here,
-/// caveats.
+/// The method section of an experiment: question, operation, method, parameters and points here, requirements that are
+/// missing here, caveats.
 pub fn explain(experiment: &dyn Experiment, machine: &Machine, style: Style) -> String {
     let about = experiment.about();
     let points = experiment.sweep(machine);
@@ -50,7 +50,7 @@ pub fn explain(experiment: &dyn Experiment, machine: &Machine, style: Style) -> 
     text
 }
 
-/// The page of an experiment in `docs/experiments`: what holds on every machine, as Markdown.
+/// The page of an experiment in `docs/experiments`: everything that is independent of the machine, as Markdown.
 pub fn page(experiment: &dyn Experiment) -> String {
     let about = experiment.about();
     let mut text = format!("# {}\n\n{}\n", about.name, about.question);
@@ -152,7 +152,7 @@ fn trends(experiment: &dyn Experiment, style: Style) -> String {
         .collect()
 }
 
-/// What the points require, each requirement once; of memory the most.
+/// The requirements of the points, each once; of memory the greatest.
 fn required(experiment: &dyn Experiment, points: &[Point], style: Style) -> String {
     let (mut needed, mut memory): (BTreeMap<String, usize>, u64) = (BTreeMap::new(), 0);
     for requirement in points.iter().flat_map(|point| experiment.requires(point)) {
@@ -188,7 +188,7 @@ fn required(experiment: &dyn Experiment, points: &[Point], style: Style) -> Stri
     lines.iter().map(|line| style.wrapped("  ", line)).collect()
 }
 
-/// What this machine lacks of it.
+/// The requirements that this machine lacks.
 fn missing(experiment: &dyn Experiment, points: &[Point], machine: &Machine, style: Style) -> String {
     let mut lacking: BTreeMap<String, usize> = BTreeMap::new();
     for point in points {

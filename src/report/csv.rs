@@ -1,7 +1,7 @@
 //! A subject as a table of comma-separated values (RFC 4180), for spreadsheets and data frames.
 //!
-//! Numbers are not rounded; what does not exist is an empty cell, never 0. All numbers of a row are in its `unit`, unless the
-//! column's name says another. The columns are described in `docs/report-csv.md`.
+//! Numbers are not rounded; a missing value is an empty cell, never 0. All numbers of a row are in its `unit`, unless the
+//! column's name has another unit. The columns are described in `docs/report-csv.md`.
 
 use super::text::clean;
 use super::words;
@@ -47,17 +47,17 @@ pub(super) fn points(found: &Results) -> String {
     table(found.points.iter().map(|point| row(found, point)))
 }
 
-/// A table of such rows, below the names of their fields.
+/// A table of such rows, with a header of their field names.
 pub(super) fn table(rows: impl Iterator<Item = impl Serialize>) -> String {
     let mut writer = Writer::from_writer(vec![]);
     for row in rows {
-        // Into memory, and rows are plain structures of numbers and texts: there is nothing in them that could fail.
+        // Writing into memory cannot fail, and rows are plain structures of numbers and texts.
         let _ = writer.serialize(row);
     }
     String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
-/// Text of the run file, which commands neither a terminal nor a spreadsheet: what begins like a formula is quoted.
+/// Text from the run file, made safe for terminals and spreadsheets: text that begins like a formula is quoted.
 pub(super) fn cell(text: &str) -> String {
     let quote = if text.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
     format!("{quote}{}", clean(text))

@@ -1,11 +1,11 @@
-//! Statements as text: every figure rounded to the digit where its interval begins to matter, the interval after it.
+//! Statements as text: every figure rounded to the first digit that its interval affects, followed by the interval.
 
 use super::quantities::{self, Measure};
 use super::words;
 use crate::experiment::{Dimension, Figure, Found, Piece, Statement};
 use crate::quantity::Unit;
 
-/// What a ratio is marked with that has no interval.
+/// The explanation of the mark of a ratio without an interval.
 pub(in crate::report) const APPROXIMATE: &str = "~ marks figures from too few trials for an interval.";
 
 /// A statement in one paragraph of plain text.
@@ -18,14 +18,14 @@ pub(in crate::report) fn text(statement: &Statement) -> String {
     statement.0.iter().map(piece).collect()
 }
 
-/// A figure with its interval: `187.2 ns (186.9–187.6)`, `5.2 (5.1–5.3)`; alone where it has none or is certain.
+/// A figure with its interval: `187.2 ns (186.9–187.6)`, `5.2 (5.1–5.3)`; alone if it has none or is exact.
 fn figure(figure: &Figure) -> String {
     let found = &figure.found;
     let measure = measure(found);
     let ends = found.ends().filter(|(low, high)| low < high);
     let value = match found.dimension {
         Dimension::Count if ends.is_none() => quantities::plain(found.value),
-        // What is certain is exact.
+        // A figure with an interval of zero width is exact.
         Dimension::Of(Unit::Bytes) if ends.is_none() && found.interval.is_some() => {
             return quantities::size(found.value as u64);
         }
@@ -33,13 +33,13 @@ fn figure(figure: &Figure) -> String {
     };
     let space = if measure.symbol.is_empty() { "" } else { " " };
     let range = ends.map(|(low, high)| measure.range(found.value, low, high));
-    // An interval that rounding leaves no width adds nothing.
+    // An interval whose ends round to the same number is not printed.
     let range = range.filter(|range| range.split_once('–').is_none_or(|(low, high)| low != high));
     let range = range.map(|range| format!(" ({range})"));
     format!("{value}{space}{}{}", measure.symbol, range.unwrap_or_default())
 }
 
-/// What the figure is written in.
+/// The unit with prefix of a figure.
 fn measure(found: &Found) -> Measure {
     match found.dimension {
         Dimension::Of(unit) => Measure::of(unit, found.value),
@@ -49,7 +49,7 @@ fn measure(found: &Found) -> Measure {
     }
 }
 
-/// What a figure counts, for programs.
+/// The unit of a figure in JSON.
 pub(super) fn unit(dimension: Dimension) -> &'static str {
     match dimension {
         Dimension::Of(Unit::Nanoseconds) => "nanoseconds",

@@ -1,4 +1,4 @@
-//! The one door to every report: what is told (a subject), in which form, and the match that joins the two.
+//! The single entry to every report: a subject, a form, and the match that combines them.
 //!
 //! A form that is written from the document is a file in [`paper`](super::paper), a variant of [`Form`] and an arm of
 //! [`render`]; subjects do not know of it.
@@ -36,35 +36,35 @@ pub enum FactsForm {
     Json,
 }
 
-/// What can be told to people and to programs: a machine, a published figure.
+/// A subject for people and for programs: a machine, a published figure.
 pub trait Facts {
-    /// For a terminal.
+    /// The text for a terminal.
     fn text(&self, style: Style) -> String;
 
-    /// For programs, ending in a line feed.
+    /// The JSON, ending in a line feed.
     fn json(&self) -> String;
 }
 
-/// What is a document besides: a run, a replication.
+/// A subject with a document: a run, a replication.
 pub trait Subject: Facts {
-    /// The whole of it.
+    /// The whole document.
     fn document(&self) -> Document;
 
-    /// Its figures as comma-separated values, a row each.
+    /// Its figures as comma-separated values, one row each.
     fn rows(&self) -> String;
 
-    /// It on one page; the whole, where that is short already.
+    /// The document on one page; the whole document if that is short.
     fn synopsis(&self) -> Document {
         self.document()
     }
 
-    /// Its data as JSON on one line, where its page is to carry them.
+    /// Its data as JSON on one line, if its page contains them.
     fn embedded(&self) -> Option<String> {
         None
     }
 }
 
-/// The subject in a form. The style is that of the terminal, and concerns text alone.
+/// The subject in a form. The style is that of the terminal, and affects text only.
 pub fn render(subject: &dyn Subject, form: Form, style: Style) -> String {
     match form {
         Form::Text => searchable(&subject.text(style)),
@@ -77,7 +77,7 @@ pub fn render(subject: &dyn Subject, form: Form, style: Style) -> String {
     }
 }
 
-/// What the paper in this form leaves to a second file; `None` where that is nothing.
+/// The part of the paper that this form writes to a second file; `None` if there is none.
 pub fn appendix(subject: &dyn Subject, form: Form) -> Option<String> {
     match form {
         Form::Markdown => markdown::appendix(&subject.document()).map(|text| searchable(&text)),
@@ -86,12 +86,12 @@ pub fn appendix(subject: &dyn Subject, form: Form) -> Option<String> {
     }
 }
 
-/// Spaces that keep words together while lines are broken become plain ones, which searches find.
+/// Text with non-breaking spaces, which keep words together during line breaking, replaced by plain ones for searching.
 fn searchable(text: &str) -> String {
     text.replace(['\u{a0}', '\u{202f}'], " ")
 }
 
-/// The same of what is no document.
+/// The facts in a form.
 pub fn render_facts(facts: &dyn Facts, form: FactsForm, style: Style) -> String {
     match form {
         FactsForm::Text => searchable(&facts.text(style)),
@@ -99,8 +99,8 @@ pub fn render_facts(facts: &dyn Facts, form: FactsForm, style: Style) -> String 
     }
 }
 
-/// Data as JSON for people to read as well, ending in a line feed.
+/// Data as indented JSON, ending in a line feed.
 pub(super) fn pretty(data: &impl Serialize) -> String {
-    // Plain structures of numbers and texts with text keys: there is nothing in them that could fail.
+    // Serializing cannot fail: these are plain structures of numbers and texts with text keys.
     serde_json::to_string_pretty(data).unwrap_or_default() + "\n"
 }

@@ -1,4 +1,4 @@
-//! The stored runs, and points over them.
+//! The stored runs, and the history of points over them.
 
 use super::form::{Facts, pretty};
 use super::text::Style;
@@ -22,7 +22,7 @@ pub struct StoredRuns<'a> {
     pub names: &'a [String],
     /// The runs.
     pub runs: &'a [ReducedRun],
-    /// The points that are asked for over time; none lists the runs.
+    /// The requested points over time; empty to list the runs.
     pub histories: &'a [History],
 }
 
@@ -69,7 +69,7 @@ struct Series<'a> {
     levels: Vec<LevelEntry<'a>>,
 }
 
-/// A level in the unit of its series; `changed` where it begins another stretch than its predecessor.
+/// A level in the unit of its series; `changed` if it begins another stretch than its predecessor.
 #[derive(Serialize)]
 struct LevelEntry<'a> {
     run: &'a str,
@@ -88,7 +88,7 @@ fn line(name: &str, run: &ReducedRun, style: Style) -> String {
 }
 
 impl StoredRuns<'_> {
-    /// A line a run, marked where the level has changed.
+    /// One line per run, marked if the level has changed.
     fn over_time(&self, history: &History, style: Style) -> String {
         let mut text =
             style.title(&format!("{} {}", history.experiment, words::label(history, &history.point))) + "\n";

@@ -1,4 +1,4 @@
-//! The live table: what is known so far, a progress bar and the time left, on standard error.
+//! The live table: the figures so far, a progress bar and the remaining time, on standard error.
 
 use super::text::clean;
 use super::{planned, quantities, words};
@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// Without a terminal, a line is written this often.
+/// Without a terminal, the interval between lines.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Shows a run while it goes on. Nothing is drawn by a thread of its own, or while a trial observes: only between two trials
-/// and while one prepares.
+/// Shows a run in progress. Nothing is drawn by a separate thread, or while a trial observes: only between two trials and
+/// while one prepares.
 pub struct Live {
     screen: Option<MultiProgress>,
     bar: Option<ProgressBar>,
@@ -23,13 +23,13 @@ pub struct Live {
 }
 
 impl Live {
-    /// A table on the terminal, or a line now and then where there is none.
+    /// A table on a terminal, otherwise a line at intervals.
     pub fn new() -> Self {
         let screen = std::io::stderr().is_terminal().then(MultiProgress::new);
         Live { screen, bar: None, rows: BTreeMap::new(), last_line: None, last_preparing: None }
     }
 
-    /// Takes the bar away; the table stays.
+    /// Removes the bar; the table stays.
     pub fn finish(&mut self) {
         for row in self.rows.values() {
             row.abandon();
@@ -82,7 +82,7 @@ impl Watcher for Live {
     }
 }
 
-/// The time of day so long from now, where this process is: `10:42`.
+/// The local time of day after this duration: `10:42`.
 fn time_of_day(from_now: Duration) -> String {
     // SAFETY: both calls fill what they are given, plain integers (and a pointer to a static text that is not used).
     let there = unsafe {
@@ -94,7 +94,7 @@ fn time_of_day(from_now: Duration) -> String {
     format!("{:02}:{:02}", there.tm_hour, there.tm_min)
 }
 
-/// Writes a line unless one of its kind was written lately.
+/// Writes a line unless one of its kind was written recently.
 fn write_line(last: &mut Option<Instant>, line: &str) {
     if last.is_none_or(|last| last.elapsed() >= PLAIN_INTERVAL) {
         eprintln!("{line}");
@@ -111,7 +111,8 @@ fn bar_below<'live>(bar: &'live mut Option<ProgressBar>, screen: &MultiProgress)
     })
 }
 
-/// How much of the time is over, or of the target reached, whichever is more.
+/// The share of the time that has passed, or the square of the share of points that have reached the target, whichever is
+/// greater.
 fn share(tick: &Tick) -> f64 {
     let time = tick.elapsed.as_secs_f64() / tick.budget.as_secs_f64().max(1e-3);
     let reached = tick.precise as f64 / tick.points.max(1) as f64;
@@ -126,7 +127,7 @@ fn status(tick: &Tick) -> String {
     )
 }
 
-/// The point that was visited last, and what is known of it; a line of a terminal's width.
+/// The last visited point with its figure, in a line of the terminal's width.
 fn row_text(tick: &Tick) -> String {
     let planned = tick.planned;
     let found = tick.headline.map_or_else(

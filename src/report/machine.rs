@@ -5,10 +5,10 @@ use super::form::{self, Facts};
 use super::text::{Style, clean, display_width};
 use crate::machine::Machine;
 
-/// Names of facts longer than this take a line of their own.
+/// Longer names of facts have a line of their own.
 const LONGEST_NAME: usize = 32;
 
-/// Every fact, where it was read, and what may disturb a run.
+/// Every fact with its source, and the warnings about a run.
 impl Facts for Machine {
     fn text(&self, style: Style) -> String {
         let sections = description::sections(self);
@@ -34,7 +34,7 @@ fn of_section(section: &Section, style: Style) -> String {
     text
 }
 
-/// The value and, fainter, where it was read: behind it where there is room, else below.
+/// The value followed by its source, fainter: on the same line if it fits, otherwise below.
 fn with_source(lead: &str, value: &str, source: &str, style: Style) -> String {
     let (value, source) = (clean(value), format!("[{}]", clean(source)));
     let used = display_width(lead) + display_width(&value) + display_width(&source) + 2;
@@ -47,7 +47,7 @@ fn with_source(lead: &str, value: &str, source: &str, style: Style) -> String {
     style.wrapped(lead, &value) + &below
 }
 
-/// What may disturb a run, with what to do about it; nothing where nothing does.
+/// The conditions that may disturb a run, with their remedies; empty if there are none.
 pub(super) fn warnings(machine: &Machine, style: Style) -> String {
     let warnings = machine.warnings();
     if warnings.is_empty() {

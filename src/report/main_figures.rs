@@ -1,5 +1,5 @@
-//! The main figures of a run: those by which its experiments are told where there is room for few. Every form takes them, and
-//! what it writes of each, from here.
+//! The main figures of a run: those that represent its experiments if there is little room. Every form takes them, and their
+//! text, from here.
 
 use super::paper::Sign;
 use super::quantities::{self, Measure};
@@ -8,20 +8,20 @@ use super::words;
 use crate::experiment::{Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value};
 use crate::results::{Outcome, PointResult, Results, TrendResult};
 
-/// Half-widths below this share are not told apart.
+/// Half-widths below this share are not distinguished.
 const NARROW: f64 = 0.001;
 
-/// A main figure that the run has.
+/// A main figure of the run.
 pub(super) struct Main<'run> {
-    /// What it is of, in a few words beside the experiment's name.
+    /// Its name, in a few words next to the experiment's name.
     pub words: String,
-    /// Whether it is one of the dozen by which a machine is told.
+    /// Whether it is one of the dozen that represent a machine.
     pub leads: bool,
-    /// Where it comes from.
+    /// Its source.
     pub source: Source<'run>,
 }
 
-/// Where a main figure comes from.
+/// The source of a main figure.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'run> {
     /// The figure of a point, which may be an upper limit.
@@ -30,7 +30,7 @@ pub(super) enum Source<'run> {
     Slope(&'run TrendResult),
 }
 
-/// A main figure with the experiment that it is of, and its place among the experiment's own.
+/// A main figure with its experiment, and its position among the experiment's own.
 pub(super) struct Ranked<'run> {
     /// The experiment's name.
     pub experiment: &'run str,
@@ -39,7 +39,7 @@ pub(super) struct Ranked<'run> {
     pub main: Main<'run>,
 }
 
-/// A main figure as it is written; what there is not is `–`.
+/// A main figure as text; a missing value is `–`.
 pub(super) struct Written {
     /// The median with its unit.
     pub median: String,
@@ -49,11 +49,11 @@ pub(super) struct Written {
     pub half_width: String,
     /// Measured over predicted.
     pub factor: String,
-    /// What became of its evidence; `None` of a slope.
+    /// The result of its evidence; `None` for a slope.
     pub evidence: Option<Sign>,
 }
 
-/// Those of all experiments, in the order of the run.
+/// The main figures of all experiments, in the order of the run.
 pub(super) fn all<'run>(found: &'run Results) -> Vec<Ranked<'run>> {
     let of = |experiment: &'run str| {
         let figures = of(found, experiment).into_iter().enumerate();
@@ -65,8 +65,8 @@ pub(super) fn all<'run>(found: &'run Results) -> Vec<Ranked<'run>> {
     names.into_iter().flat_map(of).collect()
 }
 
-/// Takes figures away until what is left fits into so many lines with one for each family: those that do not lead before those
-/// that do, the last ranks first, and within a rank from the family that has most. Gives how many it took away.
+/// Removes figures until the rest fits into `room` lines, with one line for each family: first those that do not lead, the
+/// last ranks first, and within a rank from the family that has most. Returns the number removed.
 pub(super) fn keep(all: &mut Vec<Ranked>, room: usize) -> usize {
     let before = all.len();
     while all.len() + families(all) > room {
@@ -80,7 +80,7 @@ pub(super) fn keep(all: &mut Vec<Ranked>, room: usize) -> usize {
     before - all.len()
 }
 
-/// How many lines those take that lead, with one for each of their families.
+/// The number of lines of the leading figures, with one line for each of their families.
 pub(super) fn leading_room(all: &[Ranked]) -> usize {
     let leading = all.iter().filter(|figure| figure.main.leads);
     let mut names: Vec<&str> = leading.clone().map(Ranked::family).collect();
@@ -95,14 +95,14 @@ fn families(all: &[Ranked]) -> usize {
 }
 
 impl<'run> Ranked<'run> {
-    /// What its experiment's name begins with.
+    /// The family of its experiment, which begins the experiment's name.
     pub(super) fn family(&self) -> &'run str {
         self.experiment.split('/').next().unwrap_or_default()
     }
 }
 
 impl Main<'_> {
-    /// What is written of it.
+    /// The figure as text.
     pub(super) fn written(&self) -> Written {
         match self.source {
             Source::Point(point) => of_point(point),
@@ -135,7 +135,7 @@ fn of_slope(trend: &TrendResult) -> Written {
     numbers(Measure::of(trend.unit, trend.slope()), trend.slope(), ends, ABSENT.to_owned(), None)
 }
 
-/// A number with its unit, its interval in the same, and half of that as a share.
+/// A number with its unit, its interval in the same unit, and half of that as a share.
 fn numbers(
     measure: Measure,
     value: f64,
@@ -156,8 +156,8 @@ fn numbers(
     }
 }
 
-/// Those of one experiment: the ones that it names, else its first point; empty where no point has a figure. Of several
-/// names for one point, as where there are fewer caches than names, the last stands.
+/// The main figures of one experiment: those that it names, otherwise its first point; empty if no point has a figure. If
+/// several names match one point, as with fewer caches than names, the last is used.
 pub(super) fn of<'run>(found: &'run Results, name: &'run str) -> Vec<Main<'run>> {
     let shown = found.experiment(name).map_or(Shown::by(&[]), |known| known.about().shown);
     let landmarks = (shown.landmarks)(&found.run.header.machine);

@@ -1,10 +1,11 @@
-//! What was found, for human eyes and for other programs. A report decides nothing: every figure in it stands in
-//! [`Results`](crate::results::Results) already, and is only rounded, given its unit, and put in its place.
+//! The results for human readers and for other programs. A report computes nothing: every figure in it is already in
+//! [`Results`](crate::results::Results), and is only rounded, given its unit, and placed.
 //!
-//! [`render`] is the one door: a [`Subject`] in a [`Form`]. What is no document, such as a machine, is [`Facts`].
+//! [`render`] is the single entry: a [`Subject`] in a [`Form`]. A subject without a document, such as a machine, is
+//! [`Facts`].
 //!
-//! Everything here is a pure function of the run file: neither the present time nor the environment enters, so the same
-//! run file gives the same bytes.
+//! Everything here is a pure function of the run file: it uses neither the current time nor the environment, so the same run
+//! file gives the same bytes.
 
 mod accuracy;
 mod alike;

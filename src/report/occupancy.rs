@@ -1,10 +1,10 @@
-//! Was the core its own? In sentences.
+//! Sentences on whether the core was shared.
 
 use super::quantities;
 use super::words::plural;
 use crate::results::{CoreShared, CoreState, PointResult, Results};
 
-/// What is to be said of the run; nothing where its file does not tell.
+/// The sentences about the run; empty if its file has no readings of the core.
 pub(super) fn sentences(results: &Results) -> Vec<String> {
     results.core_shared.as_ref().map(of_time).into_iter().chain(of_figures(results)).collect()
 }
@@ -44,7 +44,7 @@ fn of_figures(results: &Results) -> Option<String> {
     })
 }
 
-/// What is to be said beside the figure of a point: what a shared core makes of it, or that its core was not its own.
+/// The note next to the figure of a point: the figure with a shared core, or that the core was not alone.
 pub(super) fn note(point: &PointResult) -> Option<String> {
     let core = point.core.as_ref()?;
     let share = core.shared_share.filter(|share| *share > 0.0).map(quantities::percent)?;

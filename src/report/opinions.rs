@@ -1,4 +1,4 @@
-//! Second opinions: what other tools say of operations that Fathom measures too, in the same session.
+//! Second opinions: the figures of other tools for operations that Fathom measures too, in the same session.
 
 use super::csv;
 use super::form::{self, Facts, Subject};
@@ -13,7 +13,7 @@ use crate::statistics::Estimate;
 use crate::verify::opinions::{Agreement, Weighed};
 use serde::Serialize;
 
-/// A session with other tools, as it is to be reported.
+/// A session with other tools, for reporting.
 #[derive(Serialize)]
 pub struct OpinionsReport {
     at: String,
@@ -24,7 +24,7 @@ pub struct OpinionsReport {
 }
 
 impl OpinionsReport {
-    /// Of these, by this build on this machine.
+    /// The report of these opinions, by this build on this machine.
     pub fn of(at: String, tool: Tool, machine: &Machine, opinions: Vec<Weighed>) -> Self {
         let processor = machine.processor.model_name.value().cloned();
         OpinionsReport { at, tool, processor, kernel: machine.kernel.release.value().cloned(), opinions }

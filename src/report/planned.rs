@@ -1,4 +1,4 @@
-//! A plan before anything is measured, and what is settled of it once costs are known.
+//! A plan before anything is measured, and its settlement once costs are known.
 
 use super::quantities;
 use super::text::Style;
@@ -9,31 +9,31 @@ use crate::results;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What a run would do.
+/// The plan of a run, for reporting.
 pub struct Planned<'plan> {
-    /// Every point, also those that are skipped.
+    /// Every point, including those that are skipped.
     pub points: &'plan [PlannedPoint],
-    /// Places among the points, by blocks.
+    /// The blocks, as indices into the points.
     pub blocks: &'plan [Vec<usize>],
     /// The time that the run may take.
     pub budget: Duration,
-    /// Of it, what the pilot round may take.
+    /// The part of it that the pilot round may take.
     pub pilot: Duration,
-    /// Trials that a point gets where costs allow, and the least it gets where it is not left out.
+    /// The number of trials of a point if the costs allow it, and the least number of a point that is not left out.
     pub trials: (usize, usize),
-    /// What is expected, from what was learnt before.
+    /// The forecast from an earlier run.
     pub forecast: Option<Forecast>,
 }
 
-/// What is expected of a run, from an earlier one.
+/// The forecast of a run, from an earlier one.
 pub struct Forecast {
     /// The file of that run.
     pub from: String,
-    /// Points whose cost it knows, of those that are to be measured.
+    /// The number of points whose cost is known, and the number of points to be measured.
     pub known: (usize, usize),
-    /// What will be settled.
+    /// The expected settlement.
     pub settlement: Settlement,
-    /// Points that will be left out, by experiment, with what they cost.
+    /// The number and the cost of the points that will be left out, by experiment.
     pub left_out: BTreeMap<String, (usize, Duration)>,
 }
 
@@ -83,7 +83,7 @@ fn experiments(planned: &Planned, style: Style) -> String {
     "\n".to_owned() + &rows.iter().map(row).collect::<String>()
 }
 
-/// What is not measured, by experiment and reason.
+/// The points that are not measured, by experiment and reason.
 fn skipped(points: &[PlannedPoint], style: Style) -> String {
     let mut reasons = BTreeMap::<(&str, &str), usize>::new();
     for planned in points {
@@ -118,7 +118,7 @@ fn expected(planned: &Planned, style: Style) -> String {
     title + &style.wrapped("  ", &lead) + &style.wrapped("  ", &said) + &lines
 }
 
-/// What was settled, in a line; `clock` is the time of day when the promised trials are expected to be done.
+/// The settlement in a line; `clock` is the time of day when the promised trials are expected to be done.
 pub(super) fn settled(settlement: &Settlement, clock: &str) -> String {
     let left = settlement.end.saturating_sub(settlement.at);
     format!("{}, until about {clock} ({}){}", promised(settlement), minutes(left), left_out(settlement))

@@ -1,4 +1,4 @@
-//! What a run tells while it goes on: to a person, to a program, or to nobody.
+//! Messages of a run in progress: to a person, to a program, or none.
 
 use super::live::Live;
 use super::text::clean;
@@ -19,16 +19,16 @@ pub enum ProgressForm {
     Json,
 }
 
-/// Lines that say how far a run is come so far apart.
+/// The interval between lines of progress.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// Tells how far a run is, in the form that is wanted, on standard error.
+/// The progress messages of a run in the requested form, on standard error.
 pub enum Telling {
-    /// To a person.
+    /// Messages to a person.
     Person(Box<Live>),
-    /// To a program, with when it was last told how far the run is.
+    /// Messages to a program, with the time of the last progress line.
     Program(Option<Instant>),
-    /// To nobody.
+    /// No messages.
     Nobody,
 }
 
@@ -43,7 +43,7 @@ enum Event<'a> {
 }
 
 impl Telling {
-    /// In this form.
+    /// Messages in this form.
     pub fn of(form: ProgressForm) -> Self {
         match form {
             ProgressForm::Auto => Telling::Person(Box::default()),
@@ -52,7 +52,7 @@ impl Telling {
         }
     }
 
-    /// Something worth knowing before anything is measured.
+    /// Prints a note before anything is measured.
     pub fn note(&self, text: &str) {
         match self {
             Telling::Person(_) => eprintln!("note: {}", clean(text)),
@@ -61,7 +61,7 @@ impl Telling {
         }
     }
 
-    /// Something that went wrong and does not end the run.
+    /// Prints a problem that does not end the run.
     pub fn problem(&self, text: &str) {
         match self {
             Telling::Person(_) | Telling::Nobody => eprintln!("fathom: {}", clean(text)),
@@ -69,14 +69,14 @@ impl Telling {
         }
     }
 
-    /// Nothing more will be measured.
+    /// Ends the display of progress.
     pub fn finish(&mut self) {
         if let Telling::Person(live) = self {
             live.finish();
         }
     }
 
-    /// How it ended: where its file is, how many points have failed, and the status that the program exits with.
+    /// Prints how the run ended: the path of its file, the number of failed points, and the exit status.
     pub fn finished(&self, run_file: &str, failed: usize, status: u8) {
         if let Telling::Program(_) = self {
             write(&Event::Finished { run_file, failed, status });
@@ -85,7 +85,7 @@ impl Telling {
 }
 
 fn write(event: &Event) {
-    // Plain structures of numbers and texts: there is nothing in them that could fail.
+    // Serializing cannot fail: these are plain structures of numbers and texts.
     eprintln!("{}", serde_json::to_string(event).unwrap_or_default());
 }
 

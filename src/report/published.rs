@@ -1,4 +1,4 @@
-//! Published machines and their figures, for a terminal and for programs.
+//! Published machines and their figures, for a terminal and as JSON.
 
 use super::form::{self, Facts};
 use super::quantities;
@@ -7,7 +7,7 @@ use super::words::plural;
 use crate::references::{self, Fact, Figure, Machine, Role, Value};
 use serde::Serialize;
 
-/// A machine in a line: its id, what it is, and who describes it.
+/// A machine in a line: its id, its name, and the publication that describes it.
 pub(super) fn title(machine: &Machine) -> String {
     format!("{}: {} ({})", machine.id, machine.title(), sources(machine))
 }
@@ -23,8 +23,8 @@ fn sources(machine: &Machine) -> String {
     said.into_iter().chain(others.into_iter().map(str::to_owned)).collect::<Vec<_>>().join(", ")
 }
 
-/// A figure's value in its unit, with its doubt: `74.2 ns per block (doubtful: unit)`. A figure without one value shows
-/// what is printed.
+/// A figure's value in its unit, with its doubt: `74.2 ns per block (doubtful: unit)`. A figure without a single value is
+/// shown as printed.
 pub fn value(figure: &Figure) -> String {
     let (Some(value), Some(unit)) = (figure.value(), figure.unit().quantity()) else {
         return figure.printed().to_string();
@@ -61,7 +61,7 @@ impl Facts for Library {
     }
 }
 
-/// These machines with what is known of them and all of their figures.
+/// These machines with their known facts and all of their figures.
 pub struct Machines<'a>(pub &'a [&'a Machine]);
 
 impl Facts for Machines<'_> {
@@ -80,7 +80,7 @@ impl Facts for Machines<'_> {
     }
 }
 
-/// One figure with everything that is known of it.
+/// One figure with all known facts.
 impl Facts for Figure {
     fn text(&self, style: Style) -> String {
         let machine = references::machine(self.machine());
@@ -157,7 +157,7 @@ fn told(key: &str, fact: &Fact) -> String {
         Fact::Number(number) if key.ends_with("_bits_per_s") => format!("{} Mbit/s", number / 1e6),
         Fact::Number(number) if key.ends_with("_hz") => quantities::frequency(*number),
         Fact::Number(number) if key.ends_with("_ns") => format!("{number} ns"),
-        // Disks are sold by powers of ten.
+        // The capacity of disks is given in powers of ten.
         Fact::Number(number) if key.starts_with("disk") && key.ends_with("_bytes") => {
             format!("{} GB", number / 1e9)
         }
@@ -209,5 +209,5 @@ fn listed(machine: &Machine) -> Listed<'_> {
     }
 }
 
-/// The version of this shape.
+/// The version of this schema.
 const SCHEMA: u32 = 1;

@@ -1,8 +1,8 @@
 //! Rounding and units: the only place where a number becomes text (R-FIX-06, R-FIX-45, R-FIX-68).
 //!
-//! A value is printed to the digit at which its interval begins to matter and no further; without an interval to three
-//! digits. Costs are in ns, µs, ms or s, rates in decimal multiples of bytes per second, sizes in binary multiples of a
-//! byte. No number leaves without its unit, except into a column whose head carries the [`Measure`]'s symbol.
+//! A value is printed to the first digit that its interval affects and no further; without an interval to three digits.
+//! Costs are in ns, µs, ms or s, rates in decimal multiples of bytes per second, sizes in binary multiples of a byte. Every
+//! number is printed with its unit, except in a column whose head contains the [`Measure`]'s symbol.
 
 use crate::quantity::Unit;
 use crate::statistics::Estimate;
@@ -10,18 +10,18 @@ use crate::statistics::Estimate;
 /// Digits of a number without an interval.
 const DIGITS: i32 = 3;
 
-/// More digits than this no interval is trusted with.
+/// The most digits printed, however narrow the interval.
 const MOST_DIGITS: i32 = 6;
 
-/// Values of a column share a unit unless they lie further apart than this factor.
+/// Values of a column share a unit unless they are further apart than this factor.
 const WIDEST_COLUMN: f64 = 1e4;
 
-/// A unit with its prefix, as numbers are written in it.
+/// A unit with its prefix.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measure {
-    /// How many of the plain unit it is.
+    /// Its size in the plain unit.
     pub size: f64,
-    /// How it is written.
+    /// Its symbol.
     pub symbol: &'static str,
 }
 
@@ -48,15 +48,15 @@ const fn measure(size: f64, symbol: &'static str) -> Measure {
 }
 
 impl Measure {
-    /// The one in which this value reads best: between 1 and the next.
+    /// The measure in which this value is at least 1 and below the next prefix.
     pub fn of(unit: Unit, value: f64) -> Self {
         let ladder = ladder(unit);
-        // A value that rounds up to the next step is written in that: 1 µs, not 1000 ns.
+        // A value that rounds up to the next prefix is written with that: 1 µs, not 1000 ns.
         let reaches = |step: &&Measure| value.abs() >= step.size * 0.9995;
         ladder.iter().rev().find(reaches).copied().unwrap_or(ladder[0])
     }
 
-    /// One for all values of a column; `None` where they lie too far apart to be read in one, or there are none.
+    /// One measure for all values of a column; `None` if they are too far apart to be read in one, or there are none.
     pub fn shared(unit: Unit, values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let sizes = values.into_iter().map(f64::abs).filter(|size| size.is_finite() && *size > 0.0);
         let (low, high) =
@@ -64,16 +64,16 @@ impl Measure {
         if high == 0.0 || high > low * WIDEST_COLUMN {
             return None;
         }
-        // The middle of the logarithms, so that neither end has many zeroes.
+        // The geometric mean, so that neither end has many zeroes.
         Some(Measure::of(unit, (low * high).sqrt()))
     }
 
-    /// The number alone, for a column whose head names the symbol, to the digit of `interval`.
+    /// The number alone, for a column whose head contains the symbol, to the digit of `interval`.
     pub fn number(self, value: f64, interval: Option<(f64, f64)>) -> String {
         self.rounded(value, place(value / self.size, interval.map(|(low, high)| (high - low) / self.size)))
     }
 
-    /// A deviation beside its mean: to the same digit, or to one of its own where that would leave nothing of it.
+    /// A deviation next to its mean: to the same digit, or to one of its own if it would otherwise round to zero.
     pub fn beside(self, deviation: f64, mean: f64, interval: Option<(f64, f64)>) -> String {
         let width = interval.map(|(low, high)| (high - low) / self.size);
         let written = self.rounded(deviation, place(mean / self.size, width));
@@ -120,7 +120,7 @@ fn ladder(unit: Unit) -> &'static [Measure] {
 fn place(value: f64, width: Option<f64>) -> i32 {
     let first = power(value.abs() * 1.0005); // 0.9999 will be written 1.00
     match width {
-        // A value that its interval dwarfs is still told from zero and from the interval's ends.
+        // A value that is small against its interval is still distinguished from zero and from the interval's ends.
         Some(width) if width > 0.0 => {
             power(width / 2.0).clamp(first - MOST_DIGITS + 1, first.max(power(width) - 2))
         }
@@ -145,7 +145,7 @@ pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
     format!("{} {}", measure.number(estimate.value, ends(estimate)), measure.symbol)
 }
 
-/// For a page that has no room: no more digits than the interval allows, and no more than three.
+/// A value for a page with little room: no more digits than the interval allows, and no more than three.
 pub fn rounded(unit: Unit, value: f64, ends: Option<(f64, f64)>) -> String {
     let measure = Measure::of(unit, value);
     let least = place(value / measure.size, None);
@@ -154,7 +154,7 @@ pub fn rounded(unit: Unit, value: f64, ends: Option<(f64, f64)>) -> String {
     format!("{} {}", measure.rounded(value, place), measure.symbol)
 }
 
-/// The interval alone: `186.9–187.6 ns`; nothing where there is none.
+/// The interval alone: `186.9–187.6 ns`; `None` without an interval.
 pub fn interval(unit: Unit, estimate: &Estimate) -> Option<String> {
     let (low, high) = ends(estimate)?;
     let measure = Measure::of(unit, estimate.value);
@@ -170,10 +170,10 @@ pub fn with_interval(unit: Unit, found: &Estimate) -> String {
     }
 }
 
-/// A value that was chosen for an axis: `0.2 ns`, `50 µs`, without zeroes that say nothing.
+/// A value chosen for an axis: `0.2 ns`, `50 µs`, without trailing zeroes.
 pub fn tick(unit: Unit, value: f64) -> String {
     let measure = Measure::of(unit, value);
-    // Twelve digits clear what sums of steps leave behind the last one.
+    // Twelve digits hide the rounding errors of summed steps.
     let number = format!("{:.*}", 12, value / measure.size);
     let number = number.trim_end_matches('0').trim_end_matches('.').replace('-', "−");
     if value == 0.0 { "0".to_owned() } else { format!("{number} {}", measure.symbol) }
@@ -226,7 +226,7 @@ pub fn frequency(hertz: f64) -> String {
     format!("{} {symbol}", significant(hertz / size, 4))
 }
 
-/// A duration that a person waits for: `42 s`, `5 min 50 s`.
+/// A duration in minutes and seconds: `42 s`, `5 min 50 s`.
 pub fn duration(seconds: f64) -> String {
     if seconds < 9.95 {
         return value(Unit::Nanoseconds, seconds * 1e9);
@@ -235,7 +235,7 @@ pub fn duration(seconds: f64) -> String {
     if whole < 120 { format!("{whole} s") } else { format!("{} min {} s", whole / 60, whole % 60) }
 }
 
-/// A number without a unit by its nature (a count per operation, an exponent), to so many digits.
+/// A number without a unit (a count per operation, an exponent), to this number of digits.
 pub fn significant(value: f64, digits: i32) -> String {
     const PLAIN: Measure = measure(1.0, "");
     // 9.96 has the first digit of 10 once it is rounded.
@@ -243,7 +243,7 @@ pub fn significant(value: f64, digits: i32) -> String {
     PLAIN.rounded(value, (first - digits + 1).min(0))
 }
 
-/// A count that is certain, as it is: `4096`; one that was computed to three digits.
+/// An integer unchanged: `4096`; other numbers to three digits.
 pub fn plain(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         format!("{value:.0}")
@@ -252,7 +252,7 @@ pub fn plain(value: f64) -> String {
     }
 }
 
-/// How often something enters a sum: `2`, `0.5`.
+/// A multiplicity in a sum: `2`, `0.5`.
 pub fn times(times: f64) -> String {
     ((times * 1000.0).round() / 1000.0).to_string()
 }

@@ -1,4 +1,4 @@
-//! What is to be said of a run as a whole: the machine in a line, the clock, precision, and what disturbed it.
+//! Sentences about a run as a whole: the machine in a line, the clock, precision, and disturbances.
 
 use super::occupancy;
 use super::quantities;
@@ -26,7 +26,7 @@ pub(super) fn machine(machine: &Machine) -> String {
     words.join(", ")
 }
 
-/// The second host in a sentence; `None` where the run has none.
+/// The second host in a sentence; `None` if the run has none.
 pub(super) fn peer(header: &Header) -> Option<String> {
     let peer = header.peer.as_deref()?;
     let host = peer.machine.as_ref().map_or_else(|| "an unknown machine".to_owned(), machine);
@@ -43,7 +43,7 @@ pub(super) fn peer(header: &Header) -> Option<String> {
     })
 }
 
-/// How the run ended, and how long it took.
+/// How the run ended, and its duration.
 pub(super) fn ending(results: &Results) -> String {
     let Some(closing) = &results.run.closing else {
         return "The run did not end normally; everything recorded in its file up to then is complete."
@@ -95,31 +95,31 @@ pub(super) fn clock(clock: &Qualification) -> String {
     )
 }
 
-/// How precise the run has become. Widths are halves of 95 % intervals as shares of their values.
+/// The precision of a run. Widths are halves of 95 % intervals as shares of their values.
 pub(super) struct Precision<'run> {
-    /// The width that was asked for.
+    /// The target width.
     pub target: f64,
-    /// Points whose interval is as narrow.
+    /// Number of points that have reached it.
     pub reached: usize,
-    /// Points with a value.
+    /// Number of points with a value.
     pub values: usize,
-    /// The median of the widths; `None` where no value has an interval.
+    /// The median of the widths; `None` if no value has an interval.
     pub median: Option<f64>,
-    /// The widest, and whose it is.
+    /// The point with the greatest width, and that width.
     pub widest: Option<(&'run PointResult, f64)>,
-    /// Points with a wider interval than the target, the widest first.
+    /// Points with a wider interval than the target, with their widths, the widest first.
     pub missed: Vec<(&'run PointResult, f64)>,
-    /// Points with a value and without an interval.
+    /// Number of points with a value but no interval.
     pub without: usize,
 }
 
 impl<'run> Precision<'run> {
-    /// Of a run.
+    /// The precision of a run.
     pub fn of(results: &'run Results) -> Self {
         let target = results.run.header.settings.precision;
         let estimates = || results.points.iter().filter_map(PointResult::estimate);
         let values = estimates().count();
-        // A share of nothing has its interval, and no relative width.
+        // A share of zero has an interval but no relative width.
         let without = estimates().filter(|estimate| estimate.interval.is_none()).count();
         let mut widths = widths(results);
         widths.sort_by(|(_, one), (_, other)| other.total_cmp(one));
@@ -130,12 +130,12 @@ impl<'run> Precision<'run> {
         Precision { target, reached, values, median, widest, missed: widths, without }
     }
 
-    /// Whether every value has an interval that is as narrow as the target.
+    /// Whether every value has an interval that reaches the target.
     pub fn is_complete(&self) -> bool {
         self.missed.is_empty() && self.without == 0
     }
 
-    /// What was reached and what was missed, in a sentence.
+    /// The points that reached the target and those that missed it, in a sentence.
     pub fn sentence(&self) -> String {
         let target = quantities::plus_minus(self.target);
         let share = match self.values {
@@ -160,12 +160,12 @@ fn widths<'run>(results: &'run Results) -> Vec<(&'run PointResult, f64)> {
     results.points.iter().filter_map(|point| Some((point, half_width(point)?))).collect()
 }
 
-/// Half the interval of a point as a share of its value; `None` where there is none.
+/// Half the interval of a point as a share of its value; `None` without an interval.
 pub(super) fn half_width(point: &PointResult) -> Option<f64> {
     statistics::relative_half_width(point.estimate()?)
 }
 
-/// What disturbed the run, in sentences; empty where nothing did.
+/// The disturbances of the run, in sentences; empty if there were none.
 pub(super) fn disturbances(results: &Results) -> Vec<String> {
     let trials: usize = results.points.iter().map(|point| point.trials.0).sum();
     let sum = |of: fn(&Disturbance) -> u64| -> u64 {
@@ -205,7 +205,7 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
     said
 }
 
-/// What the hypervisor or a CPU quota took from trials; or that it could not be read.
+/// The time that the hypervisor or a CPU quota took from trials, or that it could not be read.
 fn taken(results: &Results, trials: usize) -> Vec<String> {
     let of = plural(trials, "trial");
     let unread = "is unknown: the counter could not be read in every trial.";
@@ -222,7 +222,7 @@ fn taken(results: &Results, trials: usize) -> Vec<String> {
     steal.into_iter().chain(quota).collect()
 }
 
-/// In how many trials of the run something was seen; `None` where it was seen in none and not all could read it.
+/// The number of trials of the run with a disturbance; `None` if it was seen in none and not all could read it.
 pub(super) fn trials_with(results: &Results, of: fn(&Disturbance) -> Option<usize>) -> Option<usize> {
     let each = || results.points.iter().map(|point| of(&point.disturbance));
     let seen = each().flatten().fold(0, usize::saturating_add);
@@ -275,15 +275,16 @@ fn whole_run(results: &Results) -> Option<String> {
     ))
 }
 
-/// Evidence that does not hold: such a number may be of something else. Alike claims of an experiment stand once.
+/// Evidence that does not hold, so that the figure may be of another operation. The same claim about several points of an
+/// experiment is one entry.
 pub(super) struct Doubt<'run> {
     /// The experiment's name.
     pub experiment: &'run str,
-    /// What should have been so.
+    /// The claim.
     pub claim: &'run str,
-    /// What was seen at the first of the points.
+    /// The observation at the first of the points.
     pub seen: &'run str,
-    /// Whose it is.
+    /// The points.
     pub points: Vec<String>,
 }
 
@@ -310,7 +311,7 @@ pub(super) fn doubts<'run>(results: &'run Results) -> Vec<Doubt<'run>> {
     doubts
 }
 
-/// Whose evidence is not judged, and why: a sentence for each experiment.
+/// The experiments whose evidence is not judged, with the reason: a sentence for each.
 pub(super) fn not_judged(results: &Results) -> Vec<String> {
     let sentence = |experiment: &str| {
         let mine = || results.of_experiment(experiment).filter_map(|point| point.evidence.not_judged());
@@ -321,7 +322,7 @@ pub(super) fn not_judged(results: &Results) -> Vec<String> {
 }
 
 impl Doubt<'_> {
-    /// The points in a word or two, and the claim with what was seen instead.
+    /// The points in a word or two, and the claim with the observation.
     pub fn sentence(&self) -> String {
         match self.points.as_slice() {
             [one] => format!("{one}: {}; seen: {}", self.claim, self.seen),
@@ -336,7 +337,7 @@ impl Doubt<'_> {
     }
 }
 
-/// The slope of a trend with its interval, and what is left at zero.
+/// The slope of a trend with its interval, and the intercept.
 pub(super) fn trend(trend: &TrendResult) -> String {
     let line = &trend.line;
     let said = |value: f64, interval: Option<statistics::Interval>| match interval {
@@ -375,7 +376,7 @@ pub(super) fn trend(trend: &TrendResult) -> String {
     )
 }
 
-/// What a trend was fitted through.
+/// The fixed parameters of a trend.
 pub(super) fn trend_label(trend: &TrendResult) -> String {
     words::short_label(trend, &trend.group)
 }

@@ -1,4 +1,4 @@
-//! The report of a run, perhaps beside published machines.
+//! The report of a run, optionally next to published machines.
 
 use super::beside::{self, Published};
 use super::form::{Facts, Subject};
@@ -9,7 +9,7 @@ use crate::references::Machine;
 use crate::results::Results;
 use std::path::Path;
 
-/// A run as it is to be reported.
+/// A run, for reporting.
 pub struct RunReport<'run> {
     results: &'run Results<'run>,
     published: Option<Published<'run>>,
@@ -18,26 +18,26 @@ pub struct RunReport<'run> {
 }
 
 impl<'run> RunReport<'run> {
-    /// The report of these results alone.
+    /// The report of these results only.
     pub fn of(results: &'run Results<'run>) -> Self {
         RunReport { results, published: None, files: &[], full: false }
     }
 
-    /// With the figures of published machines beside those of the run; of none, nothing is added.
+    /// The report with the figures of published machines next to those of the run; unchanged without machines.
     #[must_use]
     pub fn beside(mut self, machines: &[&'static Machine]) -> Self {
         self.published = (!machines.is_empty()).then(|| Published::beside(self.results, machines));
         self
     }
 
-    /// With the places where things were written, for a terminal: `("run file", path)`.
+    /// The report with the paths of the written files, for a terminal: `("run file", path)`.
     #[must_use]
     pub fn written_to(mut self, files: &'run [(&'run str, &'run Path)]) -> Self {
         self.files = files;
         self
     }
 
-    /// As text, in all of its tables instead of on one screen.
+    /// The report as text with all of its tables instead of on one screen.
     #[must_use]
     pub fn in_full(mut self, full: bool) -> Self {
         self.full = full;

@@ -1,5 +1,5 @@
-//! The rows of the summary table, from the same records as everything else (R-FIX-65): one row an operation with base
-//! hardware, software overhead, prediction and measurement, and a list of what has no value, with the reason.
+//! The rows of the summary table, from the same records as everything else (R-FIX-65): one row per operation with base
+//! hardware, software overhead, prediction and measurement, and a list of the points without a value, with the reason.
 
 use super::quantities::{self, Measure};
 use super::words;
@@ -11,21 +11,21 @@ use crate::statistics::{self, Estimate};
 pub(super) struct Group<'run> {
     /// The experiment's name.
     pub experiment: &'run str,
-    /// The placement, where all of its points share one.
+    /// The placement, if all of its points share one.
     pub placement: Option<&'static str>,
-    /// Those of its points that have a value or an upper limit.
+    /// Its points that have a value or an upper limit.
     pub rows: Vec<Row<'run>>,
 }
 
 /// One operation. Every text has its unit; an absent figure is `–`.
 pub(super) struct Row<'run> {
-    /// Where it was taken from.
+    /// Its point.
     pub point: &'run PointResult,
     /// The parameters.
     pub operation: String,
-    /// What the bare machine should need.
+    /// The predicted cost of the bare hardware.
     pub hardware: String,
-    /// What the operating system should add.
+    /// The predicted overhead of the operating system.
     pub software: String,
     /// Their sum.
     pub predicted: String,
@@ -55,7 +55,7 @@ pub(super) struct Unmeasured<'run> {
     pub points: Vec<String>,
 }
 
-/// What stands for a figure that there is not.
+/// The sign of a missing figure.
 pub(super) const ABSENT: &str = "–";
 
 /// The summary table, by experiment.
@@ -70,7 +70,7 @@ pub(super) fn groups<'run>(results: &'run Results) -> Vec<Group<'run>> {
     groups.filter(|group| !group.rows.is_empty()).collect()
 }
 
-/// What is missing from the table, alike with alike.
+/// The points missing from the table, grouped by reason.
 pub(super) fn unmeasured<'run>(results: &'run Results) -> Vec<Unmeasured<'run>> {
     let mut found: Vec<Unmeasured> = vec![];
     for point in results.points.iter().filter(|point| !is_in_table(point)) {
@@ -98,7 +98,7 @@ pub(super) fn is_in_table(point: &PointResult) -> bool {
     matches!(point.outcome, Outcome::Value(_) | Outcome::BelowResolution { .. })
 }
 
-/// The figure of a point that may be used: its median, or the limit that it lies below.
+/// The usable figure of a point: its median or its upper limit.
 pub(super) fn figure(point: &PointResult) -> Option<f64> {
     match &point.outcome {
         Outcome::Value(estimate) => Some(estimate.value),
@@ -107,7 +107,7 @@ pub(super) fn figure(point: &PointResult) -> Option<f64> {
     }
 }
 
-/// The placement of all points of an experiment, to be said once.
+/// The placement of all points of an experiment, to be printed once.
 pub(super) fn shared_placement<'run>(
     points: impl Iterator<Item = &'run PointResult>,
 ) -> Option<&'static str> {
@@ -116,7 +116,7 @@ pub(super) fn shared_placement<'run>(
     placements.all(|placement| placement == first).then(|| first.name())
 }
 
-/// The parameters of a point; without the placement where that is said elsewhere.
+/// The parameters of a point; without the placement if that is printed elsewhere.
 pub(super) fn operation(point: &PointResult, placement_said: bool) -> String {
     let rest = point.point.without(AXIS_PLACEMENT.name);
     let label = words::label(point, if placement_said { &rest } else { &point.point });
@@ -159,7 +159,7 @@ fn measured(point: &PointResult, measure: Measure) -> String {
     format!("{number} {}", measure.symbol)
 }
 
-/// A figure of the same row in the row's unit, unless it would not be readable in it.
+/// A figure of the same row in the row's unit, if it is readable in it.
 fn readable(point: &PointResult, measure: Measure, value: f64) -> String {
     let size = value.abs() / measure.size;
     if value != 0.0 && !(1e-2..1e5).contains(&size) {
@@ -168,7 +168,7 @@ fn readable(point: &PointResult, measure: Measure, value: f64) -> String {
     format!("{} {}", measure.number(value, None), measure.symbol)
 }
 
-/// The unit of a row: the whole column's, where that can be read.
+/// The unit of a row: that of the whole column, if it is readable in it.
 fn measure(point: &PointResult, column: &[&PointResult]) -> Measure {
     let alike = column.iter().filter(|other| other.unit == point.unit);
     Measure::shared(point.unit, alike.filter_map(|other| figure(other)))

@@ -1,4 +1,5 @@
-//! The report on a terminal: the summary table, what has no value and why, trends, findings, disturbances, precision.
+//! The report on a terminal: the summary table, points without a value with their reasons, trends, findings, disturbances,
+//! precision.
 
 use super::finding;
 use super::run::{self, Precision};
@@ -11,25 +12,25 @@ use crate::results::{Agreement, CrossCheck, Mechanism, Outcome, Results};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
 use std::path::Path;
 
-/// From this width on the table has all columns.
+/// The width from which the table has all columns.
 const WIDE: usize = 110;
 
-/// Columns between two columns.
+/// Spaces between two columns.
 const GAP: usize = 2;
 
-/// The narrowest that an operation is wrapped to.
+/// The least width to which an operation is wrapped.
 const LEAST_ROOM: usize = 14;
 
-/// From this width on it has the ends of the intervals.
+/// The width from which the table has the ends of the intervals.
 const MEDIUM: usize = 84;
 
 /// A line under the head of a table, and none elsewhere.
 const LINES: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// Of intervals wider than their target so many are named.
+/// The number of intervals wider than their target that are named.
 const MOST_MISSED: usize = 5;
 
-/// The summary of a run. `files` names what was written where: `("run file", path)`.
+/// The summary of a run. `files` are the written files with their names: `("run file", path)`.
 pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
     let parts = [
         head(results, style),
@@ -104,7 +105,8 @@ const HEAD: [&str; 9] = [
     "evid.",
 ];
 
-/// Which columns there is room for: not the interval's ends but its half-width, and not the prediction's parts.
+/// The columns that fit: below [`WIDE`] without the prediction's parts, below [`MEDIUM`] with the half-width instead of the
+/// interval's ends.
 fn columns(width: usize) -> &'static [usize] {
     match width {
         WIDE.. => &[0, 1, 2, 3, 4, 5, 7, 8],
@@ -131,7 +133,7 @@ fn cells(row: &Row) -> [String; 9] {
     ]
 }
 
-/// What the figures leave of the width for the operation.
+/// The width for the operation, after that of the figures.
 fn room(rows: &[Vec<[String; 9]>], columns: &[usize], width: usize) -> usize {
     let widest = |column: &usize| {
         let cells = rows.iter().flatten().map(|row| display_width(&row[*column]));
@@ -140,20 +142,20 @@ fn room(rows: &[Vec<[String; 9]>], columns: &[usize], width: usize) -> usize {
     width.saturating_sub(columns.iter().skip(1).map(widest).sum::<usize>() + GAP).max(LEAST_ROOM)
 }
 
-/// An operation below its experiment's name, in lines that are further in from the second on.
+/// An operation below its experiment's name, in lines that are indented further from the second on.
 fn indented(operation: &str, room: usize) -> String {
     let lines = lines(operation, room.saturating_sub(4));
     let text = lines.join("\n\u{a0}\u{a0}\u{a0}\u{a0}");
     format!("\u{a0}\u{a0}{}", text.replace(' ', "\u{a0}"))
 }
 
-/// Stands in the table for the name of a group, which may be longer than its column and is put in when the table is
-/// laid out. No operation's row can look like it: they begin with a space.
+/// A placeholder in the table for the name of a group, which may be longer than its column and is inserted after the layout.
+/// No operation's row can look like it: they begin with a space.
 fn marker(group: usize) -> String {
     format!("#{group}")
 }
 
-/// Puts names in and colours a finished line: widths are those of the plain text.
+/// Inserts names and colours a finished line: column widths are those of the plain text.
 fn painted(line: &str, groups: &[Group], style: Style) -> String {
     let named = groups.iter().enumerate().find(|(index, _)| line.trim_end() == marker(*index));
     if let Some((_, group)) = named {
@@ -212,7 +214,7 @@ fn trends(results: &Results, style: Style) -> String {
     text
 }
 
-/// Causes, each above the figures that it follows from.
+/// Causes, each with the figures that support it.
 fn mechanisms(results: &Results, style: Style) -> String {
     let line = |mechanism: &Mechanism| {
         let headline = style.wrapped("  ", &finding::text(&mechanism.headline));
@@ -222,7 +224,7 @@ fn mechanisms(results: &Results, style: Style) -> String {
     if text.is_empty() { text } else { style.title("Mechanisms") + "\n" + &text }
 }
 
-/// What was measured more than once; a contradiction is marked.
+/// Operations measured more than once; a contradiction is marked.
 fn cross_checks(results: &Results, style: Style) -> String {
     let line = |check: &CrossCheck| {
         let said = finding::text(&check.statement);
@@ -247,7 +249,7 @@ fn misses(results: &Results, style: Style) -> String {
     if text.is_empty() { text } else { style.title("Predictions that missed, and why") + "\n" + &text }
 }
 
-/// Findings of a kind below the experiments that they are of.
+/// Findings of a kind below the names of their experiments.
 fn by_experiment(results: &Results, wanted: impl Fn(&Finding) -> bool, style: Style) -> String {
     let mut text = String::new();
     for (experiment, said) in &results.findings {

@@ -1,11 +1,11 @@
-//! Text for terminals: wrapped, coloured, and free of control characters, which a run file may smuggle in.
+//! Text for terminals: wrapped, coloured, and without control characters, which a run file may contain.
 
 use anstyle::{AnsiColor, Style as Paint};
 use std::borrow::Cow;
 pub(super) use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// How the text is to look.
+/// The style of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Columns of the terminal.
@@ -36,12 +36,12 @@ impl Style {
         self.paint(text, AnsiColor::Red.on_default().bold())
     }
 
-    /// Something to be careful about.
+    /// A text that needs caution.
     pub(super) fn careful(self, text: &str) -> String {
         self.paint(text, AnsiColor::Yellow.on_default())
     }
 
-    /// Something of lesser weight.
+    /// A less important text.
     pub(super) fn faint(self, text: &str) -> String {
         self.paint(text, Paint::new().dimmed())
     }
@@ -59,7 +59,7 @@ impl Style {
     }
 }
 
-/// Lines of a program, each cleaned, with an end of line after each.
+/// Lines of code, each cleaned and ended by a line feed.
 pub fn cleaned(lines: &str) -> String {
     lines.lines().map(|line| clean(line) + "\n").collect()
 }
@@ -69,13 +69,13 @@ pub fn clean(text: &str) -> String {
     text.chars().map(|letter| if is_unsafe(letter) { '\u{fffd}' } else { letter }).collect()
 }
 
-/// Whether a letter commands whoever shows it: control characters, marks of direction, ends of lines.
+/// Whether a character controls a terminal: control characters, marks of direction, line ends.
 pub(super) fn is_unsafe(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Adds text without meaning to HTML and XML, and without the marks that command terminals or reverse letters.
+/// Adds text escaped for HTML and XML, without the characters that control terminals or reverse letters.
 pub(super) fn escape(out: &mut String, words: &str) {
     for letter in words.chars() {
         match letter {
@@ -90,7 +90,7 @@ pub(super) fn escape(out: &mut String, words: &str) {
     }
 }
 
-/// Words in lines of at most `room` columns; a longer word stands alone.
+/// Words in lines of at most `room` columns; a longer word has its own line.
 pub(super) fn lines(text: &str, room: usize) -> Vec<String> {
     let options = Options::new(room)
         .break_words(false)

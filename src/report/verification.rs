@@ -1,4 +1,4 @@
-//! The instrument on trial: what was set, what was found of it, and how far the two are apart.
+//! The verification of the instrument: the known truths, the measured values, and their distance.
 
 use super::csv;
 use super::form::{self, Facts, Subject};
@@ -11,11 +11,11 @@ use crate::quantity::Unit;
 use crate::record::{Header, Truth, Verdict, Verification};
 use serde::Serialize;
 
-/// A verification as it is to be reported.
+/// A verification, for reporting.
 pub struct VerificationReport<'a>(&'a Verification);
 
 impl<'a> VerificationReport<'a> {
-    /// The report of this one.
+    /// The report of this verification.
     pub fn of(verification: &'a Verification) -> Self {
         VerificationReport(verification)
     }
@@ -57,7 +57,7 @@ impl Subject for VerificationReport<'_> {
     }
 }
 
-/// How it ended: `18 truths: 15 right, 1 inconclusive, 2 skipped.`
+/// The result in a sentence: `18 truths: 15 right, 1 inconclusive, 2 skipped.`
 pub(super) fn sentence(verification: &Verification) -> String {
     let counted = [Verdict::Right, Verdict::Wrong, Verdict::Inconclusive, Verdict::Skipped].map(|verdict| {
         let count = verification.count(verdict);
@@ -68,7 +68,7 @@ pub(super) fn sentence(verification: &Verification) -> String {
     if counted.is_empty() { format!("{all}.") } else { format!("{all}: {}.", counted.join(", ")) }
 }
 
-/// Whether the build that has measured a run was on trial on that machine, and how that ended.
+/// Whether the build that measured a run was verified on that machine, and the result.
 pub(super) fn told(header: &Header) -> String {
     match &header.verification {
         Some(found) => format!("yes, this build on this machine: {}", sentence(found)),
@@ -76,7 +76,7 @@ pub(super) fn told(header: &Header) -> String {
     }
 }
 
-/// How verdicts come about.
+/// The rule for verdicts.
 pub(super) fn judged() -> &'static str {
     "The verdict is right where the whole 95 % interval lies within 2 % of the value set (or within the resolution of \
      the clock that set it), wrong where the whole interval lies outside, also in a second session, and inconclusive \
@@ -89,7 +89,7 @@ fn place(verification: &Verification) -> String {
     processor.to_owned() + &kernel.collect::<String>()
 }
 
-/// The truths, a row each.
+/// The truths, one row each.
 pub(super) fn table(verification: &Verification) -> Table {
     Table::new(
         Key::of("truths-table"),

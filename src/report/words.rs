@@ -9,13 +9,14 @@ use crate::record::MethodParameter;
 use crate::results::{Evidence, Outcome, PointResult, TrendResult};
 use std::borrow::Cow;
 
-/// What tells which parameters points have, and how their values are written.
+/// A source of the parameters of points, with the format of their values.
 pub(super) trait Declares {
     /// The parameters, in the order of the tables.
     fn parameters(&self) -> Cow<'_, [MethodParameter]>;
 }
 
-/// The name of an experiment of this program; for what was recorded the result itself tells, which may be of another version.
+/// The parameters by the name of an experiment of this program; a recorded result has its own, which may be of another
+/// version.
 impl Declares for str {
     fn parameters(&self) -> Cow<'_, [MethodParameter]> {
         let known = experiments::find(self);
@@ -41,7 +42,7 @@ pub(super) fn label<D: Declares + ?Sized>(of: &D, point: &Point) -> String {
     words.join(" · ")
 }
 
-/// The same without the placement where it is the common one, for the heading of a curve or the row of a figure.
+/// The same without the placement if it is the default one, for the name of a curve or the row of a figure.
 pub(super) fn short_label<D: Declares + ?Sized>(of: &D, point: &Point) -> String {
     let usual = point.get(AXIS_PLACEMENT.name).is_some() && point.placement() == Placement::OneCpu;
     let short = if usual { point.without(AXIS_PLACEMENT.name) } else { point.clone() };
@@ -70,12 +71,12 @@ fn phrase<D: Declares + ?Sized>(of: &D, point: &Point, name: &str) -> String {
     }
 }
 
-/// A parameter's name as people write it.
+/// A parameter's name for readers.
 pub(super) fn spelt(name: &str) -> String {
     name.replace('_', " ")
 }
 
-/// A parameter's value as its scale wants it.
+/// A parameter's value in the format of its scale.
 pub(super) fn value<D: Declares + ?Sized>(of: &D, name: &str, value: &Value) -> String {
     match value {
         Value::Number(given) => number(scale(of, name), *given),
@@ -83,7 +84,7 @@ pub(super) fn value<D: Declares + ?Sized>(of: &D, name: &str, value: &Value) -> 
     }
 }
 
-/// A number as its scale wants it.
+/// A number in the format of its scale.
 pub(super) fn number(scale: Scale, number: u64) -> String {
     match scale {
         Scale::Bytes => quantities::size(number),
@@ -92,7 +93,7 @@ pub(super) fn number(scale: Scale, number: u64) -> String {
     }
 }
 
-/// A time that somebody chose is not rounded as a measured one is.
+/// A configured time is not rounded like a measured one.
 fn exact_time(nanoseconds: u64) -> String {
     let steps = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")];
     let fits = |(size, _): &(u64, &str)| nanoseconds >= *size && nanoseconds.is_multiple_of(size / 10);
@@ -102,14 +103,14 @@ fn exact_time(nanoseconds: u64) -> String {
     }
 }
 
-/// How a parameter's values are written.
+/// The format of a parameter's values.
 pub(super) fn scale<D: Declares + ?Sized>(of: &D, name: &str) -> Scale {
     let declared = of.parameters();
     let parameter = declared.iter().find(|parameter| parameter.name == name);
     parameter.map_or(Scale::Count, |parameter| parameter.scale)
 }
 
-/// A parameter with what it means, where that is more than its name.
+/// A parameter with its meaning, if that says more than its name.
 pub(super) fn parameter<D: Declares + ?Sized>(of: &D, name: &str) -> String {
     let declared = of.parameters();
     match declared.iter().find(|parameter| parameter.name == name) {
@@ -128,7 +129,7 @@ pub(super) fn quantity(unit: Unit) -> &'static str {
     }
 }
 
-/// What became of a point's evidence.
+/// The result of a point's evidence.
 pub(super) fn evidence_sign(point: &PointResult) -> Sign {
     match &point.evidence {
         Evidence::NotJudged(_) => Sign::NotJudged,
@@ -138,7 +139,7 @@ pub(super) fn evidence_sign(point: &PointResult) -> Sign {
     }
 }
 
-/// ✓ where all evidence holds, ✗ where some does not, – where there is none, ? where it is not judged.
+/// ✓ if all evidence holds, ✗ if some does not, – if there is none, ? if it is not judged.
 pub(super) fn evidence_mark(point: &PointResult) -> &'static str {
     evidence_sign(point).mark()
 }
@@ -169,7 +170,7 @@ pub(super) fn reason(point: &PointResult) -> String {
     }
 }
 
-/// What the run was asked for.
+/// The effort of the run.
 pub(super) fn effort(effort: Effort) -> &'static str {
     match effort {
         Effort::Quick => "quick",

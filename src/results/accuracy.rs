@@ -1,69 +1,68 @@
-//! How good the predictions of a run were: by experiment, by chapter, and in all.
+//! The accuracy of the predictions of a run: by experiment, by chapter, and in all.
 
 use super::PointResult;
 use crate::experiment::{Point, Prediction};
 use crate::statistics::{self, Interval};
 
-/// A prediction is close when the result lies within this factor of it, above or below.
+/// A prediction is close if the result is within this factor of it, above or below.
 pub const CLOSE: f64 = 1.25;
 
-/// Predictions that stand on facts, publications and assumptions alone.
+/// Name of the predictions that rest on facts, publications and assumptions alone.
 const INDEPENDENT: &str = "independent of this run's measurements";
 
-/// Predictions that stand on something that the same run has measured.
+/// Name of the predictions that rest on a measurement of the same run.
 const DEPENDENT: &str = "from other measurements of this run";
 
-/// A prediction is fair when the result lies within this factor of it, above or below.
+/// A prediction is fair if the result is within this factor of it, above or below.
 pub const FAIR: f64 = 2.0;
 
-/// How good the predictions of a run were.
+/// The accuracy of the predictions of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Accuracy {
-    /// One a chapter (family of experiments), in the order of the plan; those without a judged point are left out.
+    /// One per chapter (family of experiments), in the order of the plan; those without a judged point are left out.
     pub chapters: Vec<Tally>,
-    /// One an experiment, in the order of the plan; those without a judged point are left out.
+    /// One per experiment, in the order of the plan; those without a judged point are left out.
     pub experiments: Vec<Tally>,
-    /// Of all predictions that stand on facts, publications and assumptions alone; `None` where none of them could be judged.
+    /// All predictions that rest on facts, publications and assumptions alone; `None` if none of them could be judged.
     pub independent: Option<Tally>,
-    /// Of those that stand on something that the same run has measured: these follow it where it was wrong, and are the easier.
+    /// The predictions that rest on a measurement of the same run: they follow its errors, so they are the easier ones.
     pub dependent: Option<Tally>,
-    /// Over the whole run; `None` where no point has both a value and a prediction.
+    /// Over the whole run; `None` if no point has both a value and a prediction.
     pub total: Option<Tally>,
 }
 
-/// The predictions of some points, held against the results.
+/// The predictions of a group of points, compared with the results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tally {
-    /// Whose they are: the name of a chapter or an experiment; of predictions of one kind, which they are; `all` for the whole
-    /// run.
+    /// The group: the name of a chapter or an experiment, the kind of the predictions, or `all` for the whole run.
     pub name: String,
-    /// Points that have both a value and a prediction: the only ones that are judged.
+    /// Points that have both a value and a prediction; only these are judged.
     pub judged: usize,
-    /// Points that have a value of which nothing was predicted.
+    /// Points that have a value but no prediction.
     pub unpredicted: usize,
-    /// Those within a factor of [`CLOSE`].
+    /// The judged points within a factor of [`CLOSE`].
     pub close: Share,
-    /// Those within a factor of [`FAIR`].
+    /// The judged points within a factor of [`FAIR`].
     pub fair: Share,
     /// The median of measured over predicted: above 1 where predictions are too low.
     pub median_factor: f64,
-    /// The prediction that is the furthest from its result.
+    /// The prediction furthest from its result.
     pub worst: Worst,
 }
 
 /// A share of the judged points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Share {
-    /// So many points.
+    /// The number of points.
     pub points: usize,
-    /// Of all that were judged, 0 to 1.
+    /// Their share of all judged points, 0 to 1.
     pub share: f64,
-    /// Its 95 % interval by Wilson's score (1927): what the share of many more points of the same kind may be. The points of
-    /// one sweep resemble each other, so it is rather too narrow.
+    /// The 95 % interval of the share by Wilson's score (1927). The points of one sweep resemble each other, so it is rather
+    /// too narrow.
     pub interval: Option<Interval>,
 }
 
-/// The prediction that is the furthest from its result.
+/// The prediction furthest from its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Worst {
     /// The experiment's name.
@@ -74,14 +73,14 @@ pub struct Worst {
     pub factor: f64,
 }
 
-/// How far a result lies from its prediction, as a factor of at least 1, the same above and below; infinite for a result of
-/// nothing where something was predicted.
+/// The distance of a result from its prediction, as a factor of at least 1, the same above and below; infinite for a result
+/// of zero with a prediction that is not zero.
 pub fn distance(factor: f64) -> f64 {
     if factor > 0.0 { factor.max(1.0 / factor) } else { f64::INFINITY }
 }
 
 impl Accuracy {
-    /// Holds the predictions of all points against their results.
+    /// Compares the predictions of all points with their results.
     pub fn of(points: &[PointResult]) -> Self {
         Accuracy {
             chapters: tallies(points, chapter),
@@ -92,24 +91,24 @@ impl Accuracy {
         }
     }
 
-    /// The predictions by what they stand on; nothing where all of them are of one kind.
+    /// The predictions by kind; empty if all of them are of one kind.
     pub fn by_kind(&self) -> Vec<&Tally> {
         self.independent.as_ref().zip(self.dependent.as_ref()).map_or(vec![], |kinds| vec![kinds.0, kinds.1])
     }
 
-    /// What is known of one experiment's predictions; `None` where none could be judged.
+    /// The accuracy of one experiment's predictions; `None` if none could be judged.
     pub fn of_experiment(&self, name: &str) -> Option<&Tally> {
         self.experiments.iter().find(|tally| tally.name == name)
     }
 }
 
-/// The predictions that do not depend on the run, or those that do.
+/// The predictions independent of the run's measurements, or the dependent ones.
 fn of_kind(points: &[PointResult], name: &str, independent: bool) -> Option<Tally> {
     let kind = |point: &PointResult| point.prediction.as_ref().map(Prediction::is_independent);
     tally(name, points.iter().filter(|point| kind(point) == Some(independent)))
 }
 
-/// The family that a point's experiment belongs to.
+/// The family of a point's experiment.
 fn chapter(point: &PointResult) -> &str {
     point.experiment.split('/').next().unwrap_or_default()
 }
@@ -132,7 +131,7 @@ fn tally<'run>(name: &str, points: impl Iterator<Item = &'run PointResult> + Clo
     let further = |one: &&(&PointResult, f64), other: &&(&PointResult, f64)| {
         distance(one.1).total_cmp(&distance(other.1))
     };
-    // Of several that are as far, the first of the table.
+    // The first in the table of several at the same distance.
     let (worst, factor) = judged.iter().rev().max_by(further)?;
     let within = |limit: f64| {
         share(factors.iter().filter(|factor| distance(**factor) <= limit).count(), factors.len())
@@ -168,7 +167,7 @@ mod tests {
     use crate::results::{Disturbance, Evidence, Outcome};
     use crate::statistics::Estimate;
 
-    /// A point of which `predicted` was said, if anything, and at which `measured` was found.
+    /// A point with the result `measured` and the prediction `predicted`, if any.
     fn result(experiment: &str, measured: f64, predicted: Option<f64>) -> PointResult {
         let estimate = Estimate {
             value: measured,

@@ -1,8 +1,8 @@
-//! What cannot be, by whatever this machine is made of: a figure that is more than another which holds all of it. Where the
-//! intervals of the two leave no doubt neither is a value, because one of the two is not what it is called.
+//! Orders between figures: one figure cannot exceed another that contains all of it. If their intervals show without doubt
+//! that it does, neither is a value, because one of the two is not what its name says.
 //!
-//! What a figure cannot be by itself (a cost below nothing or below the instructions that it takes, a rate above what a core can
-//! move, a difference that the clock does not resolve) is judged with its own trials (`outcome.rs`, `Experiment::bound`).
+//! The limits of a single figure (a cost below zero or below the instructions that it takes, a rate above what a core can
+//! move, a difference that the clock does not resolve) are judged with its own trials (`outcome.rs`, `Experiment::bound`).
 
 use super::PointResult;
 use super::place::Place;
@@ -10,32 +10,32 @@ use crate::experiment::{Bound, Dimension, Found, Known, Placement, Point, Value}
 use crate::machine::Machine;
 use crate::quantity::Unit;
 
-/// Two figures of which one is never more than the other.
+/// Two figures of which the first never exceeds the second.
 #[derive(Debug)]
 pub struct Order {
-    /// The one that is never more, in words.
+    /// The lower figure, in words.
     pub less: &'static str,
     lower: Side,
-    /// The one that is never less.
+    /// The upper figure, in words.
     pub more: &'static str,
     upper: Side,
-    /// Why.
+    /// The reason for the order.
     pub because: &'static str,
 }
 
-/// A figure that an order is about.
+/// One figure of an order.
 #[derive(Debug)]
 enum Side {
-    /// That of the point that is meant; the most, where several are.
+    /// The figure of the point at the place; the greatest if there are several points.
     At(Place),
-    /// So many times that.
+    /// A multiple of that figure.
     Share(f64, Place),
-    /// What a load takes from a cache: an array twice as large as the level before holds, or more, and at most half of what this
-    /// one holds.
+    /// The latency of a load from a cache level: of an array of at least twice the capacity of the level before and at most
+    /// half the capacity of this one.
     Cache(u8),
-    /// What a load takes from memory: the largest array, where that is four times what the last cache holds.
+    /// The latency of a load from memory: of the largest array, if it is at least four times the last-level cache.
     Memory,
-    /// The rate of the adapter that leads to the peer, where it is a real one.
+    /// The rate of the adapter that leads to the peer, if it is a real one.
     Link,
 }
 
@@ -136,14 +136,14 @@ pub static ORDERS: &[Order] = &[
     },
 ];
 
-/// What was found of a side, and where.
+/// The figure found for a side, and its place.
 struct Reading {
     at: Option<(&'static str, Point)>,
     found: Found,
 }
 
 impl Order {
-    /// Whether it is kept, by what is known; `None` where a figure or its interval is missing.
+    /// Whether the known figures keep the order; `None` if a figure or its interval is missing.
     pub fn is_kept(&self, known: &Known) -> Option<bool> {
         self.readings(known).map(|[low, high]| !exceeds(&low.found, &high.found))
     }
@@ -153,7 +153,8 @@ impl Order {
         (low.found.interval.is_some() && high.found.interval.is_some()).then_some([low, high])
     }
 
-    /// The points that it is about where each side is one, of those that the experiment of a name has on this machine.
+    /// The points of both sides on this machine, whose experiments have the points `swept`; `None` unless each side is a
+    /// single point.
     pub fn points(
         &self,
         machine: &Machine,
@@ -162,7 +163,7 @@ impl Order {
         Some([self.lower.point(machine, &swept)?, self.upper.point(machine, &swept)?])
     }
 
-    /// Why neither figure can be, with the end of the other's interval that it lies beyond.
+    /// The reason why neither figure is possible, with the end of the other's interval that it exceeds.
     fn broken(&self, [low, high]: &[Reading; 2]) -> [Bound; 2] {
         let Order { less, more, because, .. } = self;
         let why = format!("{less} cannot be more than {more}, because {because}: one of the two is wrong");
@@ -171,7 +172,7 @@ impl Order {
     }
 }
 
-/// Whether one is more than the other beyond doubt: their intervals do not meet.
+/// Whether one exceeds the other beyond doubt: their intervals do not overlap.
 fn exceeds(low: &Found, high: &Found) -> bool {
     low.interval.zip(high.interval).is_some_and(|(low, high)| low.low > high.high)
 }
@@ -200,7 +201,7 @@ impl Side {
         }
     }
 
-    /// The array that stands for a level, of these.
+    /// The size among these whose array represents the level.
     fn size(&self, machine: &Machine, sizes: &[u64]) -> Option<u64> {
         let cpu = machine.measured_cpu();
         let held = |level: u8| machine.data_cache_bytes(cpu, level);
@@ -218,7 +219,7 @@ impl Side {
         }
     }
 
-    /// The point of this machine; `None` where none or several are meant.
+    /// The point of this machine; `None` if no point or several match.
     fn point(&self, machine: &Machine, swept: impl Fn(&str) -> Vec<Point>) -> Option<(&'static str, Point)> {
         let place = match self {
             Side::At(place) => place,
@@ -246,7 +247,7 @@ fn most(place: &Place, known: &Known) -> Option<Reading> {
     Some(Reading { at: Some((place.experiment(), point.clone())), found })
 }
 
-/// Has both figures of each order that is broken beyond doubt be implausible; whether there was any.
+/// Marks both figures of each order that is broken beyond doubt as implausible; whether there was any.
 pub(super) fn mark(points: &mut [PointResult], known: &Known) -> bool {
     let mut any = false;
     for order in ORDERS {

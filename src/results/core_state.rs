@@ -1,4 +1,5 @@
-//! Was the core its own? The levels of a run, and how much of the time another hardware thread of the core worked.
+//! Whether the core was shared: the levels of a run, and the share of the time in which another hardware thread of the core
+//! was busy.
 
 use crate::experiment::Placement;
 use crate::record::{Header, Run, Trial};
@@ -6,20 +7,20 @@ use crate::sampling::occupancy;
 use crate::sampling::{CoreReadings, Observations, Sample};
 use crate::statistics::{self, Interval, LevelHistogram, Levels, Occupancy};
 
-/// Which observations an estimate is of.
+/// The observations on which an estimate is based.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CoreState {
-    /// Short work on one CPU: those that had the core alone.
+    /// Short work on one CPU: the observations made with the core alone.
     Alone,
-    /// Short work on one CPU of which too few had the core alone: all there were.
+    /// Short work on one CPU: all observations, because too few had the core alone.
     Mixed,
-    /// Other work, which runs on several CPUs or takes about as long as a state of the core lasts: all; what the core did was
-    /// seen at their ends.
+    /// Other work, which runs on several CPUs or takes about as long as a state of the core lasts: all observations; the
+    /// state of the core was read at the ends of the trial.
     AtEnds,
 }
 
 impl CoreState {
-    /// The word in JSON.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             CoreState::Alone => "alone",
@@ -29,22 +30,23 @@ impl CoreState {
     }
 }
 
-/// How much of the time the core of the run's own CPU was shared: the share of the trials that found it so when they began.
-/// What they observed later is no sample of the time, for they may have waited for the core to be alone.
+/// The share of the time in which the core of the run's own CPU was shared: the share of the trials that found it shared
+/// when they began. Their later readings are no sample of the time, because they may have waited for the core to be alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoreShared {
-    /// The levels that were found.
+    /// The levels found.
     pub levels: Levels,
-    /// The share of the time in which it was shared, mean over trials, 0 to 1.
+    /// The share of the time in which the core was shared, mean over trials, 0 to 1.
     pub share: f64,
     /// Its 95 % interval over trials.
     pub interval: Option<Interval>,
-    /// Trials of work on this CPU alone.
+    /// Number of trials of work on this CPU alone.
     pub trials: usize,
 }
 
 impl CoreShared {
-    /// Of a run; `None` where no trial on its CPU tells. Work on several CPUs is left out: it would be its own neighbour.
+    /// For a run; `None` if no trial on its CPU shows the state of the core. Work on several CPUs is left out, because it
+    /// shares the core with itself.
     pub fn of(run: &Run, levels: &Levels) -> Option<Self> {
         let mine = run.trials.iter().filter_map(|trial| on_its_cpu(&run.header, trial));
         let shares: Vec<f64> = mine.filter_map(|sample| shared_on_arrival(sample, levels)).collect();
@@ -59,11 +61,11 @@ impl CoreShared {
     }
 }
 
-/// The levels of a run, from what its trials have read so far.
+/// The levels of a run, from the readings of its trials so far.
 #[derive(Debug, Clone, Default)]
 pub struct CoreLevels {
     histogram: LevelHistogram,
-    /// By what share of itself a quotient can be off because the clock counts in steps: sum and count.
+    /// The relative error of a quotient due to the clock's resolution: sum and count.
     steps: (f64, f64),
 }
 
@@ -75,7 +77,7 @@ impl CoreLevels {
         found.levels()
     }
 
-    /// Adds what a trial has read. Only work on the run's own CPU counts: cores of another kind have other levels.
+    /// Adds the readings of a trial. Only work on the run's own CPU counts: cores of another kind have other levels.
     pub fn add(&mut self, header: &Header, trial: &Trial) {
         let Some(core) = on_its_cpu(header, trial).and_then(|sample| sample.core.as_ref()) else { return };
         self.histogram.add(&core.quotients().collect::<Vec<_>>());
@@ -85,29 +87,29 @@ impl CoreLevels {
         self.steps = steps.fold(self.steps, |(sum, count), step| (sum + step, count + 1.0));
     }
 
-    /// The levels, as far as so many readings tell.
+    /// The levels, if the readings so far suffice.
     pub fn levels(&self) -> Option<Levels> {
         let (sum, count) = self.steps;
         (count > 0.0).then(|| self.histogram.levels(sum / count)).flatten()
     }
 }
 
-/// What a trial of work on the run's own CPU and no other has found.
+/// The sample of a trial whose work ran on the run's own CPU alone.
 fn on_its_cpu<'run>(header: &Header, trial: &'run Trial) -> Option<&'run Sample> {
     let alone = trial.point.placement() == Placement::OneCpu;
     trial.sample().filter(|sample| alone && sample.home == Some(header.settings.home))
 }
 
-/// What the core did from each reading to the next, where it was read beside every observation: alone or shared where both
-/// readings say so.
+/// The state of the core between consecutive readings, if it was read next to every observation: alone or shared if both
+/// readings agree.
 pub fn states(sample: &Sample, levels: &Levels) -> Option<Vec<Occupancy>> {
     let core = sample.core.as_ref()?;
     let timed = timed(&sample.observations)?.len();
     (core.stream.len() == timed + 1 && core.chain.len() == timed + 1).then(|| between(core, levels))
 }
 
-/// A core that changes hands quickly may be alone at two readings and shared in between: it counts as alone where the
-/// readings before and behind these say so as well.
+/// A core whose state changes often may be alone at two readings and shared in between: it counts as alone only if the
+/// readings before and after them agree.
 fn between(core: &CoreReadings, levels: &Levels) -> Vec<Occupancy> {
     let read: Vec<Occupancy> = core.quotients().map(|quotient| levels.state(quotient)).collect();
     let around = |place: usize| &read[place.saturating_sub(1)..(place + 3).min(read.len())];
@@ -123,7 +125,7 @@ fn between(core: &CoreReadings, levels: &Levels) -> Vec<Occupancy> {
     read.windows(2).enumerate().map(state).collect()
 }
 
-/// The ticks of everything that was timed, in its order.
+/// The ticks of all timed observations, in their order.
 fn timed(observations: &Observations) -> Option<Vec<i64>> {
     match observations {
         Observations::Ticks { operation, baseline, .. } if baseline.is_empty() => Some(operation.clone()),
@@ -134,7 +136,8 @@ fn timed(observations: &Observations) -> Option<Vec<i64>> {
     }
 }
 
-/// Whether a trial found the core shared when it began, 1 or 0; of programs that did not look then, the share of its time.
+/// Whether a trial found the core shared when it began, 1 or 0; for programs that did not read it then, the shared share of
+/// the trial's time.
 fn shared_on_arrival(sample: &Sample, levels: &Levels) -> Option<f64> {
     let Some(arrived) = sample.core.as_ref()?.arrived else { return shared_share(sample, levels) };
     match levels.state(occupancy::quotient(arrived)) {
@@ -144,8 +147,8 @@ fn shared_on_arrival(sample: &Sample, levels: &Levels) -> Option<f64> {
     }
 }
 
-/// The share of a trial's time in which the core was shared, of what is clear: of the ticks of its observations, or, where
-/// it was not read beside each of them, of the readings.
+/// The share of a trial's time in which the core was shared, where its state is clear: of the ticks of its observations or,
+/// if it was not read next to each of them, of the readings.
 pub(super) fn shared_share(sample: &Sample, levels: &Levels) -> Option<f64> {
     let seen: Vec<(Occupancy, f64)> = match (states(sample, levels), timed(&sample.observations)) {
         (Some(states), Some(ticks)) => {

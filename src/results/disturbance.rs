@@ -1,32 +1,32 @@
-//! What disturbed the trials of a point.
+//! Disturbances of the trials of a point.
 
 use crate::sampling::Sample;
 
-/// What disturbed the trials of a point, summed over them.
+/// Disturbances of the trials of a point, summed over them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Disturbance {
-    /// Trials in which the hypervisor took time; `None` where it was seen in none and not all could read it.
+    /// Trials in which the hypervisor took time; `None` if it was seen in none and not all could read it.
     pub trials_with_steal: Option<usize>,
-    /// Trials in which a CPU quota held the process back; `None` where it was seen in none and not all could read it.
+    /// Trials throttled by a CPU quota; `None` if it was seen in none and not all could read it.
     pub trials_throttled: Option<usize>,
-    /// Observations that ended on another CPU than the one before.
+    /// Observations that ended on another CPU than the previous one.
     pub migrations: u64,
-    /// Times the scheduler took the CPU away.
+    /// Number of involuntary context switches.
     pub involuntary_switches: u64,
     /// Share of a spinning loop's time that was lost just before the observations.
     pub lost_share: Option<f64>,
-    /// The lowest and the highest core frequency seen, hertz.
+    /// The lowest and the highest core frequency observed, hertz.
     pub core_hz: Option<(f64, f64)>,
 }
 
-/// How many of some counts are above zero; `None` where none is, and not all were read.
+/// The number of counts above zero; `None` if there is none and not all were read.
 fn trials_with(mut counts: impl Iterator<Item = Option<u64>> + Clone) -> Option<usize> {
     let seen = counts.clone().flatten().filter(|count| *count > 0).count();
     (seen > 0 || counts.all(|count| count.is_some())).then_some(seen)
 }
 
 impl Disturbance {
-    /// Of these samples.
+    /// Sums over these samples.
     pub(super) fn of(measured: &[&Sample]) -> Self {
         let conditions = || measured.iter().map(|sample| &sample.conditions);
         let spun: f64 = conditions().map(|seen| seen.spun_ns).sum();

@@ -1,32 +1,32 @@
-//! What shows that the operations were those named, as far as it can be judged.
+//! The evidence that a point measured the operation named, as far as it can be judged.
 
 use crate::experiment::{Check, Experiment, Observed, Point};
 use crate::experiments::OtherVersion;
 use crate::sampling::Sample;
 
-/// What is known of whether the operation was the one named.
+/// The evidence that a point measured the operation named.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Evidence {
-    /// It was judged as far as it could be asked for.
+    /// The claims were judged as far as they could be checked.
     Judged {
-        /// Every claim, judged; none where nothing was measured, or where nothing is claimed.
+        /// Every judged claim; empty if nothing was measured or nothing is claimed.
         checks: Vec<Check>,
-        /// Claims that nobody could ask about on this machine, with the reasons.
+        /// Claims that could not be checked on this machine, with the reasons.
         unasked: Vec<Check>,
     },
-    /// It was measured by a method that this program does not have: neither does it hold, nor does it fail.
+    /// The point was measured by a method that this program does not have, so its evidence neither holds nor fails.
     NotJudged(OtherVersion),
 }
 
 impl Evidence {
-    /// Of these claims.
+    /// The evidence of these claims.
     pub(super) fn judged(checks: Vec<Check>) -> Self {
         let (unasked, checks) = checks.into_iter().partition(|check| check.unasked);
         Evidence::Judged { checks, unasked }
     }
 
-    /// The claims, judged over all of the samples, with what is to be said of those that fail by themselves. One that fails
-    /// over all of them says enough.
+    /// The claims judged over all samples, with the remark on trials that fail by themselves, unless the same claim fails
+    /// over all samples.
     pub(super) fn of(
         method: Result<&dyn Experiment, OtherVersion>,
         point: &Point,
@@ -46,7 +46,7 @@ impl Evidence {
         Evidence::judged(checks)
     }
 
-    /// The claims that were judged.
+    /// The judged claims.
     pub fn checks(&self) -> &[Check] {
         match self {
             Evidence::Judged { checks, .. } => checks,
@@ -54,7 +54,7 @@ impl Evidence {
         }
     }
 
-    /// The claims that nobody could ask about, with the reasons.
+    /// The claims that could not be checked, with the reasons.
     pub fn unasked(&self) -> &[Check] {
         match self {
             Evidence::Judged { unasked, .. } => unasked,
@@ -62,17 +62,17 @@ impl Evidence {
         }
     }
 
-    /// Whether it was judged, and all of it holds.
+    /// Whether the evidence was judged and all of it holds.
     pub fn holds(&self) -> bool {
         matches!(self, Evidence::Judged { checks, .. } if checks.iter().all(|check| check.holds))
     }
 
-    /// Whether some of it was judged and does not hold.
+    /// Whether a judged claim does not hold.
     pub fn fails(&self) -> bool {
         self.checks().iter().any(|check| !check.holds)
     }
 
-    /// Why it is not judged; `None` where it is.
+    /// The reason why the evidence is not judged; `None` if it is.
     pub fn not_judged(&self) -> Option<&OtherVersion> {
         match self {
             Evidence::Judged { .. } => None,
@@ -81,7 +81,7 @@ impl Evidence {
     }
 }
 
-/// The sums over trials of what was counted.
+/// The sums over trials of the counted events.
 pub(super) fn observed(measured: &[&Sample]) -> Observed {
     let mut seen = Observed { trials: measured.len() as u64, ..Observed::default() };
     for sample in measured {
@@ -104,7 +104,7 @@ pub(super) fn observed(measured: &[&Sample]) -> Observed {
     seen
 }
 
-/// Sums stop at what they can hold: a run file may have been edited.
+/// Saturating addition: a run file may have been edited.
 fn count(sum: &mut u64, more: u64) {
     *sum = sum.saturating_add(more);
 }

@@ -1,4 +1,4 @@
-//! The headline of a point: its median over trials with its interval, with the baseline subtracted where there is one.
+//! The headline of a point: its median over trials with its interval, with the baseline subtracted if there is one.
 
 use super::core_state::CoreState;
 use super::sound::Sound;
@@ -8,39 +8,39 @@ use crate::record::{PlannedPoint, Run, Trial};
 use crate::sampling::{Observations, Sample};
 use crate::statistics::{self, Estimate, Levels, MINIMUM_TRIALS};
 
-/// The headline of a point, and what it was made from.
+/// The headline of a point, and its inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Headline {
     /// The median with its interval, in the point's unit.
     pub estimate: Estimate,
-    /// The baseline's own median, where one was subtracted.
+    /// The baseline's own median, if one was subtracted.
     pub baseline: Option<Estimate>,
-    /// What the clock can tell apart of one operation, in the point's unit; 0 for numbers that no clock made.
+    /// The clock's resolution of one operation, in the point's unit; 0 for numbers that no clock measured.
     pub resolution: f64,
-    /// Which observations it is of; `None` where the state of the core is not known.
+    /// The observations on which it is based; `None` if the state of the core is not known.
     pub core: Option<CoreState>,
-    /// Trials of short work that hold enough of the core alone.
+    /// Trials of short work with enough observations of the core alone.
     pub alone: usize,
 }
 
-/// The relative half-width that every point is brought to before any is brought to a finer target: a value known to 5 % is of use,
-/// and a few trials turn 20 % into it, where the last step from 3 % to 2 % takes dozens.
+/// The relative half-width that every point must reach before any is measured to a finer target: a value known to 5 % is
+/// useful, and a few trials turn 20 % into it, while the last step from 3 % to 2 % takes dozens.
 const COARSE: f64 = 0.05;
 
-/// What a point's trials say while the run goes on.
+/// The estimate of a point from its trials so far, while the run goes on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
-    /// Of the trials whose own evidence holds; `None` where nothing was observed.
+    /// The headline of the trials whose own evidence holds; `None` if nothing was observed.
     pub headline: Option<Headline>,
-    /// How many trials have observed what they are called.
+    /// The number of trials that observed something and whose own evidence holds.
     pub sound: usize,
-    /// How many trials more are expected to bring the interval to 5 %, or from there to the run's target; `None` where
-    /// none will.
+    /// The expected number of further trials that narrow the interval to 5 %, or from there to the run's target; `None` if
+    /// no number will.
     pub further: Option<usize>,
 }
 
 impl Standing {
-    /// Of a point's trials so far, with the run's levels of a core alone and shared where these are known.
+    /// For a point's trials so far, with the run's levels of a core alone and shared if these are known.
     pub fn of(run: &Run, planned: &PlannedPoint, trials: &[&Trial], levels: Option<&Levels>) -> Self {
         let sound = Sound::of(planned.method(), trials);
         let visits = Visits::of(run, planned.unit, &sound.trials, levels);
@@ -55,7 +55,7 @@ impl Standing {
 }
 
 impl Headline {
-    /// The headline of what was chosen of a point's trials.
+    /// The headline of the chosen observations of a point's trials.
     pub fn from(run: &Run, unit: Unit, trials: &[&Trial], visits: &Visits) -> Option<Self> {
         let samples: Vec<&Sample> = trials.iter().filter_map(|trial| trial.sample()).collect();
         let (estimate, resolution) = estimate(run, unit, &samples, &visits.chosen)?;
@@ -69,18 +69,19 @@ impl Headline {
         })
     }
 
-    /// The relative half-width of the interval; `None` where there is none.
+    /// The relative half-width of the interval; `None` without an interval.
     pub fn half_width(&self) -> Option<f64> {
         statistics::relative_half_width(&self.estimate)
     }
 
-    /// Trials that hold enough of the core alone, where the estimate is of whatever it did because they are too few.
+    /// The trials with enough observations of the core alone, if the estimate uses all observations because there are too
+    /// few such trials.
     pub fn alone_so_far(&self) -> Option<usize> {
         (self.core == Some(CoreState::Mixed)).then_some(self.alone)
     }
 
     /// Whether a difference is so small against its baseline that no affordable number of trials will resolve it: its
-    /// interval still holds zero, and is narrower than the target share of the baseline.
+    /// interval still contains zero, and is narrower than the target share of the baseline.
     pub fn is_lost(&self, precision: f64) -> bool {
         let (Some(baseline), Some(interval)) = (&self.baseline, self.estimate.interval) else { return false };
         let lost = interval.low <= 0.0 && interval.high - interval.low < precision * baseline.value.abs();
@@ -88,7 +89,8 @@ impl Headline {
     }
 }
 
-/// The median of some visits with its interval, less that of the baseline where there is one, and what the clock can tell apart.
+/// The median of some visits with its interval, less that of the baseline if there is one, and the clock's resolution in the
+/// point's unit.
 pub fn estimate(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit]) -> Option<(Estimate, f64)> {
     let operations: Vec<&[f64]> = visits.iter().map(|visit| visit.operation.as_slice()).collect();
     let baselines = baselines(visits);
@@ -100,11 +102,11 @@ pub fn estimate(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit]) ->
     }
     let estimate = statistics::estimate(&operations)?;
     let resolution = match unit.kind() {
-        // A rate is one over a time, and so is its step.
+        // A rate is the reciprocal of a time; its resolution follows from that of the time.
         Kind::Rate => estimate.value.powi(2) * resolution_ns / 1e9,
         Kind::Cost | Kind::Size => resolution_ns,
     };
-    // No clock has made a size.
+    // A size is not measured by a clock.
     let estimate = match unit.kind() {
         Kind::Size => estimate,
         Kind::Cost | Kind::Rate => within_the_clock(estimate, resolution / 2.0, run),
@@ -124,8 +126,8 @@ fn resolution_ns(run: &Run, measured: &[&Sample]) -> f64 {
     statistics::median(&operations).map_or(0.0, |usual| run.header.clock.resolution_ns() / usual)
 }
 
-/// An estimate whose interval is not narrower than the clock allows: a median of rounded readings may lie half a step
-/// from the truth however often it is repeated, and the clock's own frequency is known to its spread only.
+/// The estimate with an interval no narrower than the clock allows: a median of rounded readings may be half a step from the
+/// truth however often it is repeated, and the clock's own frequency is known only to its spread.
 fn within_the_clock(mut estimate: Estimate, half_step: f64, run: &Run) -> Estimate {
     let of_frequency = estimate.value.abs() * run.header.clock.frequency_spread_ppm * 1e-6;
     if let Some(interval) = &mut estimate.interval {
@@ -135,7 +137,7 @@ fn within_the_clock(mut estimate: Estimate, half_step: f64, run: &Run) -> Estima
     estimate
 }
 
-/// What the baseline took in each visit; nothing at all where there is none.
+/// The baseline's observations in each visit; empty if there is no baseline.
 fn baselines(visits: &[Visit]) -> Vec<&[f64]> {
     let of_each = || visits.iter().map(|visit| visit.baseline.as_slice());
     if of_each().all(<[f64]>::is_empty) { vec![] } else { of_each().collect() }

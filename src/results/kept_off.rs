@@ -1,26 +1,26 @@
-//! Trials that were kept off their CPU: whose work never sleeps, and whose thread was yet not running while time passed.
+//! Trials that were kept off their CPU: their work never sleeps, but their thread was not running while time passed.
 
 use crate::experiment::Check;
 use crate::sampling::Sample;
 
-/// The share of the time in which work that does not sleep must have had its CPU: half of it is left where one other thread
-/// wants the same CPU all the time; what now and then takes a slice leaves more than this.
+/// The share of the time in which work that does not sleep must have had its CPU. A thread that competes for the same CPU
+/// all the time leaves half of it; an occasional time slice leaves more than this.
 const LEAST_SHARE: f64 = 0.75;
 
-/// The share of the observations that may have met a time without the CPU before their median is moved by it: every such time
-/// falls into one observation, and medians do not see a few long ones.
+/// The share of the observations that may include time without the CPU without moving their median: each interruption falls
+/// into one observation, and medians are robust to a few long ones.
 const MOST_HIT: f64 = 0.1;
 
-/// The least time that a thread is without its CPU when another one has it, nanoseconds: the shortest slice that schedulers
-/// give. Operations that hand the CPU over on purpose have it back in microseconds.
+/// The shortest time for which a thread loses its CPU to another, nanoseconds: the shortest slice of schedulers. Operations
+/// that hand over the CPU on purpose have it back in microseconds.
 const SLICE_NS: f64 = 100_000.0;
 
-/// The claim that a trial's thread had its CPU, where it does not hold; `None` where it does, or where the work sleeps and
-/// nothing can be said.
+/// The claim that a trial's thread had its CPU, if it does not hold; `None` if it holds, or if the work sleeps, so that it
+/// cannot be judged.
 pub(super) fn kept_off(sample: &Sample) -> Option<Check> {
     let on_cpu = sample.on_cpu?;
     let observations = sample.observations.len().max(1) as f64;
-    // Work that waits gives the CPU away by itself, as often as it waits.
+    // Work that waits gives up the CPU voluntarily each time.
     let sleeps = on_cpu.voluntary_switches as f64 > MOST_HIT * observations;
     let hit = on_cpu.involuntary_switches as f64 / observations;
     let off_ns = on_cpu.wall_ns.saturating_sub(on_cpu.cpu_ns) as f64;
@@ -40,7 +40,7 @@ pub(super) fn kept_off(sample: &Sample) -> Option<Check> {
     })
 }
 
-/// What must hold of work that does not sleep.
+/// The claim about work that does not sleep.
 pub(super) const CLAIM: &str = "the measuring thread had its CPU all the time";
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Points that did not fit into the budget: skipped, with what they would cost and the budget that measures them.
+//! Points that did not fit into the budget: skipped, with their cost and the budget that would measure them.
 
 use crate::record::{LeftOut, PlannedPoint, Run, Settled, Trial};
 use crate::statistics::MINIMUM_TRIALS;
 use std::time::Duration;
 
-/// Why a point is left out; `None` where it is not, has its interval nevertheless, or has only ever failed, which is the better
-/// reason.
+/// The reason why a point is left out; `None` if it is not left out, has its interval nevertheless, or has only ever failed,
+/// which is the better reason.
 pub(super) fn reason(run: &Run, planned: &PlannedPoint, trials: &[&Trial]) -> Option<String> {
     let settled = run.settled.as_ref()?;
     let mine = |point: &&LeftOut| point.experiment == planned.experiment && point.point == planned.point;
@@ -15,7 +15,7 @@ pub(super) fn reason(run: &Run, planned: &PlannedPoint, trials: &[&Trial]) -> Op
     (observed < MINIMUM_TRIALS && !only_failed).then(|| said(settled, price.cost_s))
 }
 
-/// The reason is the same for all points of about the same price, so that a table can put them together.
+/// The same reason for all points of about the same cost, so that a table can group them.
 fn said(settled: &Settled, seconds: f64) -> String {
     format!(
         "does not fit into the budget: its trials would take about {}; `--budget {}` would include it",
@@ -24,10 +24,10 @@ fn said(settled: &Settled, seconds: f64) -> String {
     )
 }
 
-/// More seconds than any run has, and less than a [`Duration`] holds: a run file may have been edited.
+/// More seconds than any run lasts, and fewer than a [`Duration`] holds: a run file may have been edited.
 const MOST_S: f64 = 1e12;
 
-/// A time in words, to one digit below ten seconds and in whole seconds above.
+/// A time in words, to one decimal below ten seconds and in whole seconds above.
 pub fn rounded(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {
@@ -38,7 +38,7 @@ pub fn rounded(time: Duration) -> String {
     }
 }
 
-/// A budget as it is given on the command line, in one word.
+/// A budget in the form of the command line.
 pub fn budget(time: Duration) -> String {
     match time.as_secs() {
         hours if hours >= 3600 && hours % 3600 == 0 => format!("{}h", hours / 3600),

@@ -1,4 +1,4 @@
-//! The methods that a run was measured by: those of this program, or what the run file says of them.
+//! The methods by which a run was measured: those of this program, or the descriptions in the run file.
 
 use crate::experiments;
 use crate::record::{Method, MethodParameter, PlannedPoint, Run};

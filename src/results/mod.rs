@@ -1,5 +1,5 @@
-//! From a run file to results: estimates, outcomes, evidence, fits and findings. Pure functions of the run file; the
-//! reports only show what stands here.
+//! From a run file to results: estimates, outcomes, evidence, fits and findings. Pure functions of the run file; the reports
+//! only show what is computed here.
 
 mod accuracy;
 pub mod bounds;
@@ -47,34 +47,34 @@ use crate::statistics;
 use point::first_of_each;
 use std::borrow::Cow;
 
-/// Everything that follows from a run file.
+/// All results that follow from a run file.
 pub struct Results<'run> {
     /// The run file.
     pub run: &'run Run,
-    /// One result a point, in the order of the plan.
+    /// One result per point, in the order of the plan.
     pub points: Vec<PointResult>,
-    /// The straight lines that sweeps were made for.
+    /// The lines fitted through sweeps.
     pub trends: Vec<TrendResult>,
-    /// What the results say, by experiment.
+    /// The findings, by experiment.
     pub findings: Vec<(String, Vec<Finding>)>,
-    /// The levels of a hierarchy that the results show, by experiment.
+    /// The levels of a memory hierarchy that the results show, by experiment.
     pub levels: Vec<(String, Levels)>,
-    /// What the results of all experiments together say.
+    /// The findings over all experiments together.
     pub overall: Vec<Finding>,
-    /// Causes behind figures of several experiments.
+    /// Causes that explain figures of several experiments.
     pub mechanisms: Vec<Mechanism>,
-    /// Figures of several experiments that should agree.
+    /// Comparisons of figures of several experiments that should agree.
     pub cross_checks: Vec<CrossCheck>,
-    /// How good the predictions were.
+    /// The accuracy of the predictions.
     pub accuracy: Accuracy,
     /// The observed core frequency, median over trials, hertz.
     pub core_hz: Option<f64>,
-    /// How much of the time the core was shared, and how that was found; `None` where the run file does not tell.
+    /// The share of the time in which the core was shared, with its derivation; `None` if the run file does not contain it.
     pub core_shared: Option<CoreShared>,
 }
 
 impl<'run> Results<'run> {
-    /// Computes everything; the same run file gives the same results.
+    /// Computes all results; the same run file gives the same results.
     pub fn of(run: &'run Run) -> Self {
         let core_levels = CoreLevels::of(run);
         let mut points = point::results(run, core_levels.as_ref());
@@ -127,8 +127,7 @@ impl<'run> Results<'run> {
         }
     }
 
-    /// The results of the experiments that are wanted by their names, each as the whole run has it; what is said of several experiments
-    /// together is left out.
+    /// The results of the selected experiments, each as in the whole run; findings over several experiments are left out.
     #[must_use]
     pub fn only(mut self, is_wanted: impl Fn(&str) -> bool) -> Self {
         self.points.retain(|point| is_wanted(&point.experiment));
@@ -142,7 +141,7 @@ impl<'run> Results<'run> {
         self
     }
 
-    /// What was found by the methods of this program, as experiments know it: by their own names of points.
+    /// The figures found by the methods of this program, with the experiments' own names of points.
     pub fn known(&self) -> Known<'run> {
         let mut known = Known::new(&self.run.header.machine, self.core_hz);
         known.virtual_peer = virtual_peer::has_one(self.run);
@@ -158,7 +157,7 @@ impl<'run> Results<'run> {
         known
     }
 
-    /// A point as these results name it.
+    /// A point with the names of these results.
     pub fn shown(&self, point: &Point) -> Point {
         if virtual_peer::has_one(self.run) { virtual_peer::shown(point) } else { point.clone() }
     }
@@ -173,17 +172,17 @@ impl<'run> Results<'run> {
         self.points.iter().filter(move |point| point.experiment == name)
     }
 
-    /// The experiment of this name, if this program has the version of its method that measured.
+    /// The experiment of this name, if this program has the method version that measured the run.
     pub fn experiment(&self, name: &str) -> Option<&'static dyn Experiment> {
         self.of_experiment(name).next()?.method().ok()
     }
 
-    /// The method that an experiment was measured by; `None` where neither this program nor the run file describes it.
+    /// The method by which an experiment was measured; `None` if neither this program nor the run file describes it.
     pub fn method(&self, name: &str) -> Option<Cow<'run, Method>> {
         method::method(self.run, name, self.of_experiment(name).next()?.method_version)
     }
 
-    /// What the results of one experiment say.
+    /// The findings about one experiment.
     pub fn findings_of(&self, name: &str) -> &[Finding] {
         let found = self.findings.iter().find(|(experiment, _)| experiment == name);
         found.map_or(&[], |(_, said)| said)
@@ -194,19 +193,19 @@ impl<'run> Results<'run> {
         self.points.iter().filter(|point| point.outcome.is_failure()).count()
     }
 
-    /// Whether something went wrong: a point that has failed, or a peer that was lost on the way. It makes the exit status.
+    /// Whether something went wrong: a point failed, or a peer was lost during the run. It determines the exit status.
     pub fn has_failed(&self) -> bool {
         let lost = self.run.closing.as_ref().is_some_and(|closing| closing.peer_lost.is_some());
         lost || self.failures() > 0
     }
 }
 
-/// The experiments whose findings can be told: those of which this program has the version that measured.
+/// The experiments that can have findings: those of which this program has the method version that measured the run.
 fn experiments_of(points: &[PointResult]) -> impl Iterator<Item = &'static dyn Experiment> {
     first_of_each(points).filter_map(|point| point.method().ok())
 }
 
-/// What the run has found in the end, where it stands or not: what predictions made then would rest on.
+/// All figures of the finished run, supported or not: the basis of predictions made at its end.
 fn everything<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
     let mut known = Known::new(&run.header.machine, core_hz);
     for point in points {
@@ -217,7 +216,7 @@ fn everything<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>
     known
 }
 
-/// What findings may rest on: points that have a value and whose evidence holds.
+/// The figures on which findings may rest: points that have a value and whose evidence holds.
 fn supported<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
     let mut known = Known::new(&run.header.machine, core_hz);
     known.virtual_peer = virtual_peer::has_one(run);
@@ -232,13 +231,13 @@ fn supported<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>)
     known
 }
 
-/// The core frequency that was observed around a trial, hertz.
+/// The core frequency observed around a trial, hertz.
 pub fn core_hz_of(trial: &Trial) -> Option<f64> {
     trial.sample()?.conditions.core_hz()
 }
 
-/// The observed core frequency, median over the run's trials, hertz; before the first, that seen when the machine was
-/// described.
+/// The observed core frequency, median over the run's trials, hertz; before the first trial, the one observed when the
+/// machine was described.
 pub fn core_hz(run: &Run) -> Option<f64> {
     let seen: Vec<f64> = run.trials.iter().filter_map(core_hz_of).collect();
     statistics::median(&seen).or_else(|| run.header.machine.processor.observed_hz.value().copied())

@@ -1,11 +1,11 @@
-//! How near results are to their base hardware and to their predictions, over the run (R-CMP-01).
+//! The distance of results from their base hardware and from their predictions, over the run (R-CMP-01).
 
 use super::PointResult;
 use crate::experiment::{Dimension, Finding, Found, Part, Prediction, Question, Statement, said};
 use crate::quantity::Unit;
 use crate::statistics;
 
-/// How near results are to their base hardware and to their predictions, over the run (R-CMP-01).
+/// The finding about that distance.
 pub fn finding(points: &[PointResult]) -> Option<Finding> {
     let over = |part: &dyn Fn(&Prediction) -> Option<f64>| {
         let ratio = |point: &PointResult| {

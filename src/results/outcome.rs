@@ -1,4 +1,4 @@
-//! What became of a point.
+//! The outcome of a point.
 
 use super::headline::Headline;
 use crate::experiment::Bound;
@@ -6,51 +6,51 @@ use crate::quantity::Kind;
 use crate::record::{PlannedPoint, Trial, TrialOutcome};
 use crate::statistics::Estimate;
 
-/// What became of a point. Nothing is clamped, nothing is silently dropped, no zero stands for "not measured".
+/// The outcome of a point. Nothing is clamped, nothing is silently dropped, no zero stands for "not measured".
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// The estimate stands: the median with its interval.
+    /// The estimate is valid: the median with its interval.
     Value(Estimate),
-    /// The cost cannot be told from nothing; at 95 % it is below this, in the point's unit.
+    /// The cost is not distinguishable from zero; at 95 % it is below this, in the point's unit.
     BelowResolution {
         /// The upper end of the interval.
         below: f64,
-        /// What came out, which must not be used.
+        /// The estimate, which must not be used.
         unusable: Estimate,
     },
-    /// It was not attempted.
+    /// The point was not attempted.
     Skipped {
-        /// What is missing, and what to do about it.
+        /// What is missing, with the remedy.
         reason: String,
     },
-    /// It was attempted and broke.
+    /// The point was attempted and failed.
     Failed {
-        /// How.
+        /// The reason.
         reason: String,
     },
-    /// It did not end in time.
+    /// The point did not end in time.
     TimedOut {
         /// The limit, seconds.
         after_s: f64,
     },
-    /// It was measured, and something else kept its trials from what they measure.
+    /// The point was measured, but something disturbed its trials.
     Disturbed {
-        /// By what.
+        /// The cause.
         by: String,
-        /// What came out, which must not be used.
+        /// The estimate, which must not be used.
         unusable: Estimate,
     },
-    /// It was measured and cannot be what its name says.
+    /// The point was measured, but its value is impossible for the operation.
     Implausible {
         /// The bound that it breaks.
         bound: Bound,
-        /// What came out, which must not be used.
+        /// The estimate, which must not be used.
         unusable: Estimate,
     },
 }
 
 impl Outcome {
-    /// The word in JSON and tables.
+    /// The name in JSON and tables.
     pub fn name(&self) -> &'static str {
         match self {
             Outcome::Value(_) => "value",
@@ -63,7 +63,7 @@ impl Outcome {
         }
     }
 
-    /// Why it is not a value, in words; `None` for a value.
+    /// The reason why the outcome is not a value; `None` for a value.
     pub fn reason(&self) -> Option<String> {
         match self {
             Outcome::Value(_) => None,
@@ -75,7 +75,7 @@ impl Outcome {
         }
     }
 
-    /// The estimate, if it stands.
+    /// The estimate, if it is valid.
     pub fn estimate(&self) -> Option<&Estimate> {
         match self {
             Outcome::Value(estimate) => Some(estimate),
@@ -83,7 +83,7 @@ impl Outcome {
         }
     }
 
-    /// What came out where it must not be used.
+    /// The estimate, if it must not be used.
     pub fn unusable(&self) -> Option<&Estimate> {
         match self {
             Outcome::BelowResolution { unusable, .. }
@@ -96,30 +96,30 @@ impl Outcome {
         }
     }
 
-    /// What came out, whether it may be used or not; `None` where nothing was measured.
+    /// The estimate, whether it may be used or not; `None` if nothing was measured.
     pub fn observed(&self) -> Option<&Estimate> {
         self.estimate().or(self.unusable())
     }
 
-    /// Whether something went wrong, as against something that was not there.
+    /// Whether something went wrong; something that was absent is not a failure.
     pub fn is_failure(&self) -> bool {
         matches!(self, Outcome::Failed { .. } | Outcome::TimedOut { .. } | Outcome::Implausible { .. })
     }
 
-    /// A value that breaks this bound is none; whether it was one.
+    /// Makes a value that breaks this bound implausible; whether it was a value.
     pub(super) fn break_a_bound(&mut self, bound: Bound) -> bool {
         let Outcome::Value(estimate) = self else { return false };
         *self = Outcome::Implausible { bound, unusable: estimate.clone() };
         true
     }
 
-    /// Of what was measured: it breaks a bound, is below resolution, or is a value.
+    /// The outcome of a measured point: it breaks a bound, is below resolution, or is a value.
     pub(super) fn measured(headline: Headline, bound: Option<Bound>, kind: Kind) -> Outcome {
         let Headline { estimate, baseline, resolution, .. } = headline;
         let has_baseline = baseline.is_some();
         let high = estimate.interval.map_or(estimate.value, |interval| interval.high);
         let low = estimate.interval.map_or(estimate.value, |interval| interval.low);
-        // A few trials on a busy machine may well show a negative difference: only an interval tells that it is none.
+        // A few trials on a busy machine may well give a negative difference: only an interval shows that it is significant.
         if has_baseline && estimate.interval.is_some() && high < 0.0 {
             let because = "the operation took less time than the same work without it".to_owned();
             return Outcome::Implausible { bound: Bound { limit: 0.0, because }, unusable: estimate };
@@ -140,7 +140,7 @@ impl Outcome {
         Outcome::Value(estimate)
     }
 
-    /// Of a point of which nothing was observed: its trials say why, the last one if they differ.
+    /// The outcome of a point without observations: the reason is that of its trials, the last one if they differ.
     pub(super) fn unmeasured(planned: &PlannedPoint, trials: &[&Trial]) -> Outcome {
         if let Some(reason) = &planned.skip {
             return Outcome::Skipped { reason: reason.clone() };

@@ -30,65 +30,66 @@ pub struct PointResult {
     pub method_version: u32,
     /// The setting of its parameters.
     pub point: Point,
-    /// The parameters that its method declares; none where neither this program nor the run file tells.
+    /// The parameters that its method declares; empty if neither this program nor the run file describes it.
     pub parameters: Vec<MethodParameter>,
-    /// What its numbers count.
+    /// The unit of its numbers.
     pub unit: Unit,
-    /// What became of it, with its estimate.
+    /// Its outcome, with the estimate.
     pub outcome: Outcome,
-    /// The baseline's own median, where one was subtracted.
+    /// The baseline's own median, if one was subtracted.
     pub baseline: Option<Estimate>,
-    /// What the core did meanwhile; `None` where that is not known.
+    /// The state of the core during the trials; `None` if it is not known.
     pub core: Option<PointCore>,
-    /// The observations that the estimate is of, trial by trial, per operation; with a baseline, before its subtraction.
+    /// The observations on which the estimate is based, trial by trial, per operation; with a baseline, before its
+    /// subtraction.
     pub samples: Vec<Vec<f64>>,
-    /// The median of each of these trials with the round it belongs to; with a baseline, less that one's.
+    /// The median of each of these trials with its round; with a baseline, less the baseline's median.
     pub by_round: Vec<(u32, f64)>,
-    /// Whether every operation was an observation of its own.
+    /// Whether every operation was an observation by itself.
     pub each: bool,
-    /// Percentiles that the sample can support, as (level, value); only where each operation was observed.
+    /// Percentiles that the sample can support, as (level, value); only if each operation was observed.
     pub percentiles: Vec<(f64, f64)>,
-    /// More than one where the observations gather around several values.
+    /// The modes; more than one if the observations cluster around several values.
     pub modes: Vec<Mode>,
-    /// Observations of a duration that came out below zero, because what is subtracted from a reading was larger at that
-    /// moment: counted, never removed.
+    /// The number of observed durations below zero, because the time subtracted from a reading was larger at that moment;
+    /// they are counted, never removed.
     pub negative: usize,
     /// Observations outside Tukey's fences: counted, never removed.
     pub outliers: Option<Outliers>,
-    /// The same in the statistics of published reports; `None` where the outcome is no value.
+    /// The result in the statistics of published reports; `None` if the outcome is not a value.
     pub published: Option<PublishedStatistics>,
-    /// What was expected, and why.
+    /// The prediction, with its terms.
     pub prediction: Option<Prediction>,
-    /// Why nothing was expected.
+    /// The reason why there is no prediction.
     pub unpredicted: Option<String>,
-    /// What shows that the operation was the one named.
+    /// The evidence that the operation was the one named.
     pub evidence: Evidence,
-    /// Trials that the figure rests on, and all trials.
+    /// The number of trials that the figure rests on, and of all trials.
     pub trials: (usize, usize),
     /// Trials that observed something and are left out, because their own evidence does not hold.
     pub left_out: usize,
-    /// What disturbed them.
+    /// The disturbances of the trials.
     pub disturbance: Disturbance,
-    /// Where the time of an operation went; `None` where the counters cannot tell.
+    /// The distribution of an operation's time; `None` if the counters cannot show it.
     pub processor_time: Option<ProcessorTime>,
 }
 
 impl PointResult {
-    /// The median with its interval, if it stands.
+    /// The median with its interval, if it is valid.
     pub fn estimate(&self) -> Option<&Estimate> {
         self.outcome.estimate()
     }
 
-    /// The median over the prediction; `None` unless both stand.
+    /// The median over the prediction; `None` unless both exist.
     pub fn factor(&self) -> Option<f64> {
         let predicted = self.prediction.as_ref()?.total();
         let estimate = self.estimate()?;
         (predicted > 0.0).then(|| estimate.value / predicted)
     }
 
-    /// The best observation: the smallest cost, the highest rate; `None` of a difference, where it would reward a fluke of
-    /// the baseline, of sizes, of which none is better, and where the smallest time is none: then it is a fluke of what was
-    /// subtracted from the reading.
+    /// The best observation: the smallest cost, the highest rate. `None` for a difference, for which it would reward an
+    /// outlier of the baseline; for sizes, of which none is better; and if the smallest time is not above zero, which is an
+    /// outlier of the time subtracted from the reading.
     pub fn best(&self) -> Option<f64> {
         let estimate = self.estimate()?;
         match self.unit.kind() {
@@ -98,19 +99,19 @@ impl PointResult {
         }
     }
 
-    /// How good the result is, more being better: its rate, or its cost below zero; `None` where it is no value that its
-    /// evidence supports.
+    /// The quality of the result, for which more is better: its rate, or its negated cost; `None` if it is not a value that
+    /// its evidence supports.
     pub fn merit(&self) -> Option<f64> {
         let value = self.estimate().filter(|_| self.evidence_holds())?.value;
         Some(if self.unit.kind() == Kind::Rate { value } else { -value })
     }
 
-    /// Whether its evidence was judged, and all of it holds.
+    /// Whether its evidence was judged and all of it holds.
     pub fn evidence_holds(&self) -> bool {
         self.evidence.holds()
     }
 
-    /// The experiment that it was measured by, if this program has that very version of its method.
+    /// The experiment by which it was measured, if this program has the same version of its method.
     pub fn method(&self) -> Result<&'static dyn Experiment, OtherVersion> {
         experiments::recorded(&self.experiment, self.method_version)
     }
@@ -122,7 +123,7 @@ pub fn results(run: &Run, levels: Option<&Levels>) -> Vec<PointResult> {
     for trial in &run.trials {
         trials.entry((&trial.experiment, &trial.point)).or_default().push(trial);
     }
-    // What was said first holds.
+    // The first prediction of a point counts.
     let said = run.predictions.iter().rev().map(|line| ((line.experiment.as_str(), &line.point), line));
     let said: BTreeMap<(&str, &Point), &PredictionLine> = said.collect();
     let result = |planned: &PlannedPoint| {
@@ -143,7 +144,7 @@ fn judge(
     let Sound { trials: sound, left_out, disturbed, remark, .. } = Sound::of(planned.method(), trials);
     let measured: Vec<&Sample> = sound.iter().filter_map(|trial| trial.sample()).collect();
     let visits = Visits::of(run, planned.unit, &sound, levels);
-    // Fewer trials than an interval needs are no result, whatever they have seen; they stay in the run file.
+    // Fewer trials than an interval needs are not a result; they remain in the run file.
     let unaffordable = left_out::reason(run, planned, trials);
     let headline = Headline::from(run, planned.unit, &sound, &visits).filter(|_| unaffordable.is_none());
     let samples: Vec<Vec<f64>> = visits.chosen.iter().map(|visit| visit.operation.clone()).collect();
@@ -192,7 +193,7 @@ fn judge(
     }
 }
 
-/// Times are never below zero; what else has a sign has it by right.
+/// The number of durations below zero; quantities of other units may be negative.
 fn negative(unit: Unit, observations: &[f64]) -> usize {
     match unit {
         Unit::Nanoseconds => observations.iter().filter(|time| **time < 0.0).count(),

@@ -1,4 +1,4 @@
-//! What the core did at one point.
+//! The state of the core at one point.
 
 use super::core_state::{CoreState, shared_share};
 use super::headline;
@@ -8,21 +8,21 @@ use crate::record::Run;
 use crate::sampling::Sample;
 use crate::statistics::{self, Estimate, Levels, Occupancy};
 
-/// What the core did at one point.
+/// The state of the core at one point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PointCore {
-    /// Which observations the point's estimate is of.
+    /// The observations on which the point's estimate is based.
     pub state: CoreState,
-    /// The share of the time observed in which the core was shared, mean over trials; `None` where nothing was clear.
+    /// The share of the observed time in which the core was shared, mean over trials; `None` if its state was never clear.
     pub shared_share: Option<f64>,
-    /// The same estimate of what was observed while the core was shared, of short work; `None` where that was too little.
+    /// The same estimate from the observations made while the core was shared, for short work; `None` if there were too few.
     pub shared: Option<Estimate>,
-    /// Observations of all trials made with the core alone, shared, and neither for certain.
+    /// The number of observations over all trials with the core alone, shared, and uncertain.
     pub observations: [usize; 3],
 }
 
 impl PointCore {
-    /// Of the trials of a point; `None` where nothing is known of the core.
+    /// For the trials of a point; `None` if the state of the core is not known.
     pub fn of(run: &Run, unit: Unit, visits: &Visits, samples: &[&Sample], levels: &Levels) -> Option<Self> {
         let state = visits.state?;
         let shared = (state != CoreState::AtEnds).then(|| visits.shared()).filter(|found| !found.is_empty());

@@ -1,34 +1,34 @@
-//! Where the time of an operation went: into the program, into the kernel, or by without either.
+//! The distribution of an operation's time: in the program, in the kernel, or waiting.
 
 use crate::record::Run;
 use crate::sampling::{Observations, Sample};
 use crate::statistics::{self, Interval};
 
-/// The lowest rate that kernels tick at: where the rate is not known, the split is believed as little as this allows.
+/// The lowest tick rate of kernels: if the rate is not known, the split is trusted only as far as this one allows.
 const SLOWEST_TICK_HZ: f64 = 100.0;
 
-/// A share is told where it is known to so much on either side. At a share near none that takes some 20 ticks, at a half 100.
+/// The largest half-width with which a share is reported. A share near zero needs some 20 ticks for it, a half 100.
 const TELLING: f64 = 0.1;
 
-/// More processor time than the clock saw pass means that work between the observations was counted as well.
+/// If the processor time exceeds the time that passed by this factor, work between the observations was counted as well.
 const COUNTED_BESIDES: f64 = 1.05;
 
-/// The time of one operation, and what of it the process ran, with its threads and reaped children.
+/// The time of one operation, and the part of it in which the process ran, with its threads and reaped children.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProcessorTime {
     /// Mean time that passed, nanoseconds.
     pub passed_ns: f64,
-    /// Of that, time in which the process ran, nanoseconds.
+    /// The part in which the process ran, nanoseconds.
     pub ran_ns: f64,
-    /// Of the time in which it ran, the share in the kernel. The kernel knows the sum exactly and the split from its ticks
-    /// (`cputime_adjust` of kernel/sched/cputime.c), so the interval is that of a share of so many ticks.
+    /// The kernel's share of the time in which the process ran. The kernel knows the sum exactly and the split from its
+    /// ticks (`cputime_adjust` of kernel/sched/cputime.c), so the interval is that of a proportion of this number of ticks.
     pub kernel_share: f64,
     /// The interval of that share.
     pub kernel_interval: Option<Interval>,
 }
 
 impl ProcessorTime {
-    /// From the counters around the samples of a point; `None` where these hold more than the operations: a baseline, or
+    /// From the counters around the samples of a point; `None` if these include more than the operations: a baseline, or
     /// work that was not timed.
     pub fn of(run: &Run, measured: &[&Sample]) -> Option<Self> {
         if measured.iter().any(|sample| sample.baseline_iterations > 0) {
@@ -54,7 +54,8 @@ impl ProcessorTime {
         })
     }
 
-    /// Whether ticks tell the program's time from the kernel's: a share that may be a tenth more or less is none.
+    /// Whether the ticks separate the program's time from the kernel's: a share with an uncertainty of more than a tenth
+    /// does not.
     pub fn is_split_by_ticks(&self) -> bool {
         self.kernel_interval.is_some_and(|ends| ends.high - ends.low <= 2.0 * TELLING)
     }
@@ -65,7 +66,7 @@ impl ProcessorTime {
     }
 }
 
-/// The times of a sample's operations, nanoseconds; `None` of numbers that no clock made around the work.
+/// The times of a sample's operations, nanoseconds; `None` for numbers that were not timed by a clock around the work.
 fn times(run: &Run, sample: &Sample) -> Option<Vec<f64>> {
     match &sample.observations {
         Observations::Ticks { .. } => {

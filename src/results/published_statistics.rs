@@ -6,21 +6,22 @@ use crate::record::Run;
 use crate::sampling::{Observations, Sample};
 use crate::statistics::{self, Mean, Summary};
 
-/// What published reports print of a measurement, in the point's unit; observations are those that the point's own estimate is of,
-/// each less the median of the baseline of its trial where there is one.
+/// The statistics that published reports print, in the point's unit. The observations are those of the point's own estimate,
+/// each less the median of its trial's baseline if there is one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedStatistics {
-    /// Of the single observations.
+    /// Over the single observations.
     pub observations: Summary,
-    /// The mean of the trials' means, with the deviation between trials: what reports that average within a trial print.
+    /// The mean of the trials' means, with the deviation between trials: the statistic of reports that average within a
+    /// trial.
     pub trials: Mean,
-    /// Operations between two readings of the clock, median over trials: what an observation was divided by, 1 where every
-    /// operation was timed by itself; `None` where no clock was read.
+    /// Operations between two readings of the clock, median over trials: the divisor of an observation, 1 if every operation
+    /// was timed by itself; `None` if no clock was read.
     pub operations: Option<f64>,
 }
 
 impl PublishedStatistics {
-    /// Of a point's trials; `None` where nothing, or no number, was observed.
+    /// For a point's trials; `None` if nothing, or no number, was observed.
     pub fn of(visits: &[Visit], measured: &[&Sample]) -> Option<Self> {
         let by_trial: Vec<Vec<f64>> = visits.iter().map(Visit::less_baseline).collect();
         let means: Vec<f64> =
@@ -41,7 +42,8 @@ fn operations(sample: &Sample) -> Option<f64> {
     }
 }
 
-/// A time in ticks of the clock and, where the core's frequency was observed, in cycles of the core; `None` of what is no time.
+/// A time in ticks of the clock and, if the core's frequency was observed, in cycles of the core; `None` if the unit is not
+/// time.
 pub fn ticks_and_cycles(
     run: &Run,
     core_hz: Option<f64>,

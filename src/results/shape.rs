@@ -1,19 +1,19 @@
-//! The shape of what was observed: several modes, where they differ enough to matter.
+//! The shape of the distribution of observations: several modes, if they differ enough to matter.
 
 use crate::statistics::{self, Mode};
 
-/// Modes nearer to each other than this factor are one. Observations of one process lie closer together than those of
-/// two, so a test on all of them finds as many heaps as there were processes; a factor of this size is something else,
-/// such as a core that was shared, or an interrupt that was met.
+/// Modes within this factor of each other are merged. Observations of one process are closer together than those of two, so
+/// a test on all of them finds as many clusters as processes; a factor of this size has another cause, such as a shared core
+/// or an interrupt.
 const DISTINCT: f64 = 1.25;
 
-/// A mode with fewer of the observations is a matter of outliers.
+/// A mode with a smaller share of the observations consists of outliers.
 const LEAST_SHARE: f64 = 0.1;
 
-/// A heap of a tenth is seen in this many observations as well as in more of them, which would only take time.
+/// A cluster of a tenth is detected in this number of observations as well as in more, which would only take time.
 const ENOUGH: usize = 2000;
 
-/// The modes of the observations that are a factor apart; empty or a single one where they gather around one value.
+/// The modes of the observations that differ by the factor; empty or a single one if they cluster around one value.
 pub fn distinct_modes(observations: &[f64]) -> Vec<Mode> {
     let mut distinct: Vec<Mode> = vec![];
     for mode in statistics::modes(&evenly(observations)) {
@@ -34,7 +34,7 @@ fn evenly(observations: &[f64]) -> Vec<f64> {
     (0..kept).map(|place| sorted[(2 * place + 1) * all / (2 * kept)]).collect()
 }
 
-/// Two modes as one, at the mean of their centres by their shares.
+/// Two modes merged, at the mean of their centres weighted by their shares.
 fn joined(one: &Mode, other: &Mode) -> Mode {
     let share = one.share + other.share;
     Mode { centre: (one.centre * one.share + other.centre * other.share) / share, share }

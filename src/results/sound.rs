@@ -1,9 +1,9 @@
-//! Which trials of a point its figure rests on: those whose own evidence holds.
+//! The trials on which a point's figure rests: those whose own evidence holds.
 //!
-//! A point's evidence is judged over the sums of its trials, in which a single one that did something else than the
-//! operation named can hide, while its observations move the median. So each trial's evidence is judged by itself as
-//! well. A trial that fails alone among many sound ones is left out, and counted. Where most fail there is nothing to
-//! prefer: chance may have spared the others, so all are kept, and the point is marked.
+//! A point's evidence is judged over the sums of its trials, which can hide a single trial that did something other than the
+//! operation named, while its observations move the median. So each trial's evidence is judged by itself as well. A trial
+//! that fails alone among many sound ones is left out, and counted. If most fail there is nothing to prefer: the others may
+//! hold by chance, so all are kept, and the point is marked.
 
 use super::evidence::observed;
 use super::kept_off::{self, kept_off};
@@ -12,22 +12,22 @@ use crate::experiments::OtherVersion;
 use crate::record::Trial;
 use crate::statistics::MINIMUM_TRIALS;
 
-/// The trials that a point's figure rests on.
+/// The trials on which a point's figure rests.
 pub(super) struct Sound<'run> {
-    /// Those, in the order in which they were visited.
+    /// The trials, in the order in which they were visited.
     pub trials: Vec<&'run Trial>,
-    /// How many trials have observed what they are called.
+    /// The number of sound trials that observed something.
     pub holding: usize,
-    /// How many more there are, left out because their own evidence does not hold.
+    /// The number of other trials, left out because their own evidence does not hold.
     pub left_out: usize,
-    /// What disturbed them, where so many were kept off their CPU that too few sound ones are left.
+    /// The disturbance, if at least half of the trials were kept off their CPU, so that too few sound ones remain.
     pub disturbed: Option<Check>,
-    /// What is to be said of trials whose own evidence does not hold: it holds where they could be left out.
+    /// The check about trials whose own evidence does not hold; it holds if they could be left out.
     pub remark: Option<Check>,
 }
 
 impl<'run> Sound<'run> {
-    /// Judges the trials of a point, each by itself; by the claims of its experiment where this program has the method that
+    /// Judges the trials of a point, each by itself, by the claims of its experiment if this program has the method that
     /// measured them.
     pub fn of(method: Result<&dyn Experiment, OtherVersion>, trials: &[&'run Trial]) -> Self {
         let judge = |trial: &&'run Trial| trial.sample().map(|_| (*trial, failing(method, trial)));
@@ -38,7 +38,7 @@ impl<'run> Sound<'run> {
             judged.iter().filter(|(_, failing)| failing.is_none()).map(|(trial, _)| *trial).collect();
         let holding = sound.iter().filter(|trial| trial.observed()).count();
         let remark = |holds| first.as_ref().map(|first| remark(sound.len(), all, first, holds));
-        // An interval can be taken over the sound ones, and they are the rule.
+        // The sound ones are enough for an interval and are the majority.
         if holding >= MINIMUM_TRIALS && 2 * sound.len() > all {
             return Sound {
                 holding,
@@ -54,14 +54,14 @@ impl<'run> Sound<'run> {
             .filter_map(|(_, failing)| failing.as_ref())
             .filter(|check| check.claim == kept_off::CLAIM)
             .collect();
-        // Fewer than half of them leave the median where it is, though the mark stands.
+        // Fewer than half of them do not move the median, but the point stays marked.
         let disturbed = off.first().filter(|_| 2 * off.len() >= all).map(|check| (*check).clone());
         let trials = judged.into_iter().map(|(trial, _)| trial).collect();
         Sound { trials, holding, left_out: 0, disturbed, remark }
     }
 }
 
-/// The first claim that does not hold in this trial alone; `None` where all do, or nothing can be judged.
+/// The first claim that does not hold in this trial alone; `None` if all hold, or nothing can be judged.
 fn failing(method: Result<&dyn Experiment, OtherVersion>, trial: &Trial) -> Option<Check> {
     let sample = trial.sample()?;
     if let Some(check) = kept_off(sample) {

@@ -1,4 +1,4 @@
-//! Straight lines through a sweep: what one more argument, page or iteration costs.
+//! Straight lines through a sweep: the cost of one more argument, page or iteration.
 
 use super::method::method;
 use super::point::{PointResult, first_of_each};
@@ -13,50 +13,50 @@ use std::collections::BTreeMap;
 pub struct TrendResult {
     /// Name of the experiment.
     pub experiment: String,
-    /// The parameters that its method declares.
+    /// The parameters declared by its method.
     pub parameters: Vec<MethodParameter>,
-    /// The parameters held.
+    /// The fixed parameters.
     pub group: Point,
-    /// The parameter along which it was fitted.
+    /// The parameter along which the line was fitted.
     pub along: String,
-    /// How much of the parameter one step of the slope is.
+    /// The length of one step of the slope, in the parameter's unit.
     pub step: f64,
-    /// What one step is called: "per argument".
+    /// The name of one step: "per argument".
     pub slope_of: String,
     /// The unit of the values.
     pub unit: Unit,
     /// The points (parameter, median).
     pub points: Vec<(f64, f64)>,
-    /// The line with intervals over the rounds in which the points were visited, in `unit` per one of the parameter.
+    /// The line with intervals over the rounds in which the points were visited, in `unit` per unit of the parameter.
     pub line: Line,
 }
 
 impl TrendResult {
-    /// What one step costs, in `unit`.
+    /// The cost of one step, in `unit`.
     pub fn slope(&self) -> f64 {
         self.line.slope * self.step
     }
 
-    /// The interval of what one step costs.
+    /// The interval of the cost of one step.
     pub fn slope_interval(&self) -> Option<Interval> {
         let ends = self.line.slope_interval?;
         Some(Interval { low: ends.low * self.step, high: ends.high * self.step })
     }
 
-    /// Where a point is furthest from the line, and by how much, in `unit`.
+    /// The point furthest from the line: its parameter and its residual, in `unit`.
     pub fn largest_residual(&self) -> Option<(f64, f64)> {
         let left = statistics::residuals(&self.line, &self.points);
         let placed = self.points.iter().map(|(x, _)| *x).zip(left);
         placed.max_by(|(_, one), (_, other)| one.abs().total_cmp(&other.abs()))
     }
 
-    /// What one step costs by the median of the slopes between all pairs of points (Theil and Sen), which a few points out of
-    /// line do not move: far from [`TrendResult::slope`] the line is not straight. In `unit`.
+    /// The cost of one step by the median of the slopes between all pairs of points (Theil and Sen), which is robust to a
+    /// few outlying points: if it differs much from [`TrendResult::slope`], the line is not straight. In `unit`.
     pub fn robust_slope(&self) -> Option<f64> {
         statistics::theil_sen(&self.points).map(|line| line.slope * self.step)
     }
 
-    /// Tells experiments of the line, by their own name of its group.
+    /// Adds the line to the known figures, with the experiments' own name of its group.
     pub fn teach(&self, known: &mut Known, group: &Point) {
         let found = |value, interval| Found { value, interval, dimension: Dimension::Of(self.unit) };
         let slope = found(self.line.slope, self.line.slope_interval);
@@ -65,13 +65,13 @@ impl TrendResult {
     }
 }
 
-/// Every fit that the experiments ask for and that has at least three points which count.
+/// Every fit that the experiments request and that has at least three points for which `counts` holds.
 pub fn trends(run: &Run, points: &[PointResult], counts: fn(&PointResult) -> bool) -> Vec<TrendResult> {
     let of = |first| of_experiment(run, first, points, counts);
     first_of_each(points).flat_map(of).collect()
 }
 
-/// The fits of the experiment of this point, as the method that measured it asks for them.
+/// The fits of the experiment of this point, as requested by the method that measured it.
 fn of_experiment(
     run: &Run,
     first: &PointResult,
@@ -130,7 +130,7 @@ fn place(point: &PointResult, along: &str) -> Option<(f64, f64)> {
     }
 }
 
-/// What each round has found at each of some points.
+/// The median of each round at each of some points.
 fn rounds(points: &[&PointResult]) -> Vec<Vec<Option<f64>>> {
     let mut rounds: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();
     for (place, point) in points.iter().enumerate() {

@@ -1,26 +1,26 @@
-//! A virtual peer is called so wherever it is shown. Experiments speak of a peer, whichever it is; what the run file says
-//! of it decides what their points and sentences are called, before any report sees them.
+//! The naming of a virtual peer in everything that is shown. Experiments name any second host a peer; the run file's record
+//! of it decides the names in their points and sentences, before any report sees them.
 
 use super::{PointResult, TrendResult};
 use crate::experiment::{Finding, PEER, Point, Source, Statement, VIRTUAL_PEER};
 use crate::record::{PeerKind, Run};
 
-/// Whether the run's second host is one by name only.
+/// Whether the run's second host is virtual.
 pub fn has_one(run: &Run) -> bool {
     run.header.peer.as_ref().is_some_and(|peer| peer.kind == PeerKind::Virtual)
 }
 
-/// A point as it is shown of a run with a virtual peer.
+/// A point as shown for a run with a virtual peer.
 pub fn shown(point: &Point) -> Point {
     point.renamed(PEER, VIRTUAL_PEER)
 }
 
-/// A point as experiments name it.
+/// A point with the experiments' own names.
 pub fn unnamed(point: &Point) -> Point {
     point.renamed(VIRTUAL_PEER, PEER)
 }
 
-/// Names it in all that is shown.
+/// Renames the peer in all results that are shown.
 pub fn name(points: &mut [PointResult], trends: &mut [TrendResult], findings: &mut [(String, Vec<Finding>)]) {
     for result in points {
         result.point = shown(&result.point);
@@ -39,12 +39,12 @@ pub fn name(points: &mut [PointResult], trends: &mut [TrendResult], findings: &m
     }
 }
 
-/// Names it in a statement.
+/// Renames the peer in a statement.
 pub fn name_in(statement: &mut Statement) {
     statement.reword(sentence, shown);
 }
 
-/// The sentence with the whole word `peer` replaced, where it is not `virtual` already.
+/// The sentence with the whole word `peer` replaced, unless `virtual` precedes it already.
 fn sentence(text: &str) -> String {
     let mut named = String::new();
     for (at, piece) in text.split(PEER).enumerate() {

@@ -1,4 +1,4 @@
-//! What a point's trials have observed, sorted by what the core did meanwhile.
+//! The observations of a point's trials, sorted by the state of the core during each.
 
 use super::core_state::{CoreState, states};
 use crate::experiment::Placement;
@@ -10,13 +10,13 @@ use crate::statistics::{self, Levels, MINIMUM_TRIALS, Occupancy};
 /// The observations of one trial, per operation and in the point's unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Visit {
-    /// The round of the run that it belongs to.
+    /// Its round in the run.
     pub round: u32,
-    /// Those of the operation.
+    /// The observations of the operation.
     pub operation: Vec<f64>,
-    /// Those of the baseline; empty where there is none.
+    /// The observations of the baseline; empty if there is none.
     pub baseline: Vec<f64>,
-    /// What the core did from one reading to the next; empty where it was not read beside every observation.
+    /// The state of the core from one reading to the next; empty if it was not read next to every observation.
     states: Vec<Occupancy>,
 }
 
@@ -31,7 +31,7 @@ impl Visit {
         }
     }
 
-    /// How many observations of the operation were made in this state of the core.
+    /// The number of observations of the operation in this state of the core.
     pub fn count(&self, wanted: Occupancy) -> usize {
         self.operation_states().filter(|state| **state == wanted).count()
     }
@@ -40,9 +40,9 @@ impl Visit {
         self.states.iter().step_by(if self.baseline.is_empty() { 1 } else { 2 })
     }
 
-    /// The observations made in one state of the core, both of the operation and of its baseline; `None` where they are too
-    /// few: as many as it takes for the extremes to enclose their own median, or all that there are. Every trial counts the
-    /// same, and one that knows its median that badly would only add its noise.
+    /// The observations made in one state of the core, both of the operation and of its baseline; `None` if they are too
+    /// few: fewer than it takes for the extremes to enclose their own median, unless they are all. Every trial has the same
+    /// weight, and one with such an uncertain median would only add noise.
     fn only(&self, wanted: Occupancy) -> Option<Visit> {
         let select = |all: &[f64], states: &mut dyn Iterator<Item = &Occupancy>| {
             let mine = all.iter().zip(states).filter(|(_, state)| **state == wanted);
@@ -70,22 +70,22 @@ impl Visit {
     }
 }
 
-/// The trials of a point that have observed something.
+/// The trials of a point that observed something.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Visits {
-    /// All that was observed.
+    /// All observations.
     pub all: Vec<Visit>,
-    /// Those observations that the estimate is of.
+    /// The observations on which the estimate is based.
     pub chosen: Vec<Visit>,
-    /// Which those are; `None` where the state of the core is not known.
+    /// The kind of these observations; `None` if the state of the core is not known.
     pub state: Option<CoreState>,
-    /// Trials of short work that hold enough of the core alone.
+    /// Trials of short work with enough observations of the core alone.
     pub alone: usize,
 }
 
 impl Visits {
-    /// Chooses what the estimate is of: of short work on one CPU what had the core alone, wherever enough trials hold enough
-    /// of it; otherwise all.
+    /// Chooses the observations for the estimate: for short work on one CPU those made with the core alone, if enough trials
+    /// have enough of them; otherwise all.
     pub fn of(run: &Run, unit: Unit, trials: &[&Trial], levels: Option<&Levels>) -> Self {
         let observed = trials.iter().filter_map(|trial| Some((*trial, trial.sample()?)));
         let observed: Vec<(&Trial, &Sample)> =
@@ -105,28 +105,28 @@ impl Visits {
         Visits { chosen: alone, all, state: Some(CoreState::Alone), alone: trials }
     }
 
-    /// What was observed while the core was shared, as far as it is enough.
+    /// The observations made while the core was shared, of trials with enough of them.
     pub fn shared(&self) -> Vec<Visit> {
         self.all.iter().filter_map(|visit| visit.only(Occupancy::Shared)).collect()
     }
 
-    /// How many observations of the operation were made in a state of the core, over all trials.
+    /// The number of observations of the operation in a state of the core, over all trials.
     pub fn count(&self, wanted: Occupancy) -> usize {
         self.all.iter().map(|visit| visit.count(wanted)).sum()
     }
 
-    /// What each round has found, of what the estimate is of: the trial's median less that of its baseline.
+    /// The result of each round, from the chosen observations: the trial's median less that of its baseline.
     pub fn by_round(&self) -> Vec<(u32, f64)> {
         self.chosen.iter().filter_map(|visit| Some((visit.round, visit.median()?))).collect()
     }
 }
 
-/// The states of a core last from tens of milliseconds on: what is so much shorter and had the core alone before and after had it
-/// alone throughout.
+/// Durations that count as short, nanoseconds. The states of a core last tens of milliseconds or more: work that is much
+/// shorter and had the core alone before and after it had it alone throughout.
 const SHORT_NS: f64 = 1e6;
 
-/// Whether a point's work is short work on one CPU: each observation, a batch or a single operation, is far shorter than a state
-/// of the core lasts, whether or not it hands its CPU over or waits within it.
+/// Whether a point's work is short work on one CPU: each observation, a batch or a single operation, is far shorter than a
+/// state of the core lasts, whether or not it hands over its CPU or waits.
 fn is_short(observed: &[(&Trial, &Sample)], ticks_per_second: f64) -> bool {
     observed.iter().all(|(trial, sample)| {
         let Observations::Ticks { operation, .. } = &sample.observations else { return false };

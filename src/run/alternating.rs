@@ -1,5 +1,5 @@
-//! Two settings of one machine, measured in turns: whatever one planner wants to see is visited under both, one right after the other,
-//! and which comes first is drawn for each visit. What moves the machine from minute to minute moves both.
+//! Two settings of one machine, measured alternately: every visit that one planner requests is made under both, one directly
+//! after the other, in an order drawn for each visit. Variations of the machine from minute to minute then affect both.
 
 use super::campaign::{Campaign, Tick, Watcher};
 use super::interrupt::interrupted;
@@ -12,17 +12,17 @@ use crate::sampling::Snapshot;
 use anyhow::{Result, ensure};
 use std::time::{Duration, Instant};
 
-/// Two runs on their way, of the same points.
+/// Two runs of the same points in progress.
 pub struct Alternation {
     halves: [Box<Campaign>; 2],
     arrangements: [Arrangement; 2],
     originals: Originals,
-    /// Held for what it does when it is dropped.
+    /// Held for its effect when it is dropped.
     _guard: Guard,
 }
 
 impl Alternation {
-    /// Of two runs of the same plan; every setting is tried once, and the machine is as it was afterwards.
+    /// For two runs of the same plan; every setting is tried once, and the machine is left as it was.
     pub fn of(mut halves: [Box<Campaign>; 2], arrangements: [Arrangement; 2]) -> Result<Self> {
         let points = |half: &Campaign| {
             half.active.iter().map(|point| (point.experiment.clone(), point.point.clone())).collect()
@@ -43,7 +43,7 @@ impl Alternation {
         Ok(Alternation { halves, arrangements, originals, _guard: guard })
     }
 
-    /// Measures both until everything is as precise as was asked for under both, the time is up, or somebody stops it.
+    /// Measures both until everything is as precise as requested under both, the time is up, or the user stops it.
     pub fn measure(&mut self, watcher: &mut dyn Watcher) -> Result<()> {
         let before = Snapshot::take(self.halves[0].testbed.cpu_stat());
         let mut planner = self.halves[0].planner();
@@ -67,7 +67,7 @@ impl Alternation {
         self.halves.iter_mut().try_for_each(|half| half.close(ending, conditions.clone()))
     }
 
-    /// The same visit under both settings, in an order drawn from the seed, with what both cost together; `None` where it was
+    /// The same visit under both settings, in an order drawn from the seed, with the sum of both costs; `None` if it was
     /// interrupted.
     fn visit(&mut self, visit: &plan::Visit, watcher: &mut dyn Watcher) -> Result<Option<Cost>> {
         let first = &self.halves[0].active[visit.points[0]];
@@ -86,19 +86,19 @@ impl Alternation {
         Ok(both)
     }
 
-    /// How far each point has come under the setting under which it has come less far.
+    /// The progress of each point under the setting with less progress.
     fn progress(&self) -> Vec<plan::Progress> {
         let [one, other] = self.halves.each_ref().map(|half| half.progress());
         one.iter().zip(other).map(|(one, other)| one.behind(other).clone()).collect()
     }
 
-    /// What was found under each setting.
+    /// The two runs, one per setting.
     pub fn into_halves(self) -> [Box<Campaign>; 2] {
         self.halves
     }
 }
 
-/// Whoever watches is told of the first half what holds of both.
+/// A watcher without output, for a half whose events the watcher of the pair reports itself.
 struct Unseen;
 
 impl Watcher for Unseen {
@@ -109,7 +109,7 @@ impl Watcher for Unseen {
     fn preparing(&mut self, _: &str) {}
 }
 
-/// What a visit took under both settings; points that only one has reached are left to another visit.
+/// The cost of a visit under both settings; points that only one has reached are left to another visit.
 fn together(one: &Cost, other: &Cost) -> Cost {
     let both = |(index, took): &(usize, Duration)| {
         let (_, again) = other.own.iter().find(|(reached, _)| reached == index)?;

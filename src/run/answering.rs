@@ -1,11 +1,11 @@
-//! A measuring process of a run, from within: visits are asked for one by one, and each is answered before the next.
+//! A measuring process of a run, inside the process: visits are requested one by one, and each is answered before the next.
 
 use crate::experiments;
 use crate::sampling::{Block, Request};
 use anyhow::{Context, Result};
 use std::io::Write;
 
-/// Answers visits to points of the experiment that is requested, a line each, until there are no more.
+/// Answers visits to points of the requested experiment, one line each, until the input ends.
 pub fn answer_visits(
     request: &Request,
     visits: impl Iterator<Item = std::io::Result<String>>,

@@ -1,4 +1,4 @@
-//! The loop of a run: round by round, trial by trial, each written down before the next begins.
+//! The loop of a run: round by round, trial by trial, each recorded before the next begins.
 
 use super::header::{now, tool};
 use super::interrupt::interrupted;
@@ -21,21 +21,22 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long a trial of short work may wait for its core to be alone, nanoseconds: as long as hosts let a guest run at a time
-/// (some ten milliseconds), and no longer than two further trials would take, of which nobody knows whether they meet one.
+/// The longest time that a trial of short work may wait for its core to be alone, nanoseconds: as long as hosts let a guest
+/// run at a time (some ten milliseconds), and no longer than two further trials would take, which may not meet such a time
+/// either.
 const CORE_WAIT_NS: u64 = 20_000_000;
 
-/// What somebody who watches a run is told after each trial.
+/// The state of a run after each trial, for its watcher.
 pub struct Tick<'run> {
     /// The point that was visited.
     pub planned: &'run PlannedPoint,
-    /// What is known of it now; `None` while nothing was observed.
+    /// Its estimate so far; `None` while nothing was observed.
     pub headline: Option<&'run Headline>,
-    /// The round it was visited in.
+    /// The round of the visit.
     pub round: u32,
-    /// Time since the run began, or was taken up again.
+    /// Time since the run began or was resumed.
     pub elapsed: Duration,
-    /// Time that it may take.
+    /// The time that the run may take.
     pub budget: Duration,
     /// Points whose interval is as narrow as the target.
     pub precise: usize,
@@ -43,53 +44,53 @@ pub struct Tick<'run> {
     pub points: usize,
 }
 
-/// Somebody who watches a run.
+/// An observer of a run, such as a progress display.
 pub trait Watcher {
     /// Called after every trial, between two measurements.
     fn trial(&mut self, tick: &Tick);
 
-    /// Called when it is settled which points get their trials, and until when.
+    /// Called when the planner has settled which points get their trials, and until when.
     fn settled(&mut self, settlement: &Settlement);
 
-    /// Called while a trial prepares something that takes long, with what that is; nothing is measured meanwhile.
+    /// Called while a trial prepares something that takes long, with its description; nothing is measured meanwhile.
     fn preparing(&mut self, doing: &str);
 }
 
-/// A run on its way.
+/// A run in progress.
 pub struct Campaign {
     pub(super) run: Run,
     pub(super) journal: Journal,
     pub(super) active: Vec<PlannedPoint>,
     progress: Vec<Progress>,
     headlines: Vec<Option<Headline>>,
-    /// Which points had their prediction written down.
+    /// Whether the prediction of each active point was recorded.
     predicted: Vec<bool>,
-    /// What predictions may stand on: every trial and prediction adds to it, so that no trial looks through all points.
+    /// The basis of predictions: every trial and prediction adds to it, so no trial searches all points.
     learnt: Learnt,
     core_hz: SortedSample,
     precise: usize,
-    /// The trials of each active point, by their places in the run.
+    /// The trials of each active point, as indices into the run's trials.
     trials: Vec<Vec<usize>>,
     began: Instant,
     earlier: Duration,
     budget: Duration,
     pub(super) pace: Pace,
-    /// What trials have read of the core so far.
+    /// The readings of the core by the trials so far.
     core: CoreLevels,
     pub(super) testbed: Testbed,
     /// How measuring processes are started.
     pub(super) launch: Launch,
-    /// Processes that were started, also before the run was taken up again.
+    /// The number of processes started, including those before the run was resumed.
     pub(super) processes: u32,
 }
 
 impl Campaign {
-    /// Begins a new run: its file is made and its header written before anything is measured.
+    /// Begins a new run: its file is created and its header written before anything is measured.
     pub fn begin(header: Header, path: &Path, peering: Option<Peering>) -> Result<Self> {
         Campaign::written_to(header, || Journal::create(path), peering)
     }
 
-    /// The same, written to a journal that is made as soon as there is something to measure.
+    /// The same, written to a journal that is created as soon as there is something to measure.
     pub fn written_to(
         header: Header,
         journal: impl FnOnce() -> Result<Journal>,
@@ -107,8 +108,8 @@ impl Campaign {
         Campaign::new(Run::begun(header), journal, budget, peering)
     }
 
-    /// Takes a run up again, on the same machine and by the same program; more rounds are added to a complete one. Its peer
-    /// is reached when everything else is known to be as it was: the file may come from anybody.
+    /// Resumes a run, on the same machine and by the same program; a complete run gets more rounds. Its peer is contacted
+    /// only after everything else was found unchanged, because the file may come from anybody.
     pub fn resume(
         path: &Path,
         budget: Option<Duration>,
@@ -125,7 +126,7 @@ impl Campaign {
         Campaign::new(run, journal, budget, peering)
     }
 
-    /// A run of which this is known, and which goes on for so long.
+    /// A campaign for this run, which continues for the budget.
     pub fn new(run: Run, journal: Journal, budget: Duration, peering: Option<Peering>) -> Result<Self> {
         let active: Vec<PlannedPoint> =
             run.header.plan.iter().filter(|point| point.skip.is_none()).cloned().collect();
@@ -164,23 +165,23 @@ impl Campaign {
         Ok(campaign)
     }
 
-    /// Where the run measures.
+    /// The settings and resources of the run's measuring processes.
     pub fn testbed(&self) -> &Testbed {
         &self.testbed
     }
 
-    /// Starts measuring processes as a setting wants it.
+    /// Changes how measuring processes are started, as a setting requires.
     pub(super) fn arrange(&mut self, arrangement: &Arrangement) {
         self.launch =
             Launch { prefix: arrangement.prefix.clone(), environment: arrangement.environment.clone() };
     }
 
-    /// How far each point has come.
+    /// The progress of each point.
     pub(super) fn progress(&self) -> &[Progress] {
         &self.progress
     }
 
-    /// Measures until everything is as precise as was asked for, the time is up, or somebody stops it.
+    /// Measures until everything is as precise as requested, the time is up, or the user stops it.
     pub fn measure(&mut self, watcher: &mut dyn Watcher) -> Result<()> {
         let before = Snapshot::take(self.testbed.cpu_stat());
         let mut planner = self.planner();
@@ -199,7 +200,7 @@ impl Campaign {
         self.close(ending, conditions)
     }
 
-    /// A planner that knows what this run has cost and found before it was taken up again.
+    /// A planner that knows the costs and results of this run from before it was resumed.
     pub(super) fn planner(&self) -> Planner {
         let settings = &self.run.header.settings;
         let experiments: Vec<_> = experiments::all().collect();
@@ -218,7 +219,7 @@ impl Campaign {
         planner
     }
 
-    /// Writes down which points get their trials, and what the others would cost.
+    /// Records which points get their trials, and the cost of the others.
     pub(super) fn settle(&mut self, settlement: &Settlement, watcher: &mut dyn Watcher) -> Result<()> {
         let settled = settlement.record(&self.active);
         self.journal.append(&Line::Settled(settled.clone()))?;
@@ -242,7 +243,7 @@ impl Campaign {
         Ok(())
     }
 
-    /// What was found.
+    /// The run with its results.
     pub fn into_run(self) -> Run {
         self.run
     }
@@ -252,7 +253,7 @@ impl Campaign {
         (self.earlier + moment.duration_since(self.began)).as_secs_f64()
     }
 
-    /// Trials that every point has which was not left out; points that only break are not counted, for they are given up.
+    /// The number of trials that every point has, except points left out and points given up because they always fail.
     fn whole_rounds(&self) -> u32 {
         let settled = self.run.settled.iter().flat_map(|settled| &settled.left_out);
         let out: BTreeSet<_> = settled.map(|out| (out.experiment.as_str(), &out.point)).collect();
@@ -279,7 +280,7 @@ impl Campaign {
         });
     }
 
-    /// Says what is expected of a point, once, before its first trial, from the machine and earlier results alone.
+    /// Records the prediction of a point, once, before its first trial, from the machine and earlier results alone.
     pub fn predict(&mut self, experiment: &dyn Experiment, index: usize) -> Result<()> {
         if std::mem::replace(&mut self.predicted[index], true) {
             return Ok(());
@@ -309,7 +310,7 @@ impl Campaign {
         known
     }
 
-    /// Keeps a trial that was written down, and learns from it.
+    /// Keeps a recorded trial, and learns from it.
     pub fn keep(&mut self, index: usize, trial: Trial) {
         self.core.add(&self.run.header, &trial);
         self.core_hz.extend(results::core_hz_of(&trial));
@@ -318,7 +319,7 @@ impl Campaign {
         self.catch_up(index);
     }
 
-    /// How long the trials of a visit observe, and how long short work may wait for its core to be alone.
+    /// The duration of observation of a visit's trials, and the longest wait of short work for its core to be alone.
     pub(super) fn pace_of(&self, observe: Duration) -> Pace {
         let alone_up_to = self.core.levels().and_then(|levels| levels.alone_up_to());
         Pace {
@@ -327,7 +328,7 @@ impl Campaign {
         }
     }
 
-    /// Brings what is known of a point up to its last trial.
+    /// Updates the progress of a point to its last trial.
     pub(super) fn catch_up(&mut self, index: usize) {
         let planned = &self.active[index];
         let trials: Vec<&Trial> = self.trials[index].iter().map(|place| &self.run.trials[*place]).collect();
@@ -339,7 +340,7 @@ impl Campaign {
         let before = self.progress[index].is_precise(precision);
         self.progress[index] = Progress {
             trials: trials.len(),
-            // Trials that will not count need others in their place.
+            // Trials that do not count are replaced by others.
             observed: sound,
             failed_in_a_row: trials.iter().rev().take_while(|trial| !trial.observed()).count(),
             half_width: headline.as_ref().and_then(Headline::half_width),
@@ -353,7 +354,7 @@ impl Campaign {
     }
 }
 
-/// Which points of a run have their prediction.
+/// Whether each active point has its prediction in the run.
 fn predicted(active: &[PlannedPoint], run: &Run) -> Vec<bool> {
     let indices = plan::places(active);
     let mut found = vec![false; active.len()];
@@ -365,7 +366,7 @@ fn predicted(active: &[PlannedPoint], run: &Run) -> Vec<bool> {
     found
 }
 
-/// The places of each point's trials in a run that is taken up again.
+/// The indices of each point's trials in a run that is resumed.
 fn trials_of(active: &[PlannedPoint], run: &Run) -> Vec<Vec<usize>> {
     let indices = plan::places(active);
     let mut found = vec![vec![]; active.len()];

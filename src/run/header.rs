@@ -1,4 +1,4 @@
-//! What is known before the first trial.
+//! The header of a run: all that is known before the first trial.
 
 use crate::experiment::{Asked, Effort, Experiment, Point};
 use crate::machine::{Machine, Remote, RemoteAddress, Root, Route};
@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// What a run is asked for; what is `None` follows from the effort and the machine.
+/// The options of a run; those that are `None` follow from the effort and the machine.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Names or globs of experiments; all where there is none.
+    /// Names or globs of experiments; all if empty.
     pub selection: Vec<String>,
     /// Quick, standard or thorough.
     pub effort: Effort,
@@ -33,21 +33,21 @@ pub struct Options {
     pub clock: Option<ClockKind>,
     /// How long a trial observes.
     pub trial: Option<Duration>,
-    /// Where experiments may make files.
+    /// The folder in which experiments may create files.
     pub folder: PathBuf,
-    /// Numbers of processes for experiments in which processes compete; the usual ones where there is none.
+    /// Numbers of processes for experiments in which processes compete; the default ones if empty.
     pub processes: Vec<u64>,
-    /// What to read over a network.
+    /// The remote file or server to read over a network.
     pub remote: Option<RemoteAddress>,
-    /// The only points that are wanted, whatever the effort; all of the selection where it is empty.
+    /// The only points to measure, whatever the effort; all of the selection if empty.
     pub points: Vec<(&'static str, Point)>,
-    /// The set whose points are wanted, instead of whole experiments.
+    /// The set whose points are measured, instead of whole experiments.
     pub set: Option<&'static Set>,
-    /// What the run is called by.
+    /// The labels of the run.
     pub labels: BTreeMap<String, String>,
 }
 
-/// This machine, with what is to be read over a network, and the CPUs that are measured: `cpu` where it is asked for.
+/// This machine, with the remote address to read over a network, and the measured CPUs: `cpu` if given.
 pub fn described(
     folder: &Path,
     remote: Option<&RemoteAddress>,
@@ -66,7 +66,7 @@ pub fn described(
 }
 
 impl Options {
-    /// Describes the machine, qualifies the clock, plans, and says it all in a header.
+    /// Describes the machine, qualifies the clock, makes the plan, and returns the header.
     pub fn header(&self, peer: Option<&Peer>) -> Result<Header> {
         let selected = self.set.map_or_else(|| plan::select(&self.selection), |set| Ok(set.experiments()))?;
         let (mut machine, cpus) = described(&self.folder, self.remote.as_ref(), self.cpu)?;
@@ -116,7 +116,7 @@ impl Options {
         })
     }
 
-    /// The plan: every point of the selection, or those that are wanted alone.
+    /// The plan: every point of the selection, or only the requested points.
     fn planned(
         &self,
         selected: &[&'static dyn Experiment],
@@ -124,7 +124,7 @@ impl Options {
         peer: bool,
         seed: u64,
     ) -> Vec<PlannedPoint> {
-        // What is asked for point by point is measured even where it takes long.
+        // Points requested one by one are measured even if they take long.
         let by_point = !self.points.is_empty() || self.set.is_some();
         let effort = if by_point { Effort::Thorough } else { self.effort };
         let asked = Asked {
@@ -174,12 +174,12 @@ pub(super) fn digest(bytes: &[u8]) -> String {
     HEXLOWER.encode(&Sha256::digest(bytes))
 }
 
-/// The time of day, RFC 3339, UTC, whole seconds.
+/// The current time, RFC 3339, UTC, whole seconds.
 pub fn now() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
-/// A seed nobody chose: it is recorded, so that the run can be repeated.
+/// A seed from the time of day and the process; it is recorded, so the run can be repeated.
 fn fresh_seed() -> u64 {
     let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     // Below 2^53, so that readers of JSON whose numbers are doubles keep it whole.

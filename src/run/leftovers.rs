@@ -1,11 +1,11 @@
-//! Files that trials have made: those of this run go with it, those of a killed one are swept by the next.
+//! Files of trials: those of this run are removed with it, those of a killed run by the next one.
 
 use crate::peer::proof::chance;
 use crate::sampling::owner::Owner;
 use std::path::{Path, PathBuf};
 
-/// Removes the files of processes that no longer live from a folder. Whatever cannot be removed is left: it is not ours.
-/// A link is removed, not followed (`remove_dir_all` promises it).
+/// Removes the files of processes that no longer exist from a folder. Whatever cannot be removed is left, because it belongs
+/// to somebody else. A link is removed, not followed (`remove_dir_all` promises it).
 pub fn sweep(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let unwanted = |name: &str| Owner::of_name(name).is_some_and(|owner| owner.is_gone());
@@ -16,23 +16,23 @@ pub fn sweep(folder: &Path) {
     }
 }
 
-/// The folder in which the trials of this run make their files; removed with all that is in it when it is dropped.
+/// The folder in which the trials of this run create their files; removed with its contents when it is dropped.
 pub struct Shared {
     folder: PathBuf,
 }
 
 impl Shared {
-    /// A name for it in the folder that is measured: it tells the run, so that the next one sweeps it after a kill, and
-    /// nobody can foresee it. The first trial that makes a file makes it (`sampling/own_folder.rs`).
+    /// A name for it in the measured folder: it identifies the run, so that the next one removes it after a kill, and is
+    /// unpredictable. The first trial that creates a file creates the folder (`sampling/own_folder.rs`).
     pub fn of_this_run(measured: &Path) -> Self {
-        // Without a number drawn at random a folder that somebody has put there is still refused.
+        // Without a random number, a folder created by somebody else under this name is still refused.
         let drawn = chance(8).unwrap_or_default();
         let owner = Owner::of(std::process::id());
         let name = owner.map_or_else(|| format!(".fathom-{drawn}"), |owner| owner.name(&drawn));
         Shared { folder: measured.join(name) }
     }
 
-    /// Where it is, once it is made.
+    /// The path of the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

@@ -1,12 +1,13 @@
 //! One measurement at a time: two on one machine would measure each other.
 //!
-//! The lock is an abstract name of a socket (unix(7)): no file, so nothing is left of it after a kill, and no folder in which it
-//! must lie. Any user can hold any such name, so a name alone keeps nobody from measuring: the kernel tells whose it is
-//! (`SO_PEERCRED`), and it counts where it is this user's or root's. What a stranger holds is told, and goes for nothing.
+//! The lock is an abstract name of a socket (unix(7)): it is no file, so nothing is left of it after a kill, and needs no
+//! folder. Any user can hold any such name, so a name alone keeps nobody from measuring: the kernel reports its owner
+//! (`SO_PEERCRED`), and it counts only if that is this user or root. A name held by another user is reported and otherwise
+//! ignored.
 //!
-//! Names belong to a network namespace. Containers that have their own do not see each other, and nothing that a program may
-//! use without rights of its own is shared by all containers of a machine; that something else used the core, or the
-//! hypervisor took it, is seen in every trial instead (`sampling/occupancy.rs`, `sampling/conditions.rs`).
+//! Names belong to a network namespace. Containers that have their own do not see each other, and no resource usable without
+//! privilege is shared by all containers of a machine; if something else used the core, or the hypervisor took it, every
+//! trial detects that instead (`sampling/occupancy.rs`, `sampling/conditions.rs`).
 
 use anyhow::{Context, Result, bail};
 use socket2::{Domain, SockAddr, Socket, Type};
@@ -18,15 +19,15 @@ const NAME: &str = "fathom-is-measuring";
 
 /// Held while this machine is measured.
 pub struct MeasuringLock {
-    /// Their ends let go of the names.
+    /// The sockets that hold the names.
     names: Vec<Socket>,
-    /// What holds a name of ours and need not be believed; nothing in the usual case.
+    /// Processes of other users that hold one of the names; usually empty.
     pub strangers: Vec<String>,
 }
 
 impl MeasuringLock {
-    /// Takes the lock, or says that this user or root is measuring. A second name has this user's number: who held the first
-    /// one in our place could else have two of our runs meet.
+    /// Takes the lock, or fails because this user or root is measuring. A second name contains this user's number: otherwise
+    /// a process of another user that holds the first one would let two runs of this user measure at once.
     pub fn take() -> Result<Self> {
         // SAFETY: geteuid touches nothing.
         let user = unsafe { libc::geteuid() };
@@ -43,10 +44,11 @@ impl MeasuringLock {
     }
 }
 
-/// The name, or what stranger holds it; an error where this user or root does, or where nobody can tell.
+/// The socket that holds the name, or the process of another user that holds it; an error if this user or root does, or if
+/// the check fails.
 fn taken(name: &str, user: libc::uid_t) -> Result<Result<Socket, String>> {
     let address = SockAddr::unix(format!("\0{name}"))?;
-    // Twice: who holds it may have ended between the two questions.
+    // Twice: the holder may have ended between the two system calls.
     for _ in 0..2 {
         match bound(&address) {
             Ok(held) => return Ok(Ok(held)),
@@ -66,7 +68,7 @@ fn taken(name: &str, user: libc::uid_t) -> Result<Result<Socket, String>> {
             ),
             Ok(holder) => return Ok(Err(format!("process {} of user {}", holder.pid, holder.uid))),
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
-            // It takes no more callers, which a fathom does not do before thousands have called.
+            // The holder's queue of connections is full, which takes thousands of callers.
             Err(_) => break,
         }
     }
@@ -76,12 +78,12 @@ fn taken(name: &str, user: libc::uid_t) -> Result<Result<Socket, String>> {
 fn bound(address: &SockAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     socket.bind(address)?;
-    // Nobody is answered; who calls learns whose the name is.
+    // No connection is accepted; the caller only learns the owner of the name.
     socket.listen(libc::SOMAXCONN)?;
     Ok(socket)
 }
 
-/// Who listens at a name, as the kernel knows it.
+/// The process that listens at a name, from the kernel.
 fn holder(address: &SockAddr) -> io::Result<libc::ucred> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM.nonblocking(), None)?;
     socket.connect(address)?;

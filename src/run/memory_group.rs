@@ -9,16 +9,16 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long processes that were killed may take to be gone from a group.
+/// The longest time that killed processes may take to leave a group.
 const LEAVING: Duration = Duration::from_secs(2);
 
-/// What the trials of a run are limited by; a group is gone when it is dropped.
+/// The limit on the memory of a run's trials; a group is removed when it is dropped.
 pub struct MemoryGroup {
     limit: Result<MemoryLimit, String>,
 }
 
 impl MemoryGroup {
-    /// Nothing where memory is small enough, else a control group, else a scope.
+    /// No limit if memory is small enough, otherwise a control group, otherwise a scope.
     pub fn new() -> Self {
         let ceiling = machine::memory_ceiling();
         if ceiling.is_some_and(|ceiling| ceiling <= Requirement::LIMIT_BYTES) {
@@ -29,7 +29,7 @@ impl MemoryGroup {
         MemoryGroup { limit }
     }
 
-    /// The limit, or why there is none and what can be done about it.
+    /// The limit, or the reason why there is none with the remedy.
     pub fn limit(&self) -> &Result<MemoryLimit, String> {
         &self.limit
     }
@@ -45,7 +45,7 @@ impl Drop for MemoryGroup {
     }
 }
 
-/// Removes the groups of runs that no longer live from where this one would make its own. A group that holds a process
+/// Removes the groups of runs that no longer exist from the parents of this run's groups. A group that contains a process
 /// cannot be removed.
 pub fn sweep() {
     // `fathom verify` makes groups with a quota, and with a limit on a device.
@@ -62,7 +62,7 @@ fn sweep_below(folder: &Path) {
     }
 }
 
-/// Groups that this process has made: two runs that are measured in turns have one each.
+/// The number of groups that this process has made: two runs that are measured alternately have one each.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
 /// A new group with its limit set.
@@ -80,7 +80,7 @@ fn made(parent: &GroupParent) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// That this user's service manager starts processes within the limit: it is asked to start one that does nothing.
+/// Checks that this user's service manager starts processes within the limit, by starting one that does nothing.
 fn scope() -> Result<MemoryLimit, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let program = std::env::split_paths(&path).map(|folder| folder.join("systemd-run"));

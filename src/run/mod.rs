@@ -1,4 +1,4 @@
-//! A run: all trials of a plan on one machine, written to its run file as they end.
+//! A run: all trials of a plan on one machine, recorded in its run file as they end.
 
 mod alternating;
 mod answering;

@@ -1,4 +1,4 @@
-//! The peer of a run: reached before anything is measured, looked after between trials, and never waited for long.
+//! The peer of a run: contacted before anything is measured, checked between trials, and never waited for long.
 
 use crate::peer::launch::ssh::Program;
 use crate::peer::launch::{Launched, Wanted, namespace, ssh};
@@ -8,10 +8,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// How long a peer is believed to be there. It is asked between two trials, so nothing of it is measured.
+/// The time for which an answer of the peer counts. It is asked between two trials, so this does not disturb them.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
-/// A peer that was reached.
+/// The peer of a run.
 #[derive(Debug)]
 pub struct Peering {
     launched: Launched,
@@ -20,19 +20,19 @@ pub struct Peering {
     lost: Option<String>,
 }
 
-/// How somebody wants a peer to be reached.
+/// How to reach a peer.
 #[derive(Debug, Clone, Default)]
 pub struct Reach {
     /// A host, an address with a port, or `namespace`.
     pub wanted: String,
-    /// The address for direct connections, where it is not the one that ssh goes to.
+    /// The address for direct connections, if it is not the one that ssh uses.
     pub address: Option<IpAddr>,
-    /// The token of a peer that was started by hand.
+    /// The token of a peer that was started manually.
     pub token: Option<Token>,
 }
 
 impl Peering {
-    /// Reaches the peer, holds it, and has it describe its machine.
+    /// Contacts the peer, reserves it for this run, and requests the description of its machine.
     pub fn reach(reach: &Reach) -> Result<Self> {
         let words = |error: crate::peer::launch::NoPeer| anyhow!(error);
         let (kind, mut launched) = match reach.wanted.parse()? {
@@ -57,22 +57,22 @@ impl Peering {
         Ok(Peering { launched, described, seen: Instant::now(), lost: None })
     }
 
-    /// What the run file says of it.
+    /// The peer's record in the run file.
     pub fn described(&self) -> &Peer {
         &self.described
     }
 
-    /// How trials reach it.
+    /// The address with which trials reach it.
     pub fn address(&self) -> &PeerAddress {
         &self.launched.address
     }
 
-    /// The process on this machine that the peer lives as long as; `None` of one that was started by hand.
+    /// The process on this machine whose end ends the peer; `None` for one that was started manually.
     pub fn process(&self) -> Option<u32> {
         self.launched.process()
     }
 
-    /// Asks the peer whether it is there, unless it has just answered. Once lost it stays so: it ends with its session.
+    /// Checks that the peer answers, unless it has just done so. Once lost it remains lost: it ends with its session.
     pub fn look(&mut self, at_once: bool) {
         if self.lost.is_none() && (at_once || self.seen.elapsed() > CHECK_INTERVAL) {
             self.lost = self.launched.session.touch().err().map(|failure| failure.to_string());
@@ -80,7 +80,7 @@ impl Peering {
         }
     }
 
-    /// Why it is not there any more; `None` while it is.
+    /// The reason why the peer was lost; `None` if it was not.
     pub fn lost(&self) -> Option<&str> {
         self.lost.as_deref()
     }
@@ -93,7 +93,7 @@ fn by_ssh(host: &str, address: Option<IpAddr>) -> Result<Launched> {
     ssh::launch(host, address, &Program { binary: &binary, sha256: &sha256 }).map_err(|error| anyhow!(error))
 }
 
-/// A run goes on only with the peer that it was begun with.
+/// A run can be resumed only with the peer with which it began.
 pub fn same_peer(begun_with: Option<&Peer>, now: Option<&Peer>) -> Result<()> {
     let same = match (begun_with, now) {
         (Some(begun), Some(now)) => begun.kind == now.kind && same_machine(begun, now),

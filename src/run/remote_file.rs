@@ -1,5 +1,5 @@
-//! The file of a run on a server: there before the first trial, and gone with the run. Before it is made it is written
-//! down in a ledger on this machine, so that after a kill the next run that goes to the same server removes it.
+//! The file of a run on a server: created before the first trial, and removed with the run. Before it is created it is
+//! recorded in a ledger on this machine, so that after a kill the next run with the same server removes it.
 
 use super::leftovers;
 use crate::experiment::{Access, RemoteFile};
@@ -11,24 +11,24 @@ use crate::sampling::{own_folder, owner::Owner};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a file may be written over a slow network.
+/// The longest time that a file may be written over a slow network.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long a conversation with the server may take in which the file is made, or removed: all else waits for it.
+/// The time limit for creating or removing the file on the server; everything else waits for it.
 const CONVERSATION: Duration = Duration::from_secs(25);
 
-/// The file that the trials of a run read, or why there is none.
+/// The file that the trials of a run read, or the reason why there is none.
 pub struct RemoteFixture {
     file: Result<RemoteFile, String>,
     ledger: Option<PathBuf>,
-    /// Whether a file may stand on the server.
+    /// Whether the file may exist on the server.
     begun: bool,
-    /// Ends after the file was removed over it, and before the folder of its socket is gone.
+    /// Ends after the file was removed over it, and before the folder of its socket is removed.
     _connection: Option<(Master, leftovers::Shared)>,
 }
 
 impl RemoteFixture {
-    /// Sweeps what killed runs left at this server, then finds or makes the file.
+    /// Removes files that killed runs left at this server, then finds or creates the file.
     pub fn new(remote: &Remote) -> Self {
         let mut access = Access::of_this_process();
         let connection = connection(&remote.address, &mut access);
@@ -62,7 +62,7 @@ impl RemoteFixture {
         RemoteFixture { file, ledger, begun, _connection: connection }
     }
 
-    /// The file, as trials are told of it.
+    /// The file, in the form that trials receive.
     pub fn file(&self) -> Result<RemoteFile, String> {
         self.file.clone()
     }
@@ -73,7 +73,7 @@ impl Drop for RemoteFixture {
         let removed = |file: &RemoteFile| made::remove(&file.address, &file.access, CONVERSATION).is_ok();
         let gone = match &self.file {
             Ok(file) => !file.own || removed(file),
-            // What was begun and could not be ended may be there: the note of it stays for the next run.
+            // If the removal failed the file may still exist: its ledger entry stays for the next run.
             Err(_) => !self.begun,
         };
         if let Some(ledger) = self.ledger.as_ref().filter(|_| gone) {
@@ -82,10 +82,11 @@ impl Drop for RemoteFixture {
     }
 }
 
-/// The connection of `ssh` that the run's trials share, in a folder of its own that the next run sweeps after a kill: a long
-/// path of the measured one would not fit.
+/// The connection of `ssh` that the run's trials share, in a folder of its own that the next run removes after a kill: the
+/// path of the measured folder could be too long.
 fn connection(address: &RemoteAddress, access: &mut Access) -> Option<(Master, leftovers::Shared)> {
-    /// What fits into the address of a socket, less what `ssh` appends while it makes it (unix(7): 108 bytes).
+    /// The longest path that fits into the address of a socket, less the suffix that `ssh` appends while it creates it
+    /// (unix(7): 108 bytes).
     const LONGEST: usize = 85;
     let RemoteAddress::Url(url) = address else { return None };
     let temporary = std::env::temp_dir();
@@ -100,7 +101,7 @@ fn connection(address: &RemoteAddress, access: &mut Access) -> Option<(Master, l
     Some((master, folder))
 }
 
-/// Beside the run files: it outlives a reboot, as what it tells of does.
+/// Next to the run files: like the files on the servers, it must survive a reboot.
 fn ledger_folder() -> PathBuf {
     store::folder().with_file_name("remote-files")
 }
@@ -116,7 +117,7 @@ fn note(ledger: &Path, planned: &RemoteAddress) -> Result<(), String> {
     })
 }
 
-/// Removes what killed runs of this machine have left at the server that is asked anyhow; at others nothing is sent.
+/// Removes what killed runs of this machine have left at the server that this run uses anyway; nothing is sent to others.
 fn sweep(folder: &Path, asked: &RemoteAddress, access: &Access) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_left =
@@ -125,7 +126,7 @@ fn sweep(folder: &Path, asked: &RemoteAddress, access: &Access) {
         let Some(address) = address.filter(|address| is_left && same_server(address, asked)) else {
             continue;
         };
-        // A file that is not there any more cannot be removed either: reached is enough, the note has done its work.
+        // A file that no longer exists cannot be removed either: the server was reached, so the entry is done.
         if made::swept(&address, access, CONVERSATION).is_err() {
             return;
         }
@@ -139,7 +140,7 @@ fn same_server(one: &RemoteAddress, other: &RemoteAddress) -> bool {
             let who = |url: &RemoteUrl| (url.protocol, url.user.clone(), url.host.clone(), url.port);
             who(one) == who(other)
         }
-        // What was left on a mount is swept there, by its name.
+        // A file left on a mount is removed there, by its name.
         _ => false,
     }
 }

@@ -1,4 +1,4 @@
-//! A guard over settings of the machine: a process of its own that sets them back when the run ends, however it ends.
+//! A guard over settings of the machine: a separate process that restores them when the run ends, however it ends.
 
 use super::variation::Originals;
 use anyhow::{Context, Result};
@@ -8,16 +8,16 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-/// The hidden command that a guard is started with.
+/// The hidden command that starts the guard.
 pub const COMMAND: &str = "restore";
 
-/// Sets everything back when it is dropped, or when this process is no more.
+/// Restores everything when it is dropped, or when this process ends.
 pub(super) struct Guard {
     child: Option<Child>,
 }
 
 impl Guard {
-    /// Starts it, before anything is set. Nothing is started where nothing is to be set.
+    /// Starts the guard before any change; without settings to change no process is started.
     pub fn over(originals: &Originals) -> Result<Self> {
         if originals.0.is_empty() {
             return Ok(Guard { child: None });
@@ -34,7 +34,7 @@ impl Guard {
         let mut line = serde_json::to_string(&originals.0)?;
         line.push('\n');
         child.stdin.as_mut().context("it has no input")?.write_all(line.as_bytes())?;
-        // It answers when it has understood, and has taken its signals.
+        // It answers when it has read the settings and ignores signals.
         let mut ready = [0; 1];
         child
             .stdout
@@ -55,7 +55,7 @@ impl Drop for Guard {
     }
 }
 
-/// Waits until whoever has started this process is no more, then sets back what it was told.
+/// Waits until the parent process has ended, then restores the settings that it received.
 pub fn restore_when_left() -> Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
         // SAFETY: ignoring a signal runs no code.

@@ -1,5 +1,5 @@
-//! Whether a run can be taken up again here. Its file may have been edited or come from anybody: it is looked at whole before
-//! anything is done that it asks for.
+//! Whether a run can be resumed here. Its file may have been edited or come from anybody: all of it is checked before
+//! anything that it requests is done.
 
 use crate::machine::Machine;
 use crate::record::{Header, Run, Tool};
@@ -7,13 +7,13 @@ use anyhow::{Result, bail};
 use std::path::Path;
 use std::time::Duration;
 
-/// The longest that a run may have taken or may be given, seconds: a hundred years.
+/// The longest time that a run may have taken or may be given, seconds: a hundred years.
 const LONGEST_S: f64 = 3e9;
 
-/// The most rounds and processes that a run may have had: it could have no billion in its lifetime.
+/// The most rounds and processes that a run may have had; no run reaches a billion.
 const MOST: u32 = 1_000_000_000;
 
-/// Refuses figures that no run can have, and tells the time that it was to take.
+/// Refuses figures that no run can have, and returns the run's budget.
 pub(super) fn ensure_sound(run: &Run) -> Result<Duration> {
     let settings = &run.header.settings;
     let is_time = |seconds: f64| (0.0..=LONGEST_S).contains(&seconds);
@@ -35,7 +35,7 @@ pub(super) fn ensure_sound(run: &Run) -> Result<Duration> {
     Ok(Duration::from_secs_f64(settings.budget_s))
 }
 
-/// A run goes on only where it began, and by the same program: same processor, same kernel, same CPUs, same build.
+/// A run is resumed only on the machine where it began and by the same program: same processor, kernel, CPUs and build.
 pub(super) fn ensure_same(begun: &Header, tool: &Tool) -> Result<()> {
     let here = Machine::describe(Path::new(&begun.settings.folder));
     let there = &begun.machine;

@@ -1,5 +1,5 @@
-//! Where the processes of a run measure: with the run's clock, CPUs and folder, and with what they need of a second host
-//! and of a file to read over a network.
+//! The environment in which the processes of a run measure: the run's clock, CPUs and folder, its second host, and its file
+//! to read over a network.
 
 use super::leftovers;
 use super::memory_group::{self, MemoryGroup};
@@ -15,36 +15,36 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What all processes of a run have in common.
+/// The settings and resources common to all processes of a run.
 pub struct Testbed {
     header: Header,
     cpu_stat: Option<String>,
     peering: Option<Peering>,
     remote: Option<RemoteFixture>,
-    /// What limits the memory of trials that need that; made for the first of them.
+    /// The memory limit for trials that need one; created for the first of them.
     memory: OnceCell<MemoryGroup>,
-    /// Where trials leave files for one another; gone with the run.
+    /// The folder in which trials leave files for one another; removed with the run.
     shared: leftovers::Shared,
 }
 
-/// How long a process observes, and how long short work may wait for its core.
+/// How long a trial observes, and how long short work may wait for its core.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     /// How long a trial observes.
     pub observe: Duration,
-    /// What is known of the core; `None` while nothing is.
+    /// The wait for the core and its levels; `None` while these are unknown.
     pub core_wait: Option<CoreWait>,
 }
 
 impl Pace {
-    /// How long a trial may observe at the most.
+    /// The longest time that a trial may observe.
     pub fn longest(&self) -> Duration {
         self.observe + Duration::from_nanos(self.core_wait.map_or(0, |wait| 2 * wait.most_ns))
     }
 }
 
 impl Testbed {
-    /// That of a run whose header is written; what is to be read over a network is found or made where a point wants it.
+    /// The testbed of a run with this header; the file to read over a network is found or created if a point needs it.
     pub fn new(header: &Header, active: &[PlannedPoint], peering: Option<Peering>) -> Self {
         let folder = PathBuf::from(&header.settings.folder);
         leftovers::sweep(&folder);
@@ -69,7 +69,7 @@ impl Testbed {
         self.header.settings.seed
     }
 
-    /// The cgroup's file that counts throttling.
+    /// The cgroup's file with the counters of throttling.
     pub fn cpu_stat(&self) -> Option<&str> {
         self.cpu_stat.as_deref()
     }
@@ -79,14 +79,15 @@ impl Testbed {
         self.peering.is_some()
     }
 
-    /// Why the run has lost its peer; `None` while it has it, or never had one. It is looked after now and then, or at once.
+    /// The reason why the run has lost its peer; `None` if it has not, or never had one. The peer is checked at intervals,
+    /// or now if `at_once`.
     pub fn lost_peer(&mut self, at_once: bool) -> Option<String> {
         let peering = self.peering.as_mut()?;
         peering.look(at_once);
         self.peer_lost().map(|reason| format!("the peer was lost: {reason}"))
     }
 
-    /// The same, as was last seen.
+    /// The same, as of the last check.
     pub fn peer_lost(&self) -> Option<&str> {
         self.peering.as_ref().and_then(Peering::lost)
     }
@@ -97,12 +98,12 @@ impl Testbed {
         Cpus { home: settings.home, partner: settings.partner, other_package: settings.other_package }
     }
 
-    /// How long trials of the first round observe.
+    /// The pace of trials of the first round.
     pub fn first_pace(&self) -> Pace {
         Pace { observe: Duration::from_nanos(self.header.settings.trial_ns), core_wait: None }
     }
 
-    /// Where a process of this run measures.
+    /// The setting for a process of this run.
     pub fn setting(
         &self,
         seed: u64,
@@ -140,7 +141,7 @@ fn needs_remote(experiment: &dyn Experiment, planned: &PlannedPoint) -> bool {
     experiment.requires(&planned.point).contains(&Requirement::Remote)
 }
 
-/// What is read over a network, found or made where a point wants it.
+/// The file to read over a network, found or created if a point needs it.
 fn remote(machine: &Machine, active: &[PlannedPoint]) -> Option<RemoteFixture> {
     let wants = |planned: &PlannedPoint| {
         experiments::find(&planned.experiment).is_some_and(|experiment| needs_remote(experiment, planned))

@@ -1,4 +1,5 @@
-//! What is varied between the two halves of an interleaved measurement, and how it is set around each visit.
+//! The settings that differ between the two halves of an interleaved measurement, and how they are applied around each
+//! visit.
 
 use anyhow::{Context, Result, anyhow, bail};
 use std::collections::BTreeMap;
@@ -7,7 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// One thing that is set while a half of an interleaved measurement is made, as it was written.
+/// One setting of a half of an interleaved measurement, as written on the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variation {
     written: String,
@@ -16,19 +17,19 @@ pub struct Variation {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Sets {
-    /// Files of the kernel, each of which takes a value: `sysctl:NAME=VALUE`, `file:PATH=VALUE`, `governor:NAME`.
+    /// Files of the kernel to which a value is written: `sysctl:NAME=VALUE`, `file:PATH=VALUE`, `governor:NAME`.
     Files(Vec<PathBuf>, String),
     /// A variable in the environment of measuring processes: `env:NAME=VALUE`.
     Environment(String, String),
     /// A command that starts measuring processes, such as `numactl --membind=1`: `prefix:COMMAND`.
     Prefix(Vec<String>),
-    /// The folder in which experiments make files: `dir:FOLDER`.
+    /// The folder in which experiments create files: `dir:FOLDER`.
     Folder(PathBuf),
-    /// The CPU that pinned work runs on: `cpu:NUMBER`.
+    /// The CPU for pinned work: `cpu:NUMBER`.
     Cpu(usize),
 }
 
-/// How the governor of each CPU is set.
+/// The folder with the governor of each CPU.
 const GOVERNORS: &str = "/sys/devices/system/cpu";
 
 impl fmt::Display for Variation {
@@ -72,7 +73,7 @@ fn unknown() -> String {
         .to_owned()
 }
 
-/// Only what the kernel shows as files is set: anything else has content that a short value would destroy.
+/// Only files that the kernel provides are accepted: any other file has content that a short value would destroy.
 fn kernel_file(path: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(path);
     let below = ["/proc/", "/sys/"].iter().any(|root| path.starts_with(root));
@@ -88,22 +89,22 @@ fn governors() -> Vec<PathBuf> {
     found
 }
 
-/// All that is set for one half.
+/// All settings of one half.
 #[derive(Debug, Clone, Default)]
 pub struct Arrangement {
     files: BTreeMap<PathBuf, String>,
-    /// What measuring processes have in their environment besides the usual.
+    /// Additional variables in the environment of measuring processes.
     pub environment: Vec<(String, String)>,
-    /// What measuring processes are started by; empty for nothing.
+    /// The command that starts measuring processes; empty for none.
     pub prefix: Vec<OsString>,
-    /// The folder in which experiments make files.
+    /// The folder in which experiments create files.
     pub folder: Option<PathBuf>,
-    /// The CPU that pinned work runs on.
+    /// The CPU for pinned work.
     pub cpu: Option<usize>,
 }
 
 impl Arrangement {
-    /// Of these variations; what is said last holds.
+    /// Combines these variations; of contradictory ones the last counts.
     pub fn of(variations: &[Variation]) -> Result<Self> {
         let mut all = Arrangement::default();
         for variation in variations {
@@ -123,7 +124,7 @@ impl Arrangement {
         Ok(all)
     }
 
-    /// Sets its files, and every other to what it was.
+    /// Writes its files, and restores all others to their original values.
     pub(super) fn set(&self, originals: &Originals) -> Result<()> {
         originals
             .0
@@ -131,7 +132,7 @@ impl Arrangement {
             .try_for_each(|(file, original)| put(file, self.files.get(file).unwrap_or(original)))
     }
 
-    /// Tries every file once: what cannot be set is found out before anything is measured.
+    /// Writes every file once, so that failures are found before anything is measured.
     pub(super) fn attempt(&self, originals: &Originals) -> Result<()> {
         self.set(originals)?;
         for (file, value) in &self.files {
@@ -147,18 +148,18 @@ impl Arrangement {
     }
 }
 
-/// What the files of both halves say before anything is set.
+/// The values of the files of both halves before any change.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Originals(pub BTreeMap<PathBuf, String>);
 
 impl Originals {
-    /// Of these arrangements.
+    /// Reads the files of these arrangements.
     pub fn of(arrangements: [&Arrangement; 2]) -> Result<Self> {
         let files = arrangements.into_iter().flat_map(|all| all.files.keys());
         files.map(|file| Ok((file.clone(), chosen(&read(file)?)))).collect::<Result<_>>().map(Originals)
     }
 
-    /// Sets everything back.
+    /// Restores all files.
     pub fn restore(&self) -> Result<()> {
         self.0.iter().try_for_each(|(file, original)| put(file, original))
     }
@@ -174,7 +175,7 @@ fn put(file: &Path, value: &str) -> Result<()> {
     })
 }
 
-/// What a file says: of a list with one word in brackets that word, as in `always [madvise] never`.
+/// The value of a file: in a list with one word in brackets that word, as in `always [madvise] never`.
 fn chosen(text: &str) -> String {
     let bracketed = text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
     bracketed.unwrap_or(text.trim()).to_owned()

@@ -1,5 +1,5 @@
-//! Visiting a block: its points are measured one after the other in one fresh process, and each trial is written down
-//! before the next begins. A process that dies takes the trial it was at with it; another one goes on behind that.
+//! Visiting a block: its points are measured one after the other in one fresh process, and each trial is recorded before the
+//! next begins. If the process dies, only its current trial is lost; another process continues with the next one.
 
 use super::campaign::{Campaign, Watcher};
 use super::interrupt::interrupted;
@@ -17,11 +17,11 @@ struct Measuring {
     process: Process,
     /// Its number in the run, from 1.
     number: u32,
-    /// Trials that it was asked for.
+    /// The number of trials requested from it.
     asked: u32,
 }
 
-/// One trial that is due: of a point, or of several that are its figures.
+/// One trial to be made: of a point, or of several points that are its figures.
 struct Due<'a> {
     experiment: &'a dyn Experiment,
     points: Vec<usize>,
@@ -31,27 +31,27 @@ struct Due<'a> {
     needs_peer: bool,
 }
 
-/// What a visit took.
+/// The durations of a visit.
 pub(super) struct Cost {
     /// The preparation that belongs to no point, with starting and ending the process.
     pub preparation: Duration,
-    /// Each point that was reached, by its place, and what it took by itself.
+    /// The index and the own duration of each point that was reached.
     pub own: Vec<(usize, Duration)>,
 }
 
-/// What a trial cost, and where it was made.
+/// The duration of a trial, and the process that made it.
 struct Spent {
     began: Instant,
     took: Duration,
-    /// Of that what was no trial's own.
+    /// The part that belongs to no trial.
     shared: Duration,
     /// The process and the trial's place in it.
     place: Option<(u32, u32)>,
 }
 
 impl Campaign {
-    /// Visits points of one block, those of one trial together, and tells what that took;
-    /// `None` where it was interrupted. What is not reached in the visit's time is left for another.
+    /// Visits points of one block, those of one trial together, and returns the durations; `None` if it was interrupted.
+    /// Points that are not reached in the visit's time are left for another visit.
     pub(super) fn visit(&mut self, visit: &plan::Visit, watcher: &mut dyn Watcher) -> Result<Option<Cost>> {
         let name = self.active[visit.points[0]].experiment.clone();
         let experiment =
@@ -76,7 +76,7 @@ impl Campaign {
         Ok(Some(Cost { preparation: began.elapsed().saturating_sub(of_points), own }))
     }
 
-    /// The points of a block by trial, in their order: those that are figures of one trial together.
+    /// The points of a block by trial, in their order: points that are figures of one trial together.
     fn trials(&self, experiment: &dyn Experiment, block: &[usize]) -> Vec<Vec<usize>> {
         let Some(figure) = experiment.figure() else {
             return block.iter().map(|index| vec![*index]).collect();
@@ -104,7 +104,7 @@ impl Campaign {
         }
     }
 
-    /// One trial, measured and written down; the time that was its own, or `None` where it was interrupted.
+    /// Measures and records one trial; returns the trial's own time, or `None` if it was interrupted.
     fn measure_one(
         &mut self,
         due: &Due,
@@ -127,7 +127,7 @@ impl Campaign {
         Ok(Some(own))
     }
 
-    /// Asks the process at work for a trial, or a fresh one. Without its peer a trial is not even begun.
+    /// Requests a trial from the current process, or from a fresh one. If the peer is lost, no trial is begun.
     fn ask(
         &mut self,
         due: &Due,
@@ -158,7 +158,7 @@ impl Campaign {
         Ok(Measuring { process, number: self.processes, asked: 0 })
     }
 
-    /// Writes a trial down, a line for each of its points.
+    /// Records a trial, one line for each of its points.
     fn write_down(&mut self, due: &Due, spent: &Spent, outcomes: Vec<TrialOutcome>) -> Result<()> {
         let figures = due.points.len() as f64;
         let block = spent.place.map(|(process, place)| BlockVisit {
@@ -183,7 +183,7 @@ impl Campaign {
         Ok(())
     }
 
-    /// If a trial broke because its peer is gone, that is the reason, and the next one need not find out.
+    /// If a trial failed because the peer is lost, makes that the reason, so that the next one need not detect it again.
     fn blaming_the_peer(&mut self, due: &Due, outcome: TrialOutcome) -> TrialOutcome {
         if !due.needs_peer || matches!(outcome, TrialOutcome::Measured { .. }) {
             return outcome;
@@ -192,7 +192,7 @@ impl Campaign {
     }
 }
 
-/// What became of each point of a trial, from how it ended; `None` where it was interrupted.
+/// The outcome of each point of a trial, from how it ended; `None` if it was interrupted.
 fn outcomes(end: End<Visited>, due: &Due) -> Option<Vec<TrialOutcome>> {
     let outcome = match TrialOutcome::answer(end, due.limit)? {
         Ok(Visited { outcomes, .. }) if outcomes.len() == due.points.len() => return Some(outcomes),

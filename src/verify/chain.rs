@@ -1,4 +1,4 @@
-//! A chain of dependent multiplications: half as many take half the time, and each three cycles of the core's clock.
+//! A chain of dependent multiplications: half as many take half the time, and each takes three cycles of the core's clock.
 
 use super::paired;
 use super::rig::{Rig, Wanted};
@@ -39,12 +39,12 @@ const NAME: &str = "verify/chain";
 const MULTIPLICATIONS: Parameter =
     Parameter { name: "multiplications", meaning: "multiplications in the chain", scale: Scale::Count };
 
-/// Some tens of microseconds.
+/// Multiplications of the long chain: some tens of microseconds.
 const LONG: u64 = 51_200;
 
-/// Cycles that a multiplication of two 64-bit registers takes (Fog, Instruction tables, 2022: Intel since Nehalem, AMD since
-/// Zen 2; Arm, Neoverse V1 and N2 Software Optimization Guides). It is what the instrument takes it for as well: where it is
-/// another, its chains do not agree, and the frequency is not told.
+/// Cycles of a multiplication of two 64-bit registers (Fog, Instruction tables, 2022: Intel since Nehalem, AMD since Zen 2;
+/// Arm, Neoverse V1 and N2 Software Optimization Guides). The instrument assumes the same value: if the actual one differs,
+/// its chains disagree, and it reports no frequency.
 const CYCLES: f64 = 3.0;
 
 fn point(multiplications: u64) -> Point {
@@ -82,7 +82,7 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     ]
 }
 
-/// Cycles of a multiplication, each trial by the frequency that was seen beside it.
+/// The cycles of a multiplication, each trial by the frequency observed next to it.
 fn cycles(results: &Results, point: &PointResult) -> Result<Found, Nothing> {
     estimate(point)?;
     let is_its = |trial: &&Trial| trial.experiment == point.experiment && trial.point == point.point;

@@ -1,5 +1,5 @@
-//! Loads that wait for each other, every second of which goes far: as long as the mean of those that all stay near and those
-//! that all go far.
+//! Dependent loads that alternate between a near and a far working set: their time is the mean of those that all are near
+//! and those that all are far.
 
 use super::rig::Rig;
 use super::truth::{Claim, Found, Nothing, estimate, result};
@@ -47,14 +47,14 @@ pub static WORK: Work = Work {
 
 const NAME: &str = "verify/chase";
 
-/// So many lines that a trial reaches none of them twice, by whichever chase: one that was fetched a while ago is nearer than others, and
+/// So large that no chase reaches a line twice in a trial: a line that was fetched recently is nearer than others, and
 /// chases that advance at different speeds would meet different shares of such lines.
 const FAR_BYTES: usize = 192 << 20;
-/// So few lines that those which go far do not push them out of the first-level cache.
+/// So small that the far loads do not evict them from the first-level cache.
 const NEAR_BYTES: usize = 1 << 10;
 const LINE: usize = 64;
 
-/// Where two chases stand.
+/// The current positions of two chases.
 type Pair = (NonNull<u8>, NonNull<u8>);
 
 fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -89,8 +89,8 @@ fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failu
     }))
 }
 
-/// Follows two chases in turn. Nothing is known of the number that is added to an address but that it waits for the load
-/// before: a bit of that load's value which is never set, for lines begin at multiples of 64.
+/// Follows two chases alternately. A number is added to each address only to make it wait for the load before: a bit of that
+/// load's value that is never set, because lines begin at multiples of 64.
 ///
 /// # Safety
 /// Both must point to aligned pointers of endless chases.
@@ -112,7 +112,7 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     vec![Claim::of(rig, "hits plus misses over mixed, ratio", None, 2.0).judged(found)]
 }
 
-/// What both take apart over what they take mixed, trial by trial.
+/// The sum of both times measured separately over the time when mixed, trial by trial.
 fn over_mixed(point: &PointResult) -> Result<Found, Nothing> {
     estimate(point)?;
     let of_trial = |(sample, (_, difference)): (&Vec<f64>, &(u32, f64))| {

@@ -1,24 +1,25 @@
-//! A control group with a limit, which this process and those that it starts are in for a while.
+//! A control group with a limit, which contains this process and those that it starts for a while.
 
 use crate::machine;
 use crate::sampling::owner::Owner;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A setting under its name in version 1 and in version 2 of control groups.
+/// A setting with its names in versions 1 and 2 of control groups.
 pub struct Setting<'a> {
     pub one: (&'a str, String),
     pub two: (&'a str, String),
 }
 
-/// A group that this process is in; it leaves and removes it when this is dropped. After a kill the next run removes it.
+/// A group that contains this process, which leaves and removes it when this is dropped. After a kill the next run removes
+/// it.
 pub struct ControlGroup {
     folder: PathBuf,
     before: PathBuf,
 }
 
 impl ControlGroup {
-    /// Makes one with these settings and joins it.
+    /// Makes a group with these settings and joins it.
     pub fn joined(controller: &str, settings: &[Setting]) -> Result<Self, String> {
         let parent = machine::group_parent(controller)?;
         let owner = Owner::of(std::process::id()).ok_or("/proc does not show this process")?;
@@ -35,29 +36,29 @@ impl ControlGroup {
         Ok(group)
     }
 
-    /// Bytes of files that the group's memory holds, by its own account; of a group with a limit on memory.
+    /// Bytes of files in the group's memory, by its own account; for a group with a limit on memory.
     pub fn watch_cached(&self) -> impl Fn() -> f64 + Send + 'static {
         let path = self.folder.join("memory.stat");
         move || {
             let stat = std::fs::read_to_string(&path).unwrap_or_default();
             let of = |name: &str| stat.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
-            // Their names in version 2 and in version 1.
+            // The names in version 2 and in version 1.
             of("file ").or_else(|| of("cache ")).unwrap_or(0.0)
         }
     }
 }
 
-/// Has this process in a group.
+/// Moves this process into a group.
 fn enter(folder: &Path) -> Result<(), String> {
     let path = folder.join("cgroup.procs");
-    // 0 is whoever writes (cgroups(7)).
+    // 0 is the writing process (cgroups(7)).
     std::fs::write(&path, "0").map_err(|error| format!("{}: {error}", path.display()))
 }
 
 impl Drop for ControlGroup {
     fn drop(&mut self) {
         let _ = enter(&self.before);
-        // Its last process may still be on its way out.
+        // Its last process may still be exiting.
         for _ in 0..100 {
             if std::fs::remove_dir(&self.folder).is_ok() {
                 break;

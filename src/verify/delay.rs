@@ -1,4 +1,4 @@
-//! A way that holds every packet for a known time, in both directions.
+//! A path that delays every packet by a known time, in both directions.
 
 use super::relay::Unreliable;
 use super::relayed::host_behind;
@@ -28,13 +28,13 @@ pub static RIG: Rig = Rig {
     judge,
 };
 
-/// Each way. Long against the waking of a relay's thread, some tens of microseconds.
+/// The delay in each direction, which is long against waking a relay's thread, some tens of microseconds.
 const DELAY: Duration = Duration::from_millis(10);
 
 /// Some dozen round trips.
 const TRIAL: Duration = Duration::from_millis(300);
 
-/// Where the relay stands.
+/// The address of the relay.
 const RELAY: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 
 fn arrange(options: &mut Options) -> Result<Arranged, String> {

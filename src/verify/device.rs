@@ -1,4 +1,4 @@
-//! A disk that the kernel holds to a rate: of bytes, of requests, and of requests after a burst.
+//! A disk whose rate the kernel limits: in bytes, in requests, and in requests after a burst.
 
 use super::control_group::{ControlGroup, Setting};
 use super::disk::Disk;
@@ -52,13 +52,13 @@ const BYTES_A_SECOND: u64 = 20_000_000;
 const REQUESTS_A_SECOND: u64 = 500;
 const SUSTAINED_A_SECOND: u64 = 333;
 
-/// Bytes of a request of the fleet.
+/// Bytes of a request of the reading processes.
 const BLOCK: u64 = 4096;
 
 /// Long against the slices in which the kernel grants a rate (100 ms).
 const TRIAL: Duration = Duration::from_secs(1);
 
-/// A disk whose reads the kernel holds to a limit, and this process in the group that it holds for.
+/// A disk with a limit on its reads, and this process in the group to which the limit applies.
 fn held(options: &mut Options, (one, two): (&str, &str), limit: u64) -> Result<Arranged, String> {
     let disk = Disk::in_folder(&options.folder)?;
     let device = disk.device()?;
@@ -71,11 +71,11 @@ fn held(options: &mut Options, (one, two): (&str, &str), limit: u64) -> Result<A
     let group = ControlGroup::joined(controller, &[setting])?;
     disk.mount().clone_into(&mut options.folder);
     options.trial = Some(TRIAL);
-    // In this order: nobody is held back any more when the disk goes.
+    // In this order: the limit is removed before the disk.
     Ok(Arranged::holding((group, disk)))
 }
 
-/// Eight processes, what they read together.
+/// The points with eight processes and their total rate.
 fn fleet(machine: &Machine, pattern: &str) -> Result<Vec<Wanted>, String> {
     let parameters =
         [("pattern", pattern), ("figure", "all together"), ("processes", "8"), ("file", "4096000")];

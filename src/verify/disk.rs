@@ -1,4 +1,4 @@
-//! A disk of our own: a file system in a file, mounted from a loop device where no other process sees it.
+//! A temporary disk: a file system in a file, mounted from a loop device where no other process sees it.
 
 use crate::sampling::owner::Owner;
 use std::ffi::CString;
@@ -8,17 +8,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Bytes of the disk; its file has holes, so that it takes what is written to it.
+/// Bytes of the disk; its file is sparse, so it occupies only what is written to it.
 const SIZE: u64 = 400 << 20;
 
-/// A mounted disk, gone when this is dropped or this process dies: its file has no name as soon as it is mounted, and the mount is
-/// in a namespace of this process.
+/// A mounted disk, removed when this is dropped or this process dies: its file is unlinked as soon as it is mounted, and the
+/// mount is in a namespace of this process.
 pub struct Disk {
     mount: PathBuf,
 }
 
 impl Disk {
-    /// Makes one in a folder and mounts it.
+    /// Makes a disk in a folder and mounts it.
     pub fn in_folder(folder: &Path) -> Result<Self, String> {
         own_namespace().map_err(|error| format!("mounting a test disk needs root: {error}"))?;
         let owner = Owner::of(std::process::id()).ok_or("/proc does not show this process")?;
@@ -36,7 +36,7 @@ impl Disk {
         mounted.map(|()| disk)
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     pub fn mount(&self) -> &Path {
         &self.mount
     }
@@ -58,7 +58,7 @@ impl Drop for Disk {
     }
 }
 
-/// Mounts of this thread, and of the processes that it starts from now on, are seen by nobody else.
+/// Hides the mounts of this thread, and of the processes that it starts from now on, from all others.
 fn own_namespace() -> io::Result<()> {
     let done = |result: libc::c_int| if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
     let (none, flags) = (std::ptr::null(), libc::MS_REC | libc::MS_PRIVATE);
@@ -68,7 +68,7 @@ fn own_namespace() -> io::Result<()> {
     done(unsafe { libc::mount(none, c"/".as_ptr(), none, flags, none.cast()) })
 }
 
-/// Has a program done its work, or tells why it did not.
+/// Runs a program; an error says why it failed.
 fn run(command: &mut Command, package: &str) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output =

@@ -39,13 +39,13 @@ pub static WORK: Work = Work {
 
 const NAME: &str = "verify/echo";
 
-/// Nanoseconds.
+/// The wait, nanoseconds.
 const WAIT: u64 = 50_000;
 
 const AT_ONCE: u8 = 0;
 const LATE: u8 = 1;
 
-/// The two pipes of this side.
+/// This side's ends of the two pipes.
 struct Line {
     there: OwnedFd,
     back: OwnedFd,
@@ -70,7 +70,7 @@ impl Line {
     }
 }
 
-/// The other side.
+/// Answers as the other side.
 fn answer(asked: &OwnedFd, answers: &OwnedFd) -> Result<(), Failure> {
     while let Some(byte) = read(asked)? {
         if byte == LATE {

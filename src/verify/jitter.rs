@@ -1,4 +1,4 @@
-//! A way that is late now and then, and loses some: every fifth datagram is held longer, and every fiftieth dropped.
+//! A path with jitter and loss: every fifth datagram is delayed longer, and every fiftieth dropped.
 
 use super::of_trials::tail;
 use super::relay::Unreliable;
@@ -26,10 +26,10 @@ pub static RIG: Rig = Rig {
     judge,
 };
 
-/// Each way. Long against the waking of a relay's thread, some tens of microseconds.
+/// The delay in each direction, which is long against waking a relay's thread, some tens of microseconds.
 const DELAY: Duration = Duration::from_millis(10);
 
-/// One datagram in five is held for so much longer, and one in fifty is dropped: the 95th percentile of those that come back is well
+/// The additional delay of one datagram in five; one in fifty is dropped. The 95th percentile of the returned ones is well
 /// among the late ones.
 const LATER: Duration = Duration::from_millis(10);
 const LATE_EVERY: u64 = 5;
@@ -54,7 +54,7 @@ fn judge(rig: &Rig, results: &Results, dropped: Option<f64>) -> Vec<Truth> {
     };
     let set = 2.0 * DELAY.as_nanos() as f64;
     let of = |what: &str, set: f64| Claim::of(rig, what, Some(Unit::Nanoseconds), set);
-    // Evidence that few were lost fails, as it must: where these are not right, that leaves them open.
+    // The evidence of few losses fails, as intended, so figures that are off become inconclusive instead of wrong.
     let median = estimate(point).map(|found| Found::of(found, &[point]));
     vec![
         of("a round trip by UDP", set).judged(median),
@@ -65,7 +65,7 @@ fn judge(rig: &Rig, results: &Results, dropped: Option<f64>) -> Vec<Truth> {
     ]
 }
 
-/// How many all trials have counted.
+/// The number of lost datagrams over all trials.
 fn lost(results: &Results, point: &PointResult) -> Result<Found, Nothing> {
     estimate(point)?;
     let counted = results.run.samples().filter_map(|sample| sample.witnessed.get(DATAGRAMS_LOST));

@@ -1,4 +1,4 @@
-//! A link of a known rate: a virtual adapter between two network namespaces of this machine, held to it by the kernel.
+//! A link of a known rate: a virtual adapter between two network namespaces of this machine, which the kernel limits.
 
 use super::rig::{Arranged, Rig};
 use super::swept;
@@ -33,15 +33,15 @@ pub static RIG: Rig = Rig {
     judge,
 };
 
-/// Bytes a second on the wire.
+/// Bytes per second on the wire.
 const RATE: f64 = 100e6 / 8.0;
 
-/// Of a full packet on Ethernet the payload, and what a queue counts: with its header, IP's and TCP's with time stamps
-/// (RFC 894, 791, 9293, 7323).
+/// The payload of a full packet on Ethernet, and the bytes that a queue counts: with its header, and those of IP and of TCP
+/// with time stamps (RFC 894, 791, 9293, 7323).
 const PAYLOAD: f64 = 1448.0;
 const PACKET: f64 = 1514.0;
 
-/// Long against what the queue lets pass at once.
+/// Long against the burst that the queue lets pass at once.
 const TRIAL: Duration = Duration::from_millis(600);
 
 fn arrange(options: &mut Options) -> Result<Arranged, String> {
@@ -55,8 +55,8 @@ fn arrange(options: &mut Options) -> Result<Arranged, String> {
     Ok(Arranged { peering: Some(peering), ..Arranged::default() })
 }
 
-/// Has an adapter send no more than the rate: by a bucket of 10 ms, so that what a shared host withholds the timer for up to so
-/// long is made up for and not lost (tc-tbf(8)).
+/// Limits an adapter to the rate, by a token bucket of 10 ms, so that delays of the timer on a shared host of up to 10 ms
+/// are compensated (tc-tbf(8)).
 fn hold(namespace: Option<&File>, adapter: &str) -> Result<(), String> {
     let mut tc = Command::new("tc");
     let limit = "root tbf rate 100mbit burst 125kb latency 100ms";

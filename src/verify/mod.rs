@@ -1,9 +1,9 @@
-//! The instrument on trial: truths that are set on this machine and measured by the code that measures everything else, with
-//! the same sampler, in fresh processes, by the same estimates.
+//! The verification of the instrument: truths are set on this machine and measured by the code that measures everything
+//! else, with the same sampler, in fresh processes, with the same estimates.
 //!
-//! A rig is a file: what it sets, what is measured of it, and what must be found. Where the work itself is what is known
-//! (a loop that spins for 100 µs) the rig has an experiment of its own, which stands in no report; where it is what
-//! surrounds it (a quota, a disk of a known rate) it measures experiments of the report.
+//! A rig is a file: what it sets, what is measured, and the expected result. If the work itself is known (a loop that spins
+//! for 100 µs), the rig has an experiment of its own, which no report contains; if its environment is known (a quota, a disk
+//! of a known rate), the rig measures experiments of the report.
 
 mod chain;
 mod chase;
@@ -62,12 +62,13 @@ pub static RIGS: &[&Rig] = &[
     &link::RIG,
 ];
 
-/// The experiments of rigs whose work itself is known. A process registers them that verifies, or measures for one that does.
+/// The experiments of rigs whose work itself is known. A process that verifies, or measures for one that does, registers
+/// them.
 pub fn experiments() -> Vec<&'static dyn Experiment> {
     vec![&spin::WORK, &chain::WORK, &sleep::WORK, &echo::WORK, &chase::WORK]
 }
 
-/// The rigs of these names, all of them where there is none; or the name that is none.
+/// The rigs of these names, all of them without names; or the name that no rig has.
 pub fn select(names: &[String]) -> Result<Vec<&'static Rig>, String> {
     let unknown = |name: &&String| !RIGS.iter().any(|rig| rig.name == name.as_str());
     if let Some(name) = names.iter().find(unknown) {

@@ -1,5 +1,5 @@
-//! A neighbour: another thread that always competes for the same CPU, and so has it half of the time. It must be seen, and
-//! the value must not move.
+//! A neighbour: another thread that always competes for the same CPU, and so takes half of its time. The instrument must
+//! detect it, and the value must not change.
 
 use super::rig::{Arranged, Rig};
 use super::truth::{Claim, Found, found};
@@ -26,14 +26,14 @@ pub static RIG: Rig = Rig {
 /// Long against the slices of a scheduler.
 const TRIAL: Duration = Duration::from_millis(100);
 
-/// A thread that does nothing but spin on one CPU, until it is dropped.
+/// A thread that spins on one CPU until it is dropped.
 pub struct Spinner {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Spinner {
-    /// On this CPU.
+    /// Starts it on this CPU.
     pub fn on(cpu: usize) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);

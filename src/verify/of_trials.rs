@@ -1,4 +1,4 @@
-//! What the trials of a point have seen besides their observations.
+//! Quantities that the trials of a point recorded next to their observations.
 
 use super::rig::Wanted;
 use super::truth::{Found, Nothing, estimate, result};
@@ -6,7 +6,7 @@ use crate::results::{PointResult, Results};
 use crate::sampling::Sample;
 use crate::statistics::{self, Estimate, Interval, quantile, quantile_interval};
 
-/// The median of what each trial tells, with its interval over trials.
+/// The median of a quantity of each trial, with its interval over trials.
 pub fn median(
     results: &Results,
     wanted: &Wanted,
@@ -18,7 +18,7 @@ pub fn median(
     Ok(Found::of(&found, &[]))
 }
 
-/// The share of the trials that tell so, in millionths.
+/// The share of the trials for which `tells` is true, in parts per million.
 pub fn share(
     results: &Results,
     wanted: &Wanted,
@@ -31,11 +31,11 @@ pub fn share(
     if all < statistics::MINIMUM_TRIALS as f64 {
         return Err(Nothing::found("too few trials for a result"));
     }
-    // All trials were counted: there is nothing to estimate.
+    // All trials were counted, so there is no estimate.
     Ok(Found::exactly(1e6 * so / all))
 }
 
-/// A percentile over all observations, of work whose length is no matter of the trial.
+/// A percentile over all observations, for work whose duration does not depend on the trial.
 pub fn tail(point: &PointResult, level: f64) -> Result<Found, Nothing> {
     let mut all: Vec<f64> = point.samples.iter().flatten().copied().collect();
     all.sort_by(f64::total_cmp);

@@ -1,4 +1,5 @@
-//! Figures of which one cannot be more than another, whatever the machine: measured as a run does, in the order in which they must be.
+//! Pairs of figures of which one cannot exceed the other on any machine: measured as in a run, they must be in the right
+//! order.
 
 use super::rig::Rig;
 use super::truth::{Claim, Found, Nothing};
@@ -19,7 +20,7 @@ pub static RIG: Rig = Rig {
     judge,
 };
 
-/// The most memory that a point may take here: preparing more takes seconds.
+/// The most memory of a point here: preparing more takes seconds.
 const MOST_BYTES: u64 = 64 << 20;
 
 type Places = [(&'static str, Point); 2];
@@ -39,7 +40,7 @@ fn is_quick((name, point): &(&'static str, Point)) -> bool {
     !name.starts_with("filesystem/") && bytes.max().unwrap_or(0) <= MOST_BYTES
 }
 
-/// One truth: that all orders are kept of which both figures were found.
+/// One truth: that all orders with both figures hold.
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let at = |(name, point): &(&'static str, Point)| {
         results.points.iter().find(|result| result.experiment == *name && result.point == *point)
@@ -64,7 +65,7 @@ fn interval_of(result: &PointResult) -> bool {
     result.outcome.observed().is_some_and(|estimate| estimate.interval.is_some())
 }
 
-/// Which bound a figure breaks.
+/// The bound that a figure breaks.
 fn breaks(result: &PointResult) -> Option<String> {
     match &result.outcome {
         Outcome::Implausible { bound, .. } => Some(bound.because.clone()),

@@ -1,4 +1,4 @@
-//! A page cache of a known size: what a limit on memory leaves of it.
+//! A page cache of a known size, set by a limit on memory.
 
 use super::control_group::{ControlGroup, Setting};
 use super::rig::{Arranged, Rig};
@@ -31,7 +31,7 @@ pub static RIG: Rig = Rig {
 /// Bytes of memory for this process, those that it starts, and the files that they read.
 const LIMIT: u64 = 300 << 20;
 
-/// How often the group is asked what it holds.
+/// The interval at which the group's cache is read.
 const EVERY: Duration = Duration::from_millis(5);
 
 fn arrange(_: &mut Options) -> Result<Arranged, String> {
@@ -45,7 +45,7 @@ fn arrange(_: &mut Options) -> Result<Arranged, String> {
     Ok(Arranged { account: Some(Box::new(move || watch.most())), ..Arranged::holding(group) })
 }
 
-/// The most that was held meanwhile, by the group's own account.
+/// Records the greatest size of the cache, by the group's own account.
 struct Watch {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<f64>>,

@@ -1,11 +1,11 @@
-//! Figures of points that were measured in the same processes: what one makes of the others is asked in every round.
+//! Quantities computed from several points that were measured in the same processes, round by round.
 
 use super::truth::{Found, Nothing, estimate};
 use crate::results::PointResult;
 use crate::statistics;
 use std::collections::BTreeMap;
 
-/// What follows from the points' medians in each round, with its interval over rounds.
+/// The quantity computed from the points' medians in each round, with its interval over rounds.
 pub fn of<const N: usize>(
     points: [&PointResult; N],
     follows: impl Fn([f64; N]) -> f64,

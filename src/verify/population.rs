@@ -1,8 +1,9 @@
-//! Populations whose median is known, from which trials are drawn: what the statistics are put on trial with.
+//! Populations with a known median, from which trials are drawn to test the statistics.
 
 use std::f64::consts::PI;
 
-/// A generator of its own (`SplitMix64`, Steele, Lea & Flood 2014), so that a fault in the crate's cannot hide itself.
+/// A separate generator (`SplitMix64`, Steele, Lea & Flood 2014), so that an error in the crate's generator cannot hide
+/// itself.
 #[derive(Debug)]
 pub struct Chance(u64);
 
@@ -27,10 +28,10 @@ impl Chance {
     }
 }
 
-/// How many trials of five observations tell the median of a population.
+/// The number of trials of five observations from which the median of a population is computed.
 const TRIALS: usize = if cfg!(debug_assertions) { 40_000 } else { 400_000 };
 
-/// How the observations of one trial are scattered; all of the order of one.
+/// The distribution of the observations of one trial; all have a scale of about one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Normal.
@@ -41,7 +42,7 @@ pub enum Shape {
     Lognormal,
     /// Cauchy: not even a mean.
     Cauchy,
-    /// Narrow, but one in twenty is interrupted for a hundred times as long and more.
+    /// Narrow, but one in twenty is interrupted for at least a hundred times as long.
     Interrupted,
     /// Two narrow modes, 70 to 30.
     Bimodal,
@@ -57,16 +58,16 @@ pub enum Shape {
     CorrelatedSkewed,
 }
 
-/// How trials differ as a whole.
+/// The variation between trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
     /// Not at all.
     None,
     /// Shifted, by a normal effect half as wide as the observations scatter.
     Small,
-    /// As wide.
+    /// The same, as wide as the scatter of the observations.
     Equal,
-    /// Four times as wide.
+    /// The same, four times as wide.
     Large,
     /// Stretched by a normal effect of 20 % on the logarithmic scale: another frequency.
     Factor,
@@ -77,7 +78,8 @@ pub enum Between {
 }
 
 impl Shape {
-    /// Every one that has no steps: where observations come in steps, an interval ends on them and holds more than it says.
+    /// Every shape without discrete steps: if observations are discrete, an interval ends on them and contains more than its
+    /// level.
     pub const ALL: [Self; 10] = [
         Self::Normal,
         Self::Pareto,

@@ -1,4 +1,4 @@
-//! A quota of half a CPU: it must be seen and said, and not be measured as slowness.
+//! A quota of half a CPU: the instrument must detect and report it, and must not measure it as slowness.
 
 use super::control_group::{ControlGroup, Setting};
 use super::rig::{Arranged, Rig};
@@ -19,11 +19,11 @@ pub static RIG: Rig = Rig {
     judge,
 };
 
-/// Microseconds: the quota is used up and granted anew many times in each trial.
+/// The period of the quota, microseconds: it is used up and renewed many times in each trial.
 const PERIOD: u64 = 20_000;
 const QUOTA: u64 = PERIOD / 2;
 
-/// Long against the period, of which a trial meets the first and the last in part.
+/// Long against the period, because a trial contains its first and last periods only in part.
 const TRIAL: Duration = Duration::from_millis(500);
 
 fn arrange(options: &mut Options) -> Result<Arranged, String> {

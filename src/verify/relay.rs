@@ -1,8 +1,8 @@
-//! A relay in this process between a run and its peer: it holds every packet for a known time, some datagrams for longer, and drops
-//! some.
+//! A relay in this process between a run and its peer: it delays every packet by a known time, some datagrams longer, and
+//! drops some.
 //!
-//! It forwards the control connections byte for byte, and reads in the peer's answers at which port a service listens, to
-//! stand at the same port of its own address before the client does.
+//! It forwards the control connections byte for byte, and reads from the peer's answers the port of each service, at which
+//! it then listens on its own address before the client connects.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -12,19 +12,19 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::spawn;
 use std::time::{Duration, Instant};
 
-/// A relay at an address of loopback of its own; its threads end with the process.
+/// A relay at its own loopback address; its threads end with the process.
 pub struct Relay {
-    /// Where the peer seems to be.
+    /// The address at which the peer appears.
     pub at: SocketAddr,
     dropped: Arc<AtomicU64>,
 }
 
-/// What a relay does to datagrams on their way to the peer, besides holding them as all others.
+/// The treatment of datagrams on their way to the peer, in addition to the common delay.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unreliable {
-    /// One in so many is held for so much longer.
+    /// Every n-th datagram, and its additional delay.
     pub late: Option<(u64, Duration)>,
-    /// One in so many is dropped.
+    /// Every n-th datagram is dropped.
     pub drop_every: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ struct Way {
 }
 
 impl Relay {
-    /// Stands at this address at the port of the peer. Every packet is held for so long.
+    /// Starts a relay at this address, at the port of the peer, which delays every packet by `delay`.
     pub fn start(peer: SocketAddr, own: IpAddr, delay: Duration, datagrams: Unreliable) -> io::Result<Self> {
         let listener = TcpListener::bind((own, peer.port()))?;
         let way =
@@ -54,14 +54,14 @@ impl Relay {
         Ok(Relay { at: SocketAddr::new(own, peer.port()), dropped })
     }
 
-    /// Datagrams that were dropped.
+    /// The number of dropped datagrams.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 }
 
 impl Way {
-    /// A control connection: forwarded at once, and listened to.
+    /// Forwards a control connection without delay, and reads it.
     fn control(&self, client: &TcpStream, peer: SocketAddr) -> io::Result<()> {
         let mut server = TcpStream::connect(peer)?;
         let (mut from_client, mut to_server) = (client.try_clone()?, server.try_clone()?);
@@ -82,7 +82,7 @@ impl Way {
         client.shutdown(Shutdown::Both)
     }
 
-    /// Takes the place of a service, whichever protocol it speaks.
+    /// Listens at the port of a service, for both protocols.
     fn stand_at(&self, port: u16) {
         let (listener, socket) = (TcpListener::bind((self.own, port)), UdpSocket::bind((self.own, port)));
         let (stream, datagrams) = (self.clone(), self.clone());
@@ -131,7 +131,7 @@ impl Way {
         let mut next = Some(length);
         while let Some(length) = next {
             let seen = self.seen.fetch_add(1, Ordering::Relaxed);
-            // The one in the middle of every so many.
+            // The middle one of every n datagrams.
             let is_one_in = |every: u64| seen % every == every / 2;
             if self.datagrams.drop_every.is_some_and(is_one_in) {
                 self.dropped.fetch_add(1, Ordering::Relaxed);
@@ -146,7 +146,7 @@ impl Way {
     }
 }
 
-/// A thread that lets each packet go when its time has come: it sleeps, and spins for the rest.
+/// A thread that forwards each packet at its time: it sleeps, and spins for the rest.
 fn hold(mut go: impl FnMut(&[u8]) -> bool + Send + 'static) -> Sender<(Instant, Vec<u8>)> {
     let (sender, receiver): (_, Receiver<(Instant, Vec<u8>)>) = channel();
     spawn(move || {

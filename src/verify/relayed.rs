@@ -1,4 +1,4 @@
-//! A second host that is this process itself, behind a relay.
+//! A second host within this process, behind a relay.
 
 use super::relay::{Relay, Unreliable};
 use super::rig::Arranged;
@@ -22,7 +22,7 @@ impl Drop for Host {
     }
 }
 
-/// A second host, and the relay that stands at this address in its place.
+/// A second host, and the relay at this address in front of it.
 pub fn host_behind(
     relay: IpAddr,
     delay: Duration,

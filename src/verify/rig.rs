@@ -1,4 +1,4 @@
-//! What a rig is: something that is set on this machine, and what the instrument must find of it.
+//! The form of a rig: a known condition on this machine, and the result that the instrument must find.
 
 use crate::experiment::Point;
 use crate::machine::Machine;
@@ -8,42 +8,42 @@ use crate::run::{Options, Peering};
 use std::any::Any;
 use std::time::Duration;
 
-/// Something that is set on this machine, and what the instrument must find of it.
+/// A known condition on this machine, and the result that the instrument must find.
 pub struct Rig {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it sets.
+    /// The condition that it sets.
     pub sets: &'static str,
-    /// The time that measuring it may take.
+    /// The time for measuring it.
     pub budget: Duration,
-    /// What is arranged while it is measured; `None` where the work itself is what is known. Such rigs are measured in one run.
+    /// The arrangement during the measurement; `None` if the work itself is known. Such rigs are measured in one run.
     pub arrange: Option<Arrange>,
-    /// What is measured of it, by the names of experiments; or why it cannot be here.
+    /// The points to measure, by the names of experiments; or the reason why that is impossible here.
     pub points: fn(&Machine) -> Result<Vec<Wanted>, String>,
-    /// What was set against what was found; with what the arrangement alone could tell of the truth.
+    /// Compares the results with the condition, with the arrangement's own account of the truth if it has one.
     pub judge: fn(&Rig, &Results, Option<f64>) -> Vec<Truth>,
 }
 
 /// A point of the experiment of this name.
 pub type Wanted = (&'static str, Point);
 
-/// Arranges what a rig needs around its measurement, and alters how that is made; or says why it cannot be had here, and
-/// what to do about it.
+/// Sets up a rig's arrangement for its measurement, and may change the options of the run; an error says why it is
+/// impossible here, with the remedy.
 pub type Arrange = fn(&mut Options) -> Result<Arranged, String>;
 
-/// What is arranged; it is undone when this is dropped, or when this process dies.
+/// An arrangement; it is undone when this is dropped, or when this process dies.
 #[derive(Default)]
 pub struct Arranged {
     /// The second host of the run.
     pub peering: Option<Peering>,
-    /// What lasts as long as the measurement.
+    /// Resources held during the measurement.
     pub held: Vec<Box<dyn Any>>,
-    /// Asked at its end for what it alone can tell of the truth.
+    /// Called at the end for the arrangement's own account of the truth.
     pub account: Option<Box<dyn FnOnce() -> f64>>,
 }
 
 impl Arranged {
-    /// This lasts as long as the measurement.
+    /// An arrangement that holds this during the measurement.
     pub fn holding(held: impl Any) -> Self {
         Arranged { held: vec![Box::new(held)], ..Arranged::default() }
     }

@@ -1,4 +1,4 @@
-//! Measuring rigs: a run of their points, and the judgement of what it has found.
+//! Measuring rigs: a run of their points, and the judgement of its results.
 
 use super::rig::{Arranged, Rig};
 use super::truth::Nothing;
@@ -11,24 +11,23 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Half-widths of intervals at which measuring ends: a fifth of what a figure may be off.
+/// The half-width of intervals at which measuring ends: a fifth of the tolerance.
 const PRECISION: f64 = super::truth::TOLERANCE / 5.0;
 
-/// Where and how rigs are measured.
+/// The settings for measuring rigs.
 #[derive(Debug, Clone)]
 pub struct Bench {
-    /// The folder in which files may be made.
+    /// The folder in which files may be created.
     pub folder: PathBuf,
-    /// The CPU that pinned work runs on; one of the fastest kind where nothing is said.
+    /// The CPU for pinned work; by default one of the fastest kind.
     pub cpu: Option<usize>,
-    /// The seed of all randomness; drawn where nothing is said.
+    /// The seed of all randomness; random by default.
     pub seed: Option<u64>,
-    /// How many times as long as usual measuring may take.
+    /// The factor on the usual measuring time.
     pub times_as_long: f64,
 }
 
-/// Measures these rigs, those that need nothing around them in one run, and judges what was found; in the order in which they
-/// are given.
+/// Measures these rigs, those without an arrangement in one run, and judges the results; in the given order.
 pub fn verify(rigs: &[&'static Rig], bench: &Bench, watcher: &mut dyn Watcher) -> Result<Vec<Truth>> {
     let (arranged, plain): (Vec<_>, Vec<_>) = rigs.iter().copied().partition(|rig| rig.arrange.is_some());
     let sessions = std::iter::once(plain).chain(arranged.into_iter().map(|rig| vec![rig]));
@@ -41,8 +40,8 @@ pub fn verify(rigs: &[&'static Rig], bench: &Bench, watcher: &mut dyn Watcher) -
     Ok(truths)
 }
 
-/// What a session finds. A host may spoil one, and an instrument that is wrong is wrong in all: what is found wrong is measured
-/// once more, and where that contradicts it nothing is said.
+/// The truths of a session, confirmed. A disturbance may spoil one session, while an instrument that is wrong is wrong in
+/// all: every wrong truth is measured once more, and becomes inconclusive if the second session contradicts the first.
 fn confirmed(rigs: &[&'static Rig], bench: &Bench, watcher: &mut dyn Watcher) -> Result<Vec<Truth>> {
     let mut truths = measured(rigs, bench, watcher)?;
     let is_wrong =
@@ -93,7 +92,7 @@ fn measured(rigs: &[&'static Rig], bench: &Bench, watcher: &mut dyn Watcher) -> 
 }
 
 impl Bench {
-    /// How measuring is asked for: for so long, times as long as is usual, or until intervals are so narrow.
+    /// The options of a run: the usual budget times the factor, and the target half-width.
     pub(super) fn options(&self, budget: Duration, precision: f64) -> Options {
         Options {
             selection: vec![],
@@ -114,7 +113,7 @@ impl Bench {
     }
 }
 
-/// A run of the points that are wanted, written nowhere. Where all of them are skipped it has no trials, and tells why.
+/// A run of the requested points, without a run file. If all of them are skipped it has no trials but the reasons.
 pub(super) fn run(options: &mut Options, peering: Option<Peering>, watcher: &mut dyn Watcher) -> Result<Run> {
     options.selection = options.points.iter().map(|(name, _)| (*name).to_owned()).collect();
     let header: Header = options.header(peering.as_ref().map(Peering::described))?;

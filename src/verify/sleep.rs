@@ -1,4 +1,4 @@
-//! A system call that sleeps, and how long the kernel really slept by its own clock.
+//! A system call that sleeps, compared with the time that it really slept by the kernel's own clock.
 
 use super::rig::Rig;
 use super::spin::now;
@@ -40,7 +40,7 @@ pub static WORK: Work = Work {
 
 const NAME: &str = "verify/sleep";
 
-/// Nanoseconds that are asked for.
+/// The requested time, nanoseconds.
 const ASKED: libc::c_long = 100_000;
 
 /// Witness: the median of the times that the calls slept, by the kernel's clock, nanoseconds.
@@ -63,7 +63,7 @@ fn prepare<'site>(_: &Point, _: &'site Site) -> Result<Workload<'site>, Failure>
     };
     let mut observing = false;
     Ok(Workload::each(call)
-        // Asked for before the first observation and after the last: what was before the first is forgotten.
+        // Called before the first observation and after the last: times before the first are discarded.
         .witnessed(move || {
             if !std::mem::replace(&mut observing, true) {
                 begun.borrow_mut().clear();
@@ -82,13 +82,13 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     vec![Claim::of(rig, "median of sleeps of 100 µs", Some(Unit::Nanoseconds), set).judged(found)]
 }
 
-/// What the kernel's clock says of each trial, by round.
+/// The witness of each trial, by round.
 fn slept(results: &Results) -> BTreeMap<u32, f64> {
     let of_rig = results.run.trials.iter().filter(|trial| trial.experiment == NAME);
     of_rig.filter_map(|trial| Some((trial.round, *trial.sample()?.witnessed.get(SLEPT)?))).collect()
 }
 
-/// What was found over what was slept, trial by trial, for in every one another time was; as a share of the usual time.
+/// The measured time over the time really slept, trial by trial, because it differs in each; multiplied by the usual time.
 fn against(point: &PointResult, slept: &BTreeMap<u32, f64>, usual: f64) -> Result<Found, Nothing> {
     estimate(point)?;
     let share = |(round, found): &(u32, f64)| slept.get(round).map(|slept| [found / slept * usual]);

@@ -47,17 +47,17 @@ const LONGER: &str = "one by one, 2 % longer";
 const IN_BATCHES: &str = "in batches";
 const SELDOM_LONG: &str = "seldom long";
 
-/// Nanoseconds.
+/// The durations of the spins, nanoseconds.
 const SINGLE: u64 = 100_000;
 const SINGLE_LONGER: u64 = 102_000;
 const SHORT: u64 = 3_000;
 const USUAL: u64 = 20_000;
 const LONG: u64 = 200_000;
 
-/// One spin in so many is long.
+/// One spin in this number is long.
 const SELDOM: u64 = 10;
 
-/// The percentile that long spins make: in the middle of them.
+/// A percentile in the middle of the long spins.
 const TAIL: f64 = 0.95;
 
 fn point(form: &str) -> Point {
@@ -68,17 +68,17 @@ fn wanted(form: &str) -> Wanted {
     (NAME, point(form))
 }
 
-/// The point at which 100 µs are spun one by one, for rigs that disturb it.
+/// The point that spins for 100 µs, each timed singly, for rigs that disturb it.
 pub fn single() -> Wanted {
     wanted(ONE_BY_ONE)
 }
 
-/// The same with 2 % more to do.
+/// The same with 2 % more work.
 pub fn longer() -> Wanted {
     wanted(LONGER)
 }
 
-/// What is set there.
+/// The claim about that point.
 pub fn of_single(rig: &Rig, what: &str) -> Claim {
     Claim::of(rig, what, Some(Unit::Nanoseconds), SINGLE as f64)
 }
@@ -88,7 +88,7 @@ pub fn now() -> u64 {
     kernel_clock(libc::CLOCK_MONOTONIC_RAW)
 }
 
-/// Spins for so long. Safe in a freshly forked process.
+/// Spins for a duration in nanoseconds. Safe in a freshly forked process.
 pub fn spin(ns: u64) {
     let until = now() + ns;
     while now() < until {
@@ -117,7 +117,7 @@ fn prepare<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, F
 }
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
-    // The loop ends up to one reading of its clock late; less it cannot tell apart.
+    // The loop ends up to one reading of its clock late, which limits the resolution.
     let reading = results.run.header.clock.overhead_ns();
     let median = |form: &str, what: &str, set: u64| {
         let claim = Claim::of(rig, what, Some(Unit::Nanoseconds), set as f64).within(reading);

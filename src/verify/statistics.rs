@@ -1,4 +1,4 @@
-//! The statistics: simulated populations whose truth is known, halves of one run that differ in nothing, and 2 % that were added.
+//! The statistics: simulated populations with a known truth, halves of one run that do not differ, and an added 2 %.
 
 use super::paired;
 use super::population::{Between, Chance, Shape, median, trials};
@@ -20,21 +20,21 @@ pub static RIG: Rig = Rig {
     judge,
 };
 
-/// How often all populations of a question are drawn together, so that the share is known to half a per cent: seconds, where
-/// `tests/statistics` takes minutes and asks them one by one.
+/// The number of draws from all populations per question, so that the share is known to half a per cent. This takes seconds,
+/// while `tests/statistics` takes minutes and tests the populations one by one.
 const DRAWS: u64 = if cfg!(debug_assertions) { 1_500 } else { 12_000 };
 
-/// Trials and observations in each: the fewest that have an interval.
+/// The number of trials, and of observations in each: the fewest that have an interval.
 const DESIGN: (usize, usize) = (MINIMUM_TRIALS, 20);
 
-/// How often an interval must hold the truth, and how far from that it may be: 93 to 97 in 100.
+/// The share of intervals that must contain the truth, and the tolerance: 93 to 97 in 100.
 const LEVEL: f64 = 0.95;
 const NEAR: f64 = 0.02;
 
-/// How many of the halves may differ though nothing does: so many are seen less than once in a thousand times.
+/// The probability below which a number of differing halves is no coincidence.
 const SELDOM: f64 = 1e-3;
 
-/// What was added, and how much of it must be found for it to be told from nothing and from twice as much.
+/// The added share; it must be found to be distinguishable from zero and from twice as much.
 const ADDED: f64 = 0.02;
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
@@ -48,7 +48,7 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     ]
 }
 
-/// How many of how many.
+/// The number of hits, and of draws.
 type Counted = (u64, u64);
 
 fn share(rig: &Rig, what: &str, (set, near): (f64, f64), (hits, all): Counted) -> Truth {
@@ -61,7 +61,7 @@ fn share(rig: &Rig, what: &str, (set, near): (f64, f64), (hits, all): Counted) -
     ))
 }
 
-/// Counts over draws of every population.
+/// Counts hits over draws of every population.
 fn over<T: Copy>(populations: &[T], mut holds: impl FnMut(T, &mut Chance) -> bool) -> Counted {
     let (mut hits, draws) = (0, DRAWS / populations.len() as u64);
     for (place, population) in populations.iter().enumerate() {
@@ -71,7 +71,7 @@ fn over<T: Copy>(populations: &[T], mut holds: impl FnMut(T, &mut Chance) -> boo
     (hits, draws * populations.len() as u64)
 }
 
-/// Populations of trials that do not differ, and of such that do.
+/// Populations without and with variation between trials.
 fn populations() -> Vec<(Shape, Between, f64)> {
     let alike = Shape::ALL.map(|shape| (shape, Between::None));
     let unlike = [
@@ -90,7 +90,8 @@ fn medians() -> Counted {
     })
 }
 
-/// An operation that costs 0.3 over a baseline, where a trial moves both by about as much as either scatters.
+/// An operation that costs 0.3 over a baseline, where the effect of a trial on both is about as large as the scatter of
+/// each.
 fn differences() -> Counted {
     const COST: f64 = 0.3;
     let shapes = [Shape::Normal, Shape::Exponential, Shape::Lognormal, Shape::Interrupted, Shape::Bimodal];
@@ -111,7 +112,7 @@ fn slopes() -> Counted {
     })
 }
 
-/// Two runs of one population, some of the scatter being between trials.
+/// Two runs of one population with a part of the scatter between trials.
 fn equal_runs() -> Counted {
     let shapes = [Shape::Normal, Shape::Exponential, Shape::Interrupted, Shape::Correlated];
     over(&shapes, |shape, chance| {
@@ -126,7 +127,7 @@ fn equal_runs() -> Counted {
     })
 }
 
-/// Interleaved halves of this very run: of one point every other trial against those between.
+/// Interleaved halves of this same run: every other trial of a point compared with the rest.
 fn halves(rig: &Rig, results: &Results) -> Truth {
     let told: Vec<bool> = results.points.iter().filter_map(differs_from_itself).collect();
     let differ = told.iter().filter(|differs| **differs).count();
@@ -139,7 +140,7 @@ fn halves(rig: &Rig, results: &Results) -> Truth {
     })
 }
 
-/// Whether the halves of a point's trials are told apart; `None` where one has too few.
+/// Whether the halves of a point's trials differ significantly; `None` if one has too few.
 fn differs_from_itself(point: &PointResult) -> Option<bool> {
     let half = |odd: usize| {
         let trials: Vec<[f64; 1]> =
@@ -150,8 +151,8 @@ fn differs_from_itself(point: &PointResult) -> Option<bool> {
     Some(!ends.contains(1.0))
 }
 
-/// The most of so many that happen by chance, each with this probability, but for once in a thousand times (the binomial
-/// distribution).
+/// The greatest number of coincidences among `all`, each with this probability, that is exceeded at most once in a thousand
+/// times (the binomial distribution).
 fn most_by_chance(all: usize, probability: f64) -> usize {
     let mut term = (1.0 - probability).powi(all as i32);
     let mut below = term;
@@ -164,7 +165,7 @@ fn most_by_chance(all: usize, probability: f64) -> usize {
     most
 }
 
-/// A spin of 102 µs beside one of 100 µs.
+/// A spin of 102 µs compared with one of 100 µs.
 fn added(rig: &Rig, results: &Results) -> Truth {
     let [set, tolerance] = [1e6 * ADDED, 0.5e6 * ADDED];
     let claim = Claim::of(rig, "an added 2 %", Some(Unit::PartsPerMillion), set).within(tolerance);

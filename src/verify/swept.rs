@@ -1,10 +1,10 @@
-//! Points of experiments of the report, found by what tells them apart from the others.
+//! Points of experiments of the report, found by the parameters that identify them.
 
 use super::rig::Wanted;
 use crate::experiments;
 use crate::machine::Machine;
 
-/// The points of an experiment that have these parameters; why there are none.
+/// The points of an experiment that have these parameters; or the reason why there are none.
 pub fn points(
     machine: &Machine,
     experiment: &'static str,

@@ -1,4 +1,4 @@
-//! How a truth is judged: what was set against what was found, and against what the instrument itself says of that.
+//! The judgement of a truth: the set value compared with the found one, and with the instrument's own doubts about it.
 
 use super::rig::{Rig, Wanted};
 use crate::quantity::Unit;
@@ -6,39 +6,39 @@ use crate::record::{Truth, Verdict};
 use crate::results::{CoreState, Outcome, PointResult, Results};
 use crate::statistics::{Estimate, Interval};
 
-/// How far a figure may be from what was set, as a share of that.
+/// The tolerance of a figure, as a share of the set value.
 pub const TOLERANCE: f64 = 0.02;
 
-/// A truth that is set, before anything is known of what was found.
+/// A truth that was set, before its figure is known.
 pub struct Claim {
     truth: Truth,
     set: f64,
     tolerance: f64,
 }
 
-/// What was found of a truth.
+/// The figure found for a truth.
 pub struct Found {
     value: f64,
     interval: Option<Interval>,
-    /// What may have moved it, by the instrument's own account.
+    /// A disturbance that may have changed it, by the instrument's own account.
     doubt: Option<String>,
 }
 
 impl Claim {
-    /// That a rig has set this, to be found within 2 %.
+    /// The claim that a rig has set this value, to be found within 2 %.
     pub fn of(rig: &Rig, what: impl Into<String>, unit: Option<Unit>, set: f64) -> Self {
         let truth = Truth { what: what.into(), unit, set: Some(set), ..blank(rig) };
         Claim { truth, set, tolerance: TOLERANCE * set.abs() }
     }
 
-    /// Within so much, in the unit, where that is more: what the clock that has set it can tell apart.
+    /// The claim with this tolerance, in the unit, if it is greater: the resolution of the clock that set the truth.
     #[must_use]
     pub fn within(mut self, resolution: f64) -> Self {
         self.tolerance = self.tolerance.max(resolution);
         self
     }
 
-    /// The verdict on what was found, or on why nothing was.
+    /// The verdict on the figure, or on the reason why there is none.
     pub fn judged(self, found: Result<Found, Nothing>) -> Truth {
         let found = match found {
             Ok(found) => found,
@@ -57,7 +57,7 @@ impl Claim {
         }
     }
 
-    /// Right and wrong are said of whole intervals: a test of equivalence (Schuirmann 1987, "A comparison of the two
+    /// Right and wrong are verdicts on whole intervals: a test of equivalence (Schuirmann 1987, "A comparison of the two
     /// one-sided tests procedure and the power approach", J. Pharmacokinet. Biopharm. 15).
     fn verdict(&self, found: &Found) -> (Verdict, Option<String>) {
         let Some(interval) = found.interval else {
@@ -82,30 +82,30 @@ fn inconclusive(because: &str) -> (Verdict, Option<String>) {
 }
 
 impl Found {
-    /// An estimate that was made of these points.
+    /// An estimate from these points.
     pub fn of(estimate: &Estimate, points: &[&PointResult]) -> Self {
         let doubt = points.iter().find_map(|point| doubt(point));
         Found { value: estimate.value, interval: estimate.interval, doubt }
     }
 
-    /// What was counted, and not estimated.
+    /// An exact count.
     pub fn exactly(value: f64) -> Self {
         Found { value, interval: Some(Interval { low: value, high: value }), doubt: None }
     }
 
-    /// What was drawn by chance so often, with the interval of that.
+    /// A share of random draws, with its interval.
     pub fn drawn(value: f64, interval: Interval) -> Self {
         Found { value, interval: Some(interval), doubt: None }
     }
 
-    /// The same of which nothing that disturbs is held against it, because that is what the rig has set.
+    /// The figure without doubts, because the rig itself causes the disturbance.
     #[must_use]
     pub fn whatever_disturbs(self) -> Self {
         Found { doubt: None, ..self }
     }
 }
 
-/// Why nothing was found, and what is to be said of that.
+/// The reason why there is no figure, with the verdict.
 #[derive(Debug, Clone)]
 pub struct Nothing {
     verdict: Verdict,
@@ -113,17 +113,17 @@ pub struct Nothing {
 }
 
 impl Nothing {
-    /// It could not be set.
+    /// The truth could not be set.
     pub fn set(because: impl Into<String>) -> Self {
         Nothing { verdict: Verdict::Skipped, because: because.into() }
     }
 
-    /// It was set, and nothing was found of it.
+    /// The truth was set, but no figure was found.
     pub fn found(because: impl Into<String>) -> Self {
         Nothing { verdict: Verdict::Inconclusive, because: because.into() }
     }
 
-    /// The same of all that a rig sets.
+    /// The verdict on everything that a rig sets.
     pub fn of(self, rig: &Rig) -> Truth {
         Truth { verdict: self.verdict, because: Some(self.because), ..blank(rig) }
     }
@@ -156,7 +156,7 @@ pub fn each(rig: &Rig, results: &Results, claim: impl Fn(&PointResult) -> Claim)
     if truths.is_empty() { vec![Nothing::set("it is not in the plan").of(rig)] } else { truths }
 }
 
-/// What came out of a point, whether it may be used or not; or why nothing did.
+/// The estimate of a point, whether it may be used or not; or the reason why there is none.
 pub fn estimate(point: &PointResult) -> Result<&Estimate, Nothing> {
     point.outcome.observed().ok_or_else(|| {
         let reason = point.outcome.reason().unwrap_or_default();
@@ -165,13 +165,13 @@ pub fn estimate(point: &PointResult) -> Result<&Estimate, Nothing> {
     })
 }
 
-/// The same with what may have moved it.
+/// The same with the disturbances of the point.
 pub fn found(results: &Results, wanted: &Wanted) -> Result<Found, Nothing> {
     let point = result(results, wanted)?;
     Ok(Found::of(estimate(point)?, &[point]))
 }
 
-/// What the instrument itself saw of a point that may have moved its figure; `None` where it saw nothing.
+/// The disturbances of a point that the instrument itself recorded; `None` without any.
 fn doubt(point: &PointResult) -> Option<String> {
     if let Outcome::Disturbed { by, .. } = &point.outcome {
         return Some(format!("disturbed: {by}"));

@@ -1,4 +1,4 @@
-//! Work whose cost is known because it is set: an experiment as all others, that stands in no report.
+//! Work whose cost is known because it is set: an ordinary experiment that no report contains.
 
 use crate::experiment::{
     About, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement, Shown,
@@ -12,9 +12,9 @@ pub struct Work {
     pub about: &'static About,
     /// Its points.
     pub points: fn() -> Vec<Point>,
-    /// What they need.
+    /// Their requirements.
     pub requires: &'static [Requirement],
-    /// The block of all of them; `None` where each is measured alone.
+    /// The block of all of them; `None` if each is measured alone.
     pub block: Option<&'static str>,
     /// Builds it, as [`Experiment::prepare`] does.
     pub prepare: for<'site> fn(&Point, &'site Site) -> Result<Workload<'site>, Failure>,

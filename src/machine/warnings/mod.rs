@@ -1,5 +1,5 @@
-//! What may disturb a run on this machine, said once, with what to do about it. What is unknown is no
-//! problem by itself: a virtual machine without a frequency driver gets no warning about its governor.
+//! Conditions that may disturb a run on this machine, each reported once, with the remedy. An unknown fact is no problem by
+//! itself: a virtual machine without a frequency driver gets no warning about its governor.
 
 mod processor;
 mod system;
@@ -10,7 +10,7 @@ pub use warning::Warning;
 use super::Machine;
 
 impl Machine {
-    /// Everything about this machine, in its present state, that may disturb a run.
+    /// All present conditions of this machine that may disturb a run.
     pub fn warnings(&self) -> Vec<Warning> {
         let checks = [
             processor::unoptimised,

@@ -1,12 +1,12 @@
-//! Disturbances that come from the processor and how its clocks and cores are run.
+//! Disturbances from the processor, its clocks and its cores.
 
 use super::warning::{Warning, warning};
 use crate::machine::Machine;
 use crate::quantity::declared::frequency;
 
-/// Waking from idle states slower than this shows in latencies of tens of microseconds.
+/// Idle states with a longer exit latency than this show in latencies of tens of microseconds.
 const SLOW_EXIT_US: u64 = 50;
-/// Processors begin to slow themselves not far above this, degrees Celsius.
+/// Processors begin to throttle themselves not far above this, degrees Celsius.
 const HOT: f64 = 85.0;
 
 pub(super) fn unoptimised(machine: &Machine) -> Option<Warning> {

@@ -1,4 +1,4 @@
-//! Disturbances that come from other work, limits, clocks, memory and storage.
+//! Disturbances from other work, limits, clocks, memory and storage.
 
 use super::warning::{Warning, warning};
 use crate::machine::ClockReading;
@@ -6,13 +6,13 @@ use crate::machine::Event;
 use crate::machine::Machine;
 use crate::quantity::declared::{percent, size};
 
-/// Above this 1-minute load, as a share of the CPUs, somebody else is likely to compute where the measured work is.
+/// Above this 1-minute load, as a share of the CPUs, other work probably runs on the measured CPUs.
 const BUSY_SHARE: f64 = 0.5;
-/// Below this share of stolen time a virtual machine is as good as undisturbed.
+/// Below this share of stolen time a virtual machine counts as undisturbed.
 const NOTABLE_STEAL: f64 = 0.001;
 /// Percent of the last 10 s in which tasks stalled on memory or disk.
 const NOTABLE_PRESSURE: f64 = 5.0;
-/// File experiments need room for files larger than caches.
+/// The least free space for file experiments, bytes: their files are larger than caches.
 const LITTLE_SPACE: u64 = 1 << 30;
 
 pub(super) fn steal(machine: &Machine) -> Option<Warning> {

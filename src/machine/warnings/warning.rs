@@ -1,4 +1,4 @@
-//! One possible disturbance, as it is told.
+//! One possible disturbance, for reporting.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct Warning {
     /// A short name that does not change (`governor`, `cpu-quota`).
     pub id: String,
-    /// What is the matter, and what it does to results.
+    /// The problem, and its effect on results.
     pub problem: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: String,
 }
 

@@ -1,8 +1,7 @@
-//! Getting a peer to where it is wanted: over ssh, into a network namespace, or to none other than one that was started
-//! by hand.
+//! Starting a peer: over ssh, in a network namespace, or not at all if it was started manually.
 //!
-//! A peer that we start is told the token on its standard input, where no list of processes shows it, and says on its
-//! standard output where it is reached. It ends when its standard input does: with the ssh connection, or with us.
+//! A started peer reads the token on its standard input, where no list of processes shows it, and prints on its standard
+//! output where it can be reached. It ends when its standard input does: with the ssh connection, or with this process.
 
 pub mod namespace;
 pub mod ssh;
@@ -17,27 +16,27 @@ use std::str::FromStr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// What begins every line that is meant for us: the shell at the other end may greet its user first.
+/// The prefix of every line for this program: the shell at the other end may greet its user first.
 const MARK: &str = "fathom-peer ";
 
-/// How long a peer may take to end after it was told to.
+/// The longest time that a peer may take to end after it was told to.
 const PARTING: Duration = Duration::from_secs(3);
 
-/// Which peer is wanted.
+/// The requested peer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
     /// A network namespace of this machine.
     Namespace,
-    /// One that was started by hand, at this address.
+    /// A peer that was started manually, at this address.
     At(SocketAddr),
-    /// A host that ssh knows how to reach.
+    /// A host that ssh can reach.
     Host(String),
 }
 
 impl FromStr for Wanted {
     type Err = Infallible;
 
-    /// ssh takes a port from its configuration and never after a colon, so an address with a port is one of a peer.
+    /// ssh takes a port from its configuration and never after a colon, so an address with a port is that of a peer.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         Ok(match text.parse() {
             Ok(address) => Wanted::At(address),
@@ -47,29 +46,29 @@ impl FromStr for Wanted {
     }
 }
 
-/// Why there is no peer.
+/// The reason why there is no peer.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NoPeer(pub String);
 
-/// A peer that answers, and what keeps it.
+/// A peer that answers, with the process that keeps it.
 #[derive(Debug)]
 pub struct Launched {
-    /// How trials reach it.
+    /// The address for trials.
     pub address: PeerAddress,
-    /// The session that it lives as long as.
+    /// The session that determines its lifetime.
     pub session: Session,
-    // After the session: its end is what ends the peer, and then there is something to wait for.
+    // Dropped after the session: the end of the session ends the peer, for which the process is then awaited.
     process: Option<Launcher>,
 }
 
 impl Launched {
-    /// The process that serves here, or that reached the other host; `None` of a peer that was started by hand.
+    /// The process that serves here, or that reached the other host; `None` for a peer that was started manually.
     pub fn process(&self) -> Option<u32> {
         self.process.as_ref().map(|Launcher(process)| process.id())
     }
 
-    /// The peer at the first of these addresses that answers, held.
+    /// The peer at the first of these addresses that answers, reserved for this run.
     fn hold(candidates: &[PeerAddress], process: Option<Launcher>) -> Result<Self, NoPeer> {
         let mut complaints = vec![];
         for address in candidates {
@@ -82,7 +81,7 @@ impl Launched {
         Err(NoPeer(complaints.join("; ")))
     }
 
-    /// One that was started by hand.
+    /// A peer that was started manually.
     pub fn at(address: SocketAddr, token: Token) -> Result<Self, NoPeer> {
         let (address, port) = (address.ip(), address.port());
         Launched::hold(&[PeerAddress { address, also: None, port, token, is_virtual: false }], None)
@@ -108,17 +107,17 @@ impl Drop for Launcher {
     }
 }
 
-/// Where a peer that was started is reached.
+/// The addresses of a started peer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ready {
-    /// Where it listens.
+    /// The addresses on which it listens.
     pub ips: Vec<IpAddr>,
-    /// At which port.
+    /// The port on which it listens.
     pub port: u16,
 }
 
 impl Ready {
-    /// Tells it to whoever has started this peer.
+    /// Prints it for the process that started this peer.
     pub fn say(&self) -> io::Result<()> {
         let mut out = io::stdout().lock();
         writeln!(out, "{MARK}ready {}", serde_json::to_string(self)?)?;
@@ -126,9 +125,9 @@ impl Ready {
     }
 }
 
-/// The token that whoever starts a peer tells it first.
+/// Reads the token, which the starting process sends first.
 pub fn hear_token() -> io::Result<Token> {
-    // Byte by byte: nothing is read ahead of what `wait_for_launcher` waits for.
+    // Byte by byte, so that nothing that `wait_for_launcher` waits for is read in advance.
     let mut token = vec![];
     for byte in io::stdin().lock().bytes().take(1 << 10) {
         match byte? {
@@ -139,13 +138,13 @@ pub fn hear_token() -> io::Result<Token> {
     Err(io::Error::new(io::ErrorKind::UnexpectedEof, "there was no token on standard input"))
 }
 
-/// Returns when whoever has started this peer has gone.
+/// Returns when the process that started this peer has gone.
 pub fn wait_for_launcher() {
-    // Whether it ends or breaks, nobody is there any more.
+    // Whether the input ends or fails, the starting process has gone.
     let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
 }
 
-/// What the other end of a pipe says to us, line by line and each within a time.
+/// The lines from the other end of a pipe, each with a timeout.
 struct Said(Receiver<String>);
 
 impl Said {
@@ -163,7 +162,7 @@ impl Said {
         Ok(Said(heard))
     }
 
-    /// The next line: its first word and the rest. `None` where nothing more comes.
+    /// The next line: its first word and the rest. `None` at the end.
     fn next(&self, timeout: Duration) -> Result<Option<(String, String)>, NoPeer> {
         match self.0.recv_timeout(timeout) {
             Ok(line) => {

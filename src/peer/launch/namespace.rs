@@ -1,9 +1,9 @@
-//! A second host that is none: a network namespace of this machine with a pair of virtual adapters between it and us.
-//! Everything that is measured with a peer can so be tried anywhere; it is called a virtual peer wherever it is shown.
+//! A virtual second host: a network namespace of this machine, connected by a pair of virtual adapters. With it everything
+//! that is measured with a peer can be tried anywhere; every report calls it a virtual peer.
 //!
-//! The namespace has no name: it lives as long as the peer's process, and the adapters live as long as it. Nothing is left,
-//! also after a kill. Making one needs the right to administer the network (root, or inside
-//! `unshare --user --map-root-user --net`), and the program `ip`.
+//! The namespace has no name: it exists as long as the peer's process, and the adapters exist as long as it. Nothing is
+//! left, even after a kill. Creating one requires the right to administer the network (root, or inside `unshare --user
+//! --map-root-user --net`), and the program `ip`.
 
 use super::{Launched, Launcher, NoPeer, Said, ready};
 use crate::experiment::{Access, Failure};
@@ -15,13 +15,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long each step may take.
+/// The timeout of each step.
 const STEP: Duration = Duration::from_secs(10);
 
 /// The adapter's name inside the namespace.
 const INSIDE: &str = "fathom0";
 
-/// Makes a namespace with a peer inside.
+/// Creates a namespace with a peer inside.
 pub fn launch() -> Result<Launched, NoPeer> {
     let link = Link::free().ok_or_else(|| {
         NoPeer(
@@ -56,13 +56,13 @@ fn start(link: &Link) -> io::Result<Child> {
     peer.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 
-/// Tells the token and hears where the peer is; what it complains of where it is nowhere.
+/// Sends the token and reads the peer's addresses; an error has the peer's own message.
 fn converse(child: &mut Child, token: &Token) -> Result<super::Ready, NoPeer> {
     let (Some(stdin), Some(stdout)) = (child.stdin.as_mut(), child.stdout.take()) else {
         return Err(NoPeer("the peer was started without its pipes".to_owned()));
     };
     let said = Said::by(stdout).map_err(|error| NoPeer(error.to_string()))?;
-    // One that has died does not read; its complaint is told below.
+    // A peer that has died does not read; its message is reported below.
     let _ = stdin.write_all(format!("{}\n", token.0).as_bytes());
     match said.next(STEP)? {
         Some((word, rest)) if word == "ready" => ready(&rest),
@@ -78,7 +78,7 @@ fn complaint(child: &mut Child) -> String {
     said.trim().trim_start_matches("fathom: ").to_owned()
 }
 
-/// In the peer's process: leaves the network of this machine for one of its own, and ties the two together.
+/// In the peer's process: moves it into a new network namespace, and connects that with this machine's.
 pub fn enter(parent: u32, listen: &[IpAddr]) -> Result<(), Failure> {
     partner::die_with(parent)?;
     // SAFETY: changes the network namespace of this process, which has one thread yet.
@@ -94,10 +94,10 @@ pub fn enter(parent: u32, listen: &[IpAddr]) -> Result<(), Failure> {
     made.map_err(|NoPeer(complaint)| Failure::Broke(complaint))
 }
 
-/// The first address of the block that RFC 2544 sets apart for measuring, 198.18.0.0/15.
+/// The first address of the block that RFC 2544 reserves for measuring, 198.18.0.0/15.
 const FIRST: u32 = 0xc612_0000;
 
-/// Networks of four addresses in it.
+/// The number of networks of four addresses in it.
 const NETWORKS: u16 = 1 << 15;
 
 /// A network of two hosts: 1 is this machine, 2 the virtual peer.
@@ -107,7 +107,7 @@ struct Link {
 }
 
 impl Link {
-    /// One that this machine does not route already.
+    /// A network that this machine does not route already.
     fn free() -> Option<Self> {
         let routes = std::fs::read_to_string("/proc/net/route").unwrap_or_default();
         let first = std::process::id() as u16;
@@ -122,7 +122,7 @@ impl Link {
         Some(Link { number, has_ipv6: has_ipv6() })
     }
 
-    /// The network that these addresses belong to.
+    /// The network of these addresses.
     fn of(listen: &[IpAddr]) -> Option<Self> {
         let four = listen.iter().find_map(|ip| match ip {
             IpAddr::V4(four) => Some(u32::from(*four)),
@@ -134,7 +134,7 @@ impl Link {
         })
     }
 
-    /// The name of our end; it has the peer's process in it, so that two runs do not meet.
+    /// The name of this machine's adapter; it contains the peer's process id, so that two runs do not collide.
     fn outside(peer: u32) -> String {
         format!("fathom{peer}")
     }
@@ -143,12 +143,12 @@ impl Link {
         four(self.number, host).into()
     }
 
-    /// In `2001:2::/48`, which RFC 5180 sets apart for measuring.
+    /// An address in `2001:2::/48`, which RFC 5180 reserves for measuring.
     fn six(&self, host: u8) -> Ipv6Addr {
         Ipv6Addr::new(0x2001, 2, 0, self.number, 0, 0, 0, u16::from(host))
     }
 
-    /// Gives an adapter its addresses; first makes it, with its other end in the network of another process.
+    /// Sets an adapter's addresses; creates it first if `make`, with its other end in the network of another process.
     fn configure(&self, name: &str, host: u8, make: Option<(&str, u32)>) -> Result<(), NoPeer> {
         let mut commands = String::new();
         if let Some((other, process)) = make {
@@ -157,7 +157,7 @@ impl Link {
         }
         commands += &format!("address add {}/30 dev {name}\n", self.four(host));
         if self.has_ipv6 {
-            // Nobody else is there who could have the address: it need not be asked for.
+            // No other host can have the address, so duplicate address detection is not needed.
             commands += &format!("address add {}/64 dev {name} nodad\n", self.six(host));
         }
         commands += &format!("link set {name} up\n");
@@ -165,7 +165,7 @@ impl Link {
     }
 }
 
-/// Whether adapters that are made get IPv6 at all.
+/// Whether new adapters get IPv6 at all.
 fn has_ipv6() -> bool {
     let disabled = std::fs::read_to_string("/proc/sys/net/ipv6/conf/default/disable_ipv6");
     disabled.is_ok_and(|disabled| disabled.trim() == "0")
@@ -175,13 +175,13 @@ fn four(number: u16, host: u8) -> [u8; 4] {
     (FIRST + (u32::from(number) << 2) + u32::from(host)).to_be_bytes()
 }
 
-/// Network and mask of a line of /proc/net/route, which shows them as this machine's bytes lie in memory.
+/// Network and mask of a line of /proc/net/route, in this machine's byte order.
 fn route(line: &str) -> Option<(u32, u32)> {
     let field = |place| u32::from_str_radix(line.split_whitespace().nth(place)?, 16).ok().map(u32::from_be);
     Some((field(1)?, field(7)?))
 }
 
-/// Has ip(8) do these commands.
+/// Runs these commands with ip(8).
 fn ip(commands: &str) -> Result<(), NoPeer> {
     let spawned =
         Command::new("ip").args(["-batch", "-"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();
@@ -202,7 +202,7 @@ fn ip(commands: &str) -> Result<(), NoPeer> {
     )))
 }
 
-/// Waits until our adapter carries: what is sent before is lost, and asked for again only a second later.
+/// Waits until this machine's adapter is up: packets sent before are lost, and retried only a second later.
 fn wait_for(name: &str) -> Result<(), NoPeer> {
     let (state, deadline) = (format!("/sys/class/net/{name}/operstate"), Instant::now() + STEP);
     while std::fs::read_to_string(&state).is_ok_and(|state| state.trim() != "up") {

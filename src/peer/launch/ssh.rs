@@ -1,9 +1,9 @@
-//! A peer on a host that the user can reach by ssh, with their own configuration, keys, agent and jump hosts: we start
-//! `ssh` and no library, so everything that works for them works for us.
+//! A peer on a host that the user can reach by ssh, with their own configuration, keys, agent and jump hosts: the program
+//! `ssh` is used instead of a library, so everything that works for the user works here.
 //!
-//! One connection carries it all. A few lines of shell at the other end look for this very program; where it is not
-//! there, it is copied through the same connection into a new folder, and removes itself as soon as it runs: nothing is
-//! left, also after a kill. What is measured goes past ssh, by direct connections.
+//! Everything uses one connection. A few lines of shell at the other end look for this same program; if it is not there, it
+//! is copied through the same connection into a new folder, and removes itself as soon as it runs: nothing is left, even
+//! after a kill. The measured traffic does not use ssh, but direct connections.
 
 use super::{Launched, Launcher, NoPeer, Said, ready};
 use crate::experiment::Access;
@@ -17,13 +17,13 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// How long ssh may take to let us in: somebody may have to type a passphrase.
+/// The timeout of the login: the user may have to type a passphrase.
 const LOGIN: Duration = Duration::from_mins(2);
 
-/// How long each later step may take, the copying included.
+/// The timeout of each later step, including copying.
 const STEP: Duration = Duration::from_mins(1);
 
-/// The program that is to run at the other end.
+/// The program to run at the other end.
 #[derive(Debug)]
 pub struct Program<'run> {
     /// Its bytes.
@@ -32,8 +32,8 @@ pub struct Program<'run> {
     pub sha256: &'run str,
 }
 
-/// Starts a peer at `host`. Where an address is given, it listens and is reached there instead of where ssh goes: at
-/// another adapter of the same host.
+/// Starts a peer at `host`. If an address is given, it listens and is reached there instead of at the address that ssh uses:
+/// at another adapter of the same host.
 pub fn launch(host: &str, address: Option<IpAddr>, program: &Program) -> Result<Launched, NoPeer> {
     let mut child = start(host, &shell(program, address)).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => NoPeer("there is no `ssh` here: install OpenSSH's client, or start `fathom peer` at the other host by hand and give its address and port".to_owned()),
@@ -62,8 +62,8 @@ pub fn launch(host: &str, address: Option<IpAddr>, program: &Program) -> Result<
 fn start(host: &str, shell: &str) -> io::Result<Child> {
     let parent = std::process::id();
     let mut ssh = Command::new("ssh");
-    // No terminal there: what passes is ours, byte for byte.
-    // Neither the user's agent nor their display is lent to a host that only measures.
+    // No terminal there, so that all bytes pass unchanged.
+    // Neither the user's agent nor their display is forwarded to a host that only measures.
     ssh.args(["-T", "-a", "-x", "--", host, shell]).env_remove(Access::PASSWORD);
     ssh.stdin(Stdio::piped()).stdout(Stdio::piped());
     // SAFETY: between fork and exec only prctl and getppid are called.
@@ -71,7 +71,7 @@ fn start(host: &str, shell: &str) -> io::Result<Child> {
     ssh.spawn()
 }
 
-/// Answers what the shell at the other end says until the peer runs; where it is reached, or `None` where ssh ended.
+/// Answers the lines from the other end's shell until the peer runs; returns its addresses, or `None` if ssh ended.
 fn converse(
     child: &mut Child,
     host: &str,
@@ -86,7 +86,7 @@ fn converse(
     let found = loop {
         let Some((word, rest)) = said.next(timeout)? else { break None };
         timeout = STEP;
-        // An ssh that dies while we write says so by its silence.
+        // A failed write means that ssh has ended, which the next read shows.
         let _ = match word.as_str() {
             "want" => stdin.write_all(program.binary).and_then(|()| stdin.flush()),
             "go" => stdin.write_all(format!("{}\n", token.0).as_bytes()).and_then(|()| stdin.flush()),
@@ -111,7 +111,7 @@ fn complaint(host: &str, word: &str, rest: &str) -> String {
     }
 }
 
-/// Why ssh has ended before there was a peer; what it says itself stands above on standard error.
+/// The reason why ssh has ended before there was a peer; its own message is above on standard error.
 fn refused(launcher: &mut Launcher, host: &str) -> NoPeer {
     let status = launcher.0.wait().ok().and_then(|status| status.code());
     NoPeer(match status {
@@ -122,7 +122,7 @@ fn refused(launcher: &mut Launcher, host: &str) -> NoPeer {
     })
 }
 
-/// Where a direct connection is tried: as ssh calls the host, and as the host itself was called.
+/// The addresses to try for a direct connection: ssh's name of the host, and the host's own addresses.
 fn candidates(host: &str, address: Option<IpAddr>, listens: &[IpAddr]) -> Vec<IpAddr> {
     if let Some(address) = address {
         return vec![address];
@@ -148,8 +148,8 @@ fn resolved(host: &str) -> Vec<IpAddr> {
     (name, 0).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect()).unwrap_or_default()
 }
 
-/// What the other end's shell does. It stands between single quotes and has none itself, nor a line's end, so that
-/// whatever shell the user has there passes it on to `sh`.
+/// The commands for the other end's shell. They are put between single quotes and contain none, nor a line feed, so that any
+/// login shell passes them on to `sh`.
 fn shell(program: &Program, address: Option<IpAddr>) -> String {
     let lines = SHELL.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let script = lines
@@ -163,7 +163,7 @@ fn shell(program: &Program, address: Option<IpAddr>) -> String {
     format!("exec sh -c '{script}'")
 }
 
-/// System and architecture in the words of uname(1).
+/// System and architecture in the form of uname(1).
 fn system() -> String {
     // SAFETY: a utsname is arrays of characters, which the call fills and ends with zeros.
     unsafe {
@@ -207,7 +207,7 @@ trap - HUP INT TERM PIPE EXIT;
 exec "$f" peer --launched ${t:+--remove-itself} --listen "$a"
 "#;
 
-/// Removes a program that was copied only to run once, with the folder that was made for it.
+/// Removes a program that was copied to run only once, with the folder made for it.
 pub fn remove_this_program() -> io::Result<()> {
     let program = std::env::current_exe()?;
     let made_for_it = |folder: &Path| {

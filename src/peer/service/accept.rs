@@ -1,4 +1,5 @@
-//! Connections made only to be ended: each is accepted, greeted with one byte, and closed when its client has ended it.
+//! Connections that are made only to be closed: each is accepted, greeted with one byte, and closed when its client has
+//! closed it.
 
 use super::place::Place;
 use super::running::{Running, Tally};
@@ -10,10 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// A client that does nothing for so long is not waited for, so that others come to their turn.
+/// A client that does nothing for this time is dropped, so that others are served.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Begins one, serving one connection at a time: a client that waits for its greeting never finds a backlog.
+/// Begins the service, with one connection at a time: a client that waits for its greeting never finds a backlog.
 pub fn begin(place: &Place) -> Result<Running, Failure> {
     let broke = |attempt: &str, error: std::io::Error| {
         Failure::Broke(format!("the accepting service: {attempt}: {error}"))
@@ -41,14 +42,15 @@ fn serve(stream: &TcpStream, tally: &Arc<Tally>) {
     let Ok(other) = stream.try_clone() else { return };
     let waking = tally.on_end(move || drop(other.shutdown(Shutdown::Both)));
     tally.connections.fetch_add(1, Ordering::Relaxed);
-    // The stream is closed when the service holds it no more in any form.
+    // The stream is closed when its last handle is dropped.
     if greet_and_await_end(stream).is_ok_and(|graceful| graceful) {
         tally.messages.fetch_add(1, Ordering::Relaxed);
     }
     drop(waking);
 }
 
-/// Greets, and waits for the client's end of the stream; false where the client sent something else. A reset is an error.
+/// Sends the greeting, and waits for the client's end of the stream; false if the client sent other data. A reset is an
+/// error.
 pub fn greet_and_await_end(mut stream: &TcpStream) -> std::io::Result<bool> {
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.write_all(&[1])?;

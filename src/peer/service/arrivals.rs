@@ -2,20 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The most entries that are kept: their text fits into one message of the protocol.
+/// The most entries kept: their text fits into one message of the protocol.
 const MOST: usize = 1000;
 
-/// So many bytes had arrived by then.
+/// The number of bytes that had arrived at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Arrival {
-    /// Since the service began, nanoseconds of its host's clock.
+    /// Time since the service began, nanoseconds of its host's clock.
     pub at_ns: u64,
-    /// Bytes received until then.
+    /// Bytes received so far.
     pub bytes: u64,
 }
 
-/// A growing count over time, as finely as a bounded list can hold it. The first and the last entry are always kept;
-/// when the list is full every second entry goes, which loses resolution but no byte, because counts are sums.
+/// A growing count over time, as finely as a bounded list can hold it. The first and the last entry are always kept; when
+/// the list is full every second entry is removed, which reduces resolution but loses no byte, because counts are sums.
 #[derive(Debug, Default)]
 pub struct Arrivals {
     every_ns: u64,
@@ -23,7 +23,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Notes a count.
+    /// Adds an entry.
     pub fn push(&mut self, arrival: Arrival) {
         let kept = self.list.len();
         if kept >= 2 && arrival.at_ns < self.list[kept - 2].at_ns + self.every_ns {
@@ -44,7 +44,7 @@ impl Arrivals {
         }
     }
 
-    /// What was noted, in the order of time.
+    /// The entries, in order of time.
     pub fn take(&mut self) -> Vec<Arrival> {
         std::mem::take(&mut self.list)
     }

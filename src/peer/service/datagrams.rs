@@ -1,5 +1,5 @@
-//! A sink of datagrams: those that arrive are counted and timed. What does not arrive was lost on the way, or by this
-//! host because it could not keep up.
+//! A sink of datagrams: those that arrive are counted and timed. The others were lost on the way, or by this host because it
+//! could not keep up.
 
 use super::place::Place;
 use super::running::{Running, Tally};
@@ -10,10 +10,10 @@ use std::sync::atomic::Ordering;
 /// Datagrams between two readings of the clock.
 const BETWEEN_READINGS: u64 = 16;
 
-/// More than any socket's buffer holds: whoever goes on sending does not keep the service from ending.
+/// More than any socket's buffer holds: a client that keeps sending cannot prevent the service from ending.
 const MOST_WAITING: usize = 1_000_000;
 
-/// Begins one for datagrams of so many bytes. Those of another size are not the client's.
+/// Begins the service for datagrams of this size, bytes. Those of another size are not the client's.
 pub fn begin(bytes: u32, place: &Place) -> Result<Running, Failure> {
     let broke = |attempt: &str, error: std::io::Error| {
         Failure::Broke(format!("the sink of datagrams: {attempt}: {error}"))
@@ -34,7 +34,7 @@ pub fn begin(bytes: u32, place: &Place) -> Result<Running, Failure> {
                 count(length, tally);
             }
         }
-        // What waits in the socket has arrived, too.
+        // Datagrams that wait in the socket have arrived, too.
         socket.set_nonblocking(true).map_err(|error| broke("set_nonblocking", error))?;
         for _ in 0..MOST_WAITING {
             let Ok((length, caller)) = socket.recv_from(&mut message) else { break };

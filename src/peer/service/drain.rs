@@ -1,21 +1,21 @@
-//! Reading a stream to its end, with a clock reading now and then.
+//! Reading a stream to its end, with occasional readings of the clock.
 
 use std::io::{ErrorKind, Read};
 
-/// The clock is read at most this often: a reading then costs well under a hundredth of what it stands beside.
+/// The least time between readings of the clock, nanoseconds: a reading then costs well under a hundredth of it.
 const SHORTEST_NS: u64 = 20_000;
 
-/// And, as far as the stream allows, at least this often.
+/// The greatest time between readings, nanoseconds, if the stream allows it.
 const LONGEST_NS: u64 = 200_000;
 
 /// The most bytes between two readings.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Reads to the end of the stream, whole buffers as far as they come. `arrived` is told, after every few reads, how many
-/// bytes came since it was told last, and answers with the time in nanoseconds. A fast stream would be slowed by a clock
-/// reading after every read of 512 bytes, and a slow one needs it after each: the distance adapts itself.
+/// Reads to the end of the stream, in whole buffers if these are filled. `arrived` is called after every few reads with the
+/// bytes since its last call, and returns the time in nanoseconds. A fast stream would be slowed by a clock reading after
+/// every read of 512 bytes, and a slow one needs it after each, so the distance adapts.
 ///
-/// Returns bytes and reads.
+/// Returns the numbers of bytes and reads.
 pub fn drain(
     from: &mut impl Read,
     buffer: &mut [u8],
@@ -44,7 +44,7 @@ pub fn drain(
     Ok((bytes, reads))
 }
 
-/// The next distance, in bytes, after one that took `passed_ns`.
+/// The next distance between readings, in bytes, after one that took `passed_ns`.
 fn next(quantum: u64, passed_ns: u64) -> u64 {
     match passed_ns {
         0..SHORTEST_NS => (quantum * 2).min(MOST_BYTES),
@@ -65,7 +65,7 @@ mod tests {
         let (bytes, reads) = drain(&mut data.as_slice(), &mut buffer, |more| {
             told += more;
             times += 1;
-            // Ten nanoseconds a read.
+            // Ten nanoseconds per read.
             clock += more / 512 * 10;
             clock
         })

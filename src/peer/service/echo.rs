@@ -1,4 +1,4 @@
-//! Echo: every message comes back.
+//! Echo: every message is sent back.
 
 use super::place::Place;
 use super::running::Running;
@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::net::UdpSocket;
 use std::sync::atomic::Ordering;
 
-/// Over streams, each served in a thread of its own.
+/// Over streams, each served in a separate thread.
 pub fn tcp(bytes: u32, place: &Place) -> Result<Running, Failure> {
     accept_all(StreamOptions { chunk: bytes, buffers: None }, place, move |mut stream, tally| {
         let mut message = vec![0; bytes as usize];
@@ -22,7 +22,7 @@ pub fn tcp(bytes: u32, place: &Place) -> Result<Running, Failure> {
     })
 }
 
-/// Over datagrams. Each goes back to where it came from, as long as it is.
+/// Over datagrams. Each is returned to its sender with the same length.
 pub fn udp(bytes: usize, place: &Place) -> Result<Running, Failure> {
     let socket = UdpSocket::bind(place.any_port()).map_err(|error| broke("bind", &error))?;
     let address = socket.local_addr().map_err(|error| broke("getsockname", &error))?;

@@ -1,7 +1,7 @@
-//! What an experiment needs done at the other end of a connection, on loopback and on a second host alike.
+//! The work at the other end of a connection, on loopback and on a second host alike.
 //!
-//! Each service is a file. It binds a port that the system chooses, works in threads of its own, counts what it does in
-//! a [`Tally`], and ends when its [`Running`] handle is stopped or dropped.
+//! Each service is a file. It binds a port that the system chooses, works in its own threads, counts its work in a
+//! [`Tally`], and ends when its [`Running`] handle is stopped or dropped.
 
 pub mod accept;
 mod arrivals;
@@ -26,46 +26,46 @@ use crate::experiment::Failure;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// What is asked of the other end.
+/// A requested service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "service", rename_all = "snake_case")]
 pub enum Service {
     /// Sends back every message.
     Echo {
-        /// By which protocol.
+        /// The protocol.
         transport: Transport,
-        /// Bytes of a message; a stream is cut into such.
+        /// Bytes of a message; a stream is split into messages of this size.
         bytes: u32,
     },
     /// Reads streams to their ends, and times what arrives.
     Sink {
-        /// How they are read.
+        /// The options of the streams.
         stream: StreamOptions,
-        /// One byte goes back after every so many bytes; none where it is `None`.
+        /// One byte is returned after every such number of bytes; no byte if `None`.
         acknowledged: Option<u32>,
-        /// How long a connection is not read after it was made, nanoseconds: time for the sender to fill its buffers.
+        /// The time for which a new connection is not read, nanoseconds, so that the sender fills its buffers.
         #[serde(default)]
         reads_after_ns: u64,
     },
     /// Writes streams.
     Source {
-        /// How they are written.
+        /// The options of the streams.
         stream: StreamOptions,
-        /// How long.
+        /// The length of a stream.
         enough: Enough,
-        /// Whether every chunk waits for a byte of the client's, which then ends it.
+        /// Whether every chunk waits for a byte from the client, which then ends the stream.
         acknowledged: bool,
     },
     /// Counts and times datagrams.
     Datagrams {
-        /// Bytes of each.
+        /// Bytes of each datagram.
         bytes: u32,
     },
     /// Accepts connections, greets each with one byte and waits for its end.
     Accept,
 }
 
-/// How messages travel.
+/// The transport of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
@@ -75,7 +75,7 @@ pub enum Transport {
     Udp,
 }
 
-/// The largest message that comes back, bytes: a client cannot have a peer fill its memory.
+/// The largest message that is echoed, bytes: a client cannot fill a peer's memory.
 const LARGEST_MESSAGE: u32 = 64 << 20;
 
 /// The largest datagram of IPv4, bytes (RFC 768 and 791: 65,535 less two headers).
@@ -98,7 +98,7 @@ pub fn serve(service: &Service, place: &Place) -> Result<Running, Failure> {
     }
 }
 
-/// Messages of no bytes are all there at once, for ever, and one of all memory would fill it.
+/// Refuses messages of zero bytes, which would be complete at once and without end, and messages that would fill all memory.
 fn ensure_bounded(service: &Service) -> Result<(), Failure> {
     let (bytes, most) = match service {
         Service::Echo { transport: Transport::Tcp, bytes } => (*bytes, LARGEST_MESSAGE),
@@ -207,7 +207,7 @@ mod tests {
         for bytes in [100, 99, 100, 101, 0] {
             socket.send_to(&vec![7; bytes], at).unwrap();
         }
-        // Loopback delivers in order, and the service reads in order: the wake-up comes behind them.
+        // Loopback delivers in order, and the service reads in order: the wake-up comes after them.
         let report = running.stop();
         assert_eq!((report.messages, report.received_bytes), (2, 200));
     }

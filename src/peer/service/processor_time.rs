@@ -1,8 +1,8 @@
-//! What this process has used of the processors.
+//! The processor time of this process.
 
 use std::time::Duration;
 
-/// Processor time of this process, in user mode and in the kernel together; `None` where the system does not tell.
+/// Processor time of this process, in user mode and in the kernel together; `None` if the system does not report it.
 pub fn processor_time() -> Option<Duration> {
     // SAFETY: a rusage is plain integers, which the call fills.
     let (told, usage) = unsafe {

@@ -1,4 +1,4 @@
-//! A service on its way: its port, its counts, its threads, and how they are ended.
+//! A running service: its port, its counts, its threads, and how they are ended.
 
 use super::arrivals::{Arrival, Arrivals};
 use super::place::Place;
@@ -12,37 +12,37 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What a service has done.
+/// The counts of a service.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServiceReport {
     /// Connections accepted.
     pub connections: u64,
-    /// Messages or datagrams handled whole.
+    /// Messages or datagrams handled completely.
     pub messages: u64,
     /// Bytes received.
     pub received_bytes: u64,
     /// Bytes sent.
     pub sent_bytes: u64,
-    /// How the received bytes arrived over time, where the service keeps it.
+    /// The arrival of received bytes over time, if the service records it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<Arrival>,
-    /// Processor time that the service's process has used meanwhile, nanoseconds; absent where nobody tells.
+    /// Processor time of the service's process during the service, nanoseconds; absent if the system does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<u64>,
-    /// What broke, in the service's words; absent where nothing did.
+    /// The failure, in the service's words; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
 type Wake = Box<dyn Fn() + Send>;
 
-/// What the threads of a service count, and by what they learn that it ends.
+/// The counts of a service's threads, and the signal that ends them.
 pub struct Tally {
     ending: AtomicBool,
     began: Instant,
     /// Connections accepted.
     pub connections: AtomicU64,
-    /// Messages or datagrams handled whole.
+    /// Messages or datagrams handled completely.
     pub messages: AtomicU64,
     /// Bytes received.
     pub received_bytes: AtomicU64,
@@ -50,7 +50,7 @@ pub struct Tally {
     pub sent_bytes: AtomicU64,
     arrivals: Mutex<Arrivals>,
     failure: Mutex<Option<String>>,
-    /// How to wake a thread that waits for its socket.
+    /// Functions that wake a thread waiting for its socket.
     wakers: Mutex<BTreeMap<u64, Wake>>,
 }
 
@@ -69,25 +69,25 @@ impl Tally {
         }
     }
 
-    /// Whether the service is to end.
+    /// Whether the service must end.
     pub fn is_ending(&self) -> bool {
         self.ending.load(Ordering::Acquire)
     }
 
-    /// Notes that all bytes received so far have arrived by now; tells now, in nanoseconds since the service began.
+    /// Records that all bytes received so far have arrived by now; returns the time in nanoseconds since the service began.
     pub fn arrived(&self) -> u64 {
         let mut arrivals = locked(&self.arrivals);
-        // Read under the lock, so that the threads' notes stand in the order of time.
+        // Read under the lock, so that the threads' entries are in order of time.
         let at_ns = self.began.elapsed().as_nanos() as u64;
         arrivals.push(Arrival { at_ns, bytes: self.received_bytes.load(Ordering::Relaxed) });
         at_ns
     }
 
-    /// Has `wake` called when the service ends, or at once where it ends already: whatever makes a thread that waits for
-    /// its socket look again. Forgotten when the guard is dropped.
+    /// Registers `wake`, called when the service ends, or at once if it is ending already, to make a thread that waits for
+    /// its socket check again. Deregistered when the guard is dropped.
     pub fn on_end(self: &Arc<Self>, wake: impl Fn() + Send + 'static) -> Waking {
         let mut wakers = locked(&self.wakers);
-        // Looked at under the lock: `end` raises the flag before it takes the lock, so one of the two wakes.
+        // Checked under the lock: `end` raises the flag before it takes the lock, so one of the two calls `wake`.
         if self.is_ending() {
             wake();
         }
@@ -102,7 +102,7 @@ impl Tally {
     }
 
     fn broke(&self, failure: &Failure) {
-        // What breaks while the service ends is its sockets being shut.
+        // Failures while the service ends come from shutting its sockets.
         if !self.is_ending() {
             locked(&self.failure).get_or_insert(failure.to_string());
         }
@@ -122,7 +122,7 @@ impl Tally {
     }
 }
 
-/// As long as this lives, the end of the service wakes a thread.
+/// While this exists, the end of the service wakes a thread.
 pub struct Waking {
     tally: Arc<Tally>,
     number: u64,
@@ -135,7 +135,7 @@ impl Drop for Waking {
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // A thread that panicked while counting leaves whole numbers behind.
+    // A thread that panicked while counting leaves consistent numbers.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -153,7 +153,7 @@ impl Running {
         Running { port, tally: Arc::new(Tally::new()), threads: vec![], used_before: processor_time() }
     }
 
-    /// Starts one of its threads, pinned where the place says so.
+    /// Starts one of its threads, pinned if the place has a CPU.
     pub fn thread(
         &mut self,
         place: &Place,
@@ -179,7 +179,7 @@ impl Running {
         self.port
     }
 
-    /// What its threads share.
+    /// The state shared by its threads.
     pub fn tally(&self) -> &Arc<Tally> {
         &self.tally
     }
@@ -190,7 +190,7 @@ impl Running {
         count(&self.tally.received_bytes) + count(&self.tally.sent_bytes)
     }
 
-    /// Ends it, waits for its threads, and tells what it has done.
+    /// Ends it, waits for its threads, and returns its counts.
     pub fn stop(mut self) -> ServiceReport {
         self.end();
         let used = processor_time().zip(self.used_before);
@@ -200,7 +200,7 @@ impl Running {
     fn end(&mut self) {
         self.tally.end();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has nothing more to say.
+            // A panic of a thread is ignored here.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! A sink: whatever arrives on any connection is read, counted and timed, here where it arrives.
+//! A sink: all data on any connection are read, counted and timed at this receiving end.
 
 use super::drain::drain;
 use super::place::Place;
@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// A sink that let its clients wait for longer could not be ended meanwhile.
+/// The greatest wait before a connection is read: a sink cannot be ended during it.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// Begins one. With `acknowledged`, one byte goes back after every so many bytes. No connection is read before
-/// `reads_after` has passed.
+/// Begins the service. With `acknowledged`, one byte is returned after every such number of bytes. No connection is read
+/// before `reads_after` has passed.
 pub fn begin(
     options: StreamOptions,
     acknowledged: Option<u32>,
@@ -34,7 +34,7 @@ pub fn begin(
     })
 }
 
-/// Reads to the end of the stream. Also the other half of pipes and UNIX sockets, where no port is needed.
+/// Reads to the end of the stream. Also used at the other end of pipes and UNIX sockets, which need no port.
 pub fn swallow(stream: &mut impl Read, chunk: usize, tally: &Arc<Tally>) -> std::io::Result<()> {
     let mut buffer = vec![1; chunk];
     let (_, reads) = drain(stream, &mut buffer, |bytes| {
@@ -45,7 +45,7 @@ pub fn swallow(stream: &mut impl Read, chunk: usize, tally: &Arc<Tally>) -> std:
     Ok(())
 }
 
-/// Whole messages, each answered with one byte.
+/// Reads whole messages, and answers each with one byte.
 fn acknowledge(
     stream: &mut TcpStream,
     options: StreamOptions,

@@ -1,4 +1,4 @@
-//! A source: on every connection it writes until it has written long enough.
+//! A source: it writes on every connection until a time and a number of bytes are reached.
 
 use super::place::Place;
 use super::running::{Running, Tally};
@@ -11,19 +11,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// When a stream has been written long enough: when all of these are reached.
+/// The length of a stream: it ends when all of these are reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enough {
     /// Nanoseconds since its first byte.
     pub ns: u64,
-    /// Bytes.
+    /// Bytes written.
     pub bytes: u64,
 }
 
-/// A stream that writes for longer is an error: nothing is measured for a minute on end.
+/// The longest stream; a longer one is an error, because no measurement lasts a minute.
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// Begins one. With `acknowledged`, one byte is awaited after every chunk, and the client's going is what ends it.
+/// Begins the service. With `acknowledged`, it waits for one byte after every chunk, and ends when the client leaves.
 pub fn begin(
     options: StreamOptions,
     enough: Enough,
@@ -40,10 +40,10 @@ pub fn begin(
     })
 }
 
-/// Bytes between two looks at the clock: a look after every chunk of 512 bytes would slow the stream.
+/// Bytes between two readings of the clock: a reading after every chunk of 512 bytes would slow the stream.
 const BETWEEN_LOOKS: u64 = 64 << 10;
 
-/// Writes, says that this was all, and waits for the client to have read it.
+/// Writes the stream, shuts it down, and waits until the client has read it.
 fn pour(stream: &mut TcpStream, data: &[u8], enough: Enough, tally: &Arc<Tally>) -> std::io::Result<()> {
     let (began, limit) = (Instant::now(), Duration::from_nanos(enough.ns).min(LONGEST));
     let (mut sent, mut passed) = (0, Duration::ZERO);
@@ -60,7 +60,7 @@ fn pour(stream: &mut TcpStream, data: &[u8], enough: Enough, tally: &Arc<Tally>)
     stream.read(&mut [0]).map(drop)
 }
 
-/// A chunk for every byte that the client sends.
+/// Writes a chunk for every byte from the client.
 fn converse(stream: &mut TcpStream, data: &[u8], tally: &Arc<Tally>) -> std::io::Result<()> {
     while stream.read(&mut [0])? == 1 {
         stream.write_all(data)?;

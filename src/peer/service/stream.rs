@@ -1,4 +1,4 @@
-//! Streams: a listener whose connections are served beside each other.
+//! Streams: a listener whose connections are served in parallel.
 
 use super::place::Place;
 use super::running::{Running, Tally};
@@ -11,28 +11,28 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// How a stream is moved.
+/// The options of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamOptions {
     /// Bytes of each read and write.
     pub chunk: u32,
-    /// The size of the socket's buffers that is asked for, bytes; the system's own choice where it is `None`.
+    /// The requested size of the socket's buffers, bytes; the system's default if `None`.
     pub buffers: Option<u32>,
 }
 
-/// The largest chunk that is served: a client cannot have a peer fill its memory.
+/// The largest chunk that is served, bytes: a client cannot fill a peer's memory.
 const LARGEST_CHUNK: u32 = 64 << 20;
 
-/// Connections that are served at once.
+/// The most connections served at once.
 const MOST_CONNECTIONS: u64 = 64;
 
-/// Connections that may wait for their accept.
+/// The most connections that may wait for accept.
 const BACKLOG: i32 = 128;
 
 impl StreamOptions {
-    /// A socket of this kind for an address. The size of buffers must be set before a connection is made, for it decides
-    /// the window that is offered (tcp(7)). With the privilege `CAP_NET_ADMIN` it is had whatever the system's limits are, which
-    /// stay as they are; without, at most these (socket(7)).
+    /// A socket of this kind for an address. The size of buffers must be set before a connection is made, because it
+    /// determines the offered window (tcp(7)). With the privilege `CAP_NET_ADMIN` it is independent of the system's limits,
+    /// which are not changed; without, it is at most these limits (socket(7)).
     pub fn socket(&self, address: SocketAddr) -> std::io::Result<Socket> {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
         if let Some(bytes) = self.buffers {
@@ -54,7 +54,7 @@ impl StreamOptions {
     }
 }
 
-/// Sets an option of a socket that is a number.
+/// Sets a numeric option of a socket.
 fn set(socket: &Socket, option: libc::c_int, value: u32) -> std::io::Result<()> {
     let value = value as libc::c_int;
     // SAFETY: the option is a c_int, which lives across the call.
@@ -70,8 +70,8 @@ fn set(socket: &Socket, option: libc::c_int, value: u32) -> std::io::Result<()> 
     if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
-/// Listens, and serves every connection with `serve` in a thread of its own. A connection that breaks is the client's
-/// affair: it sees the end of its stream, and its counts do not agree.
+/// Listens, and serves every connection with `serve` in a separate thread. A failed connection is handled by the client: it
+/// sees the end of its stream, and its counts do not agree.
 pub fn accept_all(
     options: StreamOptions,
     place: &Place,
@@ -113,7 +113,7 @@ fn serve_connection(
 ) {
     let Ok(other) = stream.try_clone() else { return };
     let _waking = tally.on_end(move || drop(other.shutdown(Shutdown::Both)));
-    // The client's going ends it, in whatever way it goes.
+    // Any error means that the client has left, which ends the service of this connection.
     let _ = stream.set_nodelay(true).and_then(|()| serve(stream, tally));
 }
 

@@ -1,9 +1,9 @@
-//! Which points are visited next, and until when: a pure function of what visits have cost and found.
+//! The points that are visited next, and the time limit: a pure function of the costs and results of visits.
 //!
-//! The pilot round finds out what trials cost. Then it is settled which points get the trials that an interval needs, within
-//! the budget; the rest is left out at once, with its price, instead of leaving everything without. Rounds in a drawn order
-//! keep that promise, and are settled anew where costs have grown. What is left of the time goes to the intervals that
-//! reach the target precision the soonest, counting what a trial costs.
+//! The pilot round measures the cost of trials. Then the planner settles which points get the trials that an interval needs,
+//! within the budget; the rest is left out at once, with its cost, instead of leaving everything without an interval. Rounds
+//! in a drawn order keep that promise, which is settled again if costs have grown. The remaining time goes to the intervals
+//! that reach the target precision soonest, given the cost of a trial.
 
 mod settling;
 
@@ -19,22 +19,23 @@ use crate::statistics::MINIMUM_TRIALS;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// A trial that observes for longer learns little more.
+/// A longer observation per trial gives little more information.
 const LONGEST: Duration = Duration::from_millis(30);
 
-/// The share of the time left that is promised: visits vary in what they take.
+/// The share of the remaining time that is promised: the durations of visits vary.
 const PROMISED: f64 = 0.85;
 
-/// By how much of the budget the run may be longer where a point lacks only little to its interval.
+/// The share of the budget by which the run may be longer if a point lacks little to its interval.
 const BEYOND: f64 = 0.05;
 
-/// Costs are looked at again whenever this share of the budget has gone by.
+/// Costs are reviewed whenever this share of the budget has passed.
 const LOOK: f64 = 0.02;
 
-/// A preparation that takes longer fills memory, by the hundred megabytes.
+/// A longer preparation fills memory, by hundreds of megabytes.
 const COSTLY: Duration = Duration::from_millis(50);
 
-/// Of the points that miss the target precision, each later round visits this share: those that it brings there the soonest.
+/// Each later round visits this fraction (one in four) of the points that miss the target precision: those that reach it
+/// soonest.
 const LATER_SHARE: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,25 +51,25 @@ pub struct Planner {
     settings: PlannerSettings,
     layout: Layout,
     costs: Costs,
-    /// What everything is believed to cost, as known when last looked at; of what was visited since, as known now.
+    /// The estimated costs of everything, as of the last review; for blocks visited since, as of now.
     prices: Prices,
     pilot: Pilot,
     phase: Phase,
     round: u32,
-    /// Visits of this round that are not yet made: the parts, all of one block.
+    /// The visits of this round that are not yet made: parts of one block each.
     queue: VecDeque<Vec<usize>>,
     /// Whether any visit of this round was made.
     visiting: bool,
-    /// Trials that each part is to have; 0 where it is left out.
+    /// The number of trials that each part gets; 0 if it is left out.
     goals: Vec<usize>,
-    /// How long trials observe, seconds.
+    /// The observation time of trials, seconds.
     observe: f64,
-    /// When costs were last looked at, seconds.
+    /// The time of the last review of costs, seconds.
     looked: f64,
 }
 
 impl Planner {
-    /// A planner that knows no cost yet.
+    /// A planner without known costs.
     pub fn new(settings: PlannerSettings, jobs: &[Job]) -> Self {
         let layout = Layout::of(jobs);
         let costs = Costs::new(&layout);
@@ -88,19 +89,19 @@ impl Planner {
         }
     }
 
-    /// The relative half-width that every interval is to have.
+    /// The target relative half-width of the intervals.
     pub(super) fn precision(&self) -> f64 {
         self.settings.precision
     }
 
-    /// What a visit that was last asked for has taken: the preparation that belongs to no point, with starting and ending the
-    /// process, and what each point took by itself. Points that were not reached are left away.
+    /// Records the durations of the last requested visit: the preparation that belongs to no point, with starting and ending
+    /// the process, and each point's own time. Points that were not reached are omitted.
     pub fn visited(&mut self, block: usize, preparation: Duration, points: &[(usize, Duration)]) {
         let observe = Duration::from_secs_f64(self.observe);
         self.remember(block, preparation, points, observe);
     }
 
-    /// The same of a visit that observed for another time, such as one before the run was taken up again.
+    /// The same for a visit with another observation time, such as one before the run was resumed.
     pub fn remember(
         &mut self,
         block: usize,
@@ -112,7 +113,7 @@ impl Planner {
         self.costs.update(&self.layout, block, &mut self.prices);
     }
 
-    /// What comes next, so long after the run began or was taken up again. `progress` has an entry for each point.
+    /// The next step, `elapsed` after the run began or was resumed. `progress` has an entry for each point.
     pub fn next(&mut self, elapsed: Duration, progress: &[Progress]) -> Step {
         let now = Now { elapsed: elapsed.as_secs_f64(), progress };
         loop {
@@ -142,7 +143,7 @@ impl Planner {
         Step::Settle(self.settlement(now))
     }
 
-    /// A visit that keeps the promise, or what has become of it; `None` once there is nothing left to promise.
+    /// A visit that keeps the promise, or a changed settlement; `None` once nothing is left of the promise.
     fn promised(&mut self, now: Now) -> Option<Step> {
         if now.elapsed >= self.looked + LOOK * self.budget()
             && let Some(step) = self.look(now)
@@ -163,7 +164,7 @@ impl Planner {
         None
     }
 
-    /// Costs may have grown: what is promised must still fit, or the least important goes before everything is left without.
+    /// Reviews costs, which may have grown: if the promise no longer fits, the least important points are left out.
     fn look(&mut self, now: Now) -> Option<Step> {
         self.looked = now.elapsed;
         self.prices = self.costs.prices(&self.layout);
@@ -174,14 +175,14 @@ impl Planner {
         }
         let promised = self.promised_points(&done);
         let chosen = self.choose(now, left, self.observe);
-        // What was left out once comes back when the promise is kept, not in the middle of it.
+        // Parts that were left out return only after the promise is kept.
         for (goal, chosen) in self.goals.iter_mut().zip(chosen).filter(|(goal, _)| **goal > 0) {
             *goal = chosen;
         }
         (self.promised_points(&done) != promised).then(|| Step::Settle(self.settlement(now)))
     }
 
-    /// Whatever has not got its interval and will not get it is left out.
+    /// Leaves out parts that have no interval and will not get one.
     fn renounced(&mut self, now: Now) -> Option<Step> {
         let short = |part: &usize| {
             self.goals[*part] > 0 && done(&self.layout, *part, now).is_some_and(|done| done < MINIMUM_TRIALS)
@@ -193,7 +194,7 @@ impl Planner {
         (!short.is_empty()).then(|| Step::Settle(self.settlement(now)))
     }
 
-    /// Where trials were cheaper than believed there is time for more points.
+    /// Takes in more points if trials were cheaper than estimated.
     fn taken_in(&mut self, now: Now) -> Option<Step> {
         let done = self.done(now);
         let before = (self.promised_points(&done), self.goals.clone(), self.observe);
@@ -206,7 +207,7 @@ impl Planner {
         Some(Step::Settle(self.settlement(now)))
     }
 
-    /// A visit of what is nearest to the target precision, or the end.
+    /// A visit of the parts nearest to the target precision, or the end.
     fn spent(&mut self, now: Now) -> Step {
         loop {
             if let Some(step) = self.queued(now) {
@@ -223,7 +224,8 @@ impl Planner {
         }
     }
 
-    /// The parts that a later round visits: those that take the least time to where they should be. A block's preparation is shared by those that it is visited for.
+    /// The parts that a later round visits: those that need the least time to reach their target. The preparation of a block
+    /// is divided among the parts for which it is visited.
     fn nearest(&self, now: Now) -> Vec<usize> {
         let missing = |part: &usize| self.is_missing(*part, now);
         let mut due: Vec<(f64, usize)> = vec![];
@@ -240,7 +242,7 @@ impl Planner {
         due.into_iter().map(|(_, part)| part).collect()
     }
 
-    /// Trials that the first of a part's points to be there is expected to lack.
+    /// The expected number of trials until the first of a part's points reaches its target.
     fn lacking(&self, part: usize, now: Now) -> f64 {
         let precision = self.settings.precision;
         let points = self.layout.parts[part].points.iter().map(|point| &now.progress[*point]);
@@ -248,9 +250,9 @@ impl Planner {
         missing.map(Progress::lacking).fold(f64::INFINITY, f64::min)
     }
 
-    /// Draws the order of a round: of its blocks, and of the parts in each. What is costly to prepare goes one after the
-    /// other: memory that a process has just given back is still there for the next, where a hypervisor that was told of it
-    /// takes it away within seconds and a gigabyte then costs ten times as much to fill.
+    /// Draws the order of a round: of its blocks, and of the parts in each. Blocks with costly preparation follow one
+    /// another: the next process can reuse memory that one has just returned, while a hypervisor that is informed of it
+    /// withdraws it within seconds, and filling a gigabyte then costs ten times as much.
     fn begin_round(&mut self, mut due: Vec<usize>) {
         self.round += 1;
         self.visiting = false;
@@ -266,13 +268,13 @@ impl Planner {
         let is_costly = |parts: &Vec<usize>| {
             self.prices.preparation[self.layout.parts[parts[0]].block] > COSTLY.as_secs_f64()
         };
-        // The first of them keeps the place that was drawn for it.
+        // The first of them keeps its drawn place.
         let first = visits.iter().position(is_costly).unwrap_or(visits.len());
         let (costly, others): (Vec<_>, Vec<_>) = visits.split_off(first).into_iter().partition(is_costly);
         self.queue = visits.into_iter().chain(costly).chain(others).collect();
     }
 
-    /// The next visit of the round that fits into the time left; what does not is passed over.
+    /// The next visit of the round that fits into the remaining time; others are passed over.
     fn queued(&mut self, now: Now) -> Option<Step> {
         while let Some(mut parts) = self.queue.pop_front() {
             parts.retain(|part| match self.phase {
@@ -290,7 +292,7 @@ impl Planner {
         None
     }
 
-    /// How long a visit may take, seconds: a promised interval may take a little more than there is.
+    /// The time limit of a visit, seconds: a promised interval may take a little more than the remaining time.
     fn room(&self, parts: &[usize], now: Now) -> f64 {
         let short = |part: &usize| done(&self.layout, *part, now).is_some_and(|done| done < MINIMUM_TRIALS);
         let beyond = if self.phase == Phase::Promise && parts.iter().any(short) { BEYOND } else { 0.0 };
@@ -341,15 +343,15 @@ impl Planner {
     }
 }
 
-/// How far the run is.
+/// The state of the run.
 #[derive(Debug, Clone, Copy)]
 struct Now<'run> {
-    /// Seconds since it began or was taken up again.
+    /// Seconds since the run began or was resumed.
     elapsed: f64,
     progress: &'run [Progress],
 }
 
-/// Trials that a part has for an interval; `None` where it is given up.
+/// The number of a part's trials that count for an interval; `None` if it is given up.
 fn done(layout: &Layout, part: usize, now: Now) -> Option<usize> {
     let points = layout.parts[part].points.iter().map(|point| &now.progress[*point]);
     points.filter(|progress| !progress.is_given_up()).map(|progress| progress.observed).min()

@@ -1,4 +1,4 @@
-//! What is settled: a choice within the time that is left, its forecast, and the price of what is left out.
+//! Settling: a choice within the remaining time, its forecast, and the cost of the points left out.
 
 use super::{Now, PROMISED, Planner};
 use crate::plan::choice::Choosing;
@@ -12,7 +12,7 @@ impl Planner {
         (self.budget() - now.elapsed) * PROMISED
     }
 
-    /// Chooses for so many seconds, and sets how long trials observe.
+    /// Chooses for a time in seconds, and sets the observation time of trials.
     pub(super) fn choose(&mut self, now: Now, seconds: f64, longest: f64) -> Vec<usize> {
         let done = self.done(now);
         let shortest = self.settings.pilot_observes().as_secs_f64();
@@ -45,7 +45,7 @@ impl Planner {
         }
     }
 
-    /// What is left out, each point with its share of what all of its block that is left out would cost.
+    /// The points left out, each with its share of the cost of all points of its block that are left out.
     fn left_out(&self, choosing: &Choosing) -> Vec<Price> {
         let observe = self.settings.pilot_observes().as_secs_f64();
         let mut found = vec![];
@@ -66,14 +66,15 @@ impl Planner {
         found
     }
 
-    /// A budget that this planner would leave nothing out of: a pilot round, and in its share of the rest the other trials.
+    /// A budget with which this planner would leave nothing out: a pilot round, and the other trials in their share of the
+    /// rest.
     fn enough(&self) -> Duration {
         let observe = self.settings.pilot_observes().as_secs_f64();
         let visit = |(block, parts): (usize, &Vec<usize>)| self.prices.visit(block, parts, observe);
         let round: f64 = self.layout.blocks.iter().enumerate().map(visit).sum();
         let further = (MINIMUM_TRIALS - 1) as f64;
         let least = round * (1.0 + further / PROMISED);
-        // Where costs have grown on the way, the same budget would not do again.
+        // If costs have grown during the run, the same budget would not suffice again.
         let left_out = self.goals.contains(&0);
         let more = if left_out { self.budget() * 1.1 } else { self.budget() };
         rounded_up(least.max(more))

@@ -1,4 +1,4 @@
-//! How good the predictions were.
+//! The section on the accuracy of the predictions.
 
 use super::places::{place_of, title};
 use crate::experiment::Finding;
@@ -7,10 +7,10 @@ use crate::report::words::plural;
 use crate::report::{finding, quantities, words};
 use crate::results::{CLOSE, FAIR, Results, Share, Tally};
 
-/// Of what predictions missed for the paper names so much, the most far-reaching first; the appendix has all.
+/// The number of causes of missed predictions named in the paper, the most far-reaching first; the appendix has all.
 const MOST_CAUSES: usize = 5;
 
-/// The section; `None` where nothing could be judged.
+/// The section; `None` if nothing could be judged.
 pub(super) fn of(found: &Results) -> Option<Section> {
     let total = found.accuracy.total.as_ref()?;
     let (chapters, experiments) = (by_chapter(found, total), by_experiment(found));
@@ -90,7 +90,7 @@ fn table(key: &str, of: &str) -> Table {
     ])
 }
 
-/// How good those were that the run itself had no part in; nothing where these are all or none.
+/// The accuracy of the predictions that do not use the run's own measurements; empty if these are all or none.
 fn independent(found: &Results) -> String {
     found.accuracy.by_kind().first().map_or(String::new(), |tally| {
         format!(

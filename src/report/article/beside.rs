@@ -1,5 +1,5 @@
-//! Published figures beside those of the run. A doubtful figure has its doubt in a note below its table, and no row is
-//! without the note that says how the methods differ.
+//! Published figures next to those of the run. The doubt about a doubtful figure is in a note below its table, and every row
+//! has a note on how the methods differ.
 
 use super::places::place_of;
 use crate::references::{self, Beside, Figure, Machine, Ratio, Value};
@@ -8,22 +8,22 @@ use crate::report::summary::ABSENT;
 use crate::report::{published, quantities, words};
 use crate::results::{Outcome, Results};
 
-/// Published machines, and their figures beside those of a run.
+/// Published machines, and their figures next to those of a run.
 pub struct Published<'run> {
-    /// The machines asked for.
+    /// The requested machines.
     pub machines: Vec<&'static Machine>,
-    /// Their figures by the methods that points of the run repeat.
+    /// Their figures, by the points of the run that repeat their methods.
     pub rows: Vec<Beside<'run>>,
 }
 
 impl<'run> Published<'run> {
-    /// These machines beside this run.
+    /// These machines next to this run.
     pub fn beside(results: &'run Results, machines: &[&'static Machine]) -> Self {
         Published { machines: machines.to_vec(), rows: references::beside(results, machines) }
     }
 }
 
-/// How ratios are to be read.
+/// The reading of ratios.
 pub(in crate::report) const READING: &str = "Ratios are this machine over the published one: above 1, a time is \
     longer here, or a rate or size larger. Published figures have no interval, so a ratio is no more certain than \
     they are. Marked figures are doubtful, and the notes say why. Where the source itself implies a corrected figure, \
@@ -44,7 +44,7 @@ pub(in crate::report) fn of(found: &Results, published: &Published) -> Section {
     }
 }
 
-/// Which experiments no figure is set beside, because published figures are compared with this program's methods alone.
+/// A sentence that names the experiments measured by other versions of their methods, whose figures are not compared.
 pub(in crate::report) fn not_compared(found: &Results) -> Option<String> {
     let is_other = |name: &&str| {
         let first = found.of_experiment(name).next();
@@ -56,12 +56,12 @@ pub(in crate::report) fn not_compared(found: &Results) -> Option<String> {
     (!names.is_empty()).then(said)
 }
 
-/// What is said of a machine that nothing can be set beside.
+/// The sentence about a machine without comparable figures.
 pub(in crate::report) fn nothing(machine: &Machine) -> String {
     format!("No figure of {} measures the same as a point of this run.", machine.id)
 }
 
-/// The figures of one machine, by experiment; `None` where there is none.
+/// The figures of one machine, by experiment; `None` if there are none.
 pub(in crate::report) fn table(
     found: &Results,
     published: &Published,
@@ -85,7 +85,7 @@ pub(in crate::report) fn table(
         Column::mixed("there"),
         Column::mixed("deviation there").spare(),
         Column::ratio("here/there"),
-        // An id stays whole, as numbers do.
+        // An id is not broken across lines, like a number.
         Column::ratio("figure").spare(),
     ];
     let mut table = Table::new(Key::numbered("beside", place + 1), caption(machine)).columns(columns);
@@ -120,7 +120,7 @@ fn cells(row: &Beside) -> Row {
     ])
 }
 
-/// The published value; a doubtful one with its doubt.
+/// The published value; a doubtful one with its mark.
 fn there(row: &Beside) -> Text {
     let number = quantities::value(row.here.unit, row.there.value.printed());
     match doubt(row) {
@@ -129,7 +129,7 @@ fn there(row: &Beside) -> Text {
     }
 }
 
-/// The doubt told: what is wrong, what is right instead, and what the ratio is formed with.
+/// The doubt in words: the error, the corrected value, and the value used for the ratio.
 fn doubt(row: &Beside) -> Option<String> {
     let Value::Doubtful { doubt, corrected, .. } = row.there.value else { return None };
     let mut text = format!("Doubtful ({}): {}", doubt.name(), misgiving(row.figure));

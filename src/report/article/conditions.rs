@@ -1,4 +1,4 @@
-//! What disturbed the run, what does not hold, and what is less precise than its target.
+//! The disturbances of the run, the evidence that does not hold, and the points less precise than their target.
 
 use super::places::place_of;
 use crate::report::paper::{Block, Column, Key, Row, Section, Sign, Table, Text};
@@ -6,7 +6,7 @@ use crate::report::run::{self, Precision};
 use crate::report::{quantities, words};
 use crate::results::Results;
 
-/// Of the intervals that are wider than their target so many are named.
+/// The number of intervals wider than their target that are named.
 const MOST_MISSED: usize = 8;
 
 /// The section.

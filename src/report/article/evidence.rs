@@ -1,14 +1,14 @@
-//! What shows that an experiment's operations were those named.
+//! The evidence that an experiment's operations were those named.
 
 use crate::experiment::Check;
 use crate::report::paper::{Block, Column, Key, Row, Sign, Table, Text};
 use crate::report::words::{self, plural};
 use crate::results::PointResult;
 
-/// Of what does not hold the paper names so much; the appendix has all.
+/// The number of failing claims in the paper; the appendix has all.
 const MOST_FAILING: usize = 4;
 
-/// Every claim of some points that was judged.
+/// Every judged claim of some points.
 fn claims<'run>(
     points: &'run [&PointResult],
 ) -> impl Iterator<Item = (&'run PointResult, &'run Check)> + Clone {
@@ -22,7 +22,7 @@ fn unasked<'run>(
     points.iter().flat_map(|point| point.evidence.unasked().iter().map(move |check| (*point, check)))
 }
 
-/// How much of what is claimed holds, in a sentence; `None` where nothing is claimed.
+/// The share of the claims that holds, in a sentence; `None` if nothing is claimed.
 pub(super) fn judged(points: &[&PointResult]) -> Option<Text> {
     if let Some(other) = points.iter().find_map(|point| point.evidence.not_judged()) {
         return Some(Text::sign(Sign::NotJudged).and(format!(" The evidence is not judged: {other}.")));
@@ -37,7 +37,7 @@ pub(super) fn judged(points: &[&PointResult]) -> Option<Text> {
     (!said.is_empty()).then(|| Text::plain(said.trim_start()))
 }
 
-/// What does not hold.
+/// The claims that do not hold.
 pub(super) fn failing(points: &[&PointResult]) -> Option<Block> {
     let failing = || claims(points).filter(|(_, check)| !check.holds);
     let item = |(point, check): (&PointResult, &Check)| {
@@ -50,7 +50,7 @@ pub(super) fn failing(points: &[&PointResult]) -> Option<Block> {
     (!items.is_empty()).then_some(Block::List(items))
 }
 
-/// Every claim, with what was seen; nothing where nothing is claimed.
+/// Every claim, with the observation; empty if nothing is claimed.
 pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
     let rows: Vec<Row> = claims(points)
         .chain(unasked(points))

@@ -1,4 +1,4 @@
-//! The section of one experiment. In the paper: question, figure, a few rows, and what they say. In its appendix: method,
+//! The section of one experiment. In the paper: question, figure, a few rows, and the findings. In its appendix: method,
 //! prediction, all results, evidence, limits.
 
 use super::main_rows::MainRows;
@@ -14,13 +14,13 @@ use crate::report::words::plural;
 use crate::report::{finding, run, summary};
 use crate::results::{PointResult, Results};
 
-/// Of predictions that missed so many are explained in the paper; the appendix has all.
+/// The number of missed predictions explained in the paper; the appendix has all.
 const MOST_MISSED: usize = 2;
 
-/// What the results say has so many words in the paper, about a third of a page; what goes beyond stands in the appendix.
+/// The most words of findings in the paper, about a third of a page; the rest is in the appendix.
 const MOST_WORDS: usize = 200;
 
-/// The section of the experiment at this place among all.
+/// The section of the experiment at this position in the plan.
 pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
     let key = section_of(place);
     let points: Vec<&PointResult> = found.of_experiment(name).collect();
@@ -30,7 +30,7 @@ pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
     let tables = results::tables(&points, &key);
     let few = MainRows::of(found, name);
     let Figures { main, others } = figure::of_experiment(found, name, &few.points());
-    // The table below it says where the data are.
+    // The table below the figure names the table of its data.
     let figure = main.map(|drawn| numbered(name, key.within("figure"), drawn, &[]));
     let all: Vec<&Key> = tables.iter().map(|(_, table)| &table.key).collect();
     let others = others
@@ -65,7 +65,7 @@ pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
         })
 }
 
-/// Parts with their headings; those that are empty have none.
+/// Parts with their headings; empty parts have none.
 fn headed<const PARTS: usize>(parts: [(&str, Vec<Block>); PARTS]) -> Vec<Block> {
     let written = parts.into_iter().filter(|(_, blocks)| !blocks.is_empty());
     written
@@ -76,13 +76,13 @@ fn headed<const PARTS: usize>(parts: [(&str, Vec<Block>); PARTS]) -> Vec<Block> 
 const UNKNOWN: &str =
     "Neither this program nor the run file describes the method that measured these figures.";
 
-/// What is measured, in a sentence.
+/// The measured operation, in a sentence.
 fn operation(method: &Method) -> Block {
     let is = Text::prose(&format!(" is {}.", method.operation));
     Block::Paragraph(Text::strong("One operation").and(is))
 }
 
-/// The method that measured, where it is known; and its version, with that of this program where it is another.
+/// The method of the measurement, if it is known, and its version; with this program's version if that differs.
 fn method(method: Option<&Method>, first: Option<&PointResult>) -> Vec<Block> {
     let text = method.into_iter().flat_map(|method| paragraphs(&method.text));
     let version = first.map(|point| {
@@ -105,7 +105,7 @@ fn excerpt(timed: &Excerpt) -> Block {
     }
 }
 
-/// A figure with its number, and where its data are.
+/// A figure with its number and a reference to its data.
 fn numbered(name: &str, key: Key, drawn: figure::Figure, tables: &[(Unit, Table)]) -> Figure {
     let data = tables.iter().find(|(unit, _)| *unit == drawn.unit).map(|(_, table)| table.key.clone());
     Figure {
@@ -118,7 +118,7 @@ fn numbered(name: &str, key: Key, drawn: figure::Figure, tables: &[(Unit, Table)
     }
 }
 
-/// The other figures, the tables that all are drawn from, the lines through sweeps, and what has no value.
+/// The other figures, the tables of all figures' data, the lines through sweeps, and the points without a value.
 fn shown(found: &Results, name: &str, figures: Vec<Block>, tables: Vec<(Unit, Table)>) -> Vec<Block> {
     let tables = tables.into_iter().map(|(_, table)| Block::from(table));
     let of_trends = "Least-squares fits in every round, with 95 % intervals over rounds:";
@@ -130,12 +130,12 @@ fn shown(found: &Results, name: &str, figures: Vec<Block>, tables: Vec<(Unit, Ta
         .collect()
 }
 
-/// A list below what leads to it; nothing where it is empty.
+/// A list with its lead sentence; empty if there are no items.
 fn listed(lead: &str, items: Vec<Text>) -> Vec<Block> {
     if items.is_empty() { vec![] } else { vec![Block::Paragraph(lead.into()), Block::List(items)] }
 }
 
-/// What the results say: the first of it for the paper, and the rest for the appendix.
+/// The findings: the first of them for the paper, and the rest for the appendix.
 fn said(found: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
     let mut said: Vec<String> =
         found.findings_of(name).iter().filter(|said| !said.is_miss()).map(told).collect();
@@ -149,7 +149,7 @@ fn said(found: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
     (sentences(&said), sentences(&rest))
 }
 
-/// A list of sentences, with what a mark in them means.
+/// A list of sentences, with the explanation of marks in them.
 fn sentences(said: &[String]) -> Vec<Block> {
     let approximate = said.iter().any(|said| said.contains('~'));
     let note = approximate.then(|| Block::Aside(Tone::Faint, finding::APPROXIMATE.into()));
@@ -161,7 +161,7 @@ fn told(finding: &Finding) -> String {
     finding::text(&finding.statement)
 }
 
-/// Why predictions missed: the first few for the paper, and all of them for the appendix where they are more.
+/// The reasons for missed predictions: the first few for the paper, and all of them for the appendix if there are more.
 fn missed(found: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
     let misses = found.findings_of(name).iter().filter(|said| said.is_miss());
     let all: Vec<Text> = misses.map(|miss| Text::prose(&told(miss))).collect();
@@ -187,7 +187,7 @@ fn trends(found: &Results, name: &str) -> Vec<Text> {
     .collect()
 }
 
-/// How many points have a figure, why the others have none, and how much of the evidence holds.
+/// The number of points with a figure, the reasons of the others, and the share of the evidence that holds.
 fn standing(found: &Results, name: &str, points: &[&PointResult]) -> Block {
     let shown = points.iter().filter(|point| summary::is_in_table(point)).count();
     let mut said = match (shown, points.len()) {

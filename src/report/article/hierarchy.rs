@@ -1,11 +1,11 @@
-//! What the chapter on memory begins with: its hierarchy in one figure.
+//! The memory hierarchy in one figure, at the beginning of the chapter on memory.
 
 use super::places::place_of;
 use crate::report::figure;
 use crate::report::paper::{Block, Figure, Key, Text};
 use crate::results::Results;
 
-/// The figure, in the chapter of the family that it is of; `None` elsewhere, and where no levels were found.
+/// The figure, in the chapter of its family; `None` in others, and if no levels were found.
 pub(super) fn of(found: &Results, family: &str) -> Option<Block> {
     let (drawn, experiments) = figure::of_hierarchy(found)?;
     let is_of_family = experiments.first()?.split('/').next() == Some(family);

@@ -1,4 +1,4 @@
-//! The machine, and the second host where there is one: every fact with where it was read.
+//! The machine, and the second host if there is one: every fact with its source.
 
 use super::synopsis_machine;
 use crate::report::description::{self, Row as Fact};

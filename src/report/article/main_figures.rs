@@ -5,7 +5,7 @@ use crate::report::main_figures::Ranked;
 use crate::report::paper::{Column, Group, Key, Row, Table, Text};
 use crate::report::summary::ABSENT;
 
-/// The table of these; `name` writes an experiment's.
+/// The table of these figures; `name` formats an experiment's name.
 pub(super) fn table(key: Key, caption: &str, figures: &[Ranked], name: &dyn Fn(&str) -> Text) -> Table {
     let mut table = Table::new(key, caption).columns([
         Column::words("experiment"),

@@ -1,4 +1,5 @@
-//! The few rows by which the paper tells of an experiment: all of its points, or its main figures where the points are more.
+//! The few rows that represent an experiment in the paper: all of its points, or its main figures if there are too many
+//! points.
 
 use crate::experiment::Prediction;
 use crate::quantity::Unit;
@@ -8,17 +9,17 @@ use crate::report::quantities::{self, Measure};
 use crate::report::{alike, summary, words};
 use crate::results::{Outcome, PointResult, Results};
 
-/// A page has room for so many.
+/// The most rows that fit on a page.
 const MOST: usize = 8;
 
-/// The rows of an experiment, and what its points have in common where they stand for all.
+/// The rows of an experiment, and the parameters common to its points if these are all shown.
 pub(super) struct MainRows<'run> {
     rows: Vec<Main<'run>>,
     shared: String,
 }
 
 impl<'run> MainRows<'run> {
-    /// Of the experiment of this name.
+    /// The rows of the experiment of this name.
     pub(super) fn of(found: &'run Results, name: &'run str) -> Self {
         let measured: Vec<&PointResult> =
             found.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();
@@ -38,12 +39,12 @@ impl<'run> MainRows<'run> {
         MainRows { rows, shared: alike::said(measured[0], &shared) }
     }
 
-    /// The points among them.
+    /// The points in the rows.
     pub(super) fn points(&self) -> Vec<&'run PointResult> {
         self.rows.iter().filter_map(|row| point(&row.source)).collect()
     }
 
-    /// The table; `None` where nothing has a figure. `all` has every row, with what stands beside the median.
+    /// The table; `None` if nothing has a figure. `all` are the tables with every row and column.
     pub(super) fn table(&self, experiment: &str, key: Key, all: &[&Key]) -> Option<Table> {
         let units = || self.rows.iter().map(|row| unit(&row.source));
         let first = units().next()?;
@@ -91,7 +92,7 @@ fn figure(source: &Source) -> Option<f64> {
     }
 }
 
-/// What a row has of its source: the value with the interval's ends, and whether it is an upper limit.
+/// The numbers of a row's source: the value, the interval's ends, and whether it is an upper limit.
 fn measured(source: &Source) -> (f64, Option<(f64, f64)>, bool) {
     let value = figure(source).unwrap_or(f64::NAN);
     match source {

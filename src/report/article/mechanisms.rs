@@ -1,10 +1,10 @@
-//! What joins figures of several experiments: causes, and operations measured more than once.
+//! Conclusions from figures of several experiments: causes, and operations measured more than once.
 
 use crate::report::finding;
 use crate::report::paper::{Block, Key, Section, Text, Tone};
 use crate::results::{Agreement, CrossCheck, Mechanism, Results};
 
-/// The section; `None` where nothing was concluded.
+/// The section; `None` if nothing was concluded.
 pub(super) fn of(found: &Results) -> Option<Section> {
     let all: Vec<Text> = found.mechanisms.iter().map(told).collect();
     (!all.is_empty()).then(|| {
@@ -15,7 +15,7 @@ pub(super) fn of(found: &Results) -> Option<Section> {
     })
 }
 
-/// A cause, the figures that it follows from, and what held.
+/// A cause, the figures that support it, and its condition.
 fn told(mechanism: &Mechanism) -> Text {
     let because = format!(" {} ", finding::text(&mechanism.because));
     Text::strong(finding::text(&mechanism.headline))
@@ -23,7 +23,7 @@ fn told(mechanism: &Mechanism) -> Text {
         .and(Text::prose(&format!("Condition: {}.", mechanism.condition)))
 }
 
-/// What was measured more than once; `None` where nothing was.
+/// The operations measured more than once; `None` if there are none.
 pub(super) fn cross_checks(found: &Results) -> Option<Section> {
     let all: Vec<Text> = found.cross_checks.iter().map(checked).collect();
     (!all.is_empty()).then(|| {

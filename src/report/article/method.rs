@@ -1,4 +1,4 @@
-//! How it was measured, in short.
+//! The method of the measurements, in short.
 
 use super::works::cited;
 use crate::quantity::Unit;

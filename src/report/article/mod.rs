@@ -1,5 +1,5 @@
-//! A run as a paper: the machine, the method, a chapter for each family with a section for each experiment, then what
-//! follows from all of it. Every form of the full report is written from this one document.
+//! A run as a paper: the machine, the method, a chapter for each family with a section for each experiment, then the overall
+//! conclusions. Every form of the full report is written from this one document.
 
 mod accuracy;
 pub(super) mod beside;
@@ -32,7 +32,7 @@ use beside::Published;
 use opening::Shown;
 use places::{place_of, title};
 
-/// The whole paper, with published figures beside those of the run where they were asked for.
+/// The whole paper, with published figures next to those of the run if they were requested.
 pub fn of(found: &Results, published: Option<&Published>) -> Document {
     let header = &found.run.header;
     let mut document = Document::new(format!("What it costs: {}", run::machine(&header.machine)));
@@ -53,7 +53,7 @@ pub fn of(found: &Results, published: Option<&Published>) -> Document {
     document
 }
 
-/// The screen that a run ends with.
+/// The final screen of a run, as a section.
 fn front(found: &Results) -> Section {
     let (figures, more) = screen::leading(found);
     let rest = (more > 0).then(|| format!("{more} more are in the sections of their experiments.").into());
@@ -64,7 +64,7 @@ fn front(found: &Results) -> Section {
     )
 }
 
-/// The experiments by family, as far as the plan keeps them together.
+/// The experiments by family; a new chapter begins wherever the family changes in the plan.
 fn chapters(found: &Results) -> Vec<Section> {
     let mut chapters: Vec<(&str, Section)> = vec![];
     for (place, name) in found.experiments().into_iter().enumerate() {
@@ -81,7 +81,7 @@ fn chapters(found: &Results) -> Vec<Section> {
     chapters.into_iter().map(|(_, chapter)| chapter).collect()
 }
 
-/// What is cited.
+/// The list of references.
 pub(super) fn references() -> Section {
     Section::new(Key::of("references"), "References")
         .lettered()

@@ -1,4 +1,4 @@
-//! What every form begins with: the screen that a run ends with, as sections of a document.
+//! The beginning of every form: the final screen of a run, as a section of a document.
 
 use super::main_figures;
 use crate::report::main_figures::Ranked;
@@ -7,19 +7,19 @@ use crate::report::run;
 use crate::report::screen;
 use crate::results::Results;
 
-/// How a document shows what the screen has no room for.
+/// The parts of the opening that differ between documents.
 pub(super) struct Shown<'a> {
     /// The main figures of the first table.
     pub figures: &'a [Ranked<'a>],
-    /// What follows the table.
+    /// The text after the table.
     pub rest: Option<Text>,
-    /// Where those causes are that are not named.
+    /// The place of the causes that are not named here.
     pub elsewhere: &'a str,
-    /// How the experiment of a figure is written.
+    /// Formats the name of a figure's experiment.
     pub name: &'a dyn Fn(&str) -> Text,
 }
 
-/// The machine, how far to trust the run, main figures, and what stands out.
+/// The machine, the trustworthiness of the run, main figures, and the most important findings.
 pub(super) fn of(found: &Results, shown: &Shown) -> Section {
     let header = &found.run.header;
     let labels: Vec<String> =

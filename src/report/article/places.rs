@@ -1,9 +1,9 @@
-//! Where in the paper an experiment stands, and what its family is called.
+//! The section of an experiment in the paper, and the title of its family.
 
 use crate::report::paper::Key;
 use crate::results::Results;
 
-/// What a family of experiments is called.
+/// The title of a family of experiments.
 pub(super) fn title(family: &str) -> &str {
     match family {
         "cpu" => "Processor and services of the operating system",
@@ -14,7 +14,7 @@ pub(super) fn title(family: &str) -> &str {
     }
 }
 
-/// The section of the experiment at this place among all: a name in a run file may be anything.
+/// The section of the experiment at this position in the plan; not by name, because a name in a run file may be any text.
 pub(super) fn section_of(place: usize) -> Key {
     Key::numbered("experiment", place + 1)
 }

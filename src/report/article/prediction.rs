@@ -1,4 +1,4 @@
-//! What was expected of an experiment's points, term by term.
+//! The prediction of an experiment's points, term by term.
 
 use crate::experiment::{Part, Prediction, Source, Term};
 use crate::report::paper::{Block, Column, Group, Key, Row, Table, Text, Weight};
@@ -6,7 +6,7 @@ use crate::report::quantities;
 use crate::report::words::{self, plural};
 use crate::results::PointResult;
 
-/// A sentence and the derivations; nothing where nothing was said before measuring.
+/// A sentence and the derivations; empty if nothing was predicted.
 pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
     let predicted: Vec<(&PointResult, &Prediction)> =
         points.iter().filter_map(|point| Some((*point, point.prediction.as_ref()?))).collect();
@@ -84,7 +84,7 @@ fn source(source: &Source) -> Text {
             words::label(experiment.as_str(), point)
         )),
         Source::Assumed { reason } => Text::plain(format!("assumed: {reason}")),
-        // A citation may begin with how its cycles became a time: `2 cycles of 0.3846 ns: a book`.
+        // A citation may begin with the conversion of cycles to a time: `2 cycles of 0.3846 ns: a book`.
         Source::Published { citation } => match citation.split_once(" ns: ") {
             Some((cycles, work)) => Text::plain(format!("{cycles} ns")).cite(work),
             None => Text::plain("published").cite(&**citation),
@@ -92,7 +92,7 @@ fn source(source: &Source) -> Text {
     }
 }
 
-/// Of which points nothing was said, and why.
+/// The points without a prediction, with the reasons.
 fn unpredicted(points: &[&PointResult]) -> Option<Block> {
     let mut reasons: Vec<(&str, usize)> = vec![];
     for reason in points.iter().filter_map(|point| point.unpredicted.as_deref()) {

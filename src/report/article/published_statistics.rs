@@ -1,4 +1,4 @@
-//! The appendix that has every point in the statistics of published reports, to be set beside any of them.
+//! The appendix with every point in the statistics of published reports, for comparison with any of them.
 
 use super::places::place_of;
 use crate::report::paper::{Block, Column, Group, Key, Row, Section, Table, Text};
@@ -46,7 +46,7 @@ pub(super) fn of(found: &Results) -> Section {
     })
 }
 
-/// What the columns mean.
+/// The meaning of the columns.
 fn method() -> String {
     format!(
         "Published reports print different statistics. Those below are of the same observations as the median, each \
@@ -80,7 +80,7 @@ fn row(found: &Results, point: &PointResult) -> Option<Row> {
     ]))
 }
 
-/// A number without a prefix, to three digits: ticks and cycles have none.
+/// A number without an SI prefix, to three digits, for ticks and cycles.
 fn plain(value: f64) -> String {
     Measure { size: 1.0, symbol: "" }.number(value, None)
 }

@@ -10,7 +10,7 @@ use crate::report::words;
 use crate::results::{Outcome, PointResult};
 use crate::statistics::Estimate;
 
-/// More percentiles than these no column is made for.
+/// The percentiles that may have a column.
 const PERCENTILES: [(f64, &str); 4] = [(0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99.9")];
 
 /// The tables of some points of one experiment, each with the unit of its numbers.
@@ -42,7 +42,7 @@ fn table(points: &[&PointResult], unit: Unit, key: Key) -> Table {
     table
 }
 
-/// Takes away the columns that no row has a figure for, such as the best observed of differences.
+/// Removes the columns that no row has a figure for, such as the best observation of differences.
 fn drop_empty(table: &mut Table, parameters: usize) {
     let absent = Text::plain(summary::ABSENT);
     for column in (parameters..table.columns.len()).rev() {
@@ -89,7 +89,7 @@ fn columns(
     columns
 }
 
-/// A parameter's values have their units in the cells, where they have any.
+/// The column of a parameter; its values have their units, if any, in the cells.
 fn parameter(of: &PointResult, name: &str) -> Column {
     match words::scale(of, name) {
         Scale::Count | Scale::Name => Column::words(words::spelt(name)),
@@ -111,7 +111,7 @@ fn parameters(points: &[&PointResult], placement_said: bool) -> Vec<String> {
     if placement_said && names.len() > 1 {
         names.retain(|name| name != AXIS_PLACEMENT.name);
     }
-    // The placement closes every point's list, but a later point may have brought another name behind it.
+    // The placement is last at every point, but a later point may have added another name after it.
     names.sort_by_key(|name| name == AXIS_PLACEMENT.name);
     names
 }
@@ -149,7 +149,7 @@ fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentil
     Row::of(cells)
 }
 
-/// The share of the observations outside Tukey's fences: counted, never removed.
+/// The share of the observations outside Tukey's fences, which are counted but never removed.
 fn outliers(point: &PointResult) -> Option<String> {
     let all: usize = point.samples.iter().map(Vec::len).sum();
     let outside = point.outliers.as_ref()?.count();
@@ -181,7 +181,7 @@ fn plain(point: &PointResult, shared: Option<Measure>, value: f64) -> String {
     }
 }
 
-/// What a median is to be read with: trials left out of it, observations that no time can be, and several modes.
+/// A median with its remarks: trials left out, observations below zero, and several modes.
 fn remarked(point: &PointResult, median: Text) -> Text {
     let mut median = gathered(point, median);
     if point.left_out > 0 {
@@ -198,7 +198,7 @@ fn remarked(point: &PointResult, median: Text) -> Text {
     median
 }
 
-/// Whether the core was its own, where that was seen.
+/// Adds whether the core was shared, if that was observed.
 fn of_core(point: &PointResult, median: Text) -> Text {
     match occupancy::note(point) {
         Some(note) => median.noted(note),
@@ -206,7 +206,7 @@ fn of_core(point: &PointResult, median: Text) -> Text {
     }
 }
 
-/// More than one mode is reported as such.
+/// Adds the modes if there is more than one.
 fn gathered(point: &PointResult, median: Text) -> Text {
     if point.modes.len() < 2 {
         return median;

@@ -1,4 +1,4 @@
-//! Settings, and how to repeat a run.
+//! The settings of a run, and how to repeat it.
 
 use crate::experiment::Effort;
 use crate::report::paper::{Block, Column, Key, Row, Section, Table, Text};
@@ -65,7 +65,7 @@ fn rows(found: &Results) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// What to type to repeat the run.
+/// The command that repeats the run.
 fn command(found: &Results) -> String {
     let asked = &found.run.header.settings;
     let effort = match asked.effort {

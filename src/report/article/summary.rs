@@ -1,4 +1,4 @@
-//! The summary table: one row an operation, from the same records as everything else (R-FIX-65).
+//! The summary table: one row per operation, from the same records as everything else (R-FIX-65).
 
 use super::places::place_of;
 use crate::report::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone};

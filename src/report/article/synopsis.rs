@@ -1,4 +1,4 @@
-//! The run on one page: what the first screen says, with all main figures.
+//! The run on one page: the content of the final screen, with all main figures.
 
 use super::beside::{self, Published};
 use super::opening::{self, Shown};
@@ -9,8 +9,8 @@ use crate::report::run;
 use crate::results::Results;
 use std::path::Path;
 
-/// The page, with published figures beside those of the run where they were asked for; `files` tells where the run file and
-/// the whole report are.
+/// The page, with published figures next to those of the run if they were requested; `files` are the locations of the run
+/// file and the whole report.
 pub fn alone(found: &Results, published: Option<&Published>, files: &[(&str, &Path)]) -> Document {
     let header = &found.run.header;
     let mut document = Document::new(format!("Synopsis: {}", run::machine(&header.machine)));

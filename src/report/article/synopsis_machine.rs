@@ -1,11 +1,12 @@
-//! What stands below the main figures of a synopsis: the machine and the program in a table, and where the whole report is.
+//! The part of a synopsis below the main figures: the machine and the program in a table, and the location of the whole
+//! report.
 
 use crate::report::description::{self, Row as Fact};
 use crate::report::paper::{Column, Key, Row, Section, Table, Text};
 use crate::results::Results;
 use std::path::Path;
 
-/// The facts that a page has room for: sections of the description with the names of their rows.
+/// The facts that fit on a page: sections of the description with the names of their rows.
 const FACTS: &[(&str, &[&str])] = &[
     ("Processor", &["Model", "Microarchitecture", "Nominal clock"]),
     ("Cores", &["CPUs (threads)", "Cores", "SMT"]),
@@ -21,7 +22,7 @@ pub(super) fn machine(found: &Results) -> Section {
     Section::new(Key::of("synopsis-machine"), "Machine and program").with(table(found))
 }
 
-/// The machine and the program, as far as they are known, in half a page.
+/// The machine and the program, as far as they are known, on half a page.
 pub(super) fn table(found: &Results) -> Table {
     let (machine, tool) = (&found.run.header.machine, &found.run.header.tool);
     let described = description::sections(machine);
@@ -39,12 +40,12 @@ pub(super) fn table(found: &Results) -> Table {
         .rows(FACTS.iter().flat_map(of).chain(program))
 }
 
-/// A fact by its part of the description and its name there: "Memory: Size".
+/// A fact by its section of the description and its name there: "Memory: Size".
 fn row(part: &str, fact: &Fact) -> Row {
     Row::of([format!("{part}: {}", fact.name), fact.value.clone()])
 }
 
-/// Where the whole report is, of which this is one page.
+/// The location of the whole report.
 pub(super) fn whole(files: &[(&str, &Path)]) -> Section {
     let section = Section::new(Key::of("synopsis-whole"), "The whole report");
     let place = |wanted: &str| files.iter().find(|(what, _)| *what == wanted).map(|(_, path)| quoted(path));
@@ -58,7 +59,7 @@ pub(super) fn whole(files: &[(&str, &Path)]) -> Section {
     )
 }
 
-/// As a shell reads it.
+/// A path quoted for a shell.
 fn quoted(path: &Path) -> String {
     let path = path.display().to_string();
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:".contains(letter);

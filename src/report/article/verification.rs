@@ -1,10 +1,10 @@
-//! Whether the instrument itself was on trial.
+//! The verification of the instrument itself.
 
 use crate::report::paper::{Block, Key, Section, Text};
 use crate::report::verification;
 use crate::results::Results;
 
-/// The section, with the table of truths where there is one.
+/// The section, with the table of known truths if there is one.
 pub(super) fn of(found: &Results) -> Section {
     let section = Section::new(Key::of("verification"), "Verification of the instrument").lettered();
     match &found.run.header.verification {

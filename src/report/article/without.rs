@@ -1,4 +1,4 @@
-//! What has no value, and why.
+//! The points without a value, with the reasons.
 
 use super::places::place_of;
 use crate::report::paper::{Block, Key, Section, Text, Tone};
@@ -6,10 +6,10 @@ use crate::report::summary::{self, Unmeasured};
 use crate::report::words::plural;
 use crate::results::Results;
 
-/// Of reasons the paper names so many in an experiment's section; the appendix has all.
+/// The number of reasons named in an experiment's section; the appendix has all.
 const MOST_REASONS: usize = 2;
 
-/// The section: what broke, and all that has no value folded.
+/// The section: the failures, and all points without a value, folded.
 pub(super) fn of(found: &Results) -> Section {
     let section = Section::new(Key::of("without"), "What has no value").lettered();
     let groups = summary::unmeasured(found);
@@ -42,7 +42,7 @@ fn outcome(group: &Unmeasured) -> Text {
     Text::toned(if group.failure { Tone::Bad } else { Tone::Careful }, group.outcome)
 }
 
-/// How many points, and why.
+/// The number of points, and the reason.
 fn counted(group: &Unmeasured) -> Text {
     let points = match group.points.as_slice() {
         [one] => format!("{one}: "),
@@ -56,7 +56,7 @@ fn mine<'run>(found: &'run Results, experiment: &str) -> Vec<Unmeasured<'run>> {
     summary::unmeasured(found).into_iter().filter(|group| group.experiment == experiment).collect()
 }
 
-/// Why points of an experiment have no value, in a sentence or two; `None` where all have one.
+/// The reasons why points of an experiment have no value, in a sentence or two; `None` if all have one.
 pub(super) fn reasons(found: &Results, experiment: &str) -> Option<Text> {
     let groups = mine(found, experiment);
     let told = groups.iter().take(MOST_REASONS).map(|group| {

@@ -1,8 +1,8 @@
-//! The works that methods name by author and year, in full.
+//! The works that methods cite by author and year, in full.
 
 use crate::report::paper::Text;
 
-/// How a method names a work, and the work.
+/// The short citation in a method, and the full reference.
 const WORKS: [(&str, &str); 7] = [
     (
         "Paoloni 2010",
@@ -34,7 +34,7 @@ const WORKS: [(&str, &str); 7] = [
     ),
 ];
 
-/// Prose with the number of every work that it names behind the name.
+/// Prose with the number of every cited work after its citation.
 pub(super) fn cited(prose: &str) -> Text {
     let first = WORKS.iter().filter_map(|(name, work)| Some((prose.find(name)? + name.len(), *work))).min();
     match first {
@@ -43,7 +43,7 @@ pub(super) fn cited(prose: &str) -> Text {
     }
 }
 
-/// Paragraphs separated by blank lines, with the works that they name.
+/// Paragraphs separated by blank lines, with the works that they cite.
 pub(super) fn paragraphs(text: &str) -> impl Iterator<Item = Text> {
     text.split("\n\n").filter(|part| !part.is_empty()).map(cited)
 }

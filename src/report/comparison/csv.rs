@@ -1,4 +1,4 @@
-//! A comparison as a table of comma-separated values: a row a point of each side that is compared with the first.
+//! A comparison as comma-separated values: a row per point and per side that is compared with the first.
 
 use crate::comparison::{Comparison, Row as Compared, Side};
 use crate::quantity::Unit;

@@ -1,10 +1,10 @@
-//! Curves of both sides, of the experiments that sweep something.
+//! Curves of both sides, for experiments with a sweep.
 
 use crate::comparison::Comparison;
 use crate::report::figure;
 use crate::report::paper::{Block, Figure, Key, Section, Text};
 
-/// The section of one comparison; `None` where nothing was swept.
+/// The section of one comparison; `None` if nothing was swept.
 pub(super) fn section(names: [&str; 2], comparison: &Comparison, place: usize) -> Option<Section> {
     let key = Key::numbered("curves", place + 1);
     let data = Key::numbered("against", place + 1).within("all");

@@ -1,4 +1,4 @@
-//! What a gate says: its decision first, then the comparison.
+//! The report of a gate: its decision first, then the comparison.
 
 use super::ComparisonReport;
 use super::rows::{change, label};
@@ -8,14 +8,14 @@ use crate::report::paper::{Block, Document, Key, Section, Text, Tone, plain};
 use crate::report::text::Style;
 use crate::report::words::plural;
 
-/// A comparison with a baseline, decided.
+/// A comparison with a baseline, with its decision.
 pub struct GateReport<'a> {
     comparison: ComparisonReport<'a>,
     decision: Decision,
 }
 
 impl<'a> GateReport<'a> {
-    /// Of a comparison with one baseline.
+    /// For a comparison with one baseline.
     pub fn of(comparison: ComparisonReport<'a>) -> Self {
         let decision = comparison.comparisons().map(decide).max().unwrap_or(Decision::Inconclusive);
         GateReport { comparison, decision }
@@ -47,7 +47,7 @@ impl<'a> GateReport<'a> {
     }
 }
 
-/// A regression in a sentence, for those who see nothing else.
+/// A regression in a sentence, for readers who see nothing else.
 pub fn regression(row: &Compared) -> String {
     let (change, interval) = change(row);
     format!("{} {}: {change} ({interval})", row.experiment, label(row))

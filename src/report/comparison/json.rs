@@ -1,4 +1,4 @@
-//! A comparison for programs.
+//! A comparison as JSON.
 
 use super::rows::because;
 use crate::comparison::{Comparison, Row as Compared, Side};
@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct Document<'a> {
     before: SideEntry<'a>,
-    /// What a gate says of it; absent where none was asked.
+    /// The decision of the gate; absent if none was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<&'static str>,
     comparisons: Vec<Entry<'a>>,
@@ -24,7 +24,7 @@ struct SideEntry<'a> {
     started: Vec<&'a str>,
 }
 
-/// A side against the first. The intervals are of 95 %.
+/// A side compared with the first. The intervals are of 95 %.
 #[derive(Serialize)]
 struct Entry<'a> {
     after: SideEntry<'a>,
@@ -42,7 +42,7 @@ struct DifferenceEntry<'a> {
     doubtful: Option<&'a str>,
 }
 
-/// A point. Levels in `unit`; `ratio` is after over before.
+/// A point. Levels are in `unit`; `ratio` is after over before.
 #[derive(Serialize)]
 struct PointEntry<'a> {
     experiment: &'a str,

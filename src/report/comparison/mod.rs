@@ -1,5 +1,5 @@
-//! Two sides, or several, set against each other: what differs between them, what got better and what worse, by how much, and how
-//! sure that is.
+//! A comparison of two or more sides: what differs between them, what got better and what worse, by how much, and with what
+//! certainty.
 
 mod csv;
 mod figures;
@@ -20,7 +20,7 @@ use super::{quantities, run};
 use crate::comparison::{Comparison, FALSE_DISCOVERIES, Margins, Side, Verdict};
 use rayon::prelude::*;
 
-/// Sides as they are to be compared: each of them with the first.
+/// The sides to be compared, each with the first.
 pub struct ComparisonReport<'a> {
     first: &'a Side,
     others: Vec<(&'a Side, Comparison)>,
@@ -29,7 +29,8 @@ pub struct ComparisonReport<'a> {
 }
 
 impl<'a> ComparisonReport<'a> {
-    /// Each other side against the first; `accepted` are the names of doubtful differences that are meant.
+    /// Compares each other side with the first; `accepted` are the names of intended differences that would make a
+    /// comparison doubtful.
     pub fn of(first: &'a Side, others: &'a [Side], margins: &Margins, accepted: &[String]) -> Self {
         let any_method = accepted.iter().any(|name| name == "method");
         let compared = |side: &'a Side| (side, Comparison::of(first, side, margins, any_method));
@@ -41,7 +42,7 @@ impl<'a> ComparisonReport<'a> {
         }
     }
 
-    /// A comparison of two sides that is made already.
+    /// A report of a comparison of two sides that was already computed.
     pub fn with(before: &'a Side, after: &'a Side, comparison: Comparison, accepted: &[String]) -> Self {
         ComparisonReport {
             first: before,
@@ -51,19 +52,19 @@ impl<'a> ComparisonReport<'a> {
         }
     }
 
-    /// As text, with every row instead of those that matter most.
+    /// In text form, with every row instead of only the most important ones.
     #[must_use]
     pub fn in_full(mut self, full: bool) -> Self {
         self.full = full;
         self
     }
 
-    /// The comparisons, each of a side with the first.
+    /// The comparisons of each side with the first.
     pub fn comparisons(&self) -> impl Iterator<Item = &Comparison> {
         self.others.iter().map(|(_, comparison)| comparison)
     }
 
-    /// The same as JSON, with what a gate says of it.
+    /// The comparison as JSON, with the gate's decision.
     fn json_with(&self, decision: &'static str) -> String {
         json::pretty(self.first, &self.others, Some(decision))
     }
@@ -117,7 +118,7 @@ fn began(side: &Side) -> &str {
     side.runs.first().map_or("", |run| &run.header.started)
 }
 
-/// What was found, and how sure it is.
+/// The result, and its certainty.
 fn summary(comparison: &Comparison) -> Text {
     let counted =
         |verdict: Verdict| format!("{} {}", quantities::count(comparison.count(verdict)), verdict.name());
@@ -150,7 +151,7 @@ fn summary(comparison: &Comparison) -> Text {
     }
 }
 
-/// On one screen, so many rows of each verdict.
+/// The number of rows of each verdict on one screen.
 const ROWS_ON_A_SCREEN: usize = 8;
 
 impl Facts for ComparisonReport<'_> {

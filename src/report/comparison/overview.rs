@@ -1,4 +1,4 @@
-//! What differs, how many points moved, and several sides at a glance.
+//! The differences of machines and settings, the number of changed points, and several sides at a glance.
 
 use super::rows::{change, label};
 use crate::comparison::{Comparison, Row as Compared, Side, Verdict};
@@ -7,8 +7,8 @@ use crate::report::quantities;
 use crate::report::summary::ABSENT;
 use crate::statistics;
 
-/// The section with what differs between the machines and settings; what makes the comparison doubtful is said loudly, with the name
-/// that accepts it.
+/// The section with the differences between the machines and settings; one that makes the comparison doubtful is emphasised,
+/// with the name that accepts it.
 pub(super) fn differences(
     section: Section,
     comparison: &Comparison,
@@ -55,7 +55,7 @@ fn doubtful(names: &[&str]) -> Text {
     .and(".")
 }
 
-/// Lists of mitigations fill pages.
+/// A text shortened to fit its cell: lists of mitigations would fill pages.
 fn short(text: &str) -> String {
     const MOST: usize = 160;
     match text.char_indices().nth(MOST) {
@@ -64,7 +64,7 @@ fn short(text: &str) -> String {
     }
 }
 
-/// How many points of each experiment moved, and how far in the median.
+/// The number of changed points of each experiment, and the median change.
 pub(super) fn counts(comparison: &Comparison, key: &Key) -> Table {
     let mut table = Table::new(
         key.within("counts"),
@@ -100,7 +100,7 @@ pub(super) fn counts(comparison: &Comparison, key: &Key) -> Table {
     table
 }
 
-/// Several sides at a glance: a row for each point that moved on any of them, a column a side.
+/// Several sides at a glance: a row for each point that changed on any of them, a column per side.
 pub(super) fn matrix(first: &Side, others: &[(&Side, Comparison)]) -> Section {
     let mut table = Table::new(Key::of("matrix"), format!("Change from {}, for points of which any side changed by \
         more than the margin; bold where the change is established, plain where it is undecided or within the margin.", first.name))

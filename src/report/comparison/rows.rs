@@ -1,4 +1,4 @@
-//! The points that were compared, by verdict, and those that were not.
+//! The compared points, by verdict, and the points that were not compared.
 
 use crate::comparison::{Comparison, NotCompared, Obstacle, Row as Compared, Verdict};
 use crate::record::MethodParameter;
@@ -20,7 +20,7 @@ impl Declares for NotCompared {
     }
 }
 
-/// The section with what got worse and what better, so many rows of each.
+/// The section with the points that got worse and better, at most `most` rows of each.
 pub(super) fn moved(section: Section, comparison: &Comparison, key: &Key, most: usize) -> Section {
     let moved = [
         (Verdict::Worse, "worse", "Points that got worse, the largest change first."),
@@ -43,7 +43,7 @@ pub(super) fn moved(section: Section, comparison: &Comparison, key: &Key, most: 
     })
 }
 
-/// The section with all rows and what was not compared; on one screen, how many there are.
+/// The section with all rows and the points that were not compared; on one screen, only their numbers.
 pub(super) fn others(section: Section, comparison: &Comparison, key: &Key, most: usize) -> Section {
     if most < usize::MAX {
         return section.with_all(counted_only(comparison));
@@ -62,7 +62,7 @@ fn table(key: Key, caption: &str) -> Table {
     ])
 }
 
-/// A row of a table of several experiments.
+/// A row of a table with several experiments.
 fn named(row: &Compared) -> Row {
     cells(row, Text::plain(format!("{} {}", row.experiment, label(row))))
 }
@@ -117,7 +117,7 @@ pub(super) fn signed(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     let places = usize::from(percent.abs() < 9.95);
     let text = format!("{percent:+.places$} %").replace('-', "−");
-    // What rounds to nothing has no sign.
+    // A change that rounds to zero has no sign.
     if text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) { text } else { "0.0 %".to_owned() }
 }
 
@@ -138,7 +138,7 @@ fn folded(comparison: &Comparison, key: &Key) -> Block {
     Block::Folded { summary: summary.into(), long: true, open: false, blocks: vec![all.into()] }
 }
 
-/// The reasons for which points were not compared, with how many each holds of.
+/// The reasons why points were not compared, with the number of points of each.
 fn counted_only(comparison: &Comparison) -> Vec<Block> {
     reasons(comparison)
         .into_iter()
@@ -177,7 +177,7 @@ fn reasons(comparison: &Comparison) -> Vec<(String, Vec<&NotCompared>)> {
     found
 }
 
-/// Why a point is not compared, in words.
+/// The reason why a point is not compared, in words.
 pub(super) fn because(obstacle: &Obstacle) -> String {
     match obstacle {
         Obstacle::OtherMethod { before, after } => {

@@ -1,5 +1,5 @@
-//! Runs against a published machine. Published figures come without an interval, so that nothing here is a verdict: the ratios stand
-//! with their doubts, and are counted.
+//! Runs compared with a published machine. Published figures have no interval, so nothing here is a verdict: the ratios are
+//! shown with their doubts, and counted.
 
 use super::super::article::{self, beside as tables};
 use super::super::beside::{Entry, Published, entries};
@@ -15,14 +15,14 @@ use crate::report::csv::{cell, table};
 use crate::results::Results;
 use serde::Serialize;
 
-/// Runs, each set against the figures of published machines.
+/// Runs, each compared with the figures of published machines.
 pub struct PublishedComparison<'a> {
     runs: Vec<(&'a str, &'a Results<'a>, Published<'a>)>,
     margins: &'a Margins,
 }
 
 impl<'a> PublishedComparison<'a> {
-    /// Runs with their names against these machines.
+    /// Compares named runs with these machines.
     pub fn of(
         machines: &[&'static Machine],
         runs: &'a [(String, Results<'a>)],
@@ -59,7 +59,7 @@ impl<'a> PublishedComparison<'a> {
         }
     }
 
-    /// How many figures are better here and how many worse, taken as they are.
+    /// The number of figures that are better here and the number that are worse, without regard to uncertainty.
     fn counted(&self, published: &Published, machine: &Machine) -> Text {
         let rows: Vec<&Beside> = published.rows.iter().filter(|row| row.machine.id == machine.id).collect();
         let directions: Vec<Direction> = rows.iter().filter_map(|row| self.direction(row)).collect();
@@ -98,7 +98,7 @@ impl<'a> PublishedComparison<'a> {
     }
 }
 
-/// Which way a figure lies.
+/// Whether a figure is better or worse here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Better,
@@ -106,7 +106,7 @@ enum Direction {
     Neither,
 }
 
-/// The comparison of one run, for programs.
+/// The comparison of one run, for JSON.
 #[derive(Serialize)]
 struct AgainstPublished<'a> {
     run: &'a str,

@@ -1,4 +1,4 @@
-//! Rows about processor, cores, caches and memory.
+//! Rows on processor, cores, caches and memory.
 
 use super::row::{Row, list, plain, row, stated};
 use crate::machine::{
@@ -122,8 +122,8 @@ fn nodes(machine: &Machine) -> Vec<Row> {
     rows.chain(memory_beyond_nodes(machine)).collect()
 }
 
-/// What of the memory no node tells of, where that is more than a hundredth: memory that was added or that a hypervisor
-/// gives by another way.
+/// The memory that belongs to no node, if it is more than a hundredth: memory that was added later or that a hypervisor
+/// provides by another way.
 fn memory_beyond_nodes(machine: &Machine) -> Option<Row> {
     let nodes = machine.topology.nodes.value()?;
     let all: Option<u64> = nodes.iter().map(|node| node.memory_bytes.value().copied()).sum();
@@ -178,7 +178,7 @@ fn instances(cache: &Cache) -> String {
     }
 }
 
-/// Who shares an instance, written out while that stays short.
+/// The CPUs that share an instance, written out while the list is short.
 fn sharing(cache: &Cache) -> String {
     let sets: Vec<String> = cache.instances.iter().map(ToString::to_string).collect();
     match cache.instances.as_slice() {
@@ -277,7 +277,7 @@ pub(super) fn pages(memory: &Memory) -> Vec<Row> {
 mod tests {
     use super::*;
 
-    /// The rows of nodes of a machine of 16 GiB whose nodes have so much.
+    /// The rows of nodes of a machine with 16 GiB whose nodes have these sizes.
     fn rows(nodes: &[u64]) -> Vec<(String, String)> {
         let mut machine = Machine::describe(std::path::Path::new("/"));
         machine.memory.total_bytes = Fact::known(16 << 30, "a test");

@@ -1,4 +1,4 @@
-//! The machine's description as rows: names, written values, sources. Text and page show nothing else of it.
+//! The machine's description as rows: names, formatted values, sources. Text and page show no other facts about it.
 
 mod hardware;
 mod row;
@@ -41,7 +41,7 @@ pub fn sections(machine: &Machine) -> Vec<Section> {
     ]
 }
 
-/// The description of a run's second host: how it was reached, and its machine where it is another.
+/// The description of a run's second host: how it was reached, and its machine if that is another one.
 pub fn of_peer(peer: &Peer, route: Option<&Fact<Route>>) -> Vec<Section> {
     let kind = match peer.kind {
         PeerKind::Ssh => "a host on which ssh started it",

@@ -4,20 +4,20 @@ use serde::Serialize;
 
 use crate::machine::Fact;
 
-/// One line: a name, and what is known under it.
+/// One line: a name with its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Row {
-    /// What it is.
+    /// The name of the fact.
     pub name: String,
     /// The value with its unit; the reason if it is unknown.
     pub value: String,
-    /// Where it was read, or where we looked.
+    /// The source of the value, or the places that were searched.
     pub source: String,
     /// Whether `value` is a reason instead of a value.
     pub unknown: bool,
 }
 
-/// A row of a fact, its value written by `form`.
+/// A row of a fact, whose value `form` formats.
 pub(super) fn row<T>(name: impl Into<String>, fact: &Fact<T>, form: impl FnOnce(&T) -> String) -> Row {
     let (value, unknown) = match fact {
         Fact::Known { value, .. } => (form(value), false),
@@ -26,7 +26,7 @@ pub(super) fn row<T>(name: impl Into<String>, fact: &Fact<T>, form: impl FnOnce(
     Row { name: name.into(), value, source: fact.source().to_owned(), unknown }
 }
 
-/// A row of a fact that reads well as it is.
+/// A row of a fact in its plain form.
 pub(super) fn plain<T: ToString>(name: impl Into<String>, fact: &Fact<T>) -> Row {
     row(name, fact, ToString::to_string)
 }
@@ -39,7 +39,7 @@ pub(super) fn list<T: ToString>(name: impl Into<String>, fact: &Fact<Vec<T>>) ->
     })
 }
 
-/// A row whose value we have without a fact around it.
+/// A row with a value that is not a fact of the description.
 pub(super) fn stated(name: impl Into<String>, value: impl Into<String>, source: &str) -> Row {
     Row { name: name.into(), value: value.into(), source: source.to_owned(), unknown: false }
 }

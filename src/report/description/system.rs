@@ -43,7 +43,7 @@ pub(super) fn storage(storage: &Storage) -> Vec<Row> {
     rows
 }
 
-/// The beginning of a way to another host.
+/// A row of a route to another host: its adapter and first hop.
 pub(super) fn way(name: &str, route: &Fact<Route>) -> Row {
     row(name, route, |route| {
         let first = if route.gateway { "through a gateway" } else { "on its own network" };

@@ -1,4 +1,4 @@
-//! One result against another at the same setting: the time of a load against the bandwidth of background traffic.
+//! One result plotted against another at the same setting: the time of a load against the bandwidth of background traffic.
 
 use super::axis::Axis;
 use super::drawn::{Figure, quantity};
@@ -10,19 +10,19 @@ use crate::results::{PointResult, Results};
 
 const PLOT_HEIGHT: f64 = 280.0;
 
-/// A result over the one that it is drawn against.
+/// A result and the one against which it is plotted.
 struct Place {
     across: Mark,
     up: Mark,
 }
 
-/// Settings that differ in numbers alone.
+/// Points whose settings differ in numbers only.
 struct Curve {
     name: String,
     places: Vec<Place>,
 }
 
-/// The figure of an experiment that has such pairs.
+/// The figures of an experiment with such pairs.
 pub(super) fn figures(results: &Results, experiment: &str) -> Vec<Figure> {
     let pairs: Vec<(&PointResult, &PointResult)> = results
         .of_experiment(experiment)
@@ -33,7 +33,7 @@ pub(super) fn figures(results: &Results, experiment: &str) -> Vec<Figure> {
     if enough { vec![figure(&pairs, &curves)] } else { vec![] }
 }
 
-/// The measured result that this measured one is drawn against.
+/// The measured result against which this one is plotted.
 fn partner<'run>(results: &'run Results, point: &'run PointResult) -> Option<&'run PointResult> {
     let wanted = (point.method().ok()?.about().shown.against)(&point.point)?;
     let partner = results.of_experiment(&point.experiment).find(|other| other.point == wanted)?;

@@ -1,40 +1,40 @@
-//! From values to places on the page, and the values that are written at an axis.
+//! From values to positions on the page, and the ticks of an axis.
 
 use crate::quantity::Unit;
 use crate::report::quantities::Measure;
 
-/// Values further apart than this factor stand on a logarithmic axis.
+/// Values further apart than this factor have a logarithmic axis.
 const WIDE: f64 = 20.0;
 
-/// How values are spread over an axis.
+/// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Spread {
     Linear,
     /// Decades.
     Decades,
-    /// Powers of two; zero has the place one step below this smallest value.
+    /// Powers of two; zero is placed one step below this smallest value.
     Doublings(f64),
 }
 
-/// A line of values on the page.
+/// An axis of values on the page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {
     spread: Spread,
-    /// The ends in terms of the spread (exponents where that is logarithmic).
+    /// The ends on the scale (exponents if it is logarithmic).
     low: f64,
     high: f64,
-    /// Their places in pixels.
+    /// Their positions in pixels.
     from: f64,
     to: f64,
-    /// Linear steps are decimal multiples of this: 1, or the binary prefix of sizes.
+    /// Ticks of a linear axis are decimal multiples of this: 1, or the binary prefix of sizes.
     grain: f64,
 }
 
-/// Distributions that are longer than this factor stand on a logarithmic axis.
+/// Distributions with a greater ratio between their ends have a logarithmic axis.
 const LONG_TAIL: f64 = 5.0;
 
 impl Axis {
-    /// For measured values: logarithmic where they are all positive and far apart, else linear from zero.
+    /// For measured values: logarithmic if they are all positive and far apart, otherwise linear from zero.
     pub(super) fn of_values(values: &[f64], unit: Unit, from: f64, to: f64) -> Self {
         let (low, high) = ends(values);
         if low > 0.0 && high > low * WIDE {
@@ -43,7 +43,7 @@ impl Axis {
         Axis::from_zero((low, high), unit, from, to)
     }
 
-    /// For the same values spread the other way, where that too shows something.
+    /// For the same values with the other scale, if that is useful.
     pub(super) fn of_values_otherwise(values: &[f64], unit: Unit, from: f64, to: f64) -> Option<Self> {
         let (low, high) = ends(values);
         if low <= 0.0 || high < low * 2.0 {
@@ -67,7 +67,7 @@ impl Axis {
         if self.spread == Spread::Linear { "linear" } else { "logarithmic" }
     }
 
-    /// For the shape of a distribution: from the least to the greatest, without a zero that would press it together.
+    /// For the shape of a distribution: from the least to the greatest value, without zero, which would compress it.
     pub(super) fn tight(values: &[f64], unit: Unit, from: f64, to: f64) -> Self {
         let (low, high) = ends(values);
         if low > 0.0 && high > low * LONG_TAIL {
@@ -93,12 +93,12 @@ impl Axis {
         Axis { spread, low: exponent(low) - room, high: exponent(high) + room, from, to, grain: 1.0 }
     }
 
-    /// From one number to another, evenly.
+    /// A linear axis from one number to another.
     pub(super) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
         Axis { spread: Spread::Linear, low, high: high.max(low + 1.0), from, to, grain: 1.0 }
     }
 
-    /// For settings of a parameter: powers of two where they are, else as they lie.
+    /// For settings of a parameter: logarithmic to base two if they are powers of two, otherwise linear.
     pub(super) fn of_settings(values: &[f64], from: f64, to: f64) -> Self {
         let positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
         let (low, high) = ends(&positive);
@@ -121,7 +121,7 @@ impl Axis {
         }
     }
 
-    /// The pixel of a value; those beyond the ends stand at the ends.
+    /// The pixel of a value; values beyond the ends are placed at the ends.
     pub(super) fn place(&self, value: f64) -> f64 {
         let exact = match self.spread {
             Spread::Linear => value,
@@ -134,7 +134,7 @@ impl Axis {
         self.from + share * (self.to - self.from)
     }
 
-    /// Values that a line may be drawn through, evenly over what the axis shows between two settings.
+    /// Values for drawing a line, evenly spaced on the axis between two settings.
     pub(super) fn steps(&self, low: f64, high: f64) -> Vec<f64> {
         const STEPS: usize = 40;
         let logarithmic = self.spread != Spread::Linear && low > 0.0;
@@ -144,7 +144,7 @@ impl Axis {
         (0..=STEPS).map(|step| at(step as f64 / STEPS as f64)).collect()
     }
 
-    /// Whether the axis has a value: logarithmic ones have nothing at zero and below.
+    /// Whether the axis can show a value: a logarithmic one cannot show zero and below.
     pub(super) fn shows(&self, value: f64) -> bool {
         let exact = match self.spread {
             Spread::Linear => value,
@@ -155,7 +155,7 @@ impl Axis {
         (self.low..=self.high).contains(&exact)
     }
 
-    /// The values to be written, at most about `most`.
+    /// The tick values, about `most` at the most.
     pub(super) fn ticks(&self, most: usize) -> Vec<f64> {
         match self.spread {
             Spread::Linear => self.even(most),
@@ -194,7 +194,7 @@ impl Axis {
     }
 }
 
-/// How far values reach; where they all are one, so far as makes an axis of it.
+/// The span of values; if they are all equal, the alternative that makes an axis possible.
 fn room(span: f64, otherwise: f64) -> f64 {
     match (span > 0.0, otherwise > 0.0) {
         (true, _) => span,
@@ -203,12 +203,12 @@ fn room(span: f64, otherwise: f64) -> f64 {
     }
 }
 
-/// The binary prefix in which sizes of this order are written; 1 for everything else.
+/// The binary prefix for sizes of this order; 1 for everything else.
 fn grain(unit: Unit, value: f64) -> f64 {
     if unit == Unit::Bytes { Measure::of(unit, value).size } else { 1.0 }
 }
 
-/// The least and the greatest, of those that have a place: what overflowed would stretch an axis without end.
+/// The least and the greatest finite value.
 fn ends(values: &[f64]) -> (f64, f64) {
     let finite = || values.iter().copied().filter(|value| value.is_finite());
     let low = finite().fold(f64::INFINITY, f64::min);

@@ -1,4 +1,4 @@
-//! Both sides of a comparison as curves over a parameter that was swept.
+//! Both sides of a comparison as curves over a swept parameter.
 
 use super::curves::{Curve, Curves};
 use super::drawn::Figure;
@@ -9,10 +9,10 @@ use crate::quantity::Unit;
 use crate::report::{quantities, words};
 use crate::statistics::Measured;
 
-/// Fewer settings than this are no curve.
+/// Fewer settings than this make no curve.
 const LEAST: usize = 5;
 
-/// The sweeps of one experiment, each with a curve a side; the rows are of one experiment.
+/// The sweeps of one experiment, each with a curve per side; the rows are of one experiment.
 pub(in crate::report) fn figures(names: [&str; 2], rows: &[&Row]) -> Vec<Figure> {
     let mut found = vec![];
     let mut rest: Vec<&Row> = rows.to_vec();
@@ -24,7 +24,7 @@ pub(in crate::report) fn figures(names: [&str; 2], rows: &[&Row]) -> Vec<Figure>
     found
 }
 
-/// The number with most settings; `None` where none has enough.
+/// The numeric parameter with the most settings; `None` if none has enough.
 fn most_swept(rows: &[&Row]) -> Option<String> {
     let mut names: Vec<&str> =
         rows.iter().flat_map(|row| row.point.parameters().map(|(name, _)| name)).collect();
@@ -37,7 +37,7 @@ fn most_swept(rows: &[&Row]) -> Option<String> {
 
 type Sweep<'a> = ((Point, Unit), Vec<(f64, &'a Row)>);
 
-/// The rows that are part of a sweep along this parameter, by what else they share, and the others.
+/// The rows that belong to a sweep along this parameter, grouped by their other parameters, and the other rows.
 fn split<'a>(rows: &[&'a Row], along: &str) -> (Vec<Sweep<'a>>, Vec<&'a Row>) {
     let mut sweeps: Vec<Sweep> = vec![];
     let mut rest = vec![];

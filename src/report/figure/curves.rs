@@ -1,4 +1,4 @@
-//! Curves over a setting that was swept: marks with their intervals, joined or with the line that was fitted.
+//! Curves over a swept setting: marks with their intervals, joined or with the fitted line.
 
 use super::axis::Axis;
 use super::drawn::{Figure, quantity};
@@ -11,41 +11,41 @@ use crate::results::TrendResult;
 
 const PLOT_HEIGHT: f64 = 210.0;
 
-/// What a figure shows, however its values are spread.
+/// The content of a figure, independent of the scale of its axes.
 pub(super) struct Curves<'a> {
-    /// What was measured: an experiment, a method.
+    /// The measured object: an experiment, a method.
     pub(super) of: &'a str,
-    /// What the marks are, where that is not a median: "Mean".
+    /// The statistic of the marks if it is not a median: "Mean".
     pub(super) statistic: &'static str,
-    /// The setting in a word.
+    /// The name of the setting.
     pub(super) along: &'a str,
-    /// The setting with what it means.
+    /// The setting with its meaning.
     pub(super) named: String,
-    /// How its values are written.
+    /// The format of its values.
     pub(super) scale: Scale,
-    /// What the values count.
+    /// The unit of the values.
     pub(super) unit: Unit,
-    /// As many as can be told apart.
+    /// The curves, no more than can be distinguished.
     pub(super) members: Vec<Curve<'a>>,
-    /// What the machine declares along the setting.
+    /// The landmarks along the setting that the machine declares, such as cache sizes.
     pub(super) landmarks: Vec<Landmark>,
 }
 
-/// One of them.
+/// One curve.
 pub(super) struct Curve<'a> {
     /// Its name in the legend.
     pub(super) name: String,
-    /// Its settings, ascending, with what stands there.
+    /// Its settings, ascending, with their marks.
     pub(super) marks: Vec<(f64, Mark)>,
-    /// The line that was fitted to it.
+    /// The line fitted to it.
     pub(super) trend: Option<&'a TrendResult>,
 }
 
-/// Where the values stand.
+/// The area of the curves.
 pub(super) struct Plot {
-    /// The settings.
+    /// The axis of the settings.
     pub(super) x: Axis,
-    /// The values.
+    /// The axis of the values.
     pub(super) y: Axis,
     /// The left edge.
     pub(super) left: f64,
@@ -56,7 +56,7 @@ pub(super) struct Plot {
 }
 
 impl Plot {
-    /// The values at the left edge, with a line across at each.
+    /// Draws the tick values at the left edge, with a grid line at each.
     pub(super) fn values(&self, drawing: &mut Drawing, unit: Unit) {
         for tick in self.y.ticks(7) {
             let y = self.y.place(tick);
@@ -66,7 +66,7 @@ impl Plot {
         drawing.upright((14.0, f64::midpoint(self.top, self.bottom)), words::quantity(unit));
     }
 
-    /// The settings at the lower edge.
+    /// Draws the ticks of the settings at the lower edge.
     pub(super) fn settings(&self, drawing: &mut Drawing, scale: Scale, named: &str) {
         for tick in self.x.ticks(10) {
             let x = self.x.place(tick);
@@ -162,12 +162,12 @@ impl Curves<'_> {
         caption
     }
 
-    /// What the machine declares along this setting, as far as the axis reaches.
+    /// The declared landmarks along this setting within the range of the axis.
     fn landmarks(&self, plot: &Plot) -> impl Iterator<Item = &Landmark> {
         self.landmarks.iter().filter(|landmark| plot.x.shows(landmark.at))
     }
 
-    /// For those who do not see the figure: the ends of every curve.
+    /// The text alternative of the figure: the ends of every curve.
     fn description(&self) -> String {
         let ends = self.members.iter().filter_map(|curve| {
             let ((first, start), (last, end)) = (curve.marks.first()?, curve.marks.last()?);
@@ -179,7 +179,7 @@ impl Curves<'_> {
     }
 }
 
-/// A dashed line for each with its name beside it, on the first line where it meets no other name.
+/// Draws a dashed line for each landmark with its name next to it, on the first line without overlap.
 fn draw_landmarks<'a>(drawing: &mut Drawing, plot: &Plot, landmarks: impl Iterator<Item = &'a Landmark>) {
     let mut taken: Vec<Vec<(f64, f64)>> = vec![];
     for landmark in landmarks {
@@ -199,7 +199,7 @@ fn draw_landmarks<'a>(drawing: &mut Drawing, plot: &Plot, landmarks: impl Iterat
     }
 }
 
-/// A setting at the axis: only sizes and times have a unit, and only whole numbers are settings.
+/// A tick of the settings: only sizes and times have a unit, and only whole numbers are settings.
 fn setting(scale: Scale, tick: f64) -> String {
     match scale {
         Scale::Bytes | Scale::Nanoseconds if tick >= 0.0 && tick.fract() == 0.0 => {
@@ -210,7 +210,7 @@ fn setting(scale: Scale, tick: f64) -> String {
     }
 }
 
-/// A curve: its line, and its marks with what they say.
+/// Draws a curve: its line, and its marks with their tooltips.
 pub(super) fn draw(drawing: &mut Drawing, plot: &Plot, index: usize, curve: &Curve) {
     if let Some(trend) = curve.trend {
         drawing.path(&format!("line l{index}"), &fit(plot, trend));
@@ -225,7 +225,7 @@ pub(super) fn draw(drawing: &mut Drawing, plot: &Plot, index: usize, curve: &Cur
     }
 }
 
-/// The line where it has a place: on logarithmic axes not at or below zero.
+/// The points of the fitted line that the axes can show: on logarithmic axes only above zero.
 fn fit(plot: &Plot, trend: &TrendResult) -> Vec<(f64, f64)> {
     let settings =
         || trend.points.iter().map(|(setting, _)| *setting).filter(|setting| plot.x.shows(*setting));

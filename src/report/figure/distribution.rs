@@ -1,4 +1,4 @@
-//! Operations that were observed one by one: the share of them that ended by a time, which hides neither tails nor modes.
+//! Operations observed one by one: the share that ended by a time, which shows tails and modes.
 
 use super::axis::Axis;
 use super::drawn::{Figure, quantity};
@@ -7,13 +7,13 @@ use crate::quantity::Unit;
 use crate::report::{quantities, summary, words};
 use crate::results::PointResult;
 
-/// Observations below this number are no distribution yet.
+/// Fewer observations than this make no distribution.
 const LEAST: usize = 30;
 
-/// Places of a curve: more cannot be seen.
+/// The number of points of a curve: more are not visible.
 const PLACES: usize = 160;
 
-/// Figures of one experiment; with more curves, evenly chosen ones are drawn.
+/// The most figures of one experiment; of more curves, evenly chosen ones are drawn.
 const MOST_FIGURES: usize = 2;
 
 const PLOT_HEIGHT: f64 = 240.0;
@@ -50,7 +50,7 @@ pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
         .collect()
 }
 
-/// The distribution of a replicated method's trials, a curve each variant that has enough of them; `None` where none has.
+/// The distribution of a replicated method's trials, a curve for each variant with enough of them; `None` if none has.
 pub(super) fn of_trials(method: &str, unit: Unit, variants: Vec<(String, Vec<f64>)>) -> Option<Figure> {
     let curves: Vec<Curve> =
         variants.into_iter().filter_map(|(name, values)| Curve::of(name, values)).collect();
@@ -59,17 +59,17 @@ pub(super) fn of_trials(method: &str, unit: Unit, variants: Vec<(String, Vec<f64
     (!drawn.is_empty()).then(|| what.figure(&drawn))
 }
 
-/// What a figure is of.
+/// The content of a figure.
 struct Shown<'a> {
     of: &'a str,
     unit: Unit,
-    /// What is one of the values: single operations, trials.
+    /// The name of the single values: operations, trials.
     each: &'static str,
-    /// What is said at the end of the first sentences.
+    /// The sentence at the end of the caption.
     note: &'a str,
 }
 
-/// At most so many of them, spread over the whole list.
+/// At most `most` of the curves, evenly spaced over the whole list.
 fn evenly(curves: &[Curve], most: usize) -> Vec<&Curve> {
     let number = curves.len().min(most);
     (0..number).map(|index| &curves[index * curves.len() / number]).collect()
@@ -85,7 +85,7 @@ impl Curve {
         observations.retain(|value| value.is_finite());
         (observations.len() >= LEAST).then_some(())?;
         observations.sort_unstable_by(f64::total_cmp);
-        // What is always the same has no shape to be seen.
+        // Values that are all equal have no shape.
         (observations.first() < observations.last()).then_some(Curve { name, observations })
     }
 }
@@ -123,10 +123,11 @@ impl Shown<'_> {
     }
 }
 
-/// A distribution that reaches zero has no logarithmic axis: a linear one would show nothing but the slowest of all.
+/// If a distribution reaches zero, so that its axis is linear, and its maximum exceeds the 99th percentile by this factor, the
+/// axis ends at that percentile.
 const PRESSED: f64 = 5.0;
 
-/// How far the axis must reach, and whether the slowest in a hundred lie beyond it.
+/// The range of the axis, and whether the slowest hundredth is beyond it.
 fn ends(curves: &[&Curve]) -> (Vec<f64>, bool) {
     let at = |share: f64| {
         curves.iter().map(move |curve| curve.observations[rank(share, curve.observations.len())])
@@ -174,7 +175,7 @@ fn thinned(curve: &Curve) -> impl Iterator<Item = (f64, f64)> {
     })
 }
 
-/// The place of a share in an ascending list of so many.
+/// The index of a share in an ascending list of this length.
 fn rank(share: f64, length: usize) -> usize {
     ((length - 1) as f64 * share).round() as usize
 }

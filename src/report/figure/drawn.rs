@@ -4,19 +4,19 @@ use super::axis::Axis;
 use super::svg::Svg;
 use crate::quantity::Unit;
 
-/// A figure with what is said below it.
+/// A figure with the text below it.
 pub(in crate::report) struct Figure {
-    /// What is seen, without the number.
+    /// The content of the figure, without its number.
     pub caption: String,
-    /// What the marks mean, where the document does not say it once for all figures; may be empty.
+    /// The meaning of the marks, if the document does not explain it once for all figures; may be empty.
     pub key: String,
-    /// The unit of the table that has its numbers.
+    /// The unit of the table with its numbers.
     pub unit: Unit,
     /// The drawing.
     pub svg: Svg,
-    /// The same on an axis that is spread the other way, where that too shows something.
+    /// The drawing with the other scale, if that is useful.
     pub otherwise: Option<Svg>,
-    /// How the values of the first are spread: `linear` or `logarithmic`.
+    /// The scale of the first drawing: `linear` or `logarithmic`.
     pub spread: &'static str,
 }
 
@@ -29,13 +29,13 @@ impl Figure {
         Figure { key, ..self }
     }
 
-    /// What is seen, and what the marks mean.
+    /// The caption and the meaning of the marks.
     pub fn explained(&self) -> String {
         format!("{}{}", self.caption, self.key)
     }
 }
 
-/// `Time`, `Rate`: how a caption begins.
+/// The quantity with which a caption begins: `Time`, `Rate`.
 pub(super) fn quantity(unit: Unit) -> &'static str {
     match unit {
         Unit::Nanoseconds => "Time",

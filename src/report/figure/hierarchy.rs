@@ -1,5 +1,5 @@
-//! The memory hierarchy in one drawing: what a load takes and how many bytes a second move, by the size of what is gone
-//! through, over one axis, with the levels that the results show.
+//! The memory hierarchy in one drawing: the latency of a load and the bandwidth, by the size of the working set, over one
+//! axis, with the levels that the results show.
 
 use super::axis::Axis;
 use super::curves::{Curve, Plot, draw};
@@ -11,25 +11,25 @@ use crate::quantity::Unit;
 use crate::report::{quantities, words};
 use crate::results::{PointResult, Results};
 
-/// What moves bytes at each of its sizes.
+/// The experiment of the bandwidths at each size.
 const RATES: &str = "memory/bandwidth";
 
-/// Height of either panel.
+/// Height of each panel, pixels.
 const PANEL: f64 = 170.0;
 const LEFT: f64 = 84.0;
-/// Between the panels, with the legend of the lower one.
+/// Space between the panels, with the legend of the lower one, pixels.
 const BETWEEN: f64 = 34.0;
-/// Above the upper panel, two lines of names.
+/// Space above the upper panel for two lines of names, pixels.
 const ABOVE: f64 = 36.0;
 
-/// What is drawn.
+/// The content of the drawing.
 struct Hierarchy<'run> {
     latency: Curve<'run>,
     rates: Vec<Curve<'run>>,
     levels: &'run [Level],
 }
 
-/// The figure, and the experiments whose results it shows; `None` where no levels were found.
+/// The figure, and the experiments whose results it shows; `None` if no levels were found.
 pub(in crate::report) fn figure<'a>(results: &'a Results) -> Option<(Figure, Vec<&'a str>)> {
     let (experiment, found) = results.levels.first()?;
     let latency: Vec<&PointResult> = results
@@ -56,7 +56,7 @@ pub(in crate::report) fn figure<'a>(results: &'a Results) -> Option<(Figure, Vec
     Some((Figure::of(shown.caption(), Unit::Nanoseconds, svg, &y), experiments.collect()))
 }
 
-/// The marks of some points by a parameter that is a number, ascending.
+/// The marks of some points by a numeric parameter, ascending.
 fn marks(points: &[&PointResult], along: &str) -> Vec<(f64, Mark)> {
     let placed = |point: &&PointResult| match point.point.get(along) {
         Some(Value::Number(setting)) => Some((*setting as f64, mark(point)?)),
@@ -67,7 +67,7 @@ fn marks(points: &[&PointResult], along: &str) -> Vec<(f64, Mark)> {
     marks
 }
 
-/// A curve for each kind of moving bytes: at every size that of the best method.
+/// A curve for each kind of transfer: the bandwidth of the best method at every size.
 fn rates<'a>(results: &'a Results) -> Vec<Curve<'a>> {
     let mut best: Vec<(&str, &Value, &PointResult)> = vec![];
     for point in results.of_experiment(RATES).filter(|point| is_drawn(point)) {
@@ -133,7 +133,8 @@ impl Hierarchy<'_> {
         )
     }
 
-    /// A name over the middle of each level, and a line where it ends. Names of narrow levels stand on two lines in turn.
+    /// Draws a name over the middle of each level, and a line at its end. Names of narrow levels alternate between two
+    /// lines.
     fn name_levels(&self, drawing: &mut Drawing, plot: &Plot, bottom: f64) {
         for (index, level) in self.levels.iter().enumerate() {
             let place = |at: Option<f64>, otherwise: f64| at.map_or(otherwise, |at| plot.x.place(at));
@@ -157,7 +158,7 @@ impl Hierarchy<'_> {
         )
     }
 
-    /// For those who do not see the figure: where each level ends.
+    /// The text alternative: the end of each level.
     fn description(&self) -> String {
         let size = |at: f64| quantities::value(Unit::Bytes, at);
         let told = self.levels.iter().map(|level| match (level.from, level.to) {
@@ -181,7 +182,7 @@ mod tests {
         Mark { value, ends: None, predicted: None, limit: false, words: String::new() }
     }
 
-    /// The place of the words in a drawing.
+    /// The position of the words in a drawing.
     fn place(body: &str, words: &str) -> f64 {
         let element = body.split("<text ").find(|text| text.contains(&format!(">{words}</text>")));
         let rest = element.and_then(|text| text.split("x=\"").nth(1)).expect(words);

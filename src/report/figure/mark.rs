@@ -1,4 +1,4 @@
-//! A point as a mark on the value axis.
+//! A point as a mark on the plot.
 
 use crate::experiment::Prediction;
 use crate::report::{quantities, words};
@@ -9,21 +9,21 @@ pub(super) fn is_drawn(point: &PointResult) -> bool {
     mark(point).is_some()
 }
 
-/// What stands on the value axis.
+/// The mark of a value.
 pub(super) struct Mark {
-    /// The median, or the limit below which it lies.
+    /// The median, or the upper limit.
     pub(super) value: f64,
-    /// The interval's ends.
+    /// The ends of the interval.
     pub(super) ends: Option<(f64, f64)>,
-    /// What was expected.
+    /// The prediction.
     pub(super) predicted: Option<f64>,
     /// Whether `value` is an upper limit.
     pub(super) limit: bool,
-    /// Everything in words, shown where the pointer rests.
+    /// All numbers in words, as a tooltip.
     pub(super) words: String,
 }
 
-/// The mark of a point; `None` where it has neither a median nor an upper limit.
+/// The mark of a point; `None` if it has neither a median nor an upper limit.
 pub(super) fn mark(point: &PointResult) -> Option<Mark> {
     let (value, ends, limit, found) = match &point.outcome {
         Outcome::Value(found) => {
@@ -43,7 +43,7 @@ pub(super) fn mark(point: &PointResult) -> Option<Mark> {
     value.is_finite().then_some(Mark { value, ends, predicted, limit, words })
 }
 
-/// Every number of some marks that must find a place on the axis.
+/// All numbers of some marks that the axis must cover.
 pub(super) fn extent<'a>(marks: impl Iterator<Item = &'a Mark>) -> Vec<f64> {
     let numbers = marks.flat_map(|mark| {
         let (low, high) = mark.ends.unwrap_or((mark.value, mark.value));
@@ -52,12 +52,12 @@ pub(super) fn extent<'a>(marks: impl Iterator<Item = &'a Mark>) -> Vec<f64> {
     numbers.collect()
 }
 
-/// What the marks of any figure may mean, for a document that says it once.
+/// The meaning of all kinds of marks, for a document that explains it once.
 pub(in crate::report) const KEY: &str = "Bars are 95 % intervals; where none is seen, it is smaller than the mark. Hollow marks are \
      predictions. Arrows are upper limits of what could not be told from zero. Lines only join neighbours of a sweep, unless they \
      are said to be fitted.";
 
-/// What the marks of one figure mean, for a document that does not say it elsewhere.
+/// The meaning of the marks in one figure, for a document that does not explain it elsewhere.
 pub(super) fn key(marks: &[&Mark]) -> String {
     let mut said =
         " Bars are 95 % intervals; where no bar is visible, the interval is smaller than the mark."

@@ -1,4 +1,4 @@
-//! A matrix of cells, the darker the greater: what two numbers of a kind, such as two CPUs, have to do with each other.
+//! A matrix of cells, darker for greater values: the results for pairs of numbers of one kind, such as two CPUs.
 
 use super::axis::Axis;
 use super::drawn::{Figure, quantity};
@@ -8,24 +8,24 @@ use crate::quantity::Unit;
 use crate::report::{quantities, words};
 use crate::results::PointResult;
 
-/// Fewer numbers than this make a row of variants.
+/// Fewer numbers than this are shown as rows of variants.
 const LEAST: usize = 4;
 
-/// Of this many numbers each has its label; of more, some of them.
+/// Up to this many numbers each has its label; of more, only some have.
 const LABELLED: usize = 16;
 
-/// What the palest cell covers: it must be told from a cell without a value.
+/// The coverage of the palest cell: it must differ visibly from a cell without a value.
 const PALEST: f64 = 0.12;
 
 const LEFT: f64 = 74.0;
 const TOP: f64 = 22.0;
-/// The longest side of the matrix.
+/// The longest side of the matrix, pixels.
 const SIDE: f64 = 480.0;
 
-/// A cell: row, column and the result there.
+/// A cell: row, column and its result.
 type Cell<'run> = (u64, u64, &'run PointResult);
 
-/// The figures of the points that make a matrix, one for each setting of all else, and the points that belong to none.
+/// The matrices of some points, one for each setting of the other parameters, and the points that belong to none.
 pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<Figure>, Vec<&'run PointResult>) {
     let (mut groups, mut rest) = (Vec::<Vec<Cell>>::new(), vec![]);
     for point in points {
@@ -44,7 +44,7 @@ pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<Figure>, Vec<&'r
     (large.iter().map(|cells| figure(cells)).collect(), rest)
 }
 
-/// The place of a point whose experiment is shown so.
+/// The cell of a point, if its experiment is shown as a matrix.
 fn cell(point: &PointResult) -> Option<Cell<'_>> {
     let (row, column) = point.method().ok()?.about().shown.matrix?;
     point.point.get(row.name).zip(point.point.get(column.name))?;
@@ -74,7 +74,7 @@ fn figure(cells: &[Cell]) -> Figure {
     let of_cell = |(row, column, point): &Cell| Some(((*row, *column), mark(point)?));
     let marks: Vec<((u64, u64), Mark)> = cells.iter().filter_map(of_cell).collect();
     let values: Vec<f64> = marks.iter().map(|(_, mark)| mark.value).collect();
-    // How much of a cell is covered is a place on an axis, which is logarithmic where the values are far apart.
+    // The coverage of a cell is a position on an axis, which is logarithmic if the values are far apart.
     let cover = Axis::of_values(&values, point.unit, PALEST, 1.0);
     let mut drawing = Drawing::new(TOP + length + 16.0);
     for ((row, column), mark) in &marks {
@@ -107,7 +107,7 @@ fn labels(drawing: &mut Drawing, numbers: &[u64], side: f64) {
     }
 }
 
-/// What the shades mean.
+/// Draws the scale of the shades.
 fn shades(drawing: &mut Drawing, cover: &Axis, unit: Unit) {
     let left = WIDTH - 120.0;
     for (index, tick) in cover.ticks(6).into_iter().enumerate() {

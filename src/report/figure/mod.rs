@@ -1,21 +1,21 @@
-//! Which figure shows which data, and only data that stand in a table beside it (R-FIX-69).
+//! The choice of figures for the data; a figure shows only data that a table in the report contains (R-FIX-69).
 //!
-//! - A sweep along a number: medians with interval bars over it, the fitted line where the experiment asks for one,
-//!   and lines between points only here, where what lies between them exists (Hoefler & Belli 2015, rule 12).
-//!   What the machine declares (the size of a cache) is a dashed line across.
-//! - What one setting has given against what it has given of another kind, where the experiment measures such pairs.
-//! - The memory hierarchy: two panels over one axis of sizes, with the levels that were found.
-//! - Two numbers that are two of a kind, such as two CPUs: a matrix of cells, the darker the greater.
-//! - Named variants: a row each, with interval bars; logarithmic where they span more than a factor of twenty.
-//! - Operations that were observed one by one: the share of them that ended by a time; where their order says
-//!   something, each of them in that order.
+//! - A sweep along a number: medians with interval bars, the fitted line if the experiment requests one, and lines between
+//!   points only here, where intermediate values exist (Hoefler & Belli 2015, rule 12). Declared sizes (of a cache) are dashed
+//!   vertical lines.
+//! - One quantity plotted against another at the same setting, if the experiment measures such pairs.
+//! - The memory hierarchy: two panels over one axis of sizes, with the levels found.
+//! - Pairs of numbers of one kind, such as two CPUs: a matrix of cells, darker for greater values.
+//! - Named variants: one row each, with interval bars; logarithmic if they span more than a factor of twenty.
+//! - Operations observed one by one: the share that ended by a time; if their order is meaningful, each of them in that
+//!   order.
 //!
-//! A replicated report has what its methods found drawn as the report drew it (`replicated`).
+//! For a replicated report, the results of its methods are drawn as in the report (`replicated`).
 //!
-//! Predictions are hollow marks beside the measured ones; an upper limit (below resolution) is an arrow.
+//! Predictions are hollow marks next to the measured ones; an upper limit (below resolution) is an arrow.
 //!
-//! The SVG is written by hand. The plotting crates that were looked at write colours into every element, so that no
-//! style sheet can turn them for a dark page, and have no axis of powers of two with a place for zero.
+//! The SVG is written without a library. The plotting crates that were considered write colours into every element, so that
+//! no style sheet can change them for a dark page, and have no axis of powers of two with a position for zero.
 
 mod against;
 mod axis;
@@ -44,13 +44,14 @@ use mark::is_drawn;
 
 /// The figures of an experiment.
 pub(super) struct Figures {
-    /// The one by which it is told; `None` where there is nothing to draw.
+    /// The main figure; `None` if there is nothing to draw.
     pub main: Option<Figure>,
     /// All others.
     pub others: Vec<Figure>,
 }
 
-/// Every figure of an experiment. It is told by its first curve or matrix, or by a row each of the `few` points that tell of it.
+/// Every figure of an experiment. The main one is its first curve or matrix, or a row for each of the `few` points that
+/// represent it.
 pub(super) fn of_experiment(results: &Results, experiment: &str, few: &[&PointResult]) -> Figures {
     let points: Vec<&PointResult> =
         results.of_experiment(experiment).filter(|point| is_drawn(point)).collect();
@@ -73,7 +74,7 @@ pub(super) fn of_experiment(results: &Results, experiment: &str, few: &[&PointRe
     Figures { main: figures.next(), others: figures.collect() }
 }
 
-/// Points of one unit each, in the order in which the units come.
+/// Points grouped by unit, in the order of the first occurrence of each unit.
 fn by_unit<'run>(points: &[&'run PointResult]) -> Vec<Vec<&'run PointResult>> {
     let mut units: Vec<Vec<&PointResult>> = vec![];
     for point in points {

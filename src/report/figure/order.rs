@@ -1,5 +1,5 @@
-//! Observations in the order in which they were made, where the order says something: which of the accesses to a cold
-//! file had to wait, how a stream gathers speed.
+//! Observations in the order in which they were made, if the order is meaningful: which of the accesses to a cold file had
+//! to wait, how the rate of a stream rises.
 
 use super::axis::Axis;
 use super::drawn::{Figure, quantity};
@@ -8,15 +8,15 @@ use crate::quantity::Unit;
 use crate::report::{quantities, words};
 use crate::results::PointResult;
 
-/// Points of one figure: more cover each other.
+/// The most points in one figure: more would cover each other.
 const CURVES: usize = 2;
 
-/// Fewer observations have no course.
+/// The fewest observations that are drawn in order.
 const LEAST: usize = 8;
 
 const PLOT_HEIGHT: f64 = 220.0;
 
-/// The observations of the first trial of every point whose experiment wants them seen in order.
+/// The observations of the first trial of every point whose experiment requests their order.
 pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
     let drawn: Vec<&PointResult> = points.iter().copied().filter(|point| is_wanted(point)).collect();
     drawn.chunks(CURVES).map(figure).collect()
@@ -71,7 +71,7 @@ fn frame(drawing: &mut Drawing, (x, y): (&Axis, &Axis), (left, top, bottom): (f6
     drawing.upright((14.0, f64::midpoint(top, bottom)), words::quantity(unit));
 }
 
-/// For those who do not see the figure: how many there are and how far they reach.
+/// The text alternative: the number of observations and their range.
 fn description(points: &[&PointResult], names: &[String]) -> String {
     let each = points.iter().zip(names).map(|(point, name)| {
         let values = first_trial(point);

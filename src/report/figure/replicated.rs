@@ -1,4 +1,4 @@
-//! What a method of a published report has found, drawn as the report drew it.
+//! The results of a method of a published report, drawn as in the report.
 
 use super::curves::{Curve, Curves};
 use super::distribution;
@@ -10,10 +10,10 @@ use crate::replicate::{Series, Shape, Trials};
 use crate::report::{quantities, words};
 use crate::statistics;
 
-/// Fewer settings than this are no sweep.
+/// Fewer settings than this make no sweep.
 const LEAST: usize = 3;
 
-/// The figures of the variants that are wanted; none where nothing was swept, or too few trials make a distribution.
+/// The figures of the selected variants; empty if nothing was swept and there are too few trials for a distribution.
 pub(in crate::report) fn figures(
     (method, series): (&str, &Series),
     wanted: fn(&str) -> bool,
@@ -66,12 +66,12 @@ pub(in crate::report) fn figures(
     }
 }
 
-/// A method of one variant is called by its own name.
+/// The name of a variant; that of the method if it has only one variant.
 fn named(variant: &str, method: &str) -> String {
     if variant.is_empty() { method.to_owned() } else { variant.to_owned() }
 }
 
-/// The mean of the trials with its interval; `None` where there are none.
+/// The mean of the trials with its interval; `None` without trials.
 fn mark(unit: Unit, what: &str, trials: &Trials) -> Option<Mark> {
     let mean = statistics::mean(&trials.values).filter(|mean| mean.value.is_finite())?;
     let ends = mean.interval.map(|interval| (interval.low, interval.high));

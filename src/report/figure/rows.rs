@@ -1,4 +1,4 @@
-//! Named variants, a row each.
+//! Named variants, one row each.
 
 use super::axis::Axis;
 use super::drawn::{Figure, quantity};
@@ -7,15 +7,15 @@ use super::svg::{self, Drawing, WIDTH};
 use crate::report::{alike, quantities, words};
 use crate::results::PointResult;
 
-/// More rows than this make another figure.
+/// The most rows of one figure.
 const MOST: usize = 40;
 
-/// Labels longer than this are cut; the pointer tells the rest, and so does the table.
+/// Longer labels are cut; the tooltip and the table have the rest.
 const LONGEST: usize = 44;
 
 const ROW: f64 = 21.0;
 
-/// A figure for every forty points; none for a single one, which is a number and no picture.
+/// A figure for every forty points; none for a single point.
 pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
     if points.len() < 2 {
         return vec![];

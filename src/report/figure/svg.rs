@@ -1,26 +1,26 @@
-//! Marks, lines and words in SVG. Colours and line widths are classes, so that the page's style sheet turns them for
-//! light and dark; positions have a tenth of a pixel.
+//! Marks, lines and words in SVG. Colours and line widths are classes, so that the page's style sheet can change them for
+//! light and dark; positions have a resolution of a tenth of a pixel.
 
 use crate::report::text;
 use std::fmt::Write;
 
-/// Width of every figure, in its own pixels.
+/// Width of every figure, in SVG pixels.
 pub(super) const WIDTH: f64 = 720.0;
 
-/// Width of a letter of the figures' text: somewhat generous, for no font is at hand to ask.
+/// Estimated width of a letter of the figures' text, in SVG pixels; somewhat generous, because no font can be measured.
 pub(super) const LETTER: f64 = 6.7;
 
-/// How many series differ in colour and shape.
+/// The number of series that differ in colour and shape.
 pub(super) const SERIES: usize = 6;
 
-/// A drawing in the making.
+/// A drawing in progress.
 pub(super) struct Drawing {
     height: f64,
     body: String,
 }
 
 impl Drawing {
-    /// An empty one.
+    /// An empty drawing.
     pub(super) fn new(height: f64) -> Self {
         Drawing { height, body: String::new() }
     }
@@ -34,13 +34,13 @@ impl Drawing {
         );
     }
 
-    /// A line through places.
+    /// A line through several positions.
     pub(super) fn path(&mut self, class: &str, places: &[(f64, f64)]) {
         let points: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let _ = write!(self.body, r#"<polyline class="{class}" points="{}"/>"#, points.join(" "));
     }
 
-    /// A cell whose colour covers so much of the ground: 0 none, 1 all.
+    /// A cell whose colour has this coverage: 0 none, 1 full.
     pub(super) fn cell(&mut self, (x, y): (f64, f64), side: f64, cover: f64) {
         let _ = write!(
             self.body,
@@ -57,7 +57,7 @@ impl Drawing {
         );
     }
 
-    /// Words along the left edge, read from below.
+    /// Words along the left edge, rotated to be read upwards.
     pub(super) fn upright(&mut self, at: (f64, f64), words: &str) {
         let ((x, y), words) = (at, escape(words));
         let _ = write!(
@@ -66,7 +66,7 @@ impl Drawing {
         );
     }
 
-    /// The mark of a series: each has a shape of its own, so that colour is not needed to tell them apart.
+    /// The mark of a series: each has its own shape, so that colour is not needed to distinguish them.
     pub(super) fn mark(&mut self, class: &str, series: usize, at: (f64, f64)) {
         let (x, y) = at;
         let mut polygon = |corners: &[(f64, f64)]| {
@@ -86,32 +86,32 @@ impl Drawing {
         }
     }
 
-    /// One of very many observations of a series.
+    /// A small dot for one of very many observations of a series.
     pub(super) fn dot(&mut self, series: usize, at: (f64, f64)) {
         let ((x, y), series) = (at, series % SERIES);
         let _ = write!(self.body, r#"<circle class="s{series} dot" cx="{x:.1}" cy="{y:.1}" r="1.7"/>"#);
     }
 
-    /// What `draw` draws says these words where the pointer rests on it.
+    /// Adds these words as a tooltip to everything that `draw` draws.
     pub(super) fn told(&mut self, words: &str, draw: impl FnOnce(&mut Self)) {
         let _ = write!(self.body, "<g><title>{}</title>", escape(words));
         draw(self);
         self.body.push_str("</g>");
     }
 
-    /// What `draw` draws is one curve of several, which the page may hide.
+    /// Makes everything that `draw` draws one curve of several, which the page may hide.
     pub(super) fn curve(&mut self, name: &str, draw: impl FnOnce(&mut Self)) {
         let _ = write!(self.body, r#"<g class="curve" data-name="{}">"#, escape(name));
         draw(self);
         self.body.push_str("</g>");
     }
 
-    /// The heads of the series in lines below `top`, as far as they fit.
+    /// The legend of the series in lines below `top`, as far as it fits.
     pub(super) fn legend(&mut self, left: f64, top: f64, names: &[String]) {
         self.legend_from(0, left, top, names);
     }
 
-    /// The same of the series from this one on.
+    /// The same with series numbers from `first` on.
     pub(super) fn legend_from(&mut self, first: usize, left: f64, top: f64, names: &[String]) {
         for (place, (x, y)) in legend_places(left, names).0.into_iter().enumerate() {
             let series = first + place;
@@ -120,7 +120,7 @@ impl Drawing {
         }
     }
 
-    /// The drawing, with what is read out in its place.
+    /// The finished drawing, with its text alternative.
     pub(super) fn finish(self, name: &str, description: &str) -> Svg {
         Svg {
             name: name.to_owned(),
@@ -131,19 +131,19 @@ impl Drawing {
     }
 }
 
-/// A drawing that is finished. Its body is markup, every word in it escaped, and can be made by a [`Drawing`] only.
+/// A finished drawing. Its body is markup with every word escaped, and can be made by a [`Drawing`] only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Svg {
-    /// What it shows, in a few words.
+    /// Its content, in a few words.
     pub name: String,
-    /// What is to be seen, for those who do not see it.
+    /// Its text alternative.
     pub description: String,
     height: f64,
     body: String,
 }
 
 impl Svg {
-    /// Width and height, in its own pixels.
+    /// Width and height, in SVG pixels.
     pub fn size(&self) -> (f64, f64) {
         (WIDTH, self.height)
     }
@@ -154,7 +154,7 @@ impl Svg {
     }
 }
 
-/// How high a legend is.
+/// The height of a legend, in SVG pixels.
 pub(super) fn legend_height(left: f64, names: &[String]) -> f64 {
     legend_places(left, names).1
 }
@@ -173,12 +173,12 @@ fn legend_places(left: f64, names: &[String]) -> (Vec<(f64, f64)>, f64) {
     (places, y + 8.0)
 }
 
-/// The width of some words.
+/// The width of some words, in SVG pixels.
 pub(super) fn width(words: &str) -> f64 {
     words.chars().count() as f64 * LETTER
 }
 
-/// No more than so many letters.
+/// At most this number of letters.
 pub(super) fn shortened(words: &str, most: usize) -> String {
     if words.chars().count() <= most {
         return words.to_owned();
@@ -186,7 +186,7 @@ pub(super) fn shortened(words: &str, most: usize) -> String {
     words.chars().take(most - 1).chain(['…']).collect()
 }
 
-/// Text without meaning to XML.
+/// Text with XML's special characters escaped.
 fn escape(words: &str) -> String {
     let mut safe = String::with_capacity(words.len());
     text::escape(&mut safe, words);

@@ -1,4 +1,4 @@
-//! Medians over a parameter that is a number.
+//! Medians over a numeric parameter.
 
 use super::curves::{Curve, Curves};
 use super::drawn::Figure;
@@ -11,15 +11,15 @@ use crate::results::{PointResult, Results, TrendResult};
 /// Fewer settings than this are variants, not a sweep.
 const LEAST: usize = 3;
 
-/// Points that differ in one number alone.
+/// Points that differ in one number only.
 pub(super) struct Series<'run> {
     along: String,
     group: Point,
     points: Vec<(f64, &'run PointResult)>,
 }
 
-/// The sweeps among some points of one unit, by the parameter that they run along, and the points that belong to none. A
-/// point stands in one sweep only: that of the experiment's first trend, then those along the numbers with most settings.
+/// The sweeps among some points of one unit, by the parameter along which they run, and the points that belong to none. A
+/// point is in one sweep only: that of the experiment's first trend, then those along the numbers with the most settings.
 pub(super) fn split<'run>(
     results: &Results,
     points: &[&'run PointResult],
@@ -59,8 +59,8 @@ fn split_along<'run>(
     (series, rest)
 }
 
-/// The parameters that may be on the horizontal axis: that of the experiment's first trend, then the numbers, those with
-/// most settings first.
+/// The parameters for the horizontal axis: that of the experiment's first trend, then the numeric ones, those with the most
+/// settings first.
 fn swept_parameters(results: &Results, points: &[&PointResult]) -> Vec<String> {
     let method = points.first().and_then(|point| results.method(&point.experiment));
     let asked = method.as_ref().and_then(|method| method.trends.first()).map(|trend| trend.along.as_str());
@@ -92,7 +92,7 @@ fn number(point: &PointResult, name: &str) -> Option<f64> {
     }
 }
 
-/// As many series in a figure as can be told apart.
+/// The figures, each with as many series as can be distinguished.
 pub(super) fn figures(results: &Results, series: &[Series]) -> Vec<Figure> {
     series.chunks(SERIES).map(|series| figure(results, series)).collect()
 }

@@ -1,4 +1,4 @@
-//! How good the predictions were, for programs.
+//! The accuracy of the predictions, as JSON.
 
 use crate::experiment::Point;
 use crate::results::{Accuracy, CLOSE, FAIR, Share, Tally};

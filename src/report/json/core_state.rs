@@ -1,10 +1,10 @@
-//! What the core did, for programs.
+//! The state of the core, as JSON.
 
 use super::with_interval::WithInterval;
 use crate::results::{CoreShared, PointCore};
 use serde::Serialize;
 
-/// At one point.
+/// The state of the core at one point.
 #[derive(Serialize)]
 pub(super) struct CoreReport {
     state: &'static str,
@@ -15,7 +15,7 @@ pub(super) struct CoreReport {
     observed_unclear: usize,
 }
 
-/// Over the run.
+/// The state of the core over the run.
 #[derive(Serialize)]
 pub(super) struct CoreSharedReport {
     share: f64,

@@ -1,5 +1,5 @@
-//! The report for programs. Its shape is typed here, described field by field in `docs/report-json.md`, and stays: fields
-//! are added, never renamed, and `schema` grows when a meaning changes.
+//! The report as JSON. Its schema is typed here, described field by field in `docs/report-json.md`, and stable: fields are
+//! added, never renamed, and `schema` grows when a meaning changes.
 //!
 //! Numbers are not rounded. An absent number is `null`: it is never 0, never left out, and NaN cannot occur.
 
@@ -26,7 +26,7 @@ use crate::sampling::Qualification;
 use crate::statistics::{Estimate, Interval, Mode, Outliers};
 use serde::Serialize;
 
-/// The version of this shape.
+/// The version of this schema.
 pub const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
@@ -37,10 +37,10 @@ struct Report<'run> {
     settings: &'run Settings,
     clock: &'run Qualification,
     machine: &'run Machine,
-    /// The second host; absent where the run has none.
+    /// The second host; absent if the run has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     peer: Option<&'run Peer>,
-    /// The last verification of this very program on this very machine; absent where there was none.
+    /// The last verification of this same program on this same machine; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     verification: Option<&'run Verification>,
     conditions: Conditions<'run>,
@@ -51,7 +51,7 @@ struct Report<'run> {
     mechanisms: Vec<MechanismReport<'run>>,
     cross_checks: Vec<CrossCheckReport<'run>>,
     accuracy: AccuracyReport<'run>,
-    /// Published figures beside those of the run; absent where none was asked for.
+    /// Published figures next to those of the run; absent if none were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     beside: Option<Vec<beside::Entry<'run>>>,
 }
@@ -167,7 +167,7 @@ pub(super) fn pretty(results: &Results, published: Option<&Published>) -> String
     form::pretty(&report(results, published))
 }
 
-/// The same on one line, to be put into a page.
+/// The report on one line, to be embedded in a page.
 pub(super) fn compact(results: &Results, published: Option<&Published>) -> String {
     serde_json::to_string(&report(results, published)).unwrap_or_default()
 }
@@ -256,7 +256,7 @@ fn point<'run>(found: &Results, result: &'run PointResult) -> PointReport<'run> 
     }
 }
 
-/// A claim that could not be asked about, and why.
+/// A claim that could not be checked, and why.
 #[derive(Serialize)]
 struct Unasked<'run> {
     claim: &'run str,

@@ -1,9 +1,9 @@
-//! A point in the statistics of published reports, for programs.
+//! A point in the statistics of published reports, as JSON.
 
 use crate::results::{PointResult, Results, ticks_and_cycles};
 use serde::Serialize;
 
-/// In the point's unit, unless the name says another.
+/// The statistics, in the point's unit unless the field's name has another unit.
 #[derive(Serialize)]
 pub(super) struct PublishedStatisticsReport {
     mean: f64,
@@ -19,7 +19,7 @@ pub(super) struct PublishedStatisticsReport {
 }
 
 impl PublishedStatisticsReport {
-    /// Of a point; `None` where it has no value.
+    /// For a point; `None` if it has no value.
     pub(super) fn of(found: &Results, point: &PointResult) -> Option<Self> {
         let published = point.published.as_ref()?;
         let median = point.estimate()?.value;

@@ -1,11 +1,11 @@
-//! Sentences and the numbers in them, for programs.
+//! Sentences and the numbers in them, as JSON.
 
 use crate::experiment::{Figure, Finding, Statement};
 use crate::report::finding;
 use crate::results::{CrossCheck, Mechanism};
 use serde::Serialize;
 
-/// What results say, and which question that answers.
+/// A finding, and the question that it answers.
 #[derive(Serialize)]
 pub(super) struct StatementReport<'run> {
     question: &'static str,

@@ -1,9 +1,9 @@
-//! A median with its interval, for programs.
+//! A median with its interval, as JSON.
 
 use crate::statistics::Estimate;
 use serde::Serialize;
 
-/// The median, and its interval's ends where there are trials enough.
+/// The median, and its interval's ends if there are enough trials.
 #[derive(Serialize)]
 pub(super) struct WithInterval {
     median: f64,
@@ -12,7 +12,7 @@ pub(super) struct WithInterval {
 }
 
 impl WithInterval {
-    /// Of an estimate.
+    /// For an estimate.
     pub(super) fn of(estimate: &Estimate) -> Self {
         WithInterval { median: estimate.value, low: low(estimate), high: high(estimate) }
     }

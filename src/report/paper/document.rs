@@ -1,4 +1,4 @@
-//! What a document is made of.
+//! The elements of a document.
 
 use super::key::Key;
 use super::table::Table;
@@ -8,13 +8,13 @@ use crate::report::figure::Svg;
 /// A document.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Document {
-    /// What kind of document it is, above the title.
+    /// The kind of the document, above the title.
     pub kind: String,
     /// The title.
     pub title: String,
-    /// When what it tells of was; as RFC 3339 has it, or empty.
+    /// The date of its content, RFC 3339; may be empty.
     pub date: String,
-    /// What stands before the contents, without numbers.
+    /// The unnumbered sections before the contents.
     pub front: Vec<Section>,
     /// The numbered sections.
     pub sections: Vec<Section>,
@@ -25,24 +25,24 @@ pub struct Document {
 /// A section.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Section {
-    /// What references call it.
+    /// Its key in references.
     pub key: Key,
     /// Its heading.
     pub title: Text,
-    /// How it is counted.
+    /// The form of its number.
     pub numbering: Numbering,
-    /// What it says before its parts.
+    /// Its text before the subsections.
     pub blocks: Vec<Block>,
-    /// Its parts.
+    /// Its subsections.
     pub sections: Vec<Section>,
 }
 
-/// How a section is counted.
+/// The form of section numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbering {
     /// 1, 2, 3.
     Digits,
-    /// A, B, C: what stands behind the paper.
+    /// A, B, C: for sections after the paper.
     Letters,
 }
 
@@ -51,13 +51,13 @@ pub enum Numbering {
 pub enum Block {
     /// Sentences.
     Paragraph(Text),
-    /// Sentences in a tone of their own.
+    /// Sentences in a special tone.
     Aside(Tone, Text),
-    /// What the section asks.
+    /// The question of the section.
     Question(Text),
     /// A heading without a number.
     Heading(String),
-    /// One below the other.
+    /// A list of items, one below the other.
     List(Vec<Text>),
     /// Lines of a program.
     Listing(String),
@@ -65,16 +65,16 @@ pub enum Block {
     Table(Table),
     /// A figure.
     Figure(Box<Figure>),
-    /// What only some readers want.
+    /// Content that only some readers want.
     Folded {
-        /// What is inside.
+        /// The line that remains visible.
         summary: Text,
-        /// Whether it is of the appendix: every row, derivation and piece of evidence, which few read and no paper has room for. Its
-        /// tables and figures are counted by themselves.
+        /// Whether it belongs to the appendix: every row, derivation and piece of evidence, which few read and for which a
+        /// paper has no room. Its tables and figures are numbered separately.
         long: bool,
-        /// Whether it is open at first.
+        /// Whether it is open initially.
         open: bool,
-        /// The inside.
+        /// The content.
         blocks: Vec<Block>,
     },
     /// The list of the works cited.
@@ -84,49 +84,49 @@ pub enum Block {
 /// A numbered figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// What references call it.
+    /// Its key in references.
     pub key: Key,
-    /// What is seen, without its number.
+    /// The content of the figure, without its number.
     pub caption: Text,
     /// The drawing.
     pub drawing: Svg,
-    /// The same on an axis that is spread the other way.
+    /// The drawing with the other scale.
     pub otherwise: Option<Svg>,
-    /// How the values of the first are spread: `linear` or `logarithmic`.
+    /// The scale of the first drawing: `linear` or `logarithmic`.
     pub spread: &'static str,
-    /// The table that has its numbers.
+    /// The table with its numbers.
     pub data: Option<Key>,
 }
 
 impl Document {
-    /// An empty one.
+    /// An empty document.
     pub fn new(title: impl Into<String>) -> Self {
         Document { title: title.into(), ..Document::default() }
     }
 }
 
-/// A node of a document, in the order in which it is read.
+/// A node of a document, in reading order.
 #[derive(Clone, Copy)]
 pub(super) enum Node<'a> {
-    /// A section, before what is in it.
+    /// A section, before its contents.
     Section(&'a Section),
-    /// A table, before what is in it.
+    /// A table, before its contents.
     Table(&'a Table),
     /// A figure, before its caption.
     Figure(&'a Figure),
-    /// Blocks of the appendix, before what is in them.
+    /// Blocks of the appendix, before their contents.
     KeptBack(&'a [Block]),
     /// Running text.
     Text(&'a Text),
-    /// The head of a column, or a cell.
+    /// A column head or a cell.
     Cell(&'a Text),
 }
 
-/// What is done with each node.
+/// The function called with each node.
 type Visit<'a, 'visit> = dyn FnMut(Node<'a>) + 'visit;
 
 impl Document {
-    /// Everything in reading order.
+    /// Visits all nodes in reading order.
     pub(super) fn walk<'a>(&'a self, visit: &mut Visit<'a, '_>) {
         for section in self.front.iter().chain(&self.sections) {
             section.walk(visit);
@@ -177,39 +177,39 @@ impl Block {
 }
 
 impl Section {
-    /// An empty one.
+    /// An empty section.
     pub fn new(key: Key, title: impl Into<Text>) -> Self {
         Section { key, title: title.into(), numbering: Numbering::Digits, blocks: vec![], sections: vec![] }
     }
 
-    /// Counted by letters.
+    /// The section with a letter as its number.
     #[must_use]
     pub fn lettered(mut self) -> Self {
         self.numbering = Numbering::Letters;
         self
     }
 
-    /// With a paragraph more.
+    /// The section with another paragraph.
     #[must_use]
     pub fn say(self, text: impl Into<Text>) -> Self {
         self.with(Block::Paragraph(text.into()))
     }
 
-    /// With one more block.
+    /// The section with another block.
     #[must_use]
     pub fn with(mut self, block: impl Into<Block>) -> Self {
         self.blocks.push(block.into());
         self
     }
 
-    /// With more blocks.
+    /// The section with more blocks.
     #[must_use]
     pub fn with_all(mut self, blocks: impl IntoIterator<Item = Block>) -> Self {
         self.blocks.extend(blocks);
         self
     }
 
-    /// With a heading and what stands below it; without either where that is nothing.
+    /// The section with a heading and the blocks below it; unchanged if there are none.
     #[must_use]
     pub fn under(self, heading: &str, blocks: Vec<Block>) -> Self {
         if blocks.is_empty() { self } else { self.with(Block::Heading(heading.to_owned())).with_all(blocks) }

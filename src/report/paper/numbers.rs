@@ -1,5 +1,5 @@
-//! The numbers of everything: given here, by walking through the document once in reading order, and nowhere else, so that
-//! no caption can stand under another's table (R-FIX-49).
+//! The numbers of sections, tables, figures, works and notes: assigned here, in one walk through the document in reading
+//! order, and nowhere else, so that no caption can have another table's number (R-FIX-49).
 
 use super::document::{Document, Node, Numbering, Section};
 use super::key::Key;
@@ -8,7 +8,7 @@ use super::text::{Piece, Text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// What everything in a document is called.
+/// The numbers of everything in a document.
 #[derive(Debug, Default)]
 pub struct Numbers<'a> {
     places: BTreeMap<&'a Key, Place>,
@@ -20,18 +20,18 @@ pub struct Numbers<'a> {
     kept_back: BTreeSet<&'a Key>,
 }
 
-/// What a key leads to.
+/// The target of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Place {
-    /// `3.2`, `A`; empty before the contents.
+    /// A section: `3.2`, `A`; empty before the contents.
     Section(String),
-    /// The third table.
+    /// The number of a table.
     Table(Number),
-    /// The second figure.
+    /// The number of a figure.
     Figure(Number),
 }
 
-/// `3`; `A3` of what is in the appendix, which is counted by itself, so that the paper without it has no gaps.
+/// `3`; `A3` in the appendix, which is numbered separately, so that the paper without it has no gaps.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Number {
     place: usize,
@@ -44,7 +44,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// How many there are so far, in the paper and in its appendix.
+/// The counts so far, in the paper and in its appendix.
 #[derive(Debug, Default)]
 struct Counter([usize; 2]);
 
@@ -68,7 +68,7 @@ impl Place {
 }
 
 impl<'a> Numbers<'a> {
-    /// Of a document.
+    /// The numbers of a document.
     pub fn of(document: &'a Document) -> Self {
         let mut numbers = Numbers::default();
         for section in &document.front {
@@ -160,22 +160,22 @@ impl<'a> Numbers<'a> {
         self.of_works.get(work).copied().unwrap_or(0)
     }
 
-    /// The number of a note outside of tables, from 1: the very same note, not one of the same words.
+    /// The number of a note outside of tables, from 1; by identity, not by its words.
     pub(super) fn note(&self, note: &Text) -> Option<usize> {
         self.notes.iter().position(|known| std::ptr::eq(*known, note)).map(|place| place + 1)
     }
 
-    /// Whether a key leads to a table or figure of the appendix, which is no part of a printed document.
+    /// Whether the target of a key is a table or figure of the appendix, which is not part of a printed document.
     pub(super) fn is_kept_back(&self, key: &Key) -> bool {
         self.kept_back.contains(key)
     }
 
-    /// Where a key leads.
+    /// The target of a key.
     pub(super) fn place(&self, key: &Key) -> Option<&Place> {
         self.places.get(key)
     }
 
-    /// `3.2`; empty for what is not counted.
+    /// `3.2`; empty for an unnumbered section.
     pub(super) fn of_section(&self, section: &Section) -> &str {
         match self.places.get(&section.key) {
             Some(Place::Section(number)) => number,
@@ -183,7 +183,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The number behind "Table" or "Figure".
+    /// The number after "Table" or "Figure".
     pub(super) fn number(&self, key: &Key) -> Number {
         match self.places.get(key) {
             Some(Place::Table(number) | Place::Figure(number)) => *number,
@@ -193,7 +193,7 @@ impl<'a> Numbers<'a> {
 }
 
 impl Document {
-    /// Keys that are referred to and lead nowhere, and those that lead to two places. Tests hold it empty.
+    /// Keys that are referenced but lead nowhere, and those that lead to two places. Tests require it to be empty.
     pub fn dangling(&self) -> Vec<Key> {
         let numbers = Numbers::of(self);
         let (mut keys, mut wrong) = (BTreeSet::new(), vec![]);
@@ -217,12 +217,12 @@ impl Document {
     }
 }
 
-/// The notes of one table, by letters.
+/// The notes of one table, with letters.
 #[derive(Default)]
 pub(super) struct TableNotes<'a>(Vec<&'a Text>);
 
 impl<'a> TableNotes<'a> {
-    /// Of a table: notes of the same words share a letter.
+    /// The notes of a table; notes with the same words share a letter.
     pub(super) fn of(table: &'a Table) -> Self {
         let mut notes: Vec<&Text> = vec![];
         let heads = table.columns.iter().map(|column| &column.head);
@@ -234,12 +234,12 @@ impl<'a> TableNotes<'a> {
         TableNotes(notes)
     }
 
-    /// a, b, … z, then aa, ab.
+    /// The letter of a note: a, b, … z, then aa, ab.
     pub(super) fn letter(&self, note: &Text) -> String {
         letter(self.0.iter().position(|known| *known == note).unwrap_or(0))
     }
 
-    /// Each with its letter.
+    /// All notes, each with its letter.
     pub(super) fn all(&self) -> impl Iterator<Item = (String, &'a Text)> {
         self.0.iter().enumerate().map(|(place, note)| (letter(place), *note))
     }

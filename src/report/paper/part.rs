@@ -1,26 +1,27 @@
-//! A document in files: the paper, and its appendix, which has what few read: every row, derivation and piece of evidence.
+//! A document in files: the paper, and its appendix with the content that few read: every row, derivation and piece of
+//! evidence.
 
 use super::document::{Block, Document, Section};
 use super::key::Key;
 use super::numbers::{Numbers, Place};
 
-/// What of a document a file has.
+/// The part of a document that a file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     /// All of it.
     Whole,
-    /// What is not of the appendix.
+    /// Everything except the appendix.
     Paper,
     /// The appendix.
     Appendix,
 }
 
-/// How the appendix of a paper that was printed is had.
+/// How to get the appendix of a printed paper.
 pub(super) const HINT: &str = "Tables and figures numbered A1, A2, … are in the appendix, a file of its own: a report that is \
     written to `NAME.md` or `NAME.tex` with `--output` has it in `NAME-appendix` beside it.";
 
 impl Part {
-    /// Whether the file has what stays folded on a page, or what does not.
+    /// Whether the file contains the appendix if `kept_back`, otherwise the rest.
     pub(super) fn has(self, kept_back: bool) -> bool {
         match self {
             Part::Whole => true,
@@ -29,7 +30,7 @@ impl Part {
         }
     }
 
-    /// Where something is that a text refers to: nothing is said of what is in the same file.
+    /// The words that say that a place is in the other file; empty if it is in the same file.
     pub(super) fn elsewhere(self, numbers: &Numbers, key: &Key) -> &'static str {
         match (self, numbers.place(key)) {
             (Part::Appendix, Some(Place::Section(_))) => " of the paper",
@@ -42,21 +43,21 @@ impl Part {
 }
 
 impl Block {
-    /// What stays folded on a page and is of the appendix elsewhere.
+    /// Whether the block belongs to the appendix; a page shows it folded.
     pub(super) fn is_kept_back(&self) -> bool {
         matches!(self, Block::Folded { long: true, .. })
     }
 }
 
 impl Section {
-    /// Whether anything in it is of the appendix.
+    /// Whether it contains blocks of the appendix.
     pub(super) fn has_appendix(&self) -> bool {
         self.blocks.iter().any(Block::is_kept_back) || self.sections.iter().any(Section::has_appendix)
     }
 }
 
 impl Document {
-    /// Whether anything in it is of the appendix.
+    /// Whether it contains blocks of the appendix.
     pub(super) fn has_appendix(&self) -> bool {
         self.front.iter().chain(&self.sections).any(Section::has_appendix)
     }

@@ -4,7 +4,7 @@ use super::numbers::{Numbers, TableNotes};
 use super::{Align, Block, Document, Key, Piece, Section, Table, Text};
 use crate::report::text::{Style, clean, cleaned, display_width, lines};
 
-/// The document, in lines of at most `width` characters as far as words allow.
+/// The document, in lines of at most `width` characters if the words fit.
 pub fn render(document: &Document, width: usize) -> String {
     let mut form =
         Form { numbers: Numbers::of(document), style: Style { width, colour: false }, text: String::new() };
@@ -18,7 +18,7 @@ pub fn render(document: &Document, width: usize) -> String {
     form.text.trim_end().to_owned() + "\n"
 }
 
-/// One table of a document, whose numbers are that document's.
+/// One table of a document, with that document's numbers.
 pub fn table(table: &Table, numbers: &Numbers, style: Style) -> String {
     Layout::of(table, numbers, style.width).written(style)
 }
@@ -95,7 +95,7 @@ impl Form<'_> {
     }
 }
 
-/// Running text; `noted` says how a note is marked.
+/// Running text; `noted` formats the mark of a note.
 fn phrase(text: &Text, numbers: &Numbers, noted: impl Fn(&Text) -> String) -> String {
     let words =
         |key: &Key| numbers.place(key).map_or_else(|| key.name().to_owned(), super::numbers::Place::words);
@@ -118,16 +118,16 @@ struct Layout {
     caption: String,
     aligns: Vec<Align>,
     head: Vec<String>,
-    /// A group's head, or a row.
+    /// The head of a group, or a row.
     rows: Vec<Result<Vec<String>, String>>,
     notes: Vec<(String, String)>,
     widths: Vec<usize>,
 }
 
-/// Between two columns.
+/// The gap between two columns.
 const GAP: &str = "  ";
 
-/// Columns of words are not made narrower than this.
+/// The least width of columns of words.
 const NARROWEST: usize = 12;
 
 impl Layout {
@@ -154,7 +154,8 @@ impl Layout {
         layout
     }
 
-    /// As wide as the longest cell; then heads break into lines, then columns of words become narrower.
+    /// Sets widths: that of the longest cell; if they do not fit, heads are broken into lines, then columns of words are
+    /// narrowed.
     fn fit(&mut self, width: usize) {
         let length = |text: &String| display_width(text);
         let longest = |text: &String| text.split(' ').map(display_width).max().unwrap_or(0);
@@ -196,7 +197,7 @@ impl Layout {
         text
     }
 
-    /// A row, in as many lines as its longest cell needs.
+    /// A row, with the number of lines of its longest cell.
     fn line(&self, cells: &[String]) -> String {
         let broken: Vec<Vec<String>> =
             cells.iter().zip(&self.widths).map(|(cell, width)| lines(cell, *width)).collect();

@@ -6,46 +6,46 @@ use super::text::Text;
 /// A numbered table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// What references call it.
+    /// Its key in references.
     pub key: Key,
-    /// What it shows, without its number.
+    /// The content of the table, without its number.
     pub caption: Text,
-    /// From left to right.
+    /// The columns, from left to right.
     pub columns: Vec<Column>,
-    /// From top to bottom; at least one column wide.
+    /// The groups of rows, from top to bottom.
     pub groups: Vec<Group>,
-    /// Whether a reader may want only some of the rows.
+    /// Whether the page offers a search, for readers who want only some of the rows.
     pub searched: bool,
 }
 
 /// A column with its head.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// What it has, without the unit.
+    /// The name of its content, without the unit.
     pub head: Text,
-    /// The unit of its numbers, as it is written behind the head.
+    /// The unit of its numbers, as printed after the head.
     pub unit: Option<String>,
-    /// How its cells stand.
+    /// The alignment of its cells.
     pub align: Align,
-    /// Whether a narrow screen may do without it: its content stands elsewhere too.
+    /// Whether a narrow page may omit it, because its content is elsewhere too.
     pub spare: bool,
 }
 
-/// How the cells of a column stand.
+/// The alignment of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
-    /// Words, from the left.
+    /// Words: left.
     Words,
-    /// Numbers, to the right.
+    /// Numbers: right.
     Numbers,
-    /// Signs, in the middle.
+    /// Signs: centred.
     Signs,
 }
 
 /// Rows that belong together.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Group {
-    /// What they are, across all columns; empty where that needs no saying.
+    /// Their name, across all columns; may be empty.
     pub head: Text,
     /// The rows.
     pub rows: Vec<Row>,
@@ -54,51 +54,51 @@ pub struct Group {
 /// A row: as many cells as there are columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// From left to right; the first is the row's head.
+    /// The cells from left to right; the first is the row's head.
     pub cells: Vec<Text>,
-    /// How it stands among the others.
+    /// Its emphasis among the others.
     pub weight: Weight,
 }
 
-/// How a row stands among the others.
+/// The emphasis of a row among the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
-    /// As one of them.
+    /// An ordinary row.
     Usual,
-    /// Their sum.
+    /// A sum of other rows.
     Sum,
-    /// Less than they: what is unknown.
+    /// Less important: an unknown value.
     Faint,
 }
 
 impl Table {
-    /// An empty one.
+    /// An empty table.
     pub fn new(key: Key, caption: impl Into<Text>) -> Self {
         Table { key, caption: caption.into(), columns: vec![], groups: vec![], searched: false }
     }
 
-    /// With these columns.
+    /// The table with these columns.
     #[must_use]
     pub fn columns(mut self, columns: impl IntoIterator<Item = Column>) -> Self {
         self.columns.extend(columns);
         self
     }
 
-    /// With rows of no group.
+    /// The table with rows of no group.
     #[must_use]
     pub fn rows(mut self, rows: impl IntoIterator<Item = Row>) -> Self {
         self.groups.push(Group { head: Text::default(), rows: rows.into_iter().collect() });
         self
     }
 
-    /// With a group of rows.
+    /// The table with another group of rows.
     #[must_use]
     pub fn group(mut self, group: Group) -> Self {
         self.groups.push(group);
         self
     }
 
-    /// Every cell, from left to right and from top to bottom.
+    /// Every cell, row by row.
     pub fn cells(&self) -> impl Iterator<Item = &Text> {
         self.groups.iter().flat_map(|group| {
             std::iter::once(&group.head).chain(group.rows.iter().flat_map(|row| &row.cells))
@@ -107,44 +107,44 @@ impl Table {
 }
 
 impl Column {
-    /// Of words.
+    /// A column of words.
     pub fn words(head: impl Into<Text>) -> Self {
         Column { head: head.into(), unit: None, align: Align::Words, spare: false }
     }
 
-    /// Of numbers in one unit.
+    /// A column of numbers in one unit.
     pub fn number(head: impl Into<Text>, unit: impl Into<String>) -> Self {
         Column { head: head.into(), unit: Some(unit.into()), align: Align::Numbers, spare: false }
     }
 
-    /// Of figures each of which has its unit beside it.
+    /// A column of figures, each with its unit.
     pub fn mixed(head: impl Into<Text>) -> Self {
         Column::number(head, "unit in cell")
     }
 
-    /// Of one value over another.
+    /// A column of ratios.
     pub fn ratio(head: impl Into<Text>) -> Self {
         Column { unit: None, align: Align::Numbers, ..Column::words(head) }
     }
 
-    /// Of numbers of things, which the head names.
+    /// A column of counts of things, which the head names.
     pub fn count(head: impl Into<Text>) -> Self {
         Column::ratio(head)
     }
 
-    /// Of signs.
+    /// A column of signs.
     pub fn signs(head: impl Into<Text>) -> Self {
         Column { align: Align::Signs, ..Column::words(head) }
     }
 
-    /// A narrow screen may do without it.
+    /// The column marked as one that a narrow page may omit.
     #[must_use]
     pub fn spare(mut self) -> Self {
         self.spare = true;
         self
     }
 
-    /// The head with the unit behind it.
+    /// The head followed by the unit.
     pub fn title(&self) -> Text {
         match &self.unit {
             Some(unit) => self.head.clone().and(format!(" ({unit})")),
@@ -154,19 +154,19 @@ impl Column {
 }
 
 impl Group {
-    /// Without a row yet.
+    /// A group without rows.
     pub fn named(head: impl Into<Text>) -> Self {
         Group { head: head.into(), rows: vec![] }
     }
 
-    /// With one more row.
+    /// The group with another row.
     #[must_use]
     pub fn row(mut self, row: Row) -> Self {
         self.rows.push(row);
         self
     }
 
-    /// With more rows.
+    /// The group with more rows.
     #[must_use]
     pub fn rows(mut self, rows: impl IntoIterator<Item = Row>) -> Self {
         self.rows.extend(rows);
@@ -175,12 +175,12 @@ impl Group {
 }
 
 impl Row {
-    /// Of these cells.
+    /// A row of these cells.
     pub fn of<T: Into<Text>>(cells: impl IntoIterator<Item = T>) -> Self {
         Row { cells: cells.into_iter().map(Into::into).collect(), weight: Weight::Usual }
     }
 
-    /// The same as a sum of those above.
+    /// The row with this emphasis.
     #[must_use]
     pub fn weighing(mut self, weight: Weight) -> Self {
         self.weight = weight;

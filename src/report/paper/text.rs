@@ -1,4 +1,4 @@
-//! Running text: words, some of them set apart, with references to other places and to works.
+//! Running text: words, some of them marked up, with references to other places and to works.
 
 use super::key::Key;
 
@@ -11,50 +11,50 @@ pub struct Text(Vec<Piece>);
 pub enum Piece {
     /// Words.
     Plain(String),
-    /// What a program would read or write.
+    /// Code.
     Code(String),
-    /// Words of weight.
+    /// Emphasised words.
     Strong(String),
-    /// Words in a tone of their own.
+    /// Words in a special tone.
     Toned(Tone, String),
-    /// Whether evidence holds.
+    /// The result of the evidence.
     Sign(Sign),
     /// "Table 3", with a link to it.
     To(Key),
-    /// Words or code that lead to a place.
+    /// Words or code with a link to a place.
     Link {
         /// The place.
         to: Key,
-        /// What is written.
+        /// The words.
         words: String,
     },
     /// The number of a work in the list of works.
     Cite(String),
-    /// What stands below: under the table that it is in, else at the end.
+    /// A note: printed under the table that contains it, otherwise at the end.
     Note(Box<Text>),
 }
 
-/// What words are to feel like.
+/// The tone of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     /// As it should be.
     Good,
     /// Wrong.
     Bad,
-    /// To be careful with.
+    /// Needs caution.
     Careful,
-    /// Of lesser weight.
+    /// Less important.
     Faint,
 }
 
-/// What became of the evidence for a figure.
+/// The result of the evidence for a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
     /// All of it holds.
     Holds,
     /// Some does not.
     Fails,
-    /// None was asked for.
+    /// No evidence was required.
     Unasked,
     /// It was measured by a method that this program does not have.
     NotJudged,
@@ -71,7 +71,7 @@ impl Sign {
         }
     }
 
-    /// For those who do not see it.
+    /// The text alternative of the sign.
     pub fn words(self) -> &'static str {
         match self {
             Sign::Holds => "all evidence holds",
@@ -85,7 +85,7 @@ impl Sign {
 }
 
 impl Piece {
-    /// The note, where it is one.
+    /// The note, if it is one.
     pub(super) fn note(&self) -> Option<&Text> {
         match self {
             Piece::Note(note) => Some(note),
@@ -95,17 +95,17 @@ impl Piece {
 }
 
 impl Text {
-    /// Words that are what they are.
+    /// Plain words.
     pub fn plain(words: impl Into<String>) -> Self {
         Text(vec![Piece::Plain(words.into())])
     }
 
-    /// What a program would read or write.
+    /// Code.
     pub fn code(words: impl Into<String>) -> Self {
         Text(vec![Piece::Code(words.into())])
     }
 
-    /// Words of weight.
+    /// Emphasised words.
     pub fn strong(words: impl Into<String>) -> Self {
         Text(vec![Piece::Strong(words.into())])
     }
@@ -115,7 +115,7 @@ impl Text {
         Text(vec![Piece::Toned(tone, words.into())])
     }
 
-    /// Whether evidence holds.
+    /// The sign of the evidence's result.
     pub fn sign(sign: Sign) -> Self {
         Text(vec![Piece::Sign(sign)])
     }
@@ -125,12 +125,12 @@ impl Text {
         Text(vec![Piece::To(key.clone())])
     }
 
-    /// Words that lead to a place.
+    /// Words with a link to a place.
     pub fn link(to: &Key, words: impl Into<String>) -> Self {
         Text(vec![Piece::Link { to: to.clone(), words: words.into() }])
     }
 
-    /// Words in which back ticks set code apart; an odd one stands for itself.
+    /// Words in which back ticks mark code; an odd one is literal.
     pub fn prose(words: &str) -> Self {
         let parts: Vec<&str> = words.split('`').collect();
         if parts.len().is_multiple_of(2) {
@@ -144,28 +144,28 @@ impl Text {
         Text(pieces.collect())
     }
 
-    /// With more behind it.
+    /// The text followed by more.
     #[must_use]
     pub fn and(mut self, more: impl Into<Text>) -> Self {
         self.0.extend(more.into().0);
         self
     }
 
-    /// With the number of a work behind it.
+    /// The text followed by the number of a work.
     #[must_use]
     pub fn cite(mut self, work: impl Into<String>) -> Self {
         self.0.push(Piece::Cite(work.into()));
         self
     }
 
-    /// With a note behind it.
+    /// The text followed by a note.
     #[must_use]
     pub fn noted(mut self, note: impl Into<Text>) -> Self {
         self.0.push(Piece::Note(Box::new(note.into())));
         self
     }
 
-    /// All with something between.
+    /// The texts with a separator between them.
     pub fn joined(texts: impl IntoIterator<Item = Text>, between: &str) -> Self {
         let mut all = Text::default();
         for (place, text) in texts.into_iter().enumerate() {
@@ -177,12 +177,12 @@ impl Text {
         all
     }
 
-    /// What it is made of.
+    /// Its pieces.
     pub fn pieces(&self) -> &[Piece] {
         &self.0
     }
 
-    /// The places that it refers to, its notes included.
+    /// The places to which it refers, including those in its notes.
     pub(super) fn targets(&self) -> impl Iterator<Item = &Key> {
         self.0.iter().flat_map(|piece| match piece {
             Piece::To(key) | Piece::Link { to: key, .. } => vec![key],
@@ -191,7 +191,7 @@ impl Text {
         })
     }
 
-    /// Whether nothing is in it.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,8 +1,8 @@
-//! Text that takes no more room than it is given.
+//! Text cut to the available room.
 
 use crate::report::text::{Style, clean, display_width, lines};
 
-/// No sentence takes more lines than this: a name in a run file may be of any length.
+/// The most lines of a sentence: a name in a run file may be of any length.
 const MOST_OF_ONE: usize = 2;
 
 /// Text in at most [`MOST_OF_ONE`] lines of the style's width, the first behind `lead`, the others below its text.
@@ -17,7 +17,7 @@ pub(super) fn clipped(lead: &str, text: &str, style: Style) -> String {
     format!("{lead}{}\n", shown.join(&format!("\n{}", " ".repeat(indent))))
 }
 
-/// A line of at most so many letters; one that was longer ends in an ellipsis.
+/// A line of at most `room` letters; a longer one ends in an ellipsis.
 pub(super) fn cut(line: &str, room: usize) -> String {
     if display_width(line) <= room {
         return line.to_owned();

@@ -9,13 +9,13 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle};
 
 const HEAD: [&str; 6] = ["Main figures", "median", "95 % interval", "±", "meas./pred.", "evid."];
 
-/// From this width on the half-widths have a column of their own.
+/// The width from which the half-widths have their own column.
 const WIDE: usize = 96;
 
-/// Columns between two columns.
+/// Spaces between two columns.
 const GAP: usize = 2;
 
-/// The table, with a line that says how many more figures there are.
+/// The table, with a line with the number of further figures.
 pub(super) fn text(shown: &[Ranked], more: usize, style: Style) -> String {
     if shown.is_empty() {
         return style.title("No point has a value.") + "\n";
@@ -51,7 +51,7 @@ fn chosen(cells: &[String; 6], columns: &[usize]) -> Vec<String> {
     columns.iter().map(|column| cells[*column].clone()).collect()
 }
 
-/// What the numbers leave of the width for the words.
+/// The width for the words, after that of the numbers.
 fn room(rows: &[[String; 6]], columns: &[usize], width: usize) -> usize {
     let widest = |column: &usize| {
         let cells = rows.iter().map(|row| display_width(&row[*column]));
@@ -67,7 +67,7 @@ fn cells(figure: &Ranked) -> [String; 6] {
     [words, median, interval, half_width, factor, evidence.map_or(ABSENT, Sign::mark).to_owned()]
 }
 
-/// Colours a finished line: widths are those of the plain text.
+/// Colours a finished line: column widths are those of the plain text.
 fn painted(line: &str, style: Style) -> String {
     // The head and the names of families are not indented; the words of a figure are.
     if !line.starts_with(' ') {

@@ -1,5 +1,5 @@
-//! The one screen that a run ends with: the machine, how far to trust the run and why, the main figures with their
-//! intervals, what stands out, and where the rest is.
+//! The final screen of a run: the machine, how far to trust the run and why, the main figures with their intervals, the most
+//! important findings, and where the rest is.
 
 mod clipped;
 mod figures;
@@ -17,14 +17,14 @@ use std::path::Path;
 pub(super) use notable::{TITLE as NOTABLE, lines as notable};
 pub(super) use trust::{TITLE as TRUST, lines as trust};
 
-/// A screen has no more lines.
+/// The most lines of the screen.
 pub const MOST_LINES: usize = 50;
 
-/// Lines between the parts, the title of the figures, the line that says how many there are besides, and the one that says
-/// where the rest is.
+/// The lines between the parts, the title of the figures, the line with the number of further figures, and the line that
+/// says where the rest is.
 const BETWEEN: usize = 7;
 
-/// The screen, of at most [`MOST_LINES`] lines. `files` names what was written where: `("run file", path)`.
+/// The screen, of at most [`MOST_LINES`] lines. `files` are the written files with their names: `("run file", path)`.
 pub fn page(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
     let mut figures = main_figures::all(results);
     let more = main_figures::keep(&mut figures, room(results, style).saturating_sub(files.len()));
@@ -38,8 +38,8 @@ pub fn page(results: &Results, files: &[(&str, &Path)], style: Style) -> String 
         + &rest(files, style)
 }
 
-/// The main figures that a document opens with, and how many more there are: those that a screen of usual width has room for, and
-/// all by which a machine is told.
+/// The main figures at the beginning of a document, and the number of further ones: those that fit on a screen of usual
+/// width, and all that represent a machine.
 pub(super) fn leading<'run>(results: &'run Results) -> (Vec<Ranked<'run>>, usize) {
     let mut figures = main_figures::all(results);
     let room = room(results, Style::default()).max(main_figures::leading_room(&figures));
@@ -47,7 +47,7 @@ pub(super) fn leading<'run>(results: &'run Results) -> (Vec<Ranked<'run>>, usize
     (figures, more)
 }
 
-/// How many lines the other parts leave for figures, their families and the names of files.
+/// The number of lines that the other parts leave for figures, their families and the names of files.
 fn room(results: &Results, style: Style) -> usize {
     let parts = [head(results, style), trust::text(results, style), notable::text(results, style)];
     let used = parts.iter().map(|part| part.lines().count()).sum::<usize>() + BETWEEN;
@@ -65,7 +65,7 @@ fn head(results: &Results, style: Style) -> String {
     titled + &labels + &peer + &clipped("", &run::ending(results), style)
 }
 
-/// A part with an empty line before it; nothing where there is no such part.
+/// A part with an empty line before it; empty if the part is.
 fn separated(part: String) -> String {
     if part.is_empty() { part } else { "\n".to_owned() + &part }
 }

@@ -1,5 +1,5 @@
-//! What stands out in a run: what broke, evidence that does not hold, causes behind its figures, and the predictions that
-//! missed furthest.
+//! The most important findings of a run: failures, evidence that does not hold, causes of its figures, and the predictions
+//! that missed furthest.
 
 use super::clipped::clipped;
 use crate::report::text::Style;
@@ -7,23 +7,23 @@ use crate::report::words::{self, plural};
 use crate::report::{finding, quantities, run};
 use crate::results::{Agreement, PointResult, Results, distance};
 
-/// Where the screen says that the other causes are.
+/// The place of the other causes, as the screen names it.
 const FULL: &str = "with --full";
 
-/// Of one kind so many are named.
+/// The most findings named of one kind.
 const MOST: usize = 2;
 
-/// Of causes so many are named.
+/// The most causes named.
 const MOST_CAUSES: usize = 3;
 
-/// Of predictions that missed so many are named.
+/// The most missed predictions named.
 const MOST_MISSES: usize = 1;
 
-/// Predictions that missed by more than this factor are worth a line.
+/// Only predictions that missed by more than this factor are named.
 const FAR: f64 = crate::results::FAIR;
 
-/// What stands out, each with its mark: ✗ what is wrong, → a cause, ! what to be careful with. `elsewhere` is where those causes
-/// are that are not named.
+/// The most important findings, each with its mark: ✗ an error, → a cause, ! a caution. `elsewhere` is the place of the
+/// causes that are not named.
 pub(in crate::report) fn lines(results: &Results, elsewhere: &str) -> Vec<(&'static str, String)> {
     let bad = failures(results).into_iter().chain(doubts(results)).map(|said| ("✗", said));
     let careful = contradictions(results).into_iter().chain(widest(results)).chain(misses(results));
@@ -32,7 +32,7 @@ pub(in crate::report) fn lines(results: &Results, elsewhere: &str) -> Vec<(&'sta
     bad.chain(causes).chain(careful).collect()
 }
 
-/// Lines with their title; nothing where nothing stands out.
+/// The lines with their title; empty without findings.
 pub(super) fn text(results: &Results, style: Style) -> String {
     let line = |(mark, said): (&str, String)| {
         let painted = match mark {
@@ -46,10 +46,10 @@ pub(super) fn text(results: &Results, style: Style) -> String {
     if lines.is_empty() { lines } else { style.title(TITLE) + "\n" + &lines }
 }
 
-/// What stands above them.
+/// The title of the lines.
 pub(in crate::report) const TITLE: &str = "What stands out";
 
-/// Causes that were found, the most far-reaching first.
+/// The causes found, the most far-reaching first.
 fn causes(results: &Results, elsewhere: &str) -> Vec<String> {
     let all = &results.mechanisms;
     let mut said: Vec<String> =
@@ -60,13 +60,13 @@ fn causes(results: &Results, elsewhere: &str) -> Vec<String> {
     said
 }
 
-/// Operations that experiments contradict each other about.
+/// Operations on which experiments contradict each other.
 fn contradictions(results: &Results) -> Vec<String> {
     let found = results.cross_checks.iter().filter(|check| check.agreement == Agreement::Contradicts);
     found.take(MOST).map(|check| finding::text(&check.statement)).collect()
 }
 
-/// Points that broke, in a line; and a peer that was lost is told with the ending.
+/// The failed points, in a line. A lost peer is part of the line on the run's end.
 fn failures(results: &Results) -> Option<String> {
     let first = results.points.iter().find(|point| point.outcome.is_failure())?;
     let others = match results.failures() - 1 {
@@ -77,7 +77,7 @@ fn failures(results: &Results) -> Option<String> {
     Some(format!("{name} {}: {}.{others}", words::outcome(&first.outcome), reason.trim_end_matches('.')))
 }
 
-/// Evidence that does not hold: figures that may be of something else.
+/// Evidence that does not hold, so that figures may be of another operation.
 fn doubts(results: &Results) -> Vec<String> {
     let all = run::doubts(results);
     let mut said: Vec<String> = all
@@ -91,14 +91,14 @@ fn doubts(results: &Results) -> Vec<String> {
     said
 }
 
-/// The widest interval, where it misses the target.
+/// The widest interval, if it misses the target.
 fn widest(results: &Results) -> Option<String> {
     let (point, width) = run::Precision::of(results).missed.first().copied()?;
     let width = quantities::plus_minus(width);
     Some(format!("the widest interval is {width}: {} {}", named(point), value(point)?))
 }
 
-/// The predictions that missed furthest, one an experiment; never of a figure that is itself in doubt.
+/// The predictions that missed furthest, one per experiment; only of figures that are not in doubt.
 fn misses(results: &Results) -> Vec<String> {
     let mut worst: Vec<(&PointResult, f64)> = vec![];
     for name in results.experiments() {
@@ -111,7 +111,7 @@ fn misses(results: &Results) -> Vec<String> {
     worst.iter().take(MOST_MISSES).filter_map(|(point, factor)| missed(point, *factor)).collect()
 }
 
-/// Whether the point's own interval, where it has one, leaves no doubt of how far it missed.
+/// Whether the point's evidence holds and its interval is narrow enough to show that it missed.
 fn is_sure(point: &PointResult) -> bool {
     let narrow = run::half_width(point).is_some_and(|width| width < 1.0 / FAR);
     point.evidence_holds() && narrow

@@ -1,4 +1,4 @@
-//! How far to trust a run, and why: a line for each reason.
+//! How far to trust a run: a line for each reason.
 
 use super::clipped::clipped;
 use crate::report::occupancy;
@@ -34,7 +34,7 @@ pub(super) fn text(results: &Results, style: Style) -> String {
     style.title(TITLE) + "\n" + &lines.iter().map(line).collect::<String>()
 }
 
-/// What stands above the reasons.
+/// The title of the reasons.
 pub(in crate::report) const TITLE: &str = "How far to trust it";
 
 fn values(results: &Results) -> String {
@@ -50,7 +50,7 @@ fn values(results: &Results) -> String {
     )
 }
 
-/// How many, and over how many a value is taken; `None` where nothing was measured.
+/// The number of trials, in total and per point; `None` if nothing was measured.
 fn trials(results: &Results) -> Option<String> {
     let each: Vec<usize> =
         results.points.iter().map(|point| point.trials.0).filter(|trials| *trials > 0).collect();
@@ -102,7 +102,7 @@ fn predictions(results: &Results) -> Option<String> {
     ))
 }
 
-/// What others took: the hypervisor or a quota. What the scheduler took is often the operation itself.
+/// The time taken by the hypervisor or a quota. Time taken by the scheduler is often part of the operation itself.
 fn disturbed(results: &Results) -> String {
     let moved = results.points.iter().map(|point| point.disturbance.migrations);
     let moved = usize::try_from(moved.fold(0, u64::saturating_add)).unwrap_or(usize::MAX);
@@ -139,7 +139,7 @@ fn core(results: &Results) -> Option<String> {
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-/// What is known beforehand to disturb a run, by name.
+/// The conditions known beforehand to disturb a run, by name.
 fn warnings(results: &Results) -> Option<String> {
     let warnings = results.run.header.machine.warnings();
     let names: Vec<&str> = warnings.iter().map(|warning| warning.id.as_str()).collect();

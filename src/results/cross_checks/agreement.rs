@@ -1,18 +1,18 @@
-//! How far figures of several experiments agree.
+//! Degrees of agreement between figures of several experiments.
 
-/// How far a check was kept.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agreement {
-    /// The intervals overlap, or the order is kept.
+    /// The intervals overlap, or the order holds.
     Agrees,
-    /// The intervals do not overlap; what was measured is within a factor of 1.25.
+    /// The intervals do not overlap; the figures are within a factor of 1.25.
     Differs,
-    /// Further apart, or the order is turned.
+    /// The figures are further apart, or the order is reversed.
     Contradicts,
 }
 
 impl Agreement {
-    /// The name for programs.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Agreement::Agrees => "agrees",

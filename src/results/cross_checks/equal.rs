@@ -6,15 +6,15 @@ use crate::experiment::{Found, Known, Placement, Statement, said};
 use crate::results::accuracy::CLOSE;
 use crate::results::place::Place;
 
-/// One operation, and where it was measured.
+/// One operation, and the points that measure it.
 pub(super) struct Equal {
     what: &'static str,
     readings: &'static [Reading],
-    /// What is different about them, should they differ.
+    /// What differs between the points, as an explanation if the figures differ.
     because: &'static str,
 }
 
-/// Where an operation was measured, how many times over, and how so.
+/// A point that measures the operation, the factor on its figure, and a word for the way of measuring.
 struct Reading {
     place: Place,
     times: f64,
@@ -171,7 +171,7 @@ pub(super) const EQUAL: &[Equal] = &[
 ];
 
 impl Equal {
-    /// What is held against each other, how far it agrees, and the sentence; `None` with fewer than two intervals.
+    /// The name of the check, its agreement, and the sentence; `None` with fewer than two intervals.
     pub(super) fn judge(&self, known: &Known) -> Option<(&'static str, Agreement, Statement)> {
         let found = |reading: &'static Reading| {
             let found = reading.place.found(known)?.scaled(1.0 / reading.times);

@@ -1,5 +1,5 @@
-//! Cross-checks: an operation that several experiments measure costs the same in all of them, and some cost no more than
-//! others, or the report says so and what is different about them.
+//! Cross-checks: an operation that several experiments measure must cost the same in all of them, and some must cost no more
+//! than others; otherwise the report says so and names the difference between the measurements.
 
 mod agreement;
 mod equal;
@@ -11,14 +11,14 @@ pub use agreement::Agreement;
 use equal::EQUAL;
 use order::ORDERED;
 
-/// Figures of several experiments held against each other.
+/// A comparison of figures of several experiments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossCheck {
-    /// What is measured more than once, for programs.
+    /// The name of the check in JSON.
     pub what: &'static str,
-    /// How far they agree.
+    /// The degree of agreement.
     pub agreement: Agreement,
-    /// The figures, and what follows.
+    /// The figures and the conclusion.
     pub statement: Statement,
 }
 

@@ -1,4 +1,4 @@
-//! Operations of which one holds all that the other does, and so costs no less.
+//! Pairs of operations of which one contains the other, and therefore costs no less.
 
 use super::agreement::Agreement;
 use super::wording::capital;
@@ -10,7 +10,7 @@ pub(super) struct Ordered {
     what: &'static str,
     less: (&'static str, Place),
     more: (&'static str, Place),
-    /// Why it cannot.
+    /// The reason why it cannot cost more.
     because: &'static str,
 }
 
@@ -83,7 +83,7 @@ pub(super) const ORDERED: &[Ordered] = &[
 ];
 
 impl Ordered {
-    /// What is held against each other, whether the order is kept, and the sentence.
+    /// The name of the check, whether the order holds, and the sentence.
     pub(super) fn judge(&self, known: &Known) -> Option<(&'static str, Agreement, Statement)> {
         let ((less, lower), (more, upper)) = (self.less, self.more);
         let (low, high) = (lower.found(known)?, upper.found(known)?);

@@ -1,5 +1,6 @@
-//! Adjacent-line prefetch: with a line the one beside it is fetched, which makes loads look quick whose order stays within
-//! small windows (Intel 64 and IA-32 Architectures Optimization Reference Manual, "spatial prefetcher": pairs of 128 bytes).
+//! Adjacent-line prefetch: the line next to a requested one is fetched as well, which makes loads look fast if their order
+//! stays within small windows (Intel 64 and IA-32 Architectures Optimization Reference Manual, "spatial prefetcher": pairs
+//! of 128 bytes).
 
 use super::rule::{Rule, Seen, Told};
 use crate::experiment::said;

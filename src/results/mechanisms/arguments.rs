@@ -1,4 +1,4 @@
-//! Whether a call's cost grows with its arguments: one by one, in steps, or not in one direction.
+//! How a call's cost grows with the number of its arguments: one by one, in steps, or not monotonically.
 
 use super::rule::{Rule, Seen, Told};
 use crate::experiment::{Found, Statement, said};
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
 const BY_ABI: Place = Place::of("cpu/procedure_call", &[("form", "abi")]).any(&["arguments"]);
 const UNOPTIMISED: Place = Place::of("cpu/procedure_call", &[("form", "spilled")]).any(&["arguments"]);
 
-/// A line needs three points.
+/// The fewest points for a line.
 const FEWEST: usize = 3;
 
 fn judge(seen: &Seen) -> Option<Told> {
@@ -32,7 +32,7 @@ fn judge(seen: &Seen) -> Option<Told> {
     Some(Told { headline, because })
 }
 
-/// What a call costs with the fewest and with the most arguments.
+/// The cost of a call with the fewest and with the most arguments.
 fn ends(curve: &[(u64, Found)]) -> Statement {
     let (Some((few, low)), Some((many, high))) = (curve.first(), curve.last()) else {
         return Statement::default();
@@ -46,7 +46,7 @@ fn ends(curve: &[(u64, Found)]) -> Statement {
     ]
 }
 
-/// At which numbers of arguments the cost rises and falls, as far as intervals tell.
+/// The numbers of arguments at which the cost rises and falls, as far as intervals show it.
 fn growth(curve: &[(u64, Found)]) -> Option<Statement> {
     let steps = curve.windows(2).map(|pair| {
         let [(_, before), (arguments, after)] = pair else { return (0, Some(false), 0.0) };

@@ -1,5 +1,5 @@
-//! Contention's knee: a device that serves so many blocks a second makes many readers wait for their turn. By Little's law
-//! readers keep it busy from as many on as blocks fit into the time of one; each further one then adds a block's share.
+//! The knee of contention: a device with a limited rate of blocks makes many readers queue. By Little's law the number of
+//! readers that saturate it is the latency of a block times that rate; each further reader adds one block's share.
 
 use super::rule::{Rule, Seen, Told};
 use crate::experiment::{Dimension, Found, Placement, Statement, said};
@@ -63,7 +63,7 @@ fn judge(seen: &Seen) -> Option<Told> {
     Some(Told { headline, because })
 }
 
-/// What a further reader was seen to add beyond the knee.
+/// The observed latency that each further reader adds beyond the knee.
 fn slope(readers: &[(u64, Found)], knee: f64) -> Statement {
     let mut beyond = readers.iter().filter(|(processes, _)| *processes as f64 >= knee);
     let (Some((few, low)), Some((many, high))) = (beyond.next(), beyond.next_back()) else {
@@ -87,7 +87,7 @@ mod tests {
     use crate::results::place::tests as planted;
     use serde_json::json;
 
-    /// A device that ends a block every 10 µs, and readers of which so many wait so long.
+    /// A device that completes a block every 10 µs, with the block latency in nanoseconds for each number of readers.
     fn told(readers: &[(u64, f64)]) -> Option<Told> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);

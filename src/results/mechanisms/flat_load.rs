@@ -1,6 +1,6 @@
-//! Loaded latency that rises at once and then stays: not waiting in a queue. The mean wait of a queue is a convex function
-//! of its load that begins at zero (Pollaczek and Khinchine: in proportion to ρ ÷ (1 − ρ)), so that a part of the traffic makes at most that part
-//! of the wait.
+//! Loaded latency that rises at once and then stays level, which is not queueing: the mean wait of a queue is a convex
+//! function of its load that begins at zero (Pollaczek and Khinchine: proportional to ρ ÷ (1 − ρ)), so a fraction of the
+//! traffic causes at most that fraction of the wait.
 
 use super::rule::{Rule, Seen, Told};
 use crate::experiment::{Dimension, Found, Placement, said};
@@ -73,7 +73,7 @@ mod tests {
     use crate::results::place::tests as planted;
     use serde_json::json;
 
-    /// A load of 100 ns alone, and of these beside traffic of one, two, four and eight gigabytes a second.
+    /// A load of 100 ns alone, and these latencies next to traffic of one, two, four and eight gigabytes per second.
     fn told(loaded: &[f64]) -> Option<Told> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);

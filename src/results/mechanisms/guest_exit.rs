@@ -1,5 +1,5 @@
-//! Leaving the guest: CPUID always does, so that what it takes is the cost of an exit; many times that of a published one
-//! speaks of a hypervisor below the hypervisor.
+//! The cost of a VM exit: CPUID always exits, so its time is that of an exit; many times a published one suggests a nested
+//! hypervisor.
 
 use super::rule::{Rule, Seen, Told};
 use crate::experiment::{Dimension, Found, Known, Statement, said};
@@ -25,14 +25,15 @@ const ONE: Place =
     Place::of("cpu/timing_overhead", &[("measure", "cost"), ("reading", "cpuid-rdtsc rdtscp")]);
 const GETPPID: Place = Place::of("cpu/system_call", &[("call", "getppid")]);
 
-/// To leave for the hypervisor and come back, core cycles: Dall et al., "ARM Virtualization: Performance and Architectural
-/// Implications", ISCA 2016, table 2 (KVM on x86, "Hypercall").
+/// A VM exit and return, core cycles: Dall et al., "ARM Virtualization: Performance and Architectural Implications", ISCA
+/// 2016, table 2 (KVM on x86, "Hypercall").
 const PUBLISHED_EXIT: f64 = 1_300.0;
 
-/// An exit of a nested guest goes to the outer hypervisor, which has the inner one run and exit again for each privileged
-/// thing that it does (Ben-Yehuda et al., "The Turtles Project", OSDI 2010, section 3.5): several exits at the least.
+/// The least ratio that shows nesting: an exit of a nested guest goes to the outer hypervisor, which makes the inner one run
+/// and exit again for each of its privileged operations (Ben-Yehuda et al., "The Turtles Project", OSDI 2010, section 3.5),
+/// so it takes several exits.
 const NESTED: f64 = 4.0;
-/// Within this factor an exit is as published.
+/// An exit within this factor of the published one is a single exit.
 const SINGLE: f64 = 2.0;
 
 fn judge(seen: &Seen) -> Option<Told> {
@@ -62,7 +63,7 @@ fn judge(seen: &Seen) -> Option<Told> {
     Some(Told { headline, because })
 }
 
-/// The exit against a published one, and what follows.
+/// The exit compared with a published one, and the conclusion.
 fn published(exit: Found, known: &Known) -> Option<Statement> {
     let one = known.cycle().value * PUBLISHED_EXIT;
     let times = exit.scaled(1.0 / one);
@@ -97,7 +98,7 @@ mod tests {
     use crate::machine::Fact;
     use crate::results::place::tests as planted;
 
-    /// What is told of a CPUID of so many published exits, on a core of 1 GHz.
+    /// The rule's conclusion for a CPUID that takes this multiple of a published exit, on a core of 1 GHz.
     fn told(times: f64, hypervisor: Option<&str>, command_line: &str) -> Option<String> {
         let mut machine = planted::machine();
         machine.virtualization.hypervisor = Fact::known(hypervisor.map(str::to_owned), "a test");

@@ -1,5 +1,5 @@
-//! One core's bandwidth: Little's law. Lines on their way = bytes a second × time of one ÷ bytes of a line (Little 1961,
-//! "A proof for the queuing formula L = λW").
+//! One core's bandwidth by Little's law: lines in flight = bytes per second × latency of one line ÷ bytes per line (Little
+//! 1961, "A proof for the queuing formula L = λW").
 
 use super::rule::{Rule, Seen, Told};
 use crate::experiment::{Dimension, Found, Known, Placement, Statement, said};
@@ -45,13 +45,13 @@ fn judge(seen: &Seen) -> Option<Told> {
     Some(Told { headline, because })
 }
 
-/// How many lines a rate keeps on their way.
+/// The number of lines in flight at a rate.
 fn in_flight(rate: Found, load: Found, line: u64) -> Found {
     let each = rate.inverse(line as f64 * 1e9, load.dimension);
     Found { dimension: Dimension::Count, ..load.over(each) }
 }
 
-/// Loads that the program itself keeps on their way; the rest is fetched ahead.
+/// The loads that the program itself keeps in flight; the rest is prefetched.
 fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
     let quickest = chases.iter().min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
     let Some((most, each)) = quickest.filter(|(chases, _)| *chases > 1) else { return Statement::default() };
@@ -69,7 +69,7 @@ fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
     ]
 }
 
-/// Whether more cores read more: then the limit is the core's.
+/// Whether more cores read more: if so, the limit is the core's.
 fn together(known: &Known) -> Statement {
     let all: Vec<(u64, Found)> = TOGETHER.along("threads", known);
     let best = |threads: u64| {
@@ -100,7 +100,7 @@ mod tests {
         let machine = planted::machine();
         let line = machine.line_bytes() as f64;
         let mut known = Known::new(&machine, None);
-        // Ten gigabytes a second over 100 ns.
+        // Ten gigabytes per second with a latency of 100 ns.
         READ.plant_at(&mut known, &[("method", json!("slow")), ("size", json!(1))], 2e9);
         READ.plant_at(&mut known, &[("method", json!("sse")), ("size", json!(1))], 10.0 * line / 100.0 * 1e9);
         for (chases, ns) in [(1, 100.0), (8, 20.0)] {

@@ -1,5 +1,5 @@
-//! Mechanisms: rules that join figures of several experiments into a cause. A rule is a pure function of the run's results;
-//! it stands in a file of its own with its condition and its test on planted figures.
+//! Mechanisms: rules that combine figures of several experiments into a cause. A rule is a pure function of the run's
+//! results; it has a file of its own with its condition and its test on planted figures.
 
 mod adjacent_line;
 mod arguments;
@@ -23,7 +23,7 @@ use crate::experiment::{Known, Statement};
 use crate::results::PointResult;
 use rule::{Rule, Seen};
 
-/// In the order in which they are told: the most far-reaching first.
+/// In the order of the report: the most far-reaching first.
 const RULES: &[Rule] = &[
     wake_up::RULE,
     guest_exit::RULE,
@@ -46,13 +46,13 @@ const RULES: &[Rule] = &[
 /// A cause behind figures of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mechanism {
-    /// The rule's name, for programs.
+    /// The rule's name in JSON.
     pub name: &'static str,
-    /// What held for it to be concluded.
+    /// The condition of the conclusion.
     pub condition: &'static str,
-    /// The cause and its figure, in a sentence.
+    /// The cause with its figure, in a sentence.
     pub headline: Statement,
-    /// The figures that it follows from.
+    /// The figures that support it.
     pub because: Statement,
 }
 

@@ -56,7 +56,7 @@ fn judge(seen: &Seen) -> Option<Told> {
     Some(Told { headline, because })
 }
 
-/// What each further page of the parent adds, by the smallest and the largest parent.
+/// The cost of each further page of the parent, from the smallest and the largest parent.
 fn page_tables(known: &Known) -> Statement {
     let curve = LARGE.along("resident", known);
     let (Some((small, few)), Some((large, many))) = (curve.first(), curve.last()) else {
@@ -73,7 +73,7 @@ fn page_tables(known: &Known) -> Statement {
     ]
 }
 
-/// A page that is written afterwards is copied.
+/// The cost of copying a page that is written afterwards.
 fn copies(space: Found, known: &Known) -> Statement {
     let Some(each) = COPIED.found(known) else { return Statement::default() };
     let copies = Found { dimension: Dimension::Count, ..space.over(each) };

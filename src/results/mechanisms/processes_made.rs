@@ -1,5 +1,5 @@
-//! Whether making processes becomes dearer, or less even, the more of them were made in a short time: numbers are given out,
-//! and the ended are reaped.
+//! Whether creating processes becomes slower, or less regular, as more of them are created in a short time: process ids are
+//! allocated, and ended processes are reaped.
 
 use super::rule::{Rule, Seen, Told};
 use crate::experiment::{Dimension, Found, Statement, said};
@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
 
 const FORK: Place = Place::of("cpu/process_creation", &[("measure", "fork, exit, wait")]);
 
-/// Ten in each third: quartiles of fewer say little.
+/// Ten in each third: quartiles of fewer are unreliable.
 const FEWEST: usize = 30;
 
 fn judge(seen: &Seen) -> Option<Told> {
@@ -70,7 +70,7 @@ fn late_over_early(samples: &[&Vec<f64>], of: impl Fn(&[f64]) -> Option<f64>) ->
 mod tests {
     use super::*;
 
-    /// Eight trials of sixty processes, each dearer than the one before by so much.
+    /// Eight trials of sixty processes, each slower than the previous one by this growth.
     fn samples(growth: f64) -> Vec<Vec<f64>> {
         let trial = |trial: usize| {
             let noise = |made: usize| ((made * 7 + trial * 3) % 10) as f64;

@@ -1,4 +1,4 @@
-//! Read-ahead: a file that is read in sequence is fetched in large requests before it is asked for.
+//! Read-ahead: sequential reads of a file are fetched in large requests in advance.
 
 use super::rule::{Rule, Seen, Told};
 use crate::experiment::{Dimension, Found, Known, Statement, said};
@@ -63,7 +63,7 @@ fn window(known: &Known) -> Statement {
     )
 }
 
-/// A block's share of a large request: what read-ahead can reach.
+/// A block's share of a large request: the least time that read-ahead can reach.
 fn in_large_requests(ahead: Found, known: &Known) -> Statement {
     let Some(large) = LARGE.found(known) else { return Statement::default() };
     let share = large.scaled(4096.0 / REQUEST as f64);
@@ -80,7 +80,7 @@ fn in_large_requests(ahead: Found, known: &Known) -> Statement {
     ]
 }
 
-/// In random order there is nothing to fetch ahead.
+/// In random order there is nothing to read ahead.
 fn at_random(known: &Known) -> Statement {
     RANDOM.found(known).map_or_else(Statement::default, |random| {
         said![

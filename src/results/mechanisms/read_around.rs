@@ -1,5 +1,5 @@
-//! Read-around: a page fault on a file that is not cached reads the window around its page (`do_sync_mmap_readahead` of
-//! mm/filemap.c), which is waste where the next page is elsewhere.
+//! Read-around: a page fault on an uncached file reads the window around its page (`do_sync_mmap_readahead` of
+//! mm/filemap.c), which is wasted if the next page is elsewhere.
 
 use super::rule::{Rule, Seen, Told};
 use crate::experiment::{Dimension, Found, Known, Statement, said};
@@ -55,7 +55,7 @@ fn judge(seen: &Seen) -> Option<Told> {
     Some(Told { headline, because })
 }
 
-/// In sequence the same pays.
+/// In sequential order the same window is useful.
 fn in_order(known: &Known) -> Statement {
     IN_ORDER.found(known).map_or_else(Statement::default, |each| {
         said![
@@ -66,7 +66,7 @@ fn in_order(known: &Known) -> Statement {
     })
 }
 
-/// What is read against the device's window.
+/// The bytes read compared with the device's window.
 fn window(read: f64, known: &Known) -> Statement {
     let device = known.machine.storage.device.value();
     let Some(bytes) = device.and_then(|device| device.read_ahead_bytes.value().copied()) else {

@@ -1,5 +1,5 @@
-//! Sequence against random order over a network: the order makes no difference by itself; where a sequence is quicker, blocks are fetched
-//! before they are asked for, or kept.
+//! Sequential and random order over a network: the order makes no difference by itself; if a sequential read is faster,
+//! blocks are read ahead or cached.
 
 use super::rule::{Rule, Seen, Told};
 use crate::experiment::{Found, Placement, Point, Statement, Value, said};

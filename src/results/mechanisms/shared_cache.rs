@@ -1,5 +1,5 @@
-//! How much of a last cache that others share this machine can use: loads, reading at full speed and reads of cached files
-//! each leave it at some size, and agree about which.
+//! The usable part of a last-level cache that is shared with others: loads, reading at full speed and reads of cached files
+//! each exceed it at some size, and these sizes agree.
 
 use super::rule::{Rule, Seen, Told};
 use crate::experiment::{Dimension, Found, Known, Point, Statement, Value, said};
@@ -54,14 +54,14 @@ fn judge(seen: &Seen) -> Option<Told> {
     Some(Told { headline, because: said![told, ".", why] })
 }
 
-/// Between which sizes something leaves the cache.
+/// The two sizes between which a working set no longer fits into the cache.
 struct Edge {
     within: u64,
     beyond: u64,
     told: Statement,
 }
 
-/// What all agree about, or else all that any of them says.
+/// The range in which all edges overlap; if there is none, the range that covers all of them.
 fn bounds(all: &[Edge]) -> (u64, u64) {
     let least = |of: fn(&Edge) -> u64| all.iter().map(of).min().unwrap_or(0);
     let most = |of: fn(&Edge) -> u64| all.iter().map(of).max().unwrap_or(0);
@@ -69,13 +69,13 @@ fn bounds(all: &[Edge]) -> (u64, u64) {
     if low <= high { (low, high) } else { (least(|edge| edge.within), most(|edge| edge.beyond)) }
 }
 
-/// The last size whose value is below this, and the first above which all are.
+/// The largest size whose value is below the level, and the next size of the curve.
 fn crossing(curve: &[(u64, Found)], level: f64) -> Option<(u64, u64)> {
     let last = curve.iter().rposition(|(_, found)| found.value < level)?;
     Some((curve[last].0, curve.get(last + 1)?.0))
 }
 
-/// Beyond the cache a load takes more than half of what one from memory does.
+/// By loads: beyond the cache one takes more than half as long as from memory.
 fn loads(known: &Known) -> Option<Edge> {
     let curve = LOADS.along("size", known);
     let (size, memory) = curve.last()?;
@@ -88,7 +88,7 @@ fn loads(known: &Known) -> Option<Edge> {
     Some(Edge { within, beyond, told })
 }
 
-/// A file that the cache holds is copied faster than one that it does not.
+/// By cached files: one that fits into the cache is copied faster than one that does not.
 fn cached_files(known: &Known) -> Option<Edge> {
     let curve: Vec<(u64, Found)> = FILES.along("file", known);
     let quickest = curve.iter().map(|(_, found)| found).min_by(|one, two| one.value.total_cmp(&two.value))?;
@@ -106,7 +106,7 @@ fn cached_files(known: &Known) -> Option<Edge> {
     Some(Edge { within, beyond, told })
 }
 
-/// Reading a set that the cache is declared to hold, at the rate of memory.
+/// By reading at the rate of memory a set that fits into the declared cache.
 fn full_speed(stated: u64, known: &Known) -> Option<Edge> {
     let all = |level: &'static str| {
         let mine = READ.all(known).filter(move |(point, _)| named(point, level));
@@ -153,7 +153,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// A machine with one cache, which is declared to hold so much.
+    /// A machine with one cache of this declared capacity.
     fn declaring(bytes: u64) -> Machine {
         let mut machine = planted::machine();
         let fact = |number: u64| json!({ "value": number, "source": "a test" });

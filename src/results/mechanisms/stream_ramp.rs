@@ -1,4 +1,4 @@
-//! The ramp of a TCP stream: slow start doubles what is on its way with every round trip, from ten segments (RFC 6928) until
+//! The ramp of a TCP stream: slow start doubles the data in flight with every round trip, from ten segments (RFC 6928) until
 //! the path is full.
 
 use super::rule::{Rule, Seen, Told};
@@ -93,7 +93,7 @@ mod tests {
     use crate::results::place::tests as planted;
     use serde_json::json;
 
-    /// Windows of these rates to a peer at a round trip of 1 ms.
+    /// Windows of these rates, with a round trip of 1 ms to the peer.
     fn told(rates: &[f64]) -> Option<Told> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_path_that_holds_more_than_ten_segments_needs_a_ramp() {
-        // 115840 bytes are on their way: eight times ten segments of 1448, three doublings.
+        // 115840 bytes are in flight: eight times ten segments of 1448, three doublings.
         let told = told(&[10e6, 50e6, 115.84e6]).expect("a mechanism");
         assert!(told.headline.plain().contains("has the ramp of slow start"));
         assert!(told.because.plain().contains("3 doublings, {3000000}"), "{}", told.because.plain());

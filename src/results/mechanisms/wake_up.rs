@@ -1,5 +1,5 @@
-//! Waking an idle CPU: what a hand-over across CPUs costs beyond one on the same CPU is found again, as a whole number of
-//! wake-ups, in everything else that lets a CPU go idle.
+//! Waking an idle CPU: the extra cost of a hand-over across CPUs over one on the same CPU recurs, as a whole number of
+//! wake-ups, in all other operations during which a CPU goes idle.
 
 use super::rule::{Rule, Seen, Told};
 use crate::experiment::{Found, Known, Placement, Statement, said};
@@ -24,13 +24,13 @@ const USER_FAULT: Place = Place::of("memory/user_fault", &[("fill", "a copy")]).
 const SLEEP: Place =
     Place::of("cpu/wake_up", &[("timer", "timerfd")]).with(&[("slack", 1), ("sleep", 1_000_000)]);
 
-/// What wakes an idle CPU on its way, and how often.
+/// Operations that wake an idle CPU, with the number of wake-ups.
 const OTHERS: [(&str, Place, f64); 2] = [
     ("a round trip by TCP over loopback", TCP, 2.0),
     ("a page fault that a program answers", USER_FAULT, 2.0),
 ];
 
-/// What an operation costs more across CPUs than on one.
+/// The extra cost of an operation across CPUs over one CPU.
 fn beyond(place: Place, known: &Known) -> Option<Found> {
     Some(place.at(Placement::AcrossCpus).found(known)?.minus(place.found(known)?))
 }
@@ -64,7 +64,7 @@ fn judge(seen: &Seen) -> Option<Told> {
     Some(Told { headline, because })
 }
 
-/// An operation whose extra cost across CPUs is so many wake-ups.
+/// An operation whose extra cost across CPUs is this number of wake-ups.
 fn explained(what: &str, extra: Found, times: f64, wake: Found) -> Option<Statement> {
     let counted = extra.over(wake);
     (distance(counted.value / times) <= CLOSE).then(|| {
@@ -78,14 +78,14 @@ fn explained(what: &str, extra: Found, times: f64, wake: Found) -> Option<Statem
     })
 }
 
-/// A sleeper is woken by its own timer, without the other CPU's part.
+/// A sleeper is woken by its own timer, without the other CPU's share of the cost.
 fn asleep(known: &Known) -> Statement {
     SLEEP.found(known).map_or_else(Statement::default, |late| {
         said![" A timer wakes a sleeping thread ", late.named("a timer's sleeper, late by"), " late."]
     })
 }
 
-/// What stands behind it on this machine.
+/// The possible causes on this machine.
 fn causes(machine: &Machine) -> Statement {
     let settings: Vec<&str> = machine.kernel.command_line.value().map_or(vec![], |line| {
         let tells = |word: &&str| IDLE_SETTINGS.iter().any(|setting| word.starts_with(setting));
@@ -122,7 +122,7 @@ mod tests {
     use crate::machine::Fact;
     use crate::results::place::tests as planted;
 
-    /// A hand-over of 1 µs on one CPU and a wake-up of 28; a round trip with so many wake-ups.
+    /// A hand-over of 1 µs on one CPU, a wake-up of 28 µs, and a round trip with this number of wake-ups.
     fn told(wake_ups: f64, without: Option<usize>) -> Option<Told> {
         let mut machine = planted::machine();
         machine.virtualization.hypervisor = Fact::known(Some("KVM".to_owned()), "a test");

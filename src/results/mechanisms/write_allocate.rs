@@ -1,5 +1,5 @@
-//! Write-allocate: a store through the caches reads its line first; a non-temporal one does not, so that a line crosses the
-//! bus once and not twice.
+//! Write-allocate: a store through the caches reads its line first; a non-temporal one does not, so a line crosses the bus
+//! once instead of twice.
 
 use super::rule::{Rule, Seen, Told};
 use crate::experiment::{Found, Known, Point, Statement, Value, said};
@@ -22,7 +22,7 @@ const COPY: Place =
 
 const NON_TEMPORAL: &str = " non-temporal";
 
-/// The same stores both ways.
+/// The same stores, through the caches and non-temporal.
 struct Pair {
     method: String,
     through: Found,
@@ -53,14 +53,14 @@ fn judge(seen: &Seen) -> Option<Told> {
     Some(Told { headline, because })
 }
 
-/// Of three passages of a copy one is the read for ownership.
+/// One of the three transfers of a copy is the read for ownership.
 fn copied(known: &Known) -> Statement {
     let Some(Pair { method, through, past }) = quickest(&COPY, known) else { return Statement::default() };
     let times = past.times_as("fast", through, "non-temporal over through the caches, copy");
     said![format!(" The same effect would make a copy ({method}) 1.5 times as fast; measured: "), times, "."]
 }
 
-/// The method whose non-temporal form is the quickest, both ways.
+/// The method whose non-temporal form is the fastest, in both forms.
 fn quickest(place: &Place, known: &Known) -> Option<Pair> {
     let all: Vec<(&str, Found)> =
         place.all(known).filter_map(|(point, rate)| Some((method(point)?, rate))).collect();

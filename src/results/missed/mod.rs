@@ -1,17 +1,17 @@
-//! Why predictions missed: for results further than a factor of two from what was predicted, which term was wrong, and what
-//! the evidence says.
+//! The reasons why predictions missed: for results further than a factor of two from their prediction, the term that was
+//! wrong, and the evidence for it.
 //!
-//! What is concluded must follow:
+//! The conclusions must follow from the figures:
 //!
-//! - Evidence that does not hold leaves the measurement in doubt, not the prediction.
-//! - A cost is a sum of terms, none below zero. A term that alone is more than all that was measured is too high.
-//! - Of a cost of more than twice its prediction, whatever took half of the time (the program, the kernel, or waiting for
-//!   something else) took longer than all that was predicted: the missing time is there.
-//! - A rate is what some term allows, less what others take. Measured above what the former allow, these are too low; below,
-//!   but above the prediction, the latter take too much.
+//! - If evidence does not hold, the measurement is in doubt, not the prediction.
+//! - A cost is a sum of terms, none below zero. A term that alone exceeds the measured cost is too high.
+//! - If a cost is more than twice its prediction, whatever took half of the time (the program, the kernel, or waiting for
+//!   something else) took longer than the whole prediction: the missing time is there.
+//! - A rate is the sum of terms that allow it, less terms that reduce it. If it is measured above the former, these are too
+//!   low; if below them but above the prediction, the latter take too much.
 //!
-//! Where nothing follows, that is said. Misses of one experiment with the same reason are told together, with the figures of
-//! the furthest.
+//! If nothing follows, the finding says so. Misses of one experiment with the same reason are reported together, with the
+//! figures of the furthest.
 
 mod reason;
 mod root;
@@ -23,15 +23,15 @@ use super::PointResult;
 use crate::experiment::{Finding, Known};
 use reason::{Missed, Reason};
 
-/// What is said of all misses of a run.
+/// The findings about all misses of a run.
 pub struct Misses {
-    /// Wrong inputs, each with the predictions that it spoilt.
+    /// Wrong inputs, each with the predictions that it explains.
     pub roots: Vec<Finding>,
-    /// The other misses, by experiment.
+    /// The findings about the other misses, by experiment.
     pub others: Vec<(String, Vec<Finding>)>,
 }
 
-/// The misses, told. `known` is what the run has found in the end.
+/// The findings about all misses. `known` holds the figures of the finished run.
 pub fn told(names: &[&str], points: &[PointResult], known: &Known) -> Misses {
     let missed = root::of(points);
     let (roots, explained) = root::causes(&missed, known);
@@ -43,7 +43,7 @@ pub fn told(names: &[&str], points: &[PointResult], known: &Known) -> Misses {
     Misses { others: others.collect(), roots }
 }
 
-/// The misses of one experiment: those with the same reason together.
+/// The findings about one experiment's misses: one for each reason.
 fn by_reason<'run>(points: impl Iterator<Item = &'run PointResult>, known: &Known) -> Vec<Finding> {
     let mut groups: Vec<(Reason, Vec<Missed>)> = vec![];
     for missed in points.filter_map(Missed::of) {

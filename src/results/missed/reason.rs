@@ -1,32 +1,32 @@
-//! Which results missed, and why.
+//! The results that missed their prediction, with the reasons.
 
 use crate::experiment::{Found, Prediction, Term};
 use crate::quantity::{Kind, Unit};
 use crate::results::PointResult;
 use crate::results::accuracy::{FAIR, distance};
 
-/// Why a prediction missed.
+/// The reason why a prediction missed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Reason {
     /// The measurement is in doubt.
     Doubt,
-    /// These terms alone are each more than what was measured.
+    /// Each of these terms alone exceeds the measured cost.
     TooHigh(Vec<String>),
-    /// No term alone is.
+    /// No term alone exceeds the measured cost, only their sum.
     TogetherTooHigh,
-    /// Most of the time neither the program nor the kernel ran for it.
+    /// Most of the time neither the program nor the kernel ran for the operation.
     Waiting,
     /// Most of the time the kernel ran.
     Kernel,
     /// Most of the time the program ran.
     Program,
-    /// A rate above all that these terms allow.
+    /// The rate exceeds the sum of these terms, which allow it.
     AllowTooLittle(Vec<String>),
-    /// A rate from which these terms take too much.
+    /// These terms reduce the rate too much.
     TakeTooMuch(Vec<String>),
-    /// A single term, which is too low or too high by itself.
+    /// The prediction has this single term, which is too low or too high.
     Alone(String),
-    /// Nothing follows from what is known.
+    /// Nothing follows from the known figures.
     Untold,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Missed<'run> {
 }
 
 impl<'run> Missed<'run> {
-    /// The point, if it is further from its prediction than is fair.
+    /// For a point, if its distance from the prediction exceeds the fair factor.
     pub(super) fn of(result: &'run PointResult) -> Option<Self> {
         let factor = result.factor().filter(|factor| distance(*factor) > FAIR)?;
         let measured = Found::of(result.estimate()?, result.unit);
@@ -58,7 +58,7 @@ impl<'run> Missed<'run> {
         }
     }
 
-    /// The terms that add something, or those that take.
+    /// The terms below zero if `taking`, otherwise those above zero.
     pub(super) fn terms(&self, taking: bool) -> impl Iterator<Item = &Term> {
         let counts = move |term: &&Term| if taking { term.value() < 0.0 } else { term.value() > 0.0 };
         self.prediction.terms.iter().filter(counts)
@@ -79,7 +79,7 @@ impl<'run> Missed<'run> {
         }
     }
 
-    /// All that it may have been, by its interval.
+    /// The greatest measured value within the interval.
     fn most(&self) -> f64 {
         self.measured.interval.map_or(self.measured.value, |ends| ends.high)
     }
@@ -96,7 +96,7 @@ impl<'run> Missed<'run> {
         }
     }
 
-    /// The only term there is, or nothing.
+    /// The reason for a prediction with a single term.
     fn alone(&self) -> Reason {
         match self.prediction.terms.as_slice() {
             [only] => Reason::Alone(only.what.clone()),
@@ -108,7 +108,7 @@ impl<'run> Missed<'run> {
         let counted = self.result.processor_time.filter(|_| self.result.unit == Unit::Nanoseconds);
         let Some(spent) = counted else { return self.alone() };
         let half = spent.passed_ns / 2.0;
-        // The mean of few must be what the median is of: where it is not, the two speak of different operations.
+        // The mean time that passed must be near the measured median; otherwise the two concern different operations.
         if spent.passed_ns > FAIR * self.measured.value || half < self.prediction.total() {
             return Reason::Untold;
         }

@@ -1,6 +1,6 @@
-//! Root causes: a wrong input is named once, with the predictions that it spoilt and what they would have been with the right
-//! one. An input that the run measured better later is told by predicting again; of one that was published or assumed the
-//! results that missed by it must agree about what it should have been.
+//! Root causes: a wrong input is named once, with the predictions that it explains and their values with the corrected
+//! input. If the run measured the input better later, the prediction is repeated; if the input was published or assumed, the
+//! results that missed because of it must agree about its correct value.
 
 use super::reason::Missed;
 use crate::experiment::{
@@ -17,7 +17,7 @@ const UNCHANGED: f64 = 1.25;
 /// Points by their experiment and parameters.
 pub(super) type Points<'run> = BTreeSet<(&'run str, &'run Point)>;
 
-/// A prediction with the right input in place of the wrong one.
+/// A prediction with the corrected input.
 struct Mended<'run> {
     missed: &'run Missed<'run>,
     again: f64,
@@ -42,7 +42,7 @@ pub(super) fn causes<'run>(missed: &'run [Missed<'run>], known: &Known) -> (Vec<
     (told, explained)
 }
 
-/// Keeps an input that explains at least half of what it is in, and more than one point.
+/// Reports an input that explains more than one miss and at least half of the missed predictions that use it.
 fn tell<'run>(
     input: &Statement,
     mended: Vec<Mended<'run>>,
@@ -88,7 +88,7 @@ fn tell<'run>(
 
 type Since<'run> = BTreeMap<(String, Point), (Statement, Vec<Mended<'run>>)>;
 
-/// Predictions from figures of the run that were another when it ended, by that figure.
+/// Predictions from figures of the run that had changed by its end, by that figure.
 fn learnt_since<'run>(missed: &'run [Missed<'run>], known: &Known) -> Since<'run> {
     let mut all = Since::new();
     for one in missed {
@@ -114,7 +114,7 @@ fn learnt_since<'run>(missed: &'run [Missed<'run>], known: &Known) -> Since<'run
     all
 }
 
-/// The term that moves a prediction the most, if one has changed.
+/// The term that changes a prediction the most, if one has changed.
 fn most_changed<'a>(then: &'a Prediction, now: &'a Prediction) -> Option<(&'a Term, &'a Term)> {
     let same = |term: &'a Term| Some((then.terms.iter().find(|other| other.what == term.what)?, term));
     let changed = |(then, now): &(&Term, &Term)| distance(now.each / then.each) > UNCHANGED;
@@ -123,7 +123,7 @@ fn most_changed<'a>(then: &'a Prediction, now: &'a Prediction) -> Option<(&'a Te
     pairs.max_by(|one, other| moved(one).total_cmp(&moved(other)))
 }
 
-/// Published and assumed inputs whose misses agree about another value: the median of what each of them asks for.
+/// Published and assumed inputs whose misses agree about another value: the median of the values that each of them requires.
 fn agreed_upon<'run>(missed: &[&'run Missed<'run>]) -> Vec<(Statement, Vec<Mended<'run>>)> {
     let mut by_input: BTreeMap<(&str, &str), Vec<(&'run Missed<'run>, &'run Term)>> = BTreeMap::new();
     for one in missed {
@@ -138,7 +138,7 @@ fn agreed_upon<'run>(missed: &[&'run Missed<'run>]) -> Vec<(Statement, Vec<Mende
     all.into_iter().filter_map(|((what, said), uses)| agreed(what, said, &uses)).collect()
 }
 
-/// What an input is told by; `None` of one that the run has measured.
+/// The origin of an input, as printed; `None` for one that the run has measured.
 fn told_of(source: &Source) -> Option<&'static str> {
     match source {
         Source::Published { .. } => Some("published"),
@@ -174,7 +174,7 @@ impl<'run> Missed<'run> {
     }
 }
 
-/// The points that have missed, whose measurement is not in doubt.
+/// The points that missed and whose measurement is not in doubt.
 pub(super) fn of(points: &[PointResult]) -> Vec<Missed<'_>> {
     points.iter().filter_map(Missed::of).filter(|missed| !missed.result.evidence.fails()).collect()
 }

@@ -1,4 +1,4 @@
-//! Every rule, and what does not follow.
+//! Every rule, and cases from which nothing follows.
 
 use super::*;
 use crate::experiment::{Basis, Check, Dimension, Found, Parameter, Point, Prediction, Scale};
@@ -12,7 +12,7 @@ fn basis(value: f64) -> Basis {
     Basis::published(value, "a paper")
 }
 
-/// A point at which so much was measured, give or take a tenth.
+/// A point with this measured value and an interval of a tenth on each side.
 fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
     let interval = Some(Interval { low: 0.9 * measured, high: 1.1 * measured });
     let (trials, observations) = (8, 80);
@@ -55,7 +55,7 @@ fn cost(measured: f64, prediction: Prediction) -> PointResult {
     result(Unit::Nanoseconds, measured, prediction)
 }
 
-/// A cost of 1000 of which 100 was predicted, with where its time went.
+/// A cost of 1000 with a prediction of 100, and the distribution of its time.
 fn spent(ran_ns: f64, kernel_share: f64, ticks: u64) -> PointResult {
     let in_kernel = (kernel_share * ticks as f64).round() as u64;
     let kernel_interval = crate::statistics::share_interval(in_kernel, ticks);
@@ -71,7 +71,7 @@ fn said(points: &[PointResult]) -> Vec<String> {
     by_reason(points.iter(), &known).iter().map(|finding| finding.statement.plain()).collect()
 }
 
-/// What is said of one miss.
+/// The finding about one miss.
 fn why(point: PointResult) -> String {
     let said = said(&[point]);
     assert_eq!(said.len(), 1, "{said:?}");
@@ -110,7 +110,7 @@ fn a_term_that_alone_is_more_than_was_measured_is_too_high_with_by_how_much() {
         both.contains("The whole operation took {10}; these terms alone are larger: one, {60}; other, {12}."),
         "{both}"
     );
-    // 10.5 lies within what 10 may have been.
+    // 10.5 is within the interval of 10.
     assert!(!why(cost(10.0, two(60.0, 10.5))).contains("other"));
 }
 
@@ -140,7 +140,7 @@ fn a_split_that_ticks_do_not_resolve_tells_nothing() {
     let said = why(spent(900.0, 0.6, 10));
     assert!(said.contains("The wrong term is unknown. Too few kernel ticks"), "{said}");
     assert!(!said.contains("According to the kernel"), "a share of six of ten ticks is none: {said}");
-    // Twelve ticks in the program may be nine: not known well enough to be told.
+    // Twelve ticks in the program may be nine: the share is too uncertain to be printed.
     let said = why(spent(900.0, 0.0, 12));
     assert!(said.contains("Too few kernel ticks") && !said.contains("in the processor"), "{said}");
     let said = why(cost(1000.0, two(60.0, 40.0)));
@@ -222,7 +222,7 @@ fn an_assumed_input_that_misses_ask_to_be_another_is_named_once() {
     };
     let machine = Machine::describe(Path::new("/"));
     let known = Known::new(&machine, None);
-    // All ask for a waking of 1000.
+    // All require a wake-up of 1000.
     let alike = [made("a/one", 10.0, 1010.0), made("a/two", 50.0, 1050.0), made("a/three", 20.0, 1020.0)];
     let misses = told(&["a/one", "a/two", "a/three"], &alike, &known);
     let roots: Vec<String> = misses.roots.iter().map(|root| root.statement.plain()).collect();
@@ -235,7 +235,7 @@ fn an_assumed_input_that_misses_ask_to_be_another_is_named_once() {
         "{roots:?}"
     );
     assert!(misses.others.iter().all(|(_, said)| said.is_empty()), "they are told once");
-    // Nothing that they agree about.
+    // They agree about no value.
     let unlike = [made("a/one", 10.0, 310.0), made("a/two", 50.0, 9050.0), made("a/three", 20.0, 90020.0)];
     let misses = told(&["a/one", "a/two", "a/three"], &unlike, &known);
     assert!(misses.roots.is_empty() && misses.others.iter().all(|(_, said)| said.len() == 1));

@@ -1,4 +1,4 @@
-//! Misses in words.
+//! The sentences about misses.
 
 use super::reason::{Missed, Reason};
 use crate::experiment::{
@@ -11,7 +11,7 @@ use crate::results::accuracy::distance;
 /// A value that is within this factor of another has not changed in a way that explains a factor of two.
 const UNCHANGED: f64 = 1.25;
 
-/// Terms that are a smaller part of their prediction do not explain a factor of two.
+/// Terms with a smaller share of their prediction do not explain a factor of two.
 const WORTH_TELLING: f64 = 0.1;
 
 impl Missed<'_> {
@@ -23,7 +23,7 @@ impl Missed<'_> {
         Found::exact(value, self.measured.dimension)
     }
 
-    /// What was measured and what was predicted.
+    /// The measured and the predicted value.
     fn against(&self) -> Statement {
         said![
             self.measured.named("measured"),
@@ -34,7 +34,7 @@ impl Missed<'_> {
     }
 }
 
-/// A group of misses with the same reason, by the furthest of them.
+/// The finding about a group of misses with the same reason, with the figures of the furthest.
 pub fn finding(reason: &Reason, group: &[Missed], known: &Known) -> Option<Finding> {
     let furthest =
         group.iter().rev().max_by(|one, other| distance(one.factor).total_cmp(&distance(other.factor)))?;
@@ -48,7 +48,7 @@ pub fn finding(reason: &Reason, group: &[Missed], known: &Known) -> Option<Findi
     };
     let factor = furthest.measured.scaled(1.0 / furthest.prediction.total());
     let factor = Found { dimension: Dimension::Ratio, ..factor };
-    // Nothing is no part of what was predicted.
+    // A measured value of zero gives no factor.
     let lead = if furthest.measured.value > 0.0 {
         said![lead, ": a factor of ", factor.named("measured over predicted"), ". "]
     } else {
@@ -91,7 +91,7 @@ fn listed(names: &[String]) -> String {
     names.join("; ")
 }
 
-/// Terms that are each more than the whole.
+/// Terms that each exceed the whole.
 fn terms_told(names: &[String], furthest: &Missed, known: &Known) -> Statement {
     let terms = furthest.terms(false).filter(|term| names.contains(&term.what));
     let each = terms.map(|term| {
@@ -120,7 +120,7 @@ fn together(furthest: &Missed) -> Statement {
     ]
 }
 
-/// Where the time went, and so what part of the prediction lacks.
+/// The distribution of the time, and the part that the prediction lacks.
 fn lacking(reason: &Reason, furthest: &Missed, known: &Known) -> Statement {
     let Some(spent) = furthest.result.processor_time else { return Statement::default() };
     let missing = furthest.measured.minus(furthest.figure(furthest.prediction.total()));
@@ -150,7 +150,8 @@ fn lacking(reason: &Reason, furthest: &Missed, known: &Known) -> Statement {
     said!["Missing: ", missing.named("measured less predicted"), ". ", shares(&spent), verdict]
 }
 
-/// Where the time went, in shares. That of waiting is exact; program and kernel are told apart where the kernel's ticks can.
+/// The distribution of the time, in shares. That of waiting is exact; program and kernel are distinguished if the kernel's
+/// ticks allow it.
 fn shares(spent: &ProcessorTime) -> Statement {
     let share = |value: f64, interval| Found { value, interval, dimension: Dimension::Share };
     let ran = spent.ran_ns / spent.passed_ns;
@@ -171,7 +172,7 @@ fn shares(spent: &ProcessorTime) -> Statement {
     ]
 }
 
-/// Nothing follows: what is known besides.
+/// Nothing follows: the other known figures.
 fn untold(furthest: &Missed, known: &Known) -> Statement {
     let counted = match (furthest.result.unit, furthest.factor > 1.0, furthest.result.processor_time) {
         (Unit::Nanoseconds, true, Some(spent)) if spent.is_split_by_ticks() => {
@@ -192,7 +193,7 @@ fn untold(furthest: &Missed, known: &Known) -> Statement {
     said!["The wrong term is unknown.", counted, aged]
 }
 
-/// What became of a term that came from an earlier measurement of the run, predicted again with all that the run has found.
+/// The later value of a term that came from an earlier measurement of the run, predicted again with all figures of the run.
 fn aged(name: &str, furthest: &Missed, known: &Known) -> Statement {
     let of = |prediction: &Prediction| prediction.terms.iter().find(|term| term.what == name).cloned();
     let method = furthest.result.method().ok();

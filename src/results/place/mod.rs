@@ -1,9 +1,9 @@
-//! Points that a rule over several experiments asks for: by the names of their parameters, since how large they are belongs
-//! to the machine and their constructors to the experiments.
+//! References to points for rules over several experiments: by the names of their parameters, because the sizes depend on
+//! the machine and the constructors belong to the experiments.
 
 use crate::experiment::{AXIS_PLACEMENT, Found, Known, Placement, Point, Value};
 
-/// The points of an experiment that have these parameters and no others besides the free ones.
+/// The points of an experiment that have these parameters and no others except the free ones.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     experiment: &'static str,
@@ -19,7 +19,7 @@ impl Place {
         Place { experiment, placement: Placement::OneCpu, names, numbers: &[], free: &[] }
     }
 
-    /// The same elsewhere.
+    /// The same with another placement.
     pub(super) const fn at(self, placement: Placement) -> Self {
         Place { placement, ..self }
     }
@@ -29,7 +29,7 @@ impl Place {
         Place { numbers, ..self }
     }
 
-    /// The same with whatever value of these parameters.
+    /// The same with any value of these parameters.
     pub(super) const fn any(self, free: &'static [&'static str]) -> Self {
         Place { free, ..self }
     }
@@ -47,19 +47,19 @@ impl Place {
             && point.parameters().all(named)
     }
 
-    /// Every point of the run that is meant, with what was found there.
+    /// Every matching point of the run, with its figure.
     pub(super) fn all<'a>(&'a self, known: &'a Known) -> impl Iterator<Item = (&'a Point, Found)> {
         let points = known.points(self.experiment).filter(|point| self.has(point));
         points.filter_map(|point| Some((point, known.found(self.experiment, point)?)))
     }
 
-    /// What was found where one point alone is meant.
+    /// The figure, if exactly one point matches.
     pub(super) fn found(&self, known: &Known) -> Option<Found> {
         let mut all = self.all(known).map(|(_, found)| found);
         all.next().filter(|_| all.next().is_none())
     }
 
-    /// What was found along a free parameter that is a number, from the least.
+    /// The figures along a free parameter that is a number, in ascending order of that number.
     pub(super) fn along(&self, parameter: &str, known: &Known) -> Vec<(u64, Found)> {
         let number = |point: &Point| match point.get(parameter) {
             Some(Value::Number(number)) => Some(*number),
@@ -71,7 +71,7 @@ impl Place {
         curve
     }
 
-    /// The most of all.
+    /// The greatest figure.
     pub(super) fn most(&self, known: &Known) -> Option<Found> {
         self.all(known).map(|(_, found)| found).max_by(|one, other| one.value.total_cmp(&other.value))
     }
@@ -81,7 +81,7 @@ impl Place {
         self.experiment
     }
 
-    /// Whether a point of this experiment is meant.
+    /// Whether a point of this experiment matches.
     pub(super) fn means(&self, experiment: &str, point: &Point) -> bool {
         self.experiment == experiment && self.has(point)
     }

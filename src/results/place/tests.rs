@@ -1,4 +1,4 @@
-//! Figures that are planted for rules to judge.
+//! Figures that tests plant for rules to judge.
 
 use super::Place;
 use crate::experiment::{Dimension, Found, Known, Point};
@@ -8,7 +8,7 @@ use crate::statistics::{Interval, Measured};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// This machine, of which only what a test sets matters.
+/// A description of this machine; only the fields that a test sets are relevant.
 pub fn machine() -> Machine {
     Machine::describe(Path::new("/"))
 }
@@ -32,7 +32,7 @@ impl Place {
         experiment.sweep(machine).iter().any(|point| self.has(point))
     }
 
-    /// Has a value found here, with an interval of one in a hundred on each side.
+    /// Plants a value at this point, with an interval of one in a hundred on each side.
     pub fn plant(&self, known: &mut Known, value: f64) {
         self.plant_at(known, &[], value);
     }

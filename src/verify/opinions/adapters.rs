@@ -1,9 +1,9 @@
-//! The tools that are asked.
+//! The tools with second opinions.
 
 use super::opinion::Opinion;
 use super::{fio, hackbench, iperf3, mbw, perf_bench, qperf, sockperf, stress_ng, sysbench};
 
-/// What each of them is asked.
+/// The opinions of each tool.
 pub(super) const OPINIONS: &[&[Opinion]] = &[
     perf_bench::OPINIONS,
     stress_ng::OPINIONS,

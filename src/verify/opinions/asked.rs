@@ -1,4 +1,4 @@
-//! Asking a tool: what its command line is here, and what it says each time.
+//! Running a tool: its command line on this machine, and its figure each time.
 
 use super::keeper::{COMMAND, Line, Task, Told, free_port};
 use super::opinion::{Opinion, Tool};
@@ -11,12 +11,12 @@ use std::time::Duration;
 /// The longest that a run of a tool may take.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// The process that starts the tools; a fresh one after one that did not answer.
+/// The process that starts the tools; a fresh one replaces one that did not answer.
 #[derive(Default)]
 pub(super) struct Keeper(Option<Process>);
 
 impl Keeper {
-    /// What came of a task; nothing where the session was interrupted.
+    /// The result of a task; `None` if the session was interrupted.
     fn ask(&mut self, task: &Task) -> Result<Option<Told>, String> {
         let told = |error: std::io::Error| format!("the process that starts tools: {error}");
         let mut process = match self.0.take() {
@@ -35,16 +35,16 @@ impl Keeper {
     }
 }
 
-/// An opinion that is asked for again and again.
+/// An opinion that is measured repeatedly.
 pub(super) struct Asked {
     pub opinion: &'static Opinion,
-    /// The point that Fathom measures; `None` where this machine has none.
+    /// The corresponding point of Fathom; `None` if this machine has none.
     pub point: Option<Point>,
-    /// What it has said.
+    /// The tool's figures.
     pub figures: Vec<f64>,
-    /// Why it says nothing more.
+    /// The reason why it gives no further figures.
     pub broke: Option<String>,
-    /// Seconds that it took.
+    /// The total duration of its runs, seconds.
     pub took_s: f64,
 }
 
@@ -54,7 +54,7 @@ impl Asked {
         Asked { opinion, point: point.ok(), figures: vec![], broke, took_s: 0.0 }
     }
 
-    /// Has the tool measure once; one that broke is asked no more.
+    /// Runs the tool once; one that failed is not run again.
     pub fn ask(&mut self, keeper: &mut Keeper, cpus: Cpus, file: &Path) {
         if self.broke.is_some() {
             return;
@@ -65,7 +65,7 @@ impl Asked {
         }
     }
 
-    /// What it says; nothing where the session was interrupted.
+    /// The tool's figure; `None` if the session was interrupted.
     fn told(&mut self, keeper: &mut Keeper, cpus: Cpus, file: &Path) -> Result<Option<f64>, String> {
         let Some(Told { said, took_s }) = keeper.ask(&self.task(cpus, file)?)? else { return Ok(None) };
         self.took_s += took_s;
@@ -101,7 +101,7 @@ fn size(value: &Value) -> Option<u64> {
     }
 }
 
-/// A command line with what it leaves open filled in; words are parted before, so that a path may have spaces.
+/// A command line with its placeholders replaced; words are split first, so that a path may have spaces.
 fn words(line: &str, port: u16, file: &Path, size: Option<u64>) -> Vec<String> {
     let half = size.unwrap_or_default() / 2;
     let filled = |word: &str| {
@@ -113,9 +113,9 @@ fn words(line: &str, port: u16, file: &Path, size: Option<u64>) -> Vec<String> {
     line.split_whitespace().map(filled).collect()
 }
 
-/// Whether a tool is here; or which package has it.
+/// Whether a tool is installed; otherwise the package that contains it.
 pub(super) fn installed(tool: &Tool) -> Result<(), String> {
-    // Where measuring processes look for programs.
+    // The folders in which measuring processes look for programs.
     let is_here = ["/usr/bin", "/bin"].iter().any(|folder| Path::new(folder).join(tool.program).exists());
     if is_here {
         return Ok(());

@@ -5,7 +5,7 @@ use super::reading::behind;
 
 static TOOL: Tool = Tool { name: "hackbench", program: "hackbench", package: "rt-tests" };
 
-/// Bytes that a run moves, as its command line says.
+/// Bytes moved by a run, according to its command line.
 const MOVED: f64 = 200_000.0 * 4096.0;
 
 pub(super) const OPINIONS: &[Opinion] = &[Opinion {

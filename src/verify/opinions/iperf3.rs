@@ -29,7 +29,7 @@ pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     otherwise: "its mean includes the beginning of each transfer, and its timers wake it ten times a second",
 }];
 
-/// Bytes a second, as the receiver counts them.
+/// Bytes per second, as the receiver counts them.
 fn received(said: &str) -> Option<f64> {
     let told: Value = serde_json::from_str(said).ok()?;
     Some(told["end"]["sum_received"]["bits_per_second"].as_f64()? / 8.0)

@@ -1,5 +1,5 @@
-//! The process that starts tools for a session, and outlives none of them: whatever they leave running becomes its own child
-//! (`PR_SET_CHILD_SUBREAPER`, prctl(2)), and is killed after each of them, and when whoever asks is no more.
+//! The process that starts tools for a session and cleans up after them: processes that they leave behind become its
+//! children (`PR_SET_CHILD_SUBREAPER`, prctl(2)), and are killed after each tool, and when the session's process ends.
 
 use crate::sampling::affinity;
 use crate::sampling::clock::kernel_clock;
@@ -9,42 +9,42 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-/// The hidden command that it is started with.
+/// The hidden command that starts the keeper.
 pub const COMMAND: &str = "keep";
 
-/// How long a server may take to listen.
+/// The longest time that a server may take to listen.
 const LISTENING: Duration = Duration::from_secs(5);
 
-/// A command, and where it runs.
+/// A command with its CPUs.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Line {
     /// The program and its arguments.
     pub words: Vec<String>,
-    /// The CPUs that it may run on.
+    /// The CPUs on which it may run.
     pub cpus: Vec<usize>,
 }
 
-/// What is to be run.
+/// One run of a tool.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Task {
-    /// What is asked.
+    /// The tool.
     pub client: Line,
-    /// What it talks to, and the port of that.
+    /// Its server, with the server's port.
     pub server: Option<(Line, u16)>,
-    /// Whether both get a network of their own.
+    /// Whether both run in a network namespace of their own.
     pub apart: bool,
 }
 
-/// What came of it.
+/// The result of a run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Told {
-    /// What it printed; or why there is nothing.
+    /// The output of the tool; or the reason why there is none.
     pub said: Result<String, String>,
-    /// Seconds, with its server's start and end.
+    /// The duration, with starting and ending its server, seconds.
     pub took_s: f64,
 }
 
-/// Does what standard input asks for, a line each, and ends with it.
+/// Runs the tasks of standard input, one line each, and ends with it.
 pub fn keep() -> anyhow::Result<()> {
     // SAFETY: both calls are about this process alone. It is not killed with its parent, for it has to clear up then.
     unsafe {
@@ -53,7 +53,7 @@ pub fn keep() -> anyhow::Result<()> {
     }
     for line in io::stdin().lines() {
         let task: Task = serde_json::from_str(&line?)?;
-        // Beside it, this thread waits for the end of standard input.
+        // Meanwhile, this thread waits for the end of standard input.
         std::thread::spawn(move || answer(&task));
     }
     clear_up();
@@ -66,7 +66,7 @@ fn answer(task: &Task) {
     let said = run(task);
     clear_up();
     let told = Told { said, took_s: (now() - began) as f64 / 1e9 };
-    // Who does not listen any more has closed standard input as well.
+    // A reader that has gone has closed standard input as well.
     let _ = serde_json::to_string(&told).map(|line| writeln!(io::stdout(), "{line}"));
 }
 
@@ -106,7 +106,7 @@ fn command(line: &Line) -> Command {
     command
 }
 
-/// Kills every child until there is none: those of a child that was killed are children of this process then.
+/// Kills every child until there is none: the children of a killed child become children of this process.
 fn clear_up() {
     loop {
         for child in children() {
@@ -120,7 +120,7 @@ fn clear_up() {
     }
 }
 
-/// The children of this process, as `/proc/PID/stat` tells each one's parent behind the name in parentheses.
+/// The children of this process, by the parent that `/proc/PID/stat` contains after the name in parentheses.
 fn children() -> Vec<libc::pid_t> {
     let own = std::process::id().to_string();
     let is_ours = |number: &libc::pid_t| {
@@ -131,7 +131,7 @@ fn children() -> Vec<libc::pid_t> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_ours).collect()
 }
 
-/// Gives this thread, and what it starts from now on, a network that has nothing but its loopback.
+/// Moves this thread, and the processes that it starts from now on, into a network namespace with only a loopback device.
 fn leave_the_network() -> Result<(), String> {
     // SAFETY: moves the calling thread alone.
     if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 {
@@ -150,7 +150,8 @@ fn leave_the_network() -> Result<(), String> {
     }
 }
 
-/// Waits until something has the port, as this thread's network tells; nobody is connected to, whom that could confuse.
+/// Waits until a socket has the port, according to this thread's network; it does not connect, which could confuse the
+/// server.
 fn wait_for_a_listener(port: u16) -> Result<(), String> {
     let step = Duration::from_millis(5);
     for _ in 0..LISTENING.as_millis() / step.as_millis() {
@@ -163,7 +164,7 @@ fn wait_for_a_listener(port: u16) -> Result<(), String> {
     Err("its server does not listen".to_owned())
 }
 
-/// Whether a table of sockets has one that stands at the port and waits for others: listening, or a datagram socket without a
+/// Whether a table of sockets contains one at this port that waits for others: listening, or a datagram socket without a
 /// partner (proc(5); states of `include/net/tcp_states.h`).
 fn has(table: &str, port: u16) -> bool {
     let port = format!(":{port:04X}");
@@ -175,7 +176,7 @@ fn has(table: &str, port: u16) -> bool {
     table.lines().any(waits)
 }
 
-/// A port of loopback that nobody has now.
+/// A port of loopback that is free now.
 pub(super) fn free_port() -> io::Result<u16> {
     Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

@@ -19,7 +19,7 @@ pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     otherwise: "it uses base pages, Fathom huge pages",
 }];
 
-/// Of the mean over its passes, bytes a second; each is read and written.
+/// Bytes per second from the mean over its passes; each byte is read and written.
 fn copied(said: &str) -> Option<f64> {
     let mean = said.lines().find(|line| line.starts_with("AVG"))?;
     Some(behind(mean, "Copy:")? * f64::from(1 << 20) * 2.0)

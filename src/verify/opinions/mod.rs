@@ -1,7 +1,7 @@
-//! Second opinions: what other tools say of operations that Fathom measures too, in one session, the two taking turns.
+//! Second opinions: figures of other tools for operations that Fathom measures too, taken alternately in one session.
 //!
-//! An adapter is a file: a tool, and for each operation the command line and how its output is read. Fathom's side is the point of
-//! the report itself. A tool that is not installed is named with the package that has it.
+//! An adapter is a file: a tool, and for each operation the command line and how its output is parsed. Fathom's side is the
+//! point of the report itself. For a tool that is not installed the package is named.
 
 mod adapters;
 mod asked;

@@ -60,12 +60,12 @@ pub(super) const OPINIONS: &[Opinion] = &[
 pub(super) const SWITCH_PROCESSES: (&str, &[(&str, &str)]) =
     ("cpu/context_switch", &[("mechanism", "pipe"), ("between", "processes"), ("placement", "one-cpu")]);
 
-/// An operation of `sched pipe` is there and back: two switches.
+/// An operation of `sched pipe` is a round trip: two switches.
 fn half_of_a_round_trip(said: &str) -> Option<f64> {
     Some(before(said, "usecs/op")? * 1e3 / 2.0)
 }
 
-/// Bytes that a second copies, each read and written. What it calls a GB is 2^30 bytes (`mem-functions.c`).
+/// Bytes copied per second, each read and written. Its GB is 2^30 bytes (`mem-functions.c`).
 fn copied(said: &str) -> Option<f64> {
     let units = [("GB/sec", 30), ("MB/sec", 20), ("KB/sec", 10)];
     let (unit, power) = units.into_iter().find(|(unit, _)| said.contains(unit))?;

@@ -43,7 +43,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
 const MEAN: &str =
     "it reports the mean, which includes every interruption of a second; Fathom reports the median";
 
-/// It tells the half of a round trip, nanoseconds.
+/// The round trip in nanoseconds; the tool prints half of it.
 fn there_and_back(said: &str) -> Option<f64> {
     Some(behind(said, "latency")? * 2.0)
 }

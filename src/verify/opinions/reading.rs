@@ -1,13 +1,13 @@
-//! Reading what tools print for people: the number before or behind a word.
+//! Parsing the output of tools: the number before or after a word.
 
-/// The number before the first word that begins with this.
+/// The number before the first word with this prefix.
 pub(super) fn before(text: &str, word: &str) -> Option<f64> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let at = words.iter().position(|found| found.trim_start_matches('(').starts_with(word))?;
     number(words.get(at.checked_sub(1)?)?)
 }
 
-/// The first number behind this, which an equals sign may part from it.
+/// The first number after this word, optionally with an equals sign between.
 pub(super) fn behind(text: &str, word: &str) -> Option<f64> {
     let (_, rest) = text.split_once(word)?;
     rest.split_whitespace().find(|part| *part != "=").and_then(number)

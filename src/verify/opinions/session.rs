@@ -1,4 +1,5 @@
-//! A session: one run of Fathom's points, in which after each trial of a point the tools that measure it are asked once.
+//! A session: one run of Fathom's points in which, after each trial of a point, every tool that measures the point is run
+//! once.
 
 use super::asked::{Asked, Keeper};
 use super::opinion::Opinion;
@@ -16,13 +17,14 @@ use anyhow::{Result, anyhow};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The time of a session: eight times once around.
+/// The time of a session: that of eight rounds.
 const BUDGET: Duration = Duration::from_secs(200);
 
-/// Half-widths at which measuring a point ends. Tools take far longer than a trial of Fathom, so it is their time that ends it.
+/// The half-width at which measuring a point ends. Tools take far longer than a trial of Fathom, so the time of the session
+/// usually ends it.
 const PRECISION: f64 = 0.002;
 
-/// Asks the tools of these opinions, in turns with Fathom's own measurement of the same operations.
+/// Runs the tools of these opinions, alternately with Fathom's own measurement of the same operations.
 pub fn second_opinions(
     opinions: &[&'static Opinion],
     bench: &Bench,
@@ -42,14 +44,14 @@ pub fn second_opinions(
     Ok(beside.asked.into_iter().map(|asked| weighed(asked, results.as_ref())).collect())
 }
 
-/// The point by which Fathom measures it here.
+/// Fathom's point for the operation on this machine.
 fn wanted(opinion: &Opinion, machine: &Machine) -> Result<Point, String> {
     let (experiment, parameters) = opinion.ours;
     let first = swept::points(machine, experiment, parameters)?.into_iter().next();
     first.map(|(_, point)| point).ok_or_else(|| format!("{experiment} has no such point on this machine"))
 }
 
-/// Asks tools between trials.
+/// Runs tools between trials.
 struct Beside<'a> {
     asked: Vec<Asked>,
     keeper: Keeper,
@@ -86,7 +88,7 @@ fn weighed(asked: Asked, results: Option<&Results>) -> Weighed {
         |experiment: &str, point: &Point| (experiment, Some(point)) == (opinion.ours.0, asked.point.as_ref());
     let found = results
         .and_then(|results| results.points.iter().find(|result| is_it(&result.experiment, &result.point)));
-    // What the trials of the point took.
+    // The duration of the point's trials.
     let trials = results.into_iter().flat_map(|results| &results.run.trials);
     let mine = trials.filter(|trial| is_it(&trial.experiment, &trial.point));
     let ours_s = mine.fold(0.0, |sum, trial| sum + trial.took_s);
@@ -109,7 +111,7 @@ fn weighed(asked: Asked, results: Option<&Results>) -> Weighed {
     weighed
 }
 
-/// Before anything is known.
+/// The result before any figure is known.
 fn nothing(asked: &Asked) -> Weighed {
     let opinion = asked.opinion;
     Weighed {

@@ -45,7 +45,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
     },
 ];
 
-/// The median; it tells the half of each round trip, microseconds.
+/// The median round trip; the tool prints half of each round trip, in microseconds.
 fn there_and_back(said: &str) -> Option<f64> {
     Some(behind(said, "percentile 50.000")? * 1e3 * 2.0)
 }

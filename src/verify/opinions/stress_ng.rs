@@ -1,4 +1,4 @@
-//! `stress-ng`, which is made for load and counts what it does on the way.
+//! `stress-ng`, a load generator that counts its operations.
 
 use super::opinion::{Opinion, Tool};
 use super::perf_bench::SWITCH_PROCESSES;

@@ -1,28 +1,28 @@
-//! What a tool says against what Fathom says.
+//! The comparison of a tool's figure with Fathom's.
 
 use crate::quantity::Unit;
 use crate::statistics::{Estimate, Ratio, ratio, relative_half_width};
 use serde::Serialize;
 
-/// How far two figures of one operation may be apart without a word about it.
+/// The relative distance within which two figures of one operation agree.
 pub const NEAR: f64 = 0.05;
 
-/// How far two opinions go together.
+/// The agreement of two figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Agreement {
     /// The whole interval of their ratio is within 5 % of one.
     Agree,
-    /// The whole interval lies beyond.
+    /// The whole interval is outside of that range.
     Differ,
-    /// The interval reaches beyond.
+    /// The interval is partly outside of that range.
     Open,
-    /// One of them has nothing to say.
+    /// One of the figures is missing.
     Skipped,
 }
 
 impl Agreement {
-    /// The word in tables.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Agreement::Agree => "agree",
@@ -33,7 +33,7 @@ impl Agreement {
     }
 }
 
-/// What both say of an operation.
+/// The figures of both for an operation.
 #[derive(Debug, Clone, Serialize)]
 pub struct Weighed {
     /// The operation.
@@ -44,36 +44,36 @@ pub struct Weighed {
     pub command: &'static str,
     /// Fathom's point.
     pub point: String,
-    /// What the figures count.
+    /// The unit of the figures.
     pub unit: Option<Unit>,
-    /// Of the tool's runs.
+    /// The estimate of the tool's runs.
     pub theirs: Option<Estimate>,
-    /// Of Fathom's trials.
+    /// The estimate of Fathom's trials.
     pub ours: Option<Estimate>,
-    /// Ours over theirs.
+    /// Fathom's estimate over the tool's.
     pub ratio: Option<Ratio>,
-    /// Seconds that the tool's runs took, and Fathom's trials.
+    /// The duration of the tool's runs, and of Fathom's trials, seconds.
     pub took_s: [f64; 2],
-    /// What follows.
+    /// The conclusion.
     pub agreement: Agreement,
-    /// Why they differ as far as that is known, or why there is nothing.
+    /// The known reason for a difference, or the reason why a figure is missing.
     pub because: Option<String>,
 }
 
 impl Weighed {
-    /// Half the width of each one's 95 % interval over its median: the tool's and Fathom's.
+    /// Half the width of the 95 % interval over the median: the tool's and Fathom's.
     pub fn spreads(&self) -> [Option<f64>; 2] {
         [&self.theirs, &self.ours].map(|side| side.as_ref().and_then(relative_half_width))
     }
 
-    /// How many times as wide as Fathom's the tool's is.
+    /// The tool's relative half-width over Fathom's.
     pub fn spread_ratio(&self) -> Option<f64> {
         let [theirs, ours] = self.spreads();
         theirs.zip(ours).map(|(theirs, ours)| theirs / ours).filter(|ratio| ratio.is_finite())
     }
 }
 
-/// How many times theirs ours is, and whether that is near enough.
+/// The ratio of Fathom's figure to the tool's, and the agreement.
 pub(super) fn weigh(ours: &Estimate, theirs: &Estimate) -> (Option<Ratio>, Agreement) {
     let found = ratio(ours, theirs);
     let interval = found.as_ref().and_then(|found| found.interval);

@@ -1,11 +1,11 @@
-//! The pieces of a section.
+//! The blocks of a section.
 
 use super::Page;
 use super::text::class;
 use crate::report::paper::{Block, Figure, Text};
 
 impl Page<'_> {
-    /// One after the other.
+    /// Writes the blocks one after the other.
     pub(super) fn blocks(&mut self, blocks: &[Block]) {
         for block in blocks {
             self.block(block);
@@ -21,7 +21,7 @@ impl Page<'_> {
             }
             Block::Question(text) => self.within("<p class=\"question\">", text, "</p>\n"),
             Block::Heading(heading) => {
-                // One level below the heading of the section, so that none is skipped.
+                // One level below the heading of the section, so that no level is skipped.
                 let (open, close) = match self.level {
                     2 => ("<h3 class=\"part\">", "</h3>\n"),
                     _ => ("<h4 class=\"part\">", "</h4>\n"),

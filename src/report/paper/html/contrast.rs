@@ -1,7 +1,8 @@
-//! Whether everything on the page can be told from its ground: the contrast of its colours, computed from its own style sheet.
+//! A test that everything on the page has enough contrast with its background, computed from the page's own style sheet.
 //!
-//! Contrast ratio and relative luminance as in WCAG 2.2; success criterion 1.4.3 asks 4.5 of text, 1.4.11 asks 3 of what is
-//! needed to understand a drawing and to see a control. The lines between rows and of a drawing's grid carry nothing.
+//! Contrast ratio and relative luminance as in WCAG 2.2; success criterion 1.4.3 requires 4.5 for text, 1.4.11 requires 3
+//! for everything needed to understand a drawing and to see a control. The lines between rows and of a drawing's grid carry
+//! no information.
 
 use super::STYLE;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 const OF_TEXT: f64 = 4.5;
 const OF_MARKS: f64 = 3.0;
 
-/// Where colours are given, and what of the style sheet stands before them.
+/// The themes with colours, each with the text that precedes them in the style sheet.
 const GROUNDS: [(&str, &str); 3] =
     [("light", ""), ("dark", "@media (prefers-color-scheme: dark)"), ("print", "@media print")];
 
-/// Lines that divide and no more.
+/// The variable for purely decorative lines.
 const DECORATION: &str = "--rule";
 
-/// Cells of a matrix say more and less by how much of the ground they cover; a table has their numbers.
+/// Cells of a matrix show values by their coverage of the background, so pale ones are intended; a table has their numbers.
 const SHADES: &str = ".figure .cell";
 
 type Colour = [f64; 3];
@@ -55,7 +56,7 @@ fn contrast(one: Colour, other: Colour) -> f64 {
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
 }
 
-/// A colour that covers so much of the ground.
+/// A colour over the background with this coverage.
 fn over(ground: Colour, colour: Colour, cover: f64) -> Colour {
     std::array::from_fn(|part| cover * colour[part] + (1.0 - cover) * ground[part])
 }
@@ -74,7 +75,7 @@ fn declarations(style: &str) -> Vec<(&str, &str, &str)> {
         .collect()
 }
 
-/// The variables in the values of these properties, but for what only decorates.
+/// The variables in the values of these properties, except the decorative one.
 fn variables<'a>(all: &[(&str, &str, &'a str)], wanted: impl Fn(&str, &str) -> bool) -> BTreeSet<&'a str> {
     let values = all.iter().filter(|(selector, property, _)| wanted(selector, property));
     let named =
@@ -82,7 +83,7 @@ fn variables<'a>(all: &[(&str, &str, &'a str)], wanted: impl Fn(&str, &str) -> b
     named.filter(|name| *name != DECORATION).collect()
 }
 
-/// What cannot be told from its ground, with its contrast.
+/// The colours with too little contrast, with their contrast.
 fn too_faint(style: &str) -> Vec<String> {
     let all = declarations(style);
     let in_figure = |selector: &str| selector.contains(".figure ");
@@ -113,7 +114,7 @@ fn too_faint(style: &str) -> Vec<String> {
                 }
             }
         }
-        // A hollow mark is filled with the paper.
+        // A hollow mark is filled with the colour of the paper.
         for mark in marks.iter().filter(|mark| **mark != "--paper") {
             for cover in &covers {
                 let paper = of(&"--paper");

@@ -1,8 +1,8 @@
-//! A document as one page of HTML that needs nothing else: no network, no font, and no script to be complete.
+//! A document as one self-contained HTML page: it needs no network, no font, and no script to be complete.
 //!
-//! Names and messages in a run file may be hostile. Three things keep them out: only literals of this program become
-//! markup, everything else is escaped (in `writer`); the data inside the page have no `<`; and the page's own policy lets
-//! only the script and the style that we wrote run, by their hashes.
+//! Names and messages in a run file may be hostile. Three measures keep them out: only literals of this program become
+//! markup, everything else is escaped (in `writer`); the data inside the page have no `<`; and the page's own policy allows
+//! only this program's script and style, by their hashes.
 
 mod block;
 #[cfg(test)]
@@ -19,7 +19,7 @@ use writer::Writer;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The whole page; with `data`, the same in JSON inside of it, for programs.
+/// The whole page; with `data`, the same as JSON embedded for programs.
 pub fn render(document: &Document, data: Option<&str>) -> String {
     let mut page = Page { out: Writer::default(), numbers: Numbers::of(document), level: 2 };
     page.head(document);
@@ -40,11 +40,11 @@ pub fn render(document: &Document, data: Option<&str>) -> String {
     page.out.finish()
 }
 
-/// A page in the making.
+/// A page in progress.
 struct Page<'a> {
     out: Writer,
     numbers: Numbers<'a>,
-    /// Of the heading of the section that is being written.
+    /// The heading level of the current section.
     level: usize,
 }
 
@@ -101,7 +101,7 @@ impl Page<'_> {
         self.out.raw("</ol>\n");
     }
 
-    /// The number and the heading.
+    /// Writes the number and the heading.
     fn counted(&mut self, section: &Section) {
         let number = self.numbers.of_section(section).to_owned();
         if !number.is_empty() {
@@ -143,7 +143,7 @@ impl Page<'_> {
         self.out.raw("</ol>\n</section>\n");
     }
 
-    /// The address of a place in this page.
+    /// Writes the address of a place in this page.
     fn address(&mut self, key: &super::Key, place: &Place) {
         match place {
             Place::Section(_) => self.out.anchor(key.name()),

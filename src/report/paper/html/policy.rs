@@ -1,13 +1,13 @@
-//! What the page may do: nothing but apply its own style and run its own script.
+//! The page's content security policy: it may only apply its own style and run its own script.
 
 use data_encoding::BASE64;
 use sha2::{Digest, Sha256};
 
-/// A content security policy, made of nothing but words of ours and hashes.
+/// A content security policy, which contains only words of this program and hashes.
 pub(super) struct Policy(String);
 
 impl Policy {
-    /// As it is written.
+    /// The policy as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -33,7 +33,9 @@ mod tests {
 
     #[test]
     fn a_style_is_allowed_by_the_hash_that_browsers_compute() {
-        // `printf '' | openssl dgst -sha256 -binary | base64`, which padding ends.
+        // `printf ''
+        // openssl dgst -sha256 -binary
+        // base64`, whose result ends with padding.
         assert_eq!(hash(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
     }
 }

@@ -1,10 +1,10 @@
-//! Tables: what is wide can be moved sideways, also by keys.
+//! Tables: wide ones scroll sideways, also by keyboard.
 
 use super::Page;
 use crate::report::paper::numbers::TableNotes;
 use crate::report::paper::{Align, Column, Group, Row, Table, Weight};
 
-/// A table of so many rows is printed on one page.
+/// A table with at most this number of rows is printed on one page.
 const FEW: usize = 12;
 
 impl Page<'_> {

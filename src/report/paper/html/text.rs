@@ -18,7 +18,7 @@ impl Page<'_> {
         }
     }
 
-    /// A cell: its notes stand under the table.
+    /// A cell; its notes are under the table.
     pub(super) fn cell(&mut self, text: &Text, notes: &TableNotes, table: &str) {
         for piece in text.pieces() {
             match piece {
@@ -53,7 +53,7 @@ impl Page<'_> {
         }
     }
 
-    /// "Table 3" or words of its own; without a link where there is nothing to lead to.
+    /// "Table 3" or other words; without a link if the key leads nowhere.
     fn reference(&mut self, key: &Key, words: Option<&str>) -> &mut Writer {
         let Some(place) = self.numbers.place(key).cloned() else {
             return self.out.text(words.unwrap_or(key.name()));

@@ -1,51 +1,51 @@
-//! The only way into a page: markup must be a literal of this program, and anything else is escaped.
+//! The only way to write into a page: markup must be a literal of this program, and anything else is escaped.
 
 use crate::report::figure::Svg;
 use crate::report::text::{escape, is_unsafe};
 use std::fmt::Write;
 
-/// A page that is being written.
+/// A page in progress.
 #[derive(Default)]
 pub(super) struct Writer(String);
 
 impl Writer {
-    /// Markup of ours.
+    /// Writes markup of this program.
     pub fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.0.push_str(markup);
         self
     }
 
-    /// Words of anybody, which mean nothing here; also between the quotes of an attribute.
+    /// Writes text from any source, escaped; also allowed between the quotes of an attribute.
     pub fn text(&mut self, words: &str) -> &mut Self {
         escape(&mut self.0, words);
         self
     }
 
-    /// A number of ours.
+    /// Writes a number.
     pub fn number(&mut self, number: usize) -> &mut Self {
         let _ = write!(self.0, "{number}");
         self
     }
 
-    /// The name of a key, which has letters, digits and hyphens only.
+    /// Writes the name of a key, which has letters, digits and hyphens only.
     pub fn anchor(&mut self, name: &str) -> &mut Self {
         self.text(name)
     }
 
-    /// A content security policy, which needs its own quotes: hashes and words of ours.
+    /// Writes a content security policy, which needs its own quotes: it contains only hashes and words of this program.
     pub fn policy(&mut self, policy: &super::policy::Policy) -> &mut Self {
         self.0.push_str(policy.as_str());
         self
     }
 
-    /// JSON in which nothing can end the element that it stands in: the same values, spelt without `<`.
+    /// Writes JSON that cannot end the element around it: the same values, spelt without `<`.
     pub fn json(&mut self, json: &str) -> &mut Self {
         for letter in json.chars() {
             match letter {
                 '<' => self.0.push_str("\\u003c"),
                 '>' => self.0.push_str("\\u003e"),
                 '&' => self.0.push_str("\\u0026"),
-                // The end of a line is between the values of JSON, never in one.
+                // A line feed occurs between the values of JSON, never in one.
                 letter if is_unsafe(letter) && letter != '\n' => {
                     let _ = write!(self.0, "\\u{:04x}", letter as u32);
                 }
@@ -55,7 +55,7 @@ impl Writer {
         self
     }
 
-    /// A drawing; its name and description are read out in its place. `mark` makes the ids inside the page unique.
+    /// Writes a drawing, with its name and description as text alternative. `mark` makes the ids unique within the page.
     pub fn drawing(&mut self, drawing: &Svg, mark: &str, hidden: bool) -> &mut Self {
         let (width, height) = drawing.size();
         let _ = write!(self.0, r#"<svg class="figure" role="img" viewBox="0 0 {width:.0} {height:.0}""#);

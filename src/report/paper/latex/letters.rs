@@ -1,24 +1,24 @@
-//! Text without meaning to LaTeX.
+//! Text escaped for LaTeX.
 
 use crate::report::text::clean;
 
-/// Words longer than this may be broken where a name has its joints, and the longest anywhere.
+/// Longer words may be broken at the joints of a name, and the longest anywhere.
 const LONG: usize = 14;
 
-/// Text without meaning to LaTeX; the signs of our own tables in its own way.
+/// Text escaped for LaTeX, with the special characters of this program's tables in LaTeX's form.
 pub(super) fn plain(text: &str) -> String {
     broken(&clean(text), sign)
 }
 
-/// The same where a program would read or write it.
+/// The same for code.
 pub(super) fn code(text: &str) -> String {
     broken(&clean(text), |letter| if letter == '\'' { Some("\\textquotesingle{}") } else { sign(letter) })
 }
 
-/// Two of these in a row LaTeX would join.
+/// Characters of which LaTeX joins two in a row.
 const JOINED: &str = "-',";
 
-/// Every letter by `sign`, long words with places where a line may end.
+/// Every character converted by `sign`, with possible line ends in long words.
 fn broken(text: &str, sign: impl Fn(char) -> Option<&'static str>) -> String {
     let mut safe = String::new();
     for word in text.split_inclusive(' ') {
@@ -44,12 +44,12 @@ fn broken(text: &str, sign: impl Fn(char) -> Option<&'static str>) -> String {
     safe
 }
 
-/// Letters that the encodings which the document loads have (UTF-8 in, T1 out) and that mean nothing.
+/// Whether a character is in the encodings that the document loads (UTF-8 in, T1 out) and has no special meaning.
 fn is_known(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || " .,:;!?()+=*/'@-".contains(letter) || ('À'..='ÿ').contains(&letter)
 }
 
-/// A sign in the way of LaTeX; `None` where it is written as it is, or not known.
+/// The LaTeX form of a character; `None` if it is written unchanged, or is unknown.
 fn sign(letter: char) -> Option<&'static str> {
     Some(match letter {
         '&' => "\\&",
@@ -127,17 +127,18 @@ mod tests {
         entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
     }
 
-    /// The letters that texts of a source hold, written as they are or by their numbers.
+    /// The characters in the texts of a source file, written as they are or by their numbers.
     fn letters(source: &str) -> BTreeSet<char> {
         let by_number = source.split("\\u{").skip(1).filter_map(|rest| rest.split('}').next());
         let by_number = by_number.filter_map(|number| char::from_u32(u32::from_str_radix(number, 16).ok()?));
         source.chars().chain(by_number).collect()
     }
 
-    /// What a report says stands in the sources, in what is published of other machines, and in the machine's description.
+    /// The text of a report comes from the sources, from the published data of other machines, and from the machine's
+    /// description.
     #[test]
     fn every_letter_that_a_report_holds_has_a_form() {
-        // The bars of a history on a terminal and the sign of a page's link back; the sign for what could not be shown.
+        // The bars of a history on a terminal, the back link of a page, and the replacement character.
         let elsewhere = ['█', '↩', '\u{fffd}'];
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let all: Vec<PathBuf> = ["src", "references"].map(|name| files(&root.join(name))).concat();

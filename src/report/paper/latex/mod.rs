@@ -1,5 +1,5 @@
-//! A document in LaTeX, for `pdflatex`: the paper, and its appendix in a file of its own. Drawings are pictures of the
-//! document itself, so that no other file is needed. Which packages of LaTeX it takes is said in `docs/latex.md`.
+//! A document in LaTeX, for `pdflatex`: the paper, and its appendix in a separate file. Drawings are pictures within the
+//! document, so no other file is needed. The required LaTeX packages are in `docs/latex.md`.
 
 mod letters;
 mod picture;
@@ -18,13 +18,13 @@ use table::Layout;
 
 const PREAMBLE: &str = include_str!("preamble.tex");
 
-/// What a line has room for on an upright page and on one that lies, in points: A4 without the margins of the preamble.
+/// The width of a line on a portrait page and on a landscape page, in points: A4 without the margins of the preamble.
 const ROOM: [f64; 2] = [499.0, 746.0];
 
-/// Figures are at most so high, in points: a page that lies has room for such a one with its caption.
+/// The maximum height of figures, in points: it fits on a landscape page with its caption.
 const HIGHEST: f64 = 430.0;
 
-/// Tables of more lines may be broken by the end of a page.
+/// Tables with more lines may be broken across pages.
 const MOST_WHOLE: usize = 24;
 
 /// The paper.
@@ -32,7 +32,7 @@ pub fn render(document: &Document) -> String {
     written(document, Part::Paper)
 }
 
-/// What the paper leaves to its appendix; `None` where that is nothing.
+/// The part that the paper leaves to its appendix; `None` if there is none.
 pub fn appendix(document: &Document) -> Option<String> {
     document.has_appendix().then(|| written(document, Part::Appendix))
 }
@@ -60,7 +60,7 @@ fn written(document: &Document, part: Part) -> String {
 struct Form<'a> {
     numbers: Numbers<'a>,
     part: Part,
-    /// Whether sections are counted by letters from here on.
+    /// Whether the following sections have letters as numbers.
     lettered: bool,
     text: String,
 }
@@ -99,7 +99,7 @@ impl Form<'_> {
         section.sections.iter().for_each(|part| self.section(part, level + 1));
     }
 
-    /// The paper counts its sections; its appendix says which of them it is to.
+    /// Writes a heading. The paper numbers its sections; its appendix gives the section of the paper to which each belongs.
     fn heading(&mut self, section: &Section, level: usize) {
         let title = self.phrase(&section.title);
         let command = ["section*", "section", "subsection"].get(level).unwrap_or(&"subsubsection");
@@ -115,7 +115,7 @@ impl Form<'_> {
         let _ = writeln!(self.text, "\n\\{command}{{{title}}}\\label{{sec:{}}}", section.key.name());
     }
 
-    /// What is of the other file is left out, in the paper with a line that says what it is.
+    /// Writes blocks. Those of the other file are left out; in the paper a line mentions them.
     fn blocks(&mut self, blocks: &[Block]) {
         let mut left_out: Vec<String> = vec![];
         for block in blocks {
@@ -171,7 +171,7 @@ impl Form<'_> {
         let _ = writeln!(self.text, "\n\\begin{{itemize}}\n{items}\\end{{itemize}}");
     }
 
-    /// Lines of a program: no `verbatim`, which has no way out for the letters that LaTeX does not know.
+    /// Writes lines of code without `verbatim`, which cannot escape characters that LaTeX does not know.
     fn listing(&mut self, lines: &str) {
         let line = |line: &str| {
             let indent = line.len() - line.trim_start().len();
@@ -256,7 +256,7 @@ impl Form<'_> {
             if row.weight == Weight::Sum {
                 let _ = writeln!(self.text, "\\cmidrule{{1-{columns}}}");
             }
-            // What begins a row with a bracket would be read as the height of the one before.
+            // An opening bracket at the beginning of a row would be read as the height of the previous row.
             let _ = writeln!(self.text, "{{}}{} \\\\", cells.join(" & "));
         }
     }
@@ -276,7 +276,7 @@ impl Form<'_> {
         self.pieces(text, |note| format!("\\footnote{{{}}}", self.phrase(note)))
     }
 
-    /// Of a caption, which can have no note below it.
+    /// The text of a caption, which cannot have notes.
     fn unnoted(&self, text: &Text) -> String {
         self.pieces(text, |note| format!(" ({})", self.unnoted(note)))
     }
@@ -295,7 +295,7 @@ impl Form<'_> {
         text.pieces().iter().map(piece).collect()
     }
 
-    /// What is in this file has a label; what is in the other is named.
+    /// A reference by label to a place in this file, by name to one in the other file.
     fn reference(&self, key: &Key) -> String {
         let Some(place) = self.numbers.place(key) else { return plain(key.name()) };
         let elsewhere = self.part.elsewhere(&self.numbers, key);
@@ -308,7 +308,7 @@ impl Form<'_> {
     }
 }
 
-/// A head in lines.
+/// A column head with several lines.
 fn head(align: Align, lines: &[String]) -> String {
     let side = match align {
         Align::Words => 'l',

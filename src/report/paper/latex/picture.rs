@@ -1,11 +1,11 @@
-//! A drawing as a `picture` of LaTeX, from the elements that drawings are made of. Lines and marks are operators of PDF (ISO
-//! 32000, 8.5), which `pdflatex` hands on as they are, so that no package for drawings is needed; words are LaTeX's.
+//! A drawing as a `picture` of LaTeX, from the elements of drawings. Lines and marks are operators of PDF (ISO 32000, 8.5),
+//! which `pdflatex` passes on unchanged, so no package for drawings is needed; text is set by LaTeX.
 
 use super::letters::plain;
 use crate::report::figure::Svg;
 use std::fmt::Write;
 
-/// An element of a drawing with its attributes, and the words in it.
+/// An element of a drawing with its attributes and its text.
 struct Element<'a> {
     name: &'a str,
     attributes: &'a str,
@@ -41,20 +41,20 @@ impl<'a> Element<'a> {
     }
 }
 
-/// The longest a unit of a drawing is, in points of LaTeX, of which there are 72.27 in an inch; PDF has 72.
+/// The greatest length of a unit of a drawing, in points of LaTeX, of which there are 72.27 per inch; PDF has 72.
 const UNIT: f64 = 0.5;
 
-/// Four arcs are a circle as nearly as an eye sees: how far their handles reach, as a share of the radius.
+/// The length of the control handles of the four Bézier curves that approximate a circle, as a share of the radius.
 const HANDLE: f64 = 0.5523;
 
-/// What series, rules and lesser lines are painted with: red, green and blue, as on a printed page.
+/// The colours of series, rules and lesser lines: red, green and blue, as on a printed page.
 const SERIES: [[u8; 3]; 6] =
     [[11, 98, 181], [181, 72, 11], [26, 122, 61], [139, 47, 168], [138, 101, 0], [176, 32, 95]];
 const RULE: [u8; 3] = [187; 3];
 const FAINT: [u8; 3] = [68; 3];
 const INK: [u8; 3] = [0; 3];
 
-/// The picture, at most so many points high.
+/// The picture, at most `most` points high.
 pub(super) fn picture(drawing: &Svg, most: f64) -> String {
     let (width, height) = drawing.size();
     let unit = UNIT.min(most / height);
@@ -70,7 +70,7 @@ pub(super) fn picture(drawing: &Svg, most: f64) -> String {
     )
 }
 
-/// Lines and marks count from above, as the drawing does; words from below.
+/// Lines and marks have coordinates from the top, as in the drawing; text from the bottom.
 struct Picture {
     height: f64,
     painted: String,
@@ -100,12 +100,12 @@ impl Picture {
         }
     }
 
-    /// A mark: filled, or hollow.
+    /// Draws a mark: filled, or hollow.
     fn fill(&mut self, element: &Element, path: &str) {
         self.paint(element, path, if element.is("hollow") { "b" } else { "f" });
     }
 
-    /// A path in the colour and with the line of its class: stroked, filled, or filled with white and stroked.
+    /// Draws a path with the colour and line of its class: stroked, filled, or filled with white and stroked.
     fn paint(&mut self, element: &Element, path: &str, operator: &str) {
         let colour = colour(element);
         let ground = match element.get("fill-opacity").parse::<f64>() {
@@ -189,7 +189,7 @@ fn colour(element: &Element) -> [f64; 3] {
     parts.map(|part| f64::from(part) / 255.0)
 }
 
-/// Words as they were before they were escaped for a page.
+/// Words without the escapes for a page.
 fn unescaped(words: &str) -> String {
     let signs = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
     signs.iter().fold(words.to_owned(), |words, (entity, sign)| words.replace(entity, sign))

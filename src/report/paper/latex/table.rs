@@ -1,36 +1,36 @@
-//! How wide the columns of a table are, so that none runs off the paper: numbers are as wide as they are, words share what
-//! room these leave, and what is still too wide has smaller letters.
+//! The widths of a table's columns, chosen so that it fits on the page: numbers keep their width, words share the remaining
+//! room, and if that is too little the letters are smaller.
 
 use crate::report::paper::{Align, Column, Piece, Row, Table, Text};
 
-/// Sizes of letters, in points, with LaTeX's names for them.
+/// Font sizes, in points, with LaTeX's names for them.
 const SIZES: [(&str, f64); 3] = [("\\footnotesize", 8.0), ("\\scriptsize", 7.0), ("\\tiny", 5.0)];
 
-/// Between two columns, in points: twice what the document sets.
+/// The gap between two columns, in points: twice the document's column separation.
 const GAP: f64 = 6.0;
 
-/// Columns of words are not made narrower than so many letters' widths.
+/// The least width of a column of words, as a multiple of the font size.
 const NARROWEST: f64 = 5.0;
 
-/// A head has about so many lines at most.
+/// The approximate maximum number of lines of a head.
 const MOST_HEAD: f64 = 3.0;
 
-/// The columns of a table that a file shows, and how wide they are.
+/// The columns of a table that a file shows, with their widths.
 pub(super) struct Layout {
-    /// The command that sets the size of letters.
+    /// The command that sets the font size.
     pub size: &'static str,
-    /// The places of the columns that are shown.
+    /// The indices of the columns shown.
     pub shown: Vec<usize>,
-    /// How wide all are together, in points.
+    /// The total width, in points.
     pub width: f64,
-    /// One of each column: `r`, `l`, or words of some width.
+    /// The column specification: `r`, `l`, or words of some width.
     pub shape: String,
     /// The lines of each head.
     pub heads: Vec<Vec<String>>,
 }
 
 impl Layout {
-    /// Of a table in a room of so many points; with or without the columns that there may be no room for.
+    /// For a table with this room in points; with or without the columns that may be omitted.
     pub(super) fn of(table: &Table, room: f64, spare: bool) -> Self {
         let shown: Vec<usize> =
             (0..table.columns.len()).filter(|place| spare || !table.columns[*place].spare).collect();
@@ -50,13 +50,13 @@ impl Layout {
     }
 }
 
-/// A column and its widths, as multiples of the size of letters.
+/// A column and its widths, as multiples of the font size.
 struct Measured {
     align: Align,
     head: String,
-    /// With every cell on one line.
+    /// The width with every cell on one line.
     natural: f64,
-    /// With words broken, as narrow as it may be.
+    /// The least width, with words broken into lines.
     least: f64,
 }
 
@@ -85,7 +85,7 @@ impl Measured {
     }
 }
 
-/// The widest columns of words give way until all fit.
+/// The widths after the widest columns of words were narrowed until all fit.
 fn fitted(columns: &[Measured], room: f64) -> Vec<f64> {
     let mut widths: Vec<f64> = columns.iter().map(|column| column.natural).collect();
     while widths.iter().sum::<f64>() > room {
@@ -98,7 +98,7 @@ fn fitted(columns: &[Measured], room: f64) -> Vec<f64> {
     widths
 }
 
-/// Words in lines of this width, a longer word alone.
+/// Words in lines of this width; a longer word has its own line.
 fn lines(text: &str, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = vec![];
     for word in text.split(' ') {
@@ -126,7 +126,7 @@ fn words(text: &Text) -> String {
     text.pieces().iter().map(piece).collect()
 }
 
-/// How wide letters of Times are, rounded up, as multiples of their size.
+/// The width of text in Times, rounded up, as a multiple of the font size.
 fn width(text: &str) -> f64 {
     text.chars().map(of_letter).sum()
 }

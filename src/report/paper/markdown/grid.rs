@@ -2,13 +2,13 @@
 
 use crate::report::paper::Align;
 
-/// More rows than this nobody reads as plain text.
+/// A table with more rows is not padded: nobody reads it as plain text.
 const MOST_PADDED: usize = 150;
 
-/// Cells longer than this do not widen their column.
+/// Longer cells do not widen their column.
 const WIDEST: usize = 60;
 
-/// A row of cells, or what stands above a group of them.
+/// A row of cells, or the head of a group of rows.
 pub(super) enum Line {
     Head(String),
     Cells(Vec<String>),

@@ -1,5 +1,5 @@
-//! A document in Markdown, as GitHub reads it: for an issue, a change request or a page of notes. Figures are in the page
-//! of HTML alone; their numbers stand in the tables.
+//! A document in GitHub's Markdown: for an issue, a change request or a page of notes. Figures are in the HTML page only;
+//! their numbers are in the tables.
 
 mod grid;
 
@@ -15,12 +15,12 @@ pub fn render(document: &Document) -> String {
     written(document, Part::Paper)
 }
 
-/// What the paper leaves to its appendix; `None` where that is nothing.
+/// The part that the paper leaves to its appendix; `None` if there is none.
 pub fn appendix(document: &Document) -> Option<String> {
     document.has_appendix().then(|| written(document, Part::Appendix))
 }
 
-/// The paper with its appendix in it, folded.
+/// The paper including its appendix, folded.
 pub fn whole(document: &Document) -> String {
     written(document, Part::Whole)
 }
@@ -53,7 +53,7 @@ fn written(document: &Document, part: Part) -> String {
     form.text
 }
 
-/// Sections alone, without title and contents.
+/// Sections only, without title and contents.
 pub fn sections(document: &Document) -> String {
     let mut form = Form { numbers: Numbers::of(document), part: Part::Whole, text: String::new() };
     document.front.iter().chain(&document.sections).for_each(|section| form.section(section, 2));
@@ -99,7 +99,7 @@ impl Form<'_> {
         section.sections.iter().for_each(|part| self.section(part, level + 1));
     }
 
-    /// What is of the other file is left out, in the paper with a line that says what it is.
+    /// Writes blocks. Those of the other file are left out; in the paper a line mentions them.
     fn blocks(&mut self, blocks: &[Block]) {
         let mut left_out: Vec<String> = vec![];
         for block in blocks {
@@ -246,7 +246,7 @@ impl Form<'_> {
         }
     }
 
-    /// Inside of an element of HTML, where Markdown means nothing.
+    /// Text within an HTML element, where Markdown has no effect.
     fn html(&self, text: &Text) -> String {
         let mut out = String::new();
         for piece in text.pieces() {
@@ -268,7 +268,7 @@ impl Form<'_> {
     }
 }
 
-/// Text without meaning to Markdown or HTML, but for what means something at the beginning of a line.
+/// Text escaped for Markdown and HTML, except for characters that are special only at the beginning of a line.
 fn plain(text: &str) -> String {
     let mut safe = String::new();
     for letter in clean(text).chars() {
@@ -283,7 +283,7 @@ fn plain(text: &str) -> String {
     safe
 }
 
-/// Text that begins a line: no list, no rule, no heading by underlining.
+/// Text at the beginning of a line, escaped so that it is no list, rule or underlined heading.
 fn opening(text: &str) -> String {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = text.split_at(digits);
@@ -294,13 +294,13 @@ fn opening(text: &str) -> String {
     }
 }
 
-/// Text between back ticks, where only these and the bar of a table mean something.
+/// Text between back ticks, where only these and the bar of a table are special.
 fn code(text: &str) -> String {
     let safe = clean(text).replace('`', "'").replace('|', "/");
     if safe.trim().is_empty() { String::new() } else { format!("`{safe}`") }
 }
 
-/// Lines as they are, within a fence that is longer than any in them.
+/// Lines unchanged, within a fence that is longer than any in them.
 fn fenced(lines: &str) -> String {
     let lines = cleaned(lines);
     let longest = lines.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
