@@ -478,6 +478,14 @@ fn every_form_begins_with_what_the_screen_says() {
         leading.filter(|figure| figure.leads).filter_map(|figure| figure.words.split(['(', '{']).next());
     let leading: Vec<String> = leading.map(bare).filter(|words| all.contains(words)).collect();
     assert!(leading.len() > 9, "{leading:?}");
+    for width in [80, Style::default().width] {
+        let shown = figures_of(&on_screen(&results, width, false));
+        let shown: Vec<String> = shown.iter().map(|(of, _)| bare(of.trim_end_matches('…'))).collect();
+        for words in &leading {
+            let stands = shown.iter().any(|of| of.starts_with(words) || words.starts_with(of));
+            assert!(stands, "the screen of {width} columns has no {words}: {shown:?}");
+        }
+    }
     for (form, after) in forms {
         let text = in_form(&results, form);
         let (opening, _) = text.split_once(after).expect("what follows the opening");

@@ -27,13 +27,14 @@ const BETWEEN: usize = 7;
 /// The screen, of at most [`MOST_LINES`] lines. `files` are the written files with their names: `("run file", path)`.
 pub fn page(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
     let mut figures = main_figures::all(results);
-    let more = main_figures::keep(&mut figures, room(results, style).saturating_sub(files.len()));
-    head(results, style)
+    let parts = Parts::of(results, &figures, files.len(), style);
+    let more = main_figures::keep(&mut figures, parts.room);
+    parts.head
         + "\n"
-        + &trust::text(results, style)
+        + &parts.trust
         + "\n"
         + &figures::text(&figures, more, style)
-        + &separated(notable::text(results, style))
+        + &separated(parts.notable)
         + "\n"
         + &rest(files, style)
 }
@@ -42,16 +43,31 @@ pub fn page(results: &Results, files: &[(&str, &Path)], style: Style) -> String 
 /// width, and all that represent a machine.
 pub(super) fn leading<'run>(results: &'run Results) -> (Vec<Ranked<'run>>, usize) {
     let mut figures = main_figures::all(results);
-    let room = room(results, Style::default()).max(main_figures::leading_room(&figures));
+    let parts = Parts::of(results, &figures, 0, Style::default());
+    let room = parts.room.max(main_figures::leading_room(&figures));
     let more = main_figures::keep(&mut figures, room);
     (figures, more)
 }
 
-/// The number of lines that the other parts leave for figures, their families and the names of files.
-fn room(results: &Results, style: Style) -> usize {
-    let parts = [head(results, style), trust::text(results, style), notable::text(results, style)];
-    let used = parts.iter().map(|part| part.lines().count()).sum::<usize>() + BETWEEN;
-    MOST_LINES.saturating_sub(used)
+/// The parts of a screen beside its figures.
+struct Parts {
+    head: String,
+    trust: String,
+    notable: String,
+    /// The lines that these parts leave for figures and their families.
+    room: usize,
+}
+
+impl Parts {
+    /// What stands out leaves room for the leading figures, but for what is wrong.
+    fn of(results: &Results, figures: &[Ranked], files: usize, style: Style) -> Self {
+        let (head, trust) = (head(results, style), trust::text(results, style));
+        let used = head.lines().count() + trust.lines().count() + BETWEEN + files;
+        let free = MOST_LINES.saturating_sub(used);
+        let notable = notable::text(results, free.saturating_sub(main_figures::leading_room(figures)), style);
+        let room = free.saturating_sub(notable.lines().count());
+        Self { head, trust, notable, room }
+    }
 }
 
 fn head(results: &Results, style: Style) -> String {

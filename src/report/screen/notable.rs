@@ -32,18 +32,36 @@ pub(in crate::report) fn lines(results: &Results, elsewhere: &str) -> Vec<(&'sta
     bad.chain(causes).chain(careful).collect()
 }
 
-/// The lines with their title; empty without findings.
-pub(super) fn text(results: &Results, style: Style) -> String {
-    let line = |(mark, said): (&str, String)| {
-        let painted = match mark {
-            "✗" => style.bad(mark),
-            "!" => style.careful(mark),
-            _ => style.good(mark),
-        };
-        clipped(&format!("  {mark} "), &said, style).replacen(mark, &painted, 1)
+/// What stands out, under its title, in at most `room` lines: the last are left out first, but never what is wrong. Empty if
+/// nothing stands out.
+pub(super) fn text(results: &Results, room: usize, style: Style) -> String {
+    let clip = |(mark, said): (&'static str, String)| (mark, clipped(&format!("  {mark} "), &said, style));
+    let fitting = fitting(lines(results, FULL).into_iter().map(clip), room.saturating_sub(1));
+    let text: String =
+        fitting.iter().map(|(mark, line)| line.replacen(mark, &painted(mark, style), 1)).collect();
+    if text.is_empty() { text } else { style.title(TITLE) + "\n" + &text }
+}
+
+/// The first statements that fit into `room` lines together, and all that are marked as wrong, which come first.
+fn fitting(
+    statements: impl Iterator<Item = (&'static str, String)>,
+    mut room: usize,
+) -> Vec<(&'static str, String)> {
+    let fits = |(mark, text): &(&str, String)| {
+        let height = text.lines().count();
+        let fits = *mark == "✗" || height <= room;
+        room = room.saturating_sub(height);
+        fits
     };
-    let lines: String = lines(results, FULL).into_iter().map(line).collect();
-    if lines.is_empty() { lines } else { style.title(TITLE) + "\n" + &lines }
+    statements.take_while(fits).collect()
+}
+
+fn painted(mark: &str, style: Style) -> String {
+    match mark {
+        "✗" => style.bad(mark),
+        "!" => style.careful(mark),
+        _ => style.good(mark),
+    }
 }
 
 /// The title of the lines.
@@ -132,4 +150,19 @@ fn value(point: &PointResult) -> Option<String> {
 
 fn named(point: &PointResult) -> String {
     format!("{} {}:", point.experiment, words::short_label(point, &point.point))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_left_out_from_the_end_but_never_what_is_wrong() {
+        let statements = [("✗", "one\ntwo\n"), ("✗", "three\n"), ("→", "four\nfive\n"), ("!", "six\n")];
+        let kept = |room| {
+            let all = statements.iter().map(|(mark, text)| (*mark, (*text).to_owned()));
+            fitting(all, room).len()
+        };
+        assert_eq!([0, 3, 4, 5, 6].map(kept), [2, 2, 2, 3, 4]);
+    }
 }
