@@ -1,4 +1,4 @@
-//! What one trial has found.
+//! The results of one trial.
 
 use super::conditions::Conditions;
 use super::observations::Observations;
