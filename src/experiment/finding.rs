@@ -279,7 +279,6 @@ impl Found {
 
     /// The ratio to the other value in words, "times as" with `much` ("much", "long" or "fast"), if the intervals show a
     /// difference; `~` marks a ratio without an interval.
-    /// has none.
     pub fn times_as(self, much: &str, other: Found, name: &str) -> Statement {
         let times = said![self.over(other).named(name), format!(" times as {much}")];
         match self.differs_from(&other) {

@@ -89,7 +89,6 @@ fn boundary(plateau: &Plateau) -> Option<Crossing> {
 impl Shown<'_> {
     /// The end of a plateau beyond which another level is expected: half way to that level; if the level has no plateau, as is
     /// common for shared last-level caches, half way to its published latency.
-    /// often do not, half way to what is published of it.
     fn boundary_before(&self, plateau: &Plateau, beyond: f64) -> Option<Crossing> {
         let next = self.plateaus.iter().find(|next| next.from > plateau.to);
         if next.is_some_and(|next| next.value <= ANOTHER * beyond) || beyond <= plateau.value {
@@ -101,7 +100,6 @@ impl Shown<'_> {
 
     /// The start of memory (or of page walks), whatever a data sheet declares: the first plateau above half of the latency of the
     /// largest set, in a sweep that goes beyond every limit or shows far more than the published latency of the last level.
-    /// in a sweep that goes beyond every limit or shows far more than is published of the last level.
     fn memory_from(&self, limits: &[Limit]) -> Option<f64> {
         let (furthest, most, _) = self.curve.last()?;
         let last = limits.last()?;
