@@ -251,7 +251,7 @@ impl Probed {
         self.cold.read(page * Pages::Base.bytes());
     }
 
-    /// One touch, and the number of pages that came with it according to the kernel.
+    /// One touch; the result is the number of bytes that came with it according to the kernel.
     fn looked_up<'site>(mut self, found: fn(&ColdFile) -> Result<usize, Failure>) -> Workload<'site> {
         let sums = Rc::new([const { Cell::new(0.0) }; 3]);
         let told = Rc::clone(&sums);

@@ -67,7 +67,8 @@ mod tests {
     fn every_kernel_has_one_loop_of_the_instructions_that_are_counted() {
         for (name, chains, kernel) in TABLE {
             let each = match (*name, chains) {
-                // The operands are in fixed registers, of which one is cleared and one set before each division.
+                // The operands are in fixed registers: before each division one is cleared, and for independent ones another is
+                // set.
                 ("integer-divide", 1) if cfg!(target_arch = "x86_64") => 2,
                 ("integer-divide", _) if cfg!(target_arch = "x86_64") => 3,
                 _ => 1,

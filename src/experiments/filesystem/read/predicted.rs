@@ -65,8 +65,8 @@ fn direct(point: &Point, known: &Known) -> Prediction {
     entered(prediction, 1.0, known)
 }
 
-/// Requests in flight overlap, and wait for each other if the device cannot serve all at once: the wait is that measured in this
-/// run with fewer in flight. Before any was measured, the device is assumed to serve 8 at once.
+/// Requests in flight overlap, and wait for each other if the device cannot serve all at once: each wait is as long as measured
+/// in this run with fewer in flight. Before any was measured, the device is assumed to serve 8 at once.
 fn in_flight(point: &Point, known: &Known) -> Prediction {
     const AT_ONCE: f64 = 8.0;
     let depth = point.number(&QUEUE_DEPTH);

@@ -119,7 +119,8 @@ fn clock_source(known: &Known) -> &'static str {
     }
 }
 
-/// The capacity of the bus behind a level in lines, as times × each; `None` if nothing leaves the first-level cache.
+/// The rate of the bus behind a level for whole lines, bytes per second, as times × each; `None` if nothing leaves the
+/// first-level cache.
 fn wires(
     level: Level,
     reference_rate: Option<Basis>,
