@@ -154,7 +154,7 @@ fn command(url: &RemoteUrl, access: &Access) -> Command {
     command
 }
 
-/// The beginning of a program's output, up to a maximum length; the program is ended if it prints more.
+/// The beginning of a program's output, at most 16 KiB; then the pipe is closed, which ends a program that prints more.
 fn first_words(pipe: Option<impl Read>) -> String {
     let mut said = vec![];
     let _ = pipe.map(|pipe| pipe.take(16 << 10).read_to_end(&mut said));

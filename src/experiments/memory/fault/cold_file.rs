@@ -14,10 +14,10 @@ use std::time::Duration;
 /// Its size, bytes: more than a trial reads, and two of the longest strides.
 pub const BYTES: u64 = 128 << 20;
 
-/// Maximum number of attempts to evict, with a millisecond between.
+/// Maximum number of checks whether reads have finished, with a millisecond between.
 const ATTEMPTS: usize = 1_000;
 
-/// Maximum number of attempts in a row without progress.
+/// Maximum number of eviction attempts in a row without progress.
 const IDLE_ATTEMPTS: usize = 100;
 
 /// Milliseconds without a new page after which reads count as finished if nothing counts requests in flight: longer than a disk

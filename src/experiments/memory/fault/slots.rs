@@ -4,8 +4,7 @@ use crate::experiment::{Failure, errno};
 use crate::experiments::memory::pages::Pages;
 use std::ptr::NonNull;
 
-/// Addresses for `count` mappings of `bytes`, each followed by an unused page. The stretch stays reserved as long as this lives,
-/// so that nothing else is mapped between them; mapping a slot replaces its part of the reservation.
+/// Addresses for `count` mappings of `bytes`, each followed by an unused page, so that the kernel cannot merge the mappings.
 #[derive(Debug)]
 pub struct Slots {
     start: NonNull<u8>,

@@ -40,7 +40,7 @@ pub const PARENT: &str = "after fork, written by the parent";
 /// Touch: the same, when it is no longer shared.
 pub const SURVIVOR: &str = "after fork, written when the child is gone";
 
-/// The usual batch, bytes: fits into the second-level cache, and has five hundred faults between two readings.
+/// The usual batch, bytes: about the size of a second-level cache, with five hundred faults between two readings.
 pub const SMALL: u64 = 2 << 20;
 /// A batch larger than one core's share of most last-level caches, bytes.
 pub const LARGE: u64 = 64 << 20;

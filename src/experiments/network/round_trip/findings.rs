@@ -38,7 +38,7 @@ fn tcp_against_ping(known: &Known) -> Option<Finding> {
     Some(Finding::of(Question::Ping, said!["There and back, ", told, "."]))
 }
 
-/// The reason for the difference, depending on which is faster; none if they do not differ significantly.
+/// The reason for the difference, depending on which is faster; if they do not differ significantly, a note on that.
 fn why(tcp: Found, ping: Found, path: &str, known: &Known) -> Statement {
     match tcp.differs_from(&ping) {
         Some(true) if tcp.value > ping.value => said![
