@@ -4,7 +4,7 @@ use super::{TRACED_CALLS, TRACED_OPERATIONS, TRACING_REFUSED};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What the kernel and, where it can be opened, the processor counted around the observations of one trial, for the
+/// Counts of the kernel and, if its counters can be opened, of the processor around the observations of one trial, for the
 /// measuring process with its threads and reaped children.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -36,13 +36,13 @@ pub struct Observed {
     pub operations: u64,
     /// Iterations of the baseline performed while the counters ran.
     pub baseline_iterations: u64,
-    /// The kernel's and the processor's counts.
+    /// The counts of the kernel and the processor.
     pub counters: Counters,
     /// Counts by the work itself, by name.
     pub witnessed: BTreeMap<String, f64>,
     /// Values found by the preparation, by name: the same in every trial, else the last.
     pub stated: BTreeMap<String, f64>,
-    /// Trials that the sums are over.
+    /// Number of trials in the sums.
     pub trials: u64,
 }
 
@@ -70,7 +70,7 @@ impl Observed {
     }
 }
 
-/// One claim about a measurement, judged.
+/// A claim about a measurement, with its verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Check {
@@ -123,7 +123,7 @@ impl Check {
         Check::judged(claim, holds, format!("{} (expected {})", short(seen), short(expected)))
     }
 
-    /// A claim about something that should have been counted and was not: it does not hold.
+    /// A claim about a quantity that should have been counted and was not: it does not hold.
     pub fn missing(claim: impl Into<String>) -> Self {
         Check::judged(claim, false, "not counted")
     }

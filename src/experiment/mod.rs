@@ -60,7 +60,7 @@ pub struct About {
     pub parameters: &'static [Parameter],
     /// The fits for which the sweep is made.
     pub trends: &'static [Trend],
-    /// How its results are shown.
+    /// The display of its results.
     pub shown: Shown,
 }
 
@@ -91,7 +91,7 @@ pub enum Effort {
 /// Requests for sweeps, beyond those that the effort implies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// Whether there is a second host.
+    /// Whether the run has a second host.
     pub peer: bool,
     /// Requested numbers of competing processes; the usual ones if empty.
     pub processes: Vec<u64>,

@@ -19,22 +19,22 @@ pub enum Part {
     Software,
 }
 
-/// Where a term's value comes from.
+/// The source of a term's value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "from", rename_all = "snake_case")]
 pub enum Source {
     /// A fact of this machine.
     Machine {
-        /// Which fact, in words.
+        /// The fact, in words.
         fact: String,
     },
     /// A published figure.
     Published {
-        /// Where it was published.
+        /// The publication.
         citation: String,
     },
-    /// An assumed value, where no source has one: an order of magnitude, or counted from the work to be done.
+    /// An assumed value, if no source has one: an order of magnitude, or counted from the work to be done.
     Assumed {
         /// The reason for the value.
         reason: String,
@@ -48,12 +48,12 @@ pub enum Source {
     },
 }
 
-/// A value to predict from, with its source.
+/// A value for predictions, with its source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Basis {
     /// The value, in the unit of the prediction (nanoseconds for times).
     pub value: f64,
-    /// Where it comes from.
+    /// Its source.
     pub source: Source,
 }
 
@@ -86,12 +86,12 @@ pub struct Term {
     pub times: f64,
     /// Its value each time, in the point's unit.
     pub each: f64,
-    /// Where the value comes from.
+    /// The source of the value.
     pub source: Source,
 }
 
 impl Term {
-    /// What the term contributes, in the point's unit.
+    /// The contribution of the term, in the point's unit.
     pub fn value(&self) -> f64 {
         self.times * self.each
     }

@@ -29,7 +29,7 @@ pub const SUSTAINED: &str = "sustained";
 /// Figure: every window.
 pub const WINDOW: &str = "window";
 
-/// Windows of a trial.
+/// Number of windows in a trial.
 const WINDOWS: usize = 20;
 
 /// Durations of trials, nanoseconds: a second by default; on request, the length of many bursts.

@@ -18,7 +18,7 @@ use crate::experiment::Experiment;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// The operations of a program that uses this library.
+/// The operations added by a program that uses this library.
 static REGISTERED: OnceLock<Vec<&'static dyn Experiment>> = OnceLock::new();
 
 /// Adds the operations of a program that uses this library after all others; false if that was done before.
@@ -45,7 +45,7 @@ pub fn recorded(name: &str, version: u32) -> Result<&'static dyn Experiment, Oth
     known.filter(|_| here == Some(version)).ok_or(OtherVersion { recorded: version, here })
 }
 
-/// Figures were recorded by a method that this program does not have.
+/// The error for figures recorded by a method that this program does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OtherVersion {
     /// The version that recorded them.

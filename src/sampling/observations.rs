@@ -20,19 +20,19 @@ pub enum Observations {
         operations: u64,
         /// Whether every iteration is an observation of its own, so that percentiles are those of operations.
         each: bool,
-        /// Ticks between two readings with nothing between them, in this process: part of every observation.
+        /// Ticks between two readings back to back, in this process: part of every observation.
         overhead_ticks: f64,
         /// Time in each observation that is not part of the operation, nanoseconds: the time for which a sleeper had asked to
         /// sleep.
         beyond_ns: f64,
-        /// Elapsed ticks, observation by observation.
+        /// Elapsed ticks, in the order of observation.
         operation: Vec<i64>,
         /// Elapsed ticks of as many iterations of the baseline, interleaved; empty where there is none.
         baseline: Vec<i64>,
     },
-    /// Numbers that are the result themselves, in the point's unit.
+    /// Results returned by the work itself, in the point's unit.
     Values {
-        /// Observation by observation.
+        /// The values, in the order of observation.
         values: Vec<f64>,
     },
 }

@@ -13,7 +13,7 @@ const BATCH_OVER_CLOCK: f64 = 200.0;
 /// The minimum length of a batch; still short compared with a timer tick, so that most batches meet no interrupt.
 const BATCH_NS: f64 = 20_000.0;
 
-/// The share of a trial's time that warming up may take.
+/// Maximum share of a trial's time for warming up.
 const WARM_UP_SHARE: f64 = 0.1;
 
 /// Observations after which a trial ends early: more from one process add less information than another process.

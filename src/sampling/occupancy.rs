@@ -9,9 +9,9 @@
 use super::clock::Clock;
 use serde::{Deserialize, Serialize};
 
-/// Readings of stream and chain, in ticks of the trial's clock: the first before the first observation, then one after each
-/// batch or single operation that was timed. Without a baseline observation `i` stands between the readings `i` and `i + 1`;
-/// with one, operation `i` between `2 i` and `2 i + 1`, and its baseline between `2 i + 1` and `2 i + 2`.
+/// Readings of stream and chain, in ticks of the trial's clock: the first before the first observation, then one after each batch
+/// or single operation that was timed. Without a baseline, observation `i` is between the readings `i` and `i + 1`; with one,
+/// operation `i` is between `2 i` and `2 i + 1`, and its baseline between `2 i + 1` and `2 i + 2`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CoreReadings {
@@ -19,7 +19,7 @@ pub struct CoreReadings {
     pub stream: Vec<u32>,
     /// Ticks of 512 dependent additions.
     pub chain: Vec<u32>,
-    /// The reading when the trial began, before it prepared or waited for anything: at a moment that nothing chose, so that the
+    /// The reading at the start of the trial, before it prepared or waited for anything: at a moment that was not chosen, so the
     /// share of such readings is a share of time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrived: Option<[u32; 2]>,
@@ -33,7 +33,7 @@ pub struct CoreReadings {
 pub struct CoreWait {
     /// The quotient of stream over chain up to which the core is alone.
     pub alone_up_to: f64,
-    /// How long a trial may wait, and observe beyond its time, nanoseconds.
+    /// Maximum time that a trial may wait, and observe beyond its duration, nanoseconds.
     pub most_ns: u64,
 }
 

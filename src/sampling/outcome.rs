@@ -25,7 +25,7 @@ pub enum TrialOutcome<T = Sample> {
     },
     /// It was attempted and failed.
     Failed {
-        /// How.
+        /// The reason.
         reason: String,
     },
     /// It did not end in time and was killed.

@@ -4,7 +4,7 @@ use super::affinity;
 use crate::experiment::Failure;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// A forked process that does the other half of an operation until it is dropped.
+/// A forked process for the other side of an operation, killed when it is dropped.
 #[derive(Debug)]
 pub struct Process {
     pid: libc::pid_t,

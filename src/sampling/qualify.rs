@@ -17,7 +17,7 @@ pub struct Qualification {
     pub ticks_per_second: f64,
     /// Half the spread of repeated measurements of that frequency, parts of a million.
     pub frequency_spread_ppm: f64,
-    /// Ticks between two readings with nothing between, median.
+    /// Ticks between two readings back to back, median.
     pub overhead_ticks: f64,
     /// The smallest difference other than zero between successive readings, ticks.
     pub resolution_ticks: u64,

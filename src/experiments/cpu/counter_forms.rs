@@ -4,7 +4,7 @@
 /// A pair of readings; returns their difference in ticks.
 pub type Pair = fn() -> i64;
 
-/// A form of reading.
+/// A form of reading the counter.
 pub struct Form {
     /// The instructions before and after the work.
     pub name: &'static str,

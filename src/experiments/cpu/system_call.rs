@@ -39,7 +39,7 @@ static ABOUT: About = About {
     ]),
 };
 
-/// The bare entry.
+/// The call of a bare entry.
 const BARE: &str = "getppid";
 
 /// The bare entry between two readings of the clock, as in reports 002 and 003; also its distribution.

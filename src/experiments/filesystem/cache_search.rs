@@ -33,7 +33,7 @@ pub enum Order {
     Forward,
     /// The last read pieces first.
     Backward,
-    /// Shuffled.
+    /// In random order.
     Random,
 }
 
@@ -42,7 +42,7 @@ pub enum Order {
 pub struct Tally(Rc<Cell<(f64, f64)>>);
 
 impl Tally {
-    /// The witnesses.
+    /// The account as witnesses.
     pub fn counts(&self) -> Vec<(&'static str, f64)> {
         let (judged, misjudged) = self.0.get();
         vec![(JUDGED, judged), (MISJUDGED, misjudged)]
@@ -54,7 +54,7 @@ impl Tally {
     }
 }
 
-/// A search in one file.
+/// A search for the largest prefix of one file that fits.
 pub struct Search<'site> {
     test: TestFile,
     reader: Reader,

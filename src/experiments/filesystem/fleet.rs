@@ -23,7 +23,7 @@ pub struct Member {
     pub number: u64,
     /// The size of the file, bytes.
     pub file_bytes: u64,
-    /// Bytes of one read.
+    /// Bytes per read.
     pub block: u64,
     /// The order of the blocks.
     pub order: Order,
@@ -184,7 +184,7 @@ impl Fleet {
         self.lanes().map(|lane| lane.look().0).sum()
     }
 
-    /// The witnesses.
+    /// The counts as witnesses.
     pub fn account(&self) -> Vec<(&'static str, f64)> {
         let blocks = self.blocks();
         let served: Option<f64> = self.processes.iter().map(|process| served_to(process.id())).sum();

@@ -14,7 +14,7 @@ pub enum Call {
     Pread,
     /// `lseek` and `read`, both for every block.
     SeekAndRead,
-    /// The file is mapped, and one word of every cache line loaded.
+    /// Loads from a mapping of the file, one word of every cache line.
     Map,
 }
 

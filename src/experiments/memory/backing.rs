@@ -2,7 +2,7 @@
 
 use crate::experiment::{Check, Failure, Observed, Workload};
 
-/// Stated: the share of a mapping that huge pages back.
+/// Stated: the share of a mapping in huge pages.
 const HUGE_SHARE: &str = "share_backed_by_huge_pages";
 /// Stated: the resident share of a mapping.
 const RESIDENT_SHARE: &str = "share_resident";

@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// Loses some numbers and delivers others late.
+    /// A channel that loses some numbers and delivers others late.
     #[derive(Default)]
     struct Bad {
         queue: VecDeque<u64>,

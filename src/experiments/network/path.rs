@@ -10,7 +10,7 @@ pub const PATH: Parameter = Parameter {
     scale: Scale::Name,
 };
 
-/// Between two processes, without a network protocol.
+/// Path: between two processes, without a network protocol.
 pub const WITHIN: &str = "within";
 
 /// The requirements of a point's path and placement.

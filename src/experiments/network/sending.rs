@@ -17,13 +17,13 @@ pub trait Supply {
     }
 }
 
-/// The simple way: `write` from memory.
+/// Method: `write` from memory.
 pub const WRITE: &str = "write";
-/// `sendfile` from a file in memory.
+/// Method: `sendfile` from a file in memory.
 pub const SENDFILE: &str = "sendfile";
-/// `splice` from a file in memory through a pipe.
+/// Method: `splice` from a file in memory through a pipe.
 pub const SPLICE: &str = "splice";
-/// `send` with `MSG_ZEROCOPY`.
+/// Method: `send` with `MSG_ZEROCOPY`.
 pub const ZERO_COPY: &str = "MSG_ZEROCOPY";
 
 /// A supply of chunks for an open descriptor, which it borrows for its lifetime.

@@ -1,4 +1,4 @@
-//! One transfer, from its first byte to its last: sent on one side, timed where it arrives.
+//! A transfer from its first byte to its last: sent by one side, timed on arrival by the other.
 
 use super::datagrams;
 use super::sending::{Supply, WRITE, supply};

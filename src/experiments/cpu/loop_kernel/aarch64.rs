@@ -1,4 +1,4 @@
-//! The loops of aarch64.
+//! Loops on aarch64.
 
 use core::arch::asm;
 

@@ -1,4 +1,4 @@
-//! The loops of x86-64.
+//! Loops on x86-64.
 
 use core::arch::asm;
 

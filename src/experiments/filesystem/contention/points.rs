@@ -21,9 +21,9 @@ pub const FILE: Parameter =
 pub const PROCESSES: Parameter =
     Parameter { name: "processes", meaning: "processes that read at the same time", scale: Scale::Count };
 
-/// Pattern: all read in sequence.
+/// Pattern: all processes read sequentially.
 pub const ALL_SEQUENTIAL: &str = "all sequential";
-/// Pattern: all read in random order.
+/// Pattern: all processes read in random order.
 pub const ALL_RANDOM: &str = "all random";
 /// Pattern: the sequential readers of a mixture.
 pub const SEQUENTIAL_AMONG: &str = "sequential among mixed";
@@ -38,13 +38,13 @@ pub const TOGETHER: &str = "all together";
 /// Figure: how far the slowest process falls behind.
 pub const UNFAIRNESS: &str = "slowest behind the mean";
 
-/// Bytes of a block.
+/// Size of a block, bytes.
 pub const BLOCK: u64 = 4096;
-/// A thousand blocks, as in report 000.
+/// The usual size of a file, bytes: a thousand blocks, as in report 000.
 pub const USUAL_FILE: u64 = 1000 * BLOCK;
 /// Other sizes, the second only for a thorough run: whether the knee moves with them (R-FS-33).
 pub const OTHER_FILES: [u64; 2] = [1 << 20, 64 << 20];
-/// The number of processes with files of another size that a default run compares.
+/// Number of processes with files of other sizes in a default run.
 pub const OTHER_FILE_COUNT: u64 = 8;
 /// Numbers of processes for files of the usual size.
 pub const COUNTS: [u64; 11] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 50];

@@ -74,7 +74,7 @@ const GIB: u64 = 1 << 30;
 /// File sizes by factors of 4 to 16, as in the reports (R-FS-09); the largest on request.
 pub const FILES: [u64; 8] = [4 * KIB, 64 * KIB, MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 4 * GIB];
 const BLOCKS: [u64; 5] = [512, 16 * KIB, 64 * KIB, 256 * KIB, MIB];
-/// Requests in flight.
+/// Numbers of requests in flight.
 pub const QUEUE_DEPTHS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 /// A point of the sweep over files; all others vary it.

@@ -56,9 +56,9 @@ pub const RANDOM: &str = "random";
 /// Order: that of the file.
 pub const SEQUENTIAL: &str = "sequential";
 
-/// Bytes of a small block: a page, and the block of the reports.
+/// Size of a small block, bytes: a page, and the block of the reports.
 pub const SMALL: u64 = 4 << 10;
-/// Bytes of a large block.
+/// Size of a large block, bytes.
 pub const LARGE: u64 = 1 << 20;
 
 /// Requests in flight if there is more than one: the awaited one, and 16 sent after it.

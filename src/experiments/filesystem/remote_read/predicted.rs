@@ -16,7 +16,7 @@ const ROUND_TRIP_NS: f64 = 200_000.0;
 const GIGABIT_BYTE_NS: f64 = 8.0;
 /// Time to copy a byte between the kernel and a process, nanoseconds: half the rate of memory at 10 GB/s.
 const COPIED_BYTE_NS: f64 = 0.1;
-/// A random read of a solid-state disk, nanoseconds (R-FS-16).
+/// Time of a random read of a solid-state disk, nanoseconds (R-FS-16).
 const DISK_NS: f64 = 100_000.0;
 
 /// The prediction of a point.

@@ -46,7 +46,7 @@ impl Part {
         Ok(Part::at(start, blocks, block, random.then_some(&mut chance)))
     }
 
-    /// The beginning of a file, read as a file of that size.
+    /// The beginning of a file, which is read as a file of `bytes`.
     pub fn beginning(
         (file_bytes, bytes): (u64, u64),
         block: u64,

@@ -67,10 +67,10 @@ impl<P: Places, const K: usize> Walk<P, K> {
     }
 }
 
-/// Maximum instructions per load of the unrolled chase, and of those in Rust. They include the sampler's own, about sixty around
-/// a batch, which has two hundred loads if they come from memory.
+/// Maximum instructions per load of the unrolled chase. They include the sampler's own, about sixty around a batch, which has two
+/// hundred loads if they come from memory.
 pub const UNROLLED_MOST: f64 = 1.6;
-/// As above.
+/// Maximum instructions per load of the chases in Rust, with the sampler's own.
 pub const ROLLED_MOST: f64 = 8.0;
 
 /// The claims that all loads were made, one after the other, and that none of them faulted.

@@ -7,9 +7,9 @@ use crate::experiments::memory::chase::walk;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// The figures of a window: latency of a load, nanoseconds, and bandwidth of the other threads meanwhile, bytes per second.
+/// Figure: latency of a load in a window, nanoseconds.
 pub const LATENCY: &str = "latency";
-/// As above.
+/// Figure: bandwidth of the other threads in a window, bytes per second.
 pub const DRAWN: &str = "drawn";
 
 /// Witnessed: bytes moved by the other threads, and a time in nanoseconds from an arbitrary origin.

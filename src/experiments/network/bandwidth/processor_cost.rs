@@ -6,7 +6,7 @@ use crate::experiments::network::path::PEER;
 use crate::quantity::Nanoseconds;
 
 const NAME: &str = "network/bandwidth";
-/// Bytes of a MiB.
+/// Bytes per MiB.
 const MIB: f64 = 1_048_576.0;
 
 /// Processor time per MiB of the usual stream, for each side with its cycles per byte.

@@ -71,7 +71,7 @@ static ABOUT: About = About {
 /// Report 000's median of `connect` over loopback, nanoseconds.
 const REPORT_000_CONNECT_NS: f64 = 8_300.0;
 
-/// Report 000's figure of `close` over loopback, nanoseconds (table 24, whose caption and that of table 25 are exchanged).
+/// Report 000's figure of `close` over loopback, nanoseconds (table 24, whose caption is exchanged with that of table 25).
 const REPORT_000_CLOSE_NS: f64 = 3_245.3;
 
 impl Experiment for Connection {

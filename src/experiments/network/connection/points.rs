@@ -23,9 +23,9 @@ pub const GRACEFUL: &str = "graceful end";
 pub const RESET: &str = "reset";
 /// Phase: the close() call alone.
 pub const CLOSE: &str = "close";
-/// IP version 4.
+/// Version: IPv4.
 pub const FOUR: &str = "IPv4";
-/// IP version 6.
+/// Version: IPv6.
 pub const SIX: &str = "IPv6";
 
 /// The point of a phase over IPv4, with its two sides on two CPUs or hosts.
