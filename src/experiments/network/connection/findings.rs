@@ -73,7 +73,7 @@ fn graceful_in_round_trips(known: &Known) -> Option<Finding> {
     Some(Finding::of(Question::SetUp, said!["Time until both sides have ended a connection: ", told, "."]))
 }
 
-/// The close() call alone, which published reports called teardown (R-FIX-48).
+/// The `close()` call alone, which published reports called teardown (R-FIX-48).
 fn close_against_end(known: &Known) -> Option<Finding> {
     let (close, end) = (found(CLOSE, LOOPBACK, known)?, found(GRACEFUL, LOOPBACK, known)?);
     Some(Finding::of(
@@ -90,7 +90,7 @@ fn close_against_end(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// Whether the close() call alone depends on the distance of the other side.
+/// Whether the `close()` call alone depends on the distance of the other side.
 fn close_far_and_near(known: &Known) -> Option<Finding> {
     let (near, far) = (found(CLOSE, LOOPBACK, known)?, found(CLOSE, PEER, known)?);
     Some(Finding::of(

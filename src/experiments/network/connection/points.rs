@@ -21,7 +21,7 @@ pub const TO_ACCEPT: &str = "connect to accept";
 pub const GRACEFUL: &str = "graceful end";
 /// Phase: reset without waiting.
 pub const RESET: &str = "reset";
-/// Phase: the close() call alone.
+/// Phase: the `close()` call alone.
 pub const CLOSE: &str = "close";
 /// Version: IPv4.
 pub const FOUR: &str = "IPv4";
