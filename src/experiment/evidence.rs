@@ -1,10 +1,10 @@
-//! Evidence: what shows that the operation was the one named.
+//! Evidence that the measured operation was the one named.
 
 use super::{TRACED_CALLS, TRACED_OPERATIONS, TRACING_REFUSED};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What the kernel and, where it can be opened, the processor counted around the observations of one trial, for the
+/// Counts of the kernel and, if its counters can be opened, of the processor around the observations of one trial, for the
 /// measuring process with its threads and reaped children.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -29,20 +29,20 @@ pub struct Counters {
     pub cycles: Option<u64>,
 }
 
-/// What was seen around all observations of a point, summed over its trials.
+/// Observations around all measurements of a point, summed over its trials.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Observed {
     /// Operations performed while the counters ran.
     pub operations: u64,
     /// Iterations of the baseline performed while the counters ran.
     pub baseline_iterations: u64,
-    /// The kernel's and the processor's counts.
+    /// The counts of the kernel and the processor.
     pub counters: Counters,
-    /// What the work itself counted, by name.
+    /// Counts by the work itself, by name.
     pub witnessed: BTreeMap<String, f64>,
-    /// What the preparation has found, by name: the same in every trial, else the last.
+    /// Values found by the preparation, by name: the same in every trial, else the last.
     pub stated: BTreeMap<String, f64>,
-    /// Trials that the sums are over.
+    /// Number of trials in the sums.
     pub trials: u64,
 }
 
@@ -52,40 +52,40 @@ impl Observed {
         count as f64 / self.operations.max(1) as f64
     }
 
-    /// What so many events in each trial that are none of the operation's make of one operation: a fault of the measuring
-    /// process, a tick of the timer. Where operations are slow, a trial has few of them.
+    /// The share per operation of events that do not belong to the operation and occur `in_a_trial` times per trial: a fault of
+    /// the measuring process, a timer tick. If operations are slow, a trial has few of them.
     pub fn others_per_operation(&self, in_a_trial: f64) -> f64 {
         in_a_trial * self.trials as f64 / self.operations.max(1) as f64
     }
 
-    /// Switches of either kind. On one CPU a process sleeps in `read` (voluntary) or is preempted by the partner that
-    /// its own `write` woke (involuntary); which of the two is the scheduler's choice, the sum is not.
+    /// Switches of either kind. On one CPU a process sleeps in `read` (voluntary) or is preempted by the partner that its own
+    /// `write` woke (involuntary); the scheduler chooses which of the two, but their sum is fixed.
     pub fn switches(&self) -> u64 {
         self.counters.voluntary_switches + self.counters.involuntary_switches
     }
 
-    /// What the work itself counted under this name, or what its preparation has found; `None` where it did not.
+    /// The value under this name counted by the work, or found by its preparation; `None` if there is none.
     pub fn witness(&self, name: &str) -> Option<f64> {
         self.witnessed.get(name).or_else(|| self.stated.get(name)).copied()
     }
 }
 
-/// One claim about a measurement, judged.
+/// A claim about a measurement, with its verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Check {
-    /// What must be so if the operation was the one named.
+    /// The claim, which must hold if the operation was the one named.
     pub claim: String,
-    /// Whether it was so.
+    /// Whether it holds.
     pub holds: bool,
-    /// What was seen.
+    /// The observation.
     pub seen: String,
-    /// Whether nobody could ask, for the reason in `seen`: then it neither holds nor fails.
+    /// Whether it could not be checked, for the reason in `seen`: then it neither holds nor fails.
     #[serde(skip)]
     pub unasked: bool,
 }
 
-/// A number in a sentence: a whole one as it is, others to four digits.
+/// A number in a sentence: integers in full, others to four digits.
 fn short(number: f64) -> String {
     if number.fract() == 0.0 || !number.is_finite() {
         return format!("{number}");
@@ -96,17 +96,17 @@ fn short(number: f64) -> String {
 }
 
 impl Check {
-    /// A claim, whether it holds, and what was seen.
+    /// A claim, whether it holds, and the observation.
     pub fn judged(claim: impl Into<String>, holds: bool, seen: impl Into<String>) -> Self {
         Check { claim: claim.into(), holds, seen: seen.into(), unasked: false }
     }
 
-    /// A claim that nobody could ask about here, and why.
+    /// A claim that could not be checked here, with the reason.
     pub fn unasked(claim: impl Into<String>, reason: String) -> Self {
         Check { unasked: true, ..Check::judged(claim, false, reason) }
     }
 
-    /// Whether it was asked, and is not so.
+    /// Whether it was checked and does not hold.
     pub fn fails(&self) -> bool {
         !self.holds && !self.unasked
     }
@@ -123,18 +123,18 @@ impl Check {
         Check::judged(claim, holds, format!("{} (expected {})", short(seen), short(expected)))
     }
 
-    /// A claim about something that should have been counted and was not: it does not hold.
+    /// A claim about a quantity that should have been counted and was not: it does not hold.
     pub fn missing(claim: impl Into<String>) -> Self {
         Check::judged(claim, false, "not counted")
     }
 
-    /// The system calls of one operation, as a tracer counted them.
+    /// The system calls per operation, counted by a tracer.
     pub fn system_calls(observed: &Observed, expected: f64) -> Self {
         Check::system_calls_and_readings(observed, expected, 0.0)
     }
 
-    /// The same of work that reads the clock itself, so often an operation: a machine without a steady counter enters the
-    /// kernel for that.
+    /// The same for work that reads the clock itself, `readings` times per operation: a machine without a steady counter enters
+    /// the kernel for that.
     pub fn system_calls_and_readings(observed: &Observed, expected: f64, readings: f64) -> Self {
         let claim = format!("system calls per operation, counted by a tracer: {expected}");
         match (observed.witness(TRACED_CALLS), observed.witness(TRACED_OPERATIONS)) {
@@ -161,7 +161,7 @@ impl Check {
     }
 }
 
-/// Why no system calls were counted.
+/// The reason why no system calls were counted.
 fn refusal(error: i32) -> String {
     let reason = match error {
         0 => "a filter of system calls kills the process that asks".to_owned(),
@@ -172,7 +172,7 @@ fn refusal(error: i32) -> String {
     )
 }
 
-/// The limit that a result cannot be below (costs) or above (rates) if it is what its name says.
+/// The limit that a correct result cannot be below (costs) or above (rates).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bound {

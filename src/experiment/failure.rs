@@ -1,23 +1,23 @@
-//! Why work could not be done.
+//! Reasons why work could not be done.
 
-/// Why work could not be done.
+/// The reason why work could not be done.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// This machine or user cannot do it; found out only while preparing. The point is skipped with this reason.
+    /// This machine or user cannot do it, as found by the preparation. The point is skipped with this reason.
     #[error("{0}")]
     Unsupported(String),
-    /// It was attempted and broke. The trial fails with this reason.
+    /// It was attempted and failed. The trial fails with this reason.
     #[error("{0}")]
     Broke(String),
 }
 
 impl Failure {
-    /// The last system error, with what was attempted.
+    /// The last system error, with the attempted action.
     pub fn last(attempt: &str) -> Self {
         Failure::of(attempt, &std::io::Error::last_os_error())
     }
 
-    /// What was attempted, and why it did not succeed: where it is a limit of this process or user, the machine lacks it.
+    /// The attempted action and the error: `Unsupported` if the error is a limit of this process or user.
     pub fn of(attempt: &str, error: &std::io::Error) -> Self {
         let limit = match error.raw_os_error() {
             Some(libc::EMFILE | libc::ENFILE) => "see `ulimit -n`",
@@ -29,7 +29,7 @@ impl Failure {
         Failure::Unsupported(format!("{attempt}: {error} ({limit})"))
     }
 
-    /// Why no further process or thread was made, which a limit of the user or of the control group may be.
+    /// The failure to create a process or thread, which may be due to a limit of the user or of the control group.
     pub fn no_process(attempt: &str, error: &std::io::Error) -> Self {
         match error.raw_os_error() {
             Some(libc::EAGAIN) => Failure::Unsupported(format!(
@@ -39,7 +39,7 @@ impl Failure {
         }
     }
 
-    /// Why a call did not succeed that kernels have only since `since` ("Linux 5.14"), or that a filter may refuse.
+    /// The failure of a call that only kernels since `since` ("Linux 5.14") have, or that a filter may refuse.
     pub fn of_newer_call(call: &str, since: &str, error: &std::io::Error) -> Self {
         match error.raw_os_error() {
             Some(libc::ENOSYS | libc::EINVAL | libc::EOPNOTSUPP) => {
@@ -53,8 +53,8 @@ impl Failure {
     }
 }
 
-/// Passes the return value of a system call on, or names the call with its error. Failing calls are fast, so every
-/// return value inside a timed loop goes through here.
+/// Returns the return value of a system call, or its error with the name of the call. Failing calls are fast, so every return
+/// value inside a timed loop is checked here.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "stands inside timed loops: a call here would be measured")]
 pub fn errno<T: PartialOrd + Default>(attempt: &'static str, returned: T) -> Result<T, Failure> {

@@ -1,4 +1,4 @@
-//! Findings: what results say, each an answer to a question, in sentences whose figures the report rounds.
+//! Findings: statements on the results, each an answer to a question, in sentences whose figures the report rounds.
 //!
 //! A statement is written as it is read:
 //!
@@ -9,42 +9,42 @@
 use super::found::Found;
 use super::point::Point;
 
-/// What readers ask of results: the comparisons of the published reports.
+/// Questions about results: the comparisons of the published reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Question {
-    /// Nearness to base hardware and prediction.
+    /// Measurement compared with base hardware and prediction.
     Prediction,
-    /// Why a prediction missed.
+    /// The reason why a prediction missed.
     Miss,
-    /// One more argument.
+    /// The cost of one more argument.
     Argument,
-    /// A system call against a procedure call; cached against uncached.
+    /// A system call compared with a procedure call; cached with uncached.
     SystemCall,
-    /// A thread against a process.
+    /// A thread compared with a process.
     Thread,
-    /// A page fault against a load.
+    /// A page fault compared with a load.
     Fault,
-    /// Levels found against levels declared.
+    /// Levels found compared with levels declared.
     Caches,
-    /// Of memory, against the theory; read and write; one thread and many.
+    /// Memory bandwidth compared with the theoretical one; read with write; one thread with many.
     Bandwidth,
-    /// Software and network.
+    /// Shares of software and network.
     Software,
-    /// TCP against ICMP echo.
+    /// TCP compared with ICMP echo.
     Ping,
-    /// The adapter's part.
+    /// The effect of the network adapter.
     Adapter,
     /// Opening and ending connections.
     SetUp,
-    /// The page cache against memory.
+    /// The page cache compared with memory.
     FileCache,
-    /// Sequence against random order.
+    /// Sequential compared with random order.
     Order,
     /// Files over a network.
     Penalty,
-    /// Processes that read at once.
+    /// Processes that read concurrently.
     Contention,
-    /// Published figures.
+    /// Comparison with published figures.
     Published,
     /// The experiment's own question.
     Experiment,
@@ -73,7 +73,7 @@ impl Question {
         Question::Experiment,
     ];
 
-    /// The question as it is asked.
+    /// The question in words.
     pub fn asked(self) -> &'static str {
         match self {
             Question::Prediction => {
@@ -116,7 +116,7 @@ impl Question {
         }
     }
 
-    /// The name for programs.
+    /// The name in JSON and other machine-readable output.
     pub fn name(self) -> &'static str {
         match self {
             Question::Prediction => "prediction",
@@ -144,9 +144,9 @@ impl Question {
 /// A number in a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// What it is of, for programs and for tables.
+    /// Its name, for programs and for tables.
     pub name: String,
-    /// Its value, interval and what it counts.
+    /// Its value, interval and dimension.
     pub found: Found,
 }
 
@@ -157,7 +157,7 @@ pub enum Piece {
     Text(String),
     /// A number.
     Figure(Figure),
-    /// A point, which the report names as it does everywhere.
+    /// A point, written as everywhere in the report.
     Point {
         /// Its experiment.
         experiment: String,
@@ -171,17 +171,17 @@ pub enum Piece {
 pub struct Statement(pub Vec<Piece>);
 
 impl Statement {
-    /// Goes on with more words, a figure, or another statement.
+    /// Appends words, a figure, or another statement.
     pub fn push(&mut self, more: impl Into<Statement>) {
         self.0.extend(more.into().0);
     }
 
-    /// A point, by its name.
+    /// A statement of a point's name.
     pub fn point(experiment: &str, point: &Point) -> Self {
         Statement(vec![Piece::Point { experiment: experiment.to_owned(), point: point.clone() }])
     }
 
-    /// Several with something between them; `None` where there are none.
+    /// Statements joined by a separator; `None` if there are none.
     pub fn joined(parts: Vec<Statement>, between: &str) -> Option<Statement> {
         let mut parts = parts.into_iter();
         let mut all = parts.next()?;
@@ -200,7 +200,7 @@ impl Statement {
         })
     }
 
-    /// The words, with every figure as its bare value in braces: for tests, which round nothing.
+    /// The words, with every figure as its unrounded value in braces, for tests.
     pub fn plain(&self) -> String {
         let piece = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
@@ -210,7 +210,7 @@ impl Statement {
         self.0.iter().map(piece).collect()
     }
 
-    /// Changes all words, those of the figures' names too, and all points.
+    /// Changes all words, including the figures' names, and all points.
     pub fn reword(&mut self, word: impl Fn(&str) -> String, name: impl Fn(&Point) -> Point) {
         for piece in &mut self.0 {
             match piece {
@@ -240,7 +240,7 @@ impl From<Figure> for Statement {
     }
 }
 
-/// What results say, and which question that answers.
+/// A statement on results, and the question that it answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// The question.
@@ -255,7 +255,7 @@ impl Finding {
         Finding { question, statement }
     }
 
-    /// Whether it tells why a prediction missed.
+    /// Whether it gives the reason why a prediction missed.
     pub fn is_miss(&self) -> bool {
         self.question == Question::Miss
     }
@@ -272,13 +272,13 @@ macro_rules! said {
 pub(crate) use said;
 
 impl Found {
-    /// As a figure of a statement.
+    /// This value as a figure of a statement.
     pub fn named(self, name: &str) -> Figure {
         Figure { name: name.to_owned(), found: self }
     }
 
-    /// How many times as much, long or fast (`much`) as the other, as far as the two intervals tell them apart; `~` marks a ratio that
-    /// has none.
+    /// The ratio to the other value in words, "times as" with `much` ("much", "long" or "fast"), if the intervals show a
+    /// difference; `~` marks a ratio without an interval.
     pub fn times_as(self, much: &str, other: Found, name: &str) -> Statement {
         let times = said![self.over(other).named(name), format!(" times as {much}")];
         match self.differs_from(&other) {

@@ -1,37 +1,36 @@
-//! What a run has found: a value with its interval, and what it counts. Findings are computed with these, and rounded by
-//! nobody but the report.
+//! Results of a run: a value with its interval and dimension. Findings are computed with these, and rounded only by the report.
 
 use crate::quantity::Unit;
 use crate::statistics::{Estimate, Interval, Measured};
 
-/// What a figure counts.
+/// The dimension of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dimension {
-    /// What points count.
+    /// The unit of a point.
     Of(Unit),
-    /// How many times one is the other.
+    /// A ratio of two values.
     Ratio,
     /// A part of a whole that is 1.
     Share,
-    /// How many.
+    /// A number of things.
     Count,
     /// Core cycles.
     Cycles,
 }
 
-/// A value that this run has found, at a point or by computing with such values.
+/// A result of this run, of a point or computed from such results.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Found {
     /// The value: of a point, its median.
     pub value: f64,
     /// Its 95 % interval; `None` with too few trials.
     pub interval: Option<Interval>,
-    /// What it counts.
+    /// Its dimension.
     pub dimension: Dimension,
 }
 
 impl Found {
-    /// An estimate, as experiments know it.
+    /// The result with this estimate.
     pub fn of(estimate: &Estimate, unit: Unit) -> Self {
         Found { value: estimate.value, interval: estimate.interval, dimension: Dimension::Of(unit) }
     }
@@ -55,49 +54,49 @@ impl Found {
         Measured { value: self.value, interval: self.interval }
     }
 
-    /// So many times as much of the same.
+    /// The value multiplied by a factor.
     #[must_use]
     pub fn scaled(self, by: f64) -> Self {
         Found::measured(self.plain().scaled(by), self.dimension)
     }
 
-    /// The same value, scaled, as a count of something else.
+    /// The value multiplied by a factor, in another dimension.
     #[must_use]
     pub fn counted(self, by: f64, dimension: Dimension) -> Self {
         Found { dimension, ..self.scaled(by) }
     }
 
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(self, other: Found) -> Self {
         Found::measured(self.plain().plus(other.plain()), self.dimension)
     }
 
-    /// By how much it is more than the other.
+    /// The difference to the other.
     #[must_use]
     pub fn minus(self, other: Found) -> Self {
         Found::measured(self.plain().minus(other.plain()), self.dimension)
     }
 
-    /// How many times it is the other.
+    /// The ratio to the other.
     #[must_use]
     pub fn over(self, other: Found) -> Self {
         Found::measured(self.plain().over(other.plain()), Dimension::Ratio)
     }
 
-    /// Which part of the other it is.
+    /// The share of the other.
     #[must_use]
     pub fn share_of(self, other: Found) -> Self {
         Found { dimension: Dimension::Share, ..self.over(other) }
     }
 
-    /// What a share leaves of its whole.
+    /// The remainder of the whole: 1 minus this share.
     #[must_use]
     pub fn rest(self) -> Self {
         Found::measured(Measured::exact(1.0).minus(self.plain()), self.dimension)
     }
 
-    /// One over it, scaled: a rate from the time of one, a time from a rate.
+    /// `scale` divided by the value: a rate from a time, a time from a rate.
     #[must_use]
     pub fn inverse(self, scale: f64, dimension: Dimension) -> Self {
         Found::measured(Measured::exact(scale).over(self.plain()), dimension)
@@ -108,12 +107,12 @@ impl Found {
         self.interval.map(|interval| (interval.low, interval.high))
     }
 
-    /// Whether two are told apart by their intervals; `None` where one has none.
+    /// Whether the intervals show a difference; `None` if either has none.
     pub fn differs_from(&self, other: &Found) -> Option<bool> {
         self.plain().differs_from(other.plain())
     }
 
-    /// Whether it is known to be above zero.
+    /// Whether its interval is above zero.
     pub fn is_resolved(&self) -> bool {
         self.interval.is_some_and(|interval| interval.low > 0.0)
     }

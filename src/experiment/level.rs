@@ -1,25 +1,25 @@
-//! The levels of a hierarchy that a sweep shows.
+//! Levels of a hierarchy found in a sweep.
 
 use super::point::Point;
 
-/// What answers between two settings of a sweep: a cache, memory.
+/// The level that serves a range of settings in a sweep: a cache, or memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Level {
-    /// `L1`, `memory`.
+    /// Its name: `L1`, `memory`.
     pub name: String,
-    /// The setting from which on it answers; `None` of the first.
+    /// The setting from which it serves; `None` for the first.
     pub from: Option<f64>,
-    /// The setting up to which it does; `None` of the last.
+    /// The setting up to which it serves; `None` for the last.
     pub to: Option<f64>,
 }
 
-/// The levels that one curve of an experiment shows.
+/// The levels found in one curve of an experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Levels {
-    /// The points of the curve, without the parameter that it goes along.
+    /// The points of the curve, without the parameter along it.
     pub of: Point,
-    /// That parameter.
+    /// The parameter along the curve.
     pub along: &'static str,
-    /// The levels, as far as they were found, in the order of the settings.
+    /// The levels found, in the order of the settings.
     pub levels: Vec<Level>,
 }

@@ -1,46 +1,46 @@
-//! The figures by which an experiment is told on one page.
+//! The figures that represent an experiment on one page.
 
 use super::point::{PEER, Point, VIRTUAL_PEER, Value};
 
-/// A limit that a machine declares and that a sweep may show: the size of a cache, the entries of a TLB.
+/// A limit declared by the machine that a sweep may show: the size of a cache, the entries of a TLB.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Landmark {
-    /// The parameter that it is a value of.
+    /// The parameter of which it is a value.
     pub along: &'static str,
     /// Its value.
     pub at: f64,
-    /// What it is: `L2 1 MiB`.
+    /// Its name: `L2 1 MiB`.
     pub name: String,
 }
 
-/// A figure that a page which has room for little has of an experiment.
+/// A figure that represents an experiment on a page with little space.
 #[derive(Debug, Clone, Copy)]
 pub struct MainFigure {
-    /// What it is of, in a few words beside the experiment's name.
+    /// Its name, in a few words next to the experiment's name.
     pub words: &'static str,
-    /// Whether it is what one step of the sweep costs, by the line fitted through it, instead of a point's own figure.
+    /// Whether it is the cost of one step of the sweep, the slope of the fitted line, instead of a point's figure.
     pub slope: bool,
-    /// Whether it is one of the dozen by which a machine is told where there is room for no more.
+    /// Whether it is one of the dozen figures that represent a machine if there is no space for more.
     pub leads: bool,
-    /// The setting; the first of the sweep that has it is taken.
+    /// The setting; the first point of the sweep that has it is taken.
     pub at: &'static [(&'static str, At)],
 }
 
-/// What a parameter is to be.
+/// The required value of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
     /// This name.
     Name(&'static str),
     /// This number.
     Number(u64),
-    /// The least of those that have all that stands before.
+    /// The smallest among the points that satisfy all conditions before.
     Least,
-    /// The greatest of them.
+    /// The greatest among them.
     Most,
-    /// The greatest that is at most half of the limit of this place among those that the machine declares, from 1: well
-    /// within a cache.
+    /// The greatest that is at most half of the machine's declared limit with this number, from 1: well within a cache.
     Within(usize),
-    /// Any: of the settings that have all else the one with the best result is taken, and this parameter's value named.
+    /// Any: of the settings that satisfy the other conditions, the one with the best result is taken, and this parameter's value
+    /// named.
     Best,
 }
 
@@ -50,17 +50,17 @@ impl MainFigure {
         MainFigure { words, slope: false, leads: false, at }
     }
 
-    /// The figure of a point, and one of the dozen by which a machine is told.
+    /// The figure of a point, and one of the dozen that represent a machine.
     pub const fn leading(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
         MainFigure { words, slope: false, leads: true, at }
     }
 
-    /// What one step costs, by the line through the points of this setting.
+    /// The cost of one step, by the line through the points of this setting.
     pub const fn slope(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
         MainFigure { words, slope: true, leads: false, at }
     }
 
-    /// The first of these settings that is wanted; `landmarks` are what the machine declares.
+    /// The first of these points that satisfies the setting; `landmarks` are the machine's declared limits.
     pub fn choose<'a>(
         &self,
         points: impl Iterator<Item = &'a Point>,
@@ -69,8 +69,8 @@ impl MainFigure {
         self.choose_best(points, landmarks, |_| 0.0)
     }
 
-    /// The same where results are known: if the figure is the best over a parameter, the one of the most `merit`; the first
-    /// of several.
+    /// The same with known results: if the figure is the best over a parameter, the point with the highest `merit`; of several,
+    /// the first.
     pub fn choose_best<'a>(
         &self,
         points: impl Iterator<Item = &'a Point>,
@@ -84,12 +84,11 @@ impl MainFigure {
         if self.best_over().next().is_none() {
             return left.first().copied();
         }
-        // The last of equals is taken: the first of the sweep.
+        // `max_by` returns the last of equals, which is the first of the sweep.
         left.into_iter().rev().max_by(|one, other| merit(one).total_cmp(&merit(other)))
     }
 
-    /// What the figure of a point is called: with the values of the parameters that it is the best over, each as `written` has
-    /// it.
+    /// The name of a point's figure, with the values of the parameters over which it is the best, each formatted by `written`.
     pub fn said(&self, point: &Point, written: impl Fn(&str, &Value) -> String) -> String {
         let best = self.best_over().filter_map(|name| Some(written(name, point.get(name)?)));
         let best: Vec<String> = best.collect();
@@ -124,7 +123,7 @@ fn number(point: &Point, name: &str) -> Option<u64> {
     }
 }
 
-/// A virtual peer is a peer.
+/// A virtual peer counts as a peer.
 fn is_named(point: &Point, name: &str, wanted: &str) -> bool {
     match point.get(name) {
         Some(Value::Name(given)) => given == wanted || (wanted == PEER && given == VIRTUAL_PEER),

@@ -1,7 +1,7 @@
-//! The words an experiment is written in.
+//! The vocabulary of experiments.
 //!
-//! An experiment knows its work and no clock; the sampler knows a clock and no experiment. They meet in
-//! [`Workload`]. Each file in `experiments/` reads like the method section of a paper, in these words.
+//! An experiment knows its work and no clock; the sampler knows a clock and no experiment. They meet in [`Workload`]. Each file
+//! in `experiments/` reads like the method section of a paper, in these terms.
 
 mod evidence;
 mod failure;
@@ -41,41 +41,41 @@ use crate::machine::Machine;
 use crate::quantity::Unit;
 use std::time::Duration;
 
-/// The header of an experiment: facts about it, and what follows from a point or a machine alone.
+/// The header of an experiment: facts about it, and functions of a point or a machine alone.
 #[derive(Debug)]
 pub struct About {
-    /// Family and name, `cpu/system_call`: also where its file is.
+    /// Family and name, such as `cpu/system_call`; also the path of its file.
     pub name: &'static str,
-    /// What is asked: one sentence that ends in a question mark.
+    /// The question: one sentence that ends in a question mark.
     pub question: &'static str,
-    /// What one operation is.
+    /// The definition of one operation.
     pub operation: &'static str,
-    /// How it is done and why so: the method section, in paragraphs separated by blank lines.
+    /// The method and its reasons, in paragraphs separated by blank lines.
     pub method: &'static str,
-    /// Which variants are naive and what is wrong with them; empty where none is.
+    /// The naive variants, and what is wrong with them; empty if there are none.
     pub caveats: &'static str,
-    /// Grows whenever the method changes such that figures move; figures of different versions are not compared.
+    /// Raised whenever the method changes such that figures change; figures of different versions are not compared.
     pub version: u32,
     /// Every parameter that a point may carry besides the placement, in the order of the tables.
     pub parameters: &'static [Parameter],
-    /// The fits that the sweep is made for.
+    /// The fits for which the sweep is made.
     pub trends: &'static [Trend],
-    /// How its results are shown.
+    /// The display of its results.
     pub shown: Shown,
 }
 
-/// A straight line expected along one parameter, all others held: what one more argument, page or iteration costs.
+/// A straight line expected along one parameter, all others held: the cost of one more argument, page or iteration.
 #[derive(Debug)]
 pub struct Trend {
     /// The parameter on the horizontal axis.
     pub along: &'static str,
-    /// How much of the parameter one step of the slope is: 4096 for bytes told per page.
+    /// The size of one step in the parameter: 4096 for bytes reported per page.
     pub step: f64,
-    /// What one step is called: "per argument".
+    /// The name of one step: "per argument".
     pub slope: &'static str,
 }
 
-/// The effort of a run; explicit settings win over what it implies.
+/// The effort of a run; explicit settings override those that it implies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -88,66 +88,65 @@ pub enum Effort {
     Thorough,
 }
 
-/// What somebody wants of sweeps, beyond what the effort implies.
+/// Requests for sweeps, beyond those that the effort implies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// Whether there is a second host.
+    /// Whether the run has a second host.
     pub peer: bool,
-    /// Numbers of processes, where processes compete; the usual ones where there is none.
+    /// Requested numbers of competing processes; the usual ones if empty.
     pub processes: Vec<u64>,
-    /// What samples of many points are drawn from: the seed of the run.
+    /// The seed of the run, with which samples of many points are drawn.
     pub seed: u64,
-    /// Whether every pair of CPUs is wanted, however many there are.
+    /// Whether every pair of CPUs is requested, however many there are.
     pub every_pair: bool,
-    /// What the data of a point may fill at most, bytes; as much as it needs where there is none.
+    /// Maximum size of a point's data, bytes; `None` for no limit.
     pub most_bytes: Option<u64>,
 }
 
 impl Asked {
-    /// Whether a point's number of processes was asked for.
+    /// Whether a point's number of processes was requested.
     pub fn names(&self, point: &Point) -> bool {
         matches!(point.get("processes"), Some(Value::Number(processes)) if self.processes.contains(processes))
     }
 }
 
-/// One question put to the machine. One experiment is one file in `experiments/`, or one with a
-/// folder beside it.
+/// One question to the machine. One experiment is one file in `experiments/`, or one with a folder of its own.
 pub trait Experiment: Sync {
-    /// The abstract: what is asked, what one operation is, how it is timed.
+    /// The question, the operation, and the method.
     fn about(&self) -> &'static About;
 
-    /// The points to visit, in terms of this machine and in the order of the report's table.
+    /// The points to measure, in terms of this machine and in the order of the report's table.
     fn sweep(&self, machine: &Machine) -> Vec<Point>;
 
-    /// The points where something was asked for; wishes that do not concern the experiment change nothing.
+    /// The points with requests considered; requests that do not concern the experiment are ignored.
     fn sweep_for(&self, machine: &Machine, _asked: &Asked) -> Vec<Point> {
         self.sweep(machine)
     }
 
-    /// The CPUs of the work and of its other side, where the point itself names them instead of its placement.
+    /// The CPUs of the work and of its other side, if the point itself names them instead of its placement.
     fn cpus(&self, _point: &Point) -> Option<(usize, usize)> {
         None
     }
 
-    /// What must hold for this point. Where it does not, the point is skipped and the record says why.
+    /// The requirements of this point. If one is not met, the point is skipped with the reason.
     fn requires(&self, _point: &Point) -> Vec<Requirement> {
         vec![]
     }
 
-    /// The least effort at which this point is worth its time; below it, it is skipped with that reason.
+    /// The least effort at which this point is measured; below it, it is skipped with that reason.
     fn effort(&self, _point: &Point, _machine: &Machine) -> Effort {
         Effort::Quick
     }
 
-    /// What the numbers of this point count.
+    /// The unit of this point's figures.
     fn unit(&self, _point: &Point) -> Unit {
         Unit::Nanoseconds
     }
 
-    /// What we expect to find, said before measuring, term by term; or why nothing can be said.
+    /// The expected result, term by term, predicted before measuring; or the reason why there is none.
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String>;
 
-    /// What this point cannot be below (or above, for rates) on any machine, and why.
+    /// The limit that this point's result cannot be below (or above, for rates) on any machine, with the reason.
     fn bound(&self, _point: &Point, _known: &Known) -> Option<Bound> {
         None
     }
@@ -158,32 +157,32 @@ pub trait Experiment: Sync {
         None
     }
 
-    /// The parameter that names one of several readings of the same trial, where there is one. Points that differ in it
-    /// alone are figures of one trial: the work is prepared and observed once ([`Workload::figures`]).
+    /// The parameter that names one of several figures of the same trial, if there is one. Points that differ only in it are
+    /// figures of one trial: the work is prepared and observed once ([`Workload::figures`]).
     fn figure(&self) -> Option<&'static Parameter> {
         None
     }
 
-    /// The steps in which a trial counts this point's figure, in the point's unit, where these are coarser than the clock: less
-    /// than a step cannot be told from nothing. 0 where there are none.
+    /// The steps in which a trial counts this point's figure, in the point's unit, if these are coarser than the clock:
+    /// differences smaller than a step are not resolved. 0 if there are none.
     fn step(&self, _point: &Point) -> f64 {
         0.0
     }
 
-    /// Builds the thing to be measured, inside the trial's process. Untimed. Dropping the workload cleans up, also
-    /// after a failure.
+    /// Prepares the work to be measured, inside the trial's process. Untimed. Dropping the workload cleans up, also after a
+    /// failure.
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure>;
 
-    /// Did we measure what we say we measured? A pure judgement on what was seen around the samples.
+    /// The checks that the operation named was measured: a pure function of the observations around the samples.
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check>;
 
-    /// What the results say; computed, after the run, from results whose evidence holds and from nothing else. A finding
-    /// that they do not support is not made.
+    /// The findings; computed, after the run, only from results whose evidence holds. A finding that they do not support is not
+    /// made.
     fn findings(&self, _known: &Known) -> Vec<Finding> {
         vec![]
     }
 
-    /// How long one visit may take before it is given up.
+    /// Time limit of one visit.
     fn time_limit(&self, _point: &Point) -> Duration {
         Duration::from_secs(10)
     }

@@ -1,32 +1,32 @@
-//! Where the other half of remote experiments answers.
+//! The address of the peer in remote experiments.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::IpAddr;
 
-/// How a trial reaches the peer of its run.
+/// The data by which a trial reaches the peer of its run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PeerAddress {
-    /// Where it listens.
+    /// The address at which it listens.
     pub address: IpAddr,
-    /// Where the same peer listens as well, by the other version of the Internet protocol.
+    /// The address at which the same peer also listens, in the other version of the Internet protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub also: Option<IpAddr>,
     /// The port of its control connections, the same at both addresses.
     pub port: u16,
-    /// What it is asked to be let in by, and to prove itself with.
+    /// The secret by which the peer admits the run and proves its own identity.
     pub token: Token,
-    /// Whether it is a second host only by name: a network namespace of this machine, which shares its processors.
+    /// Whether it is not a real second host: a network namespace of this machine, which shares its processors.
     pub is_virtual: bool,
 }
 
 impl PeerAddress {
-    /// The same peer by IPv4; `None` where it does not listen there.
+    /// The same peer over IPv4; `None` if it does not listen there.
     pub fn by_ipv4(&self) -> Option<Self> {
         self.by(IpAddr::is_ipv4)
     }
 
-    /// The same peer by IPv6; `None` where it does not listen there.
+    /// The same peer over IPv6; `None` if it does not listen there.
     pub fn by_ipv6(&self) -> Option<Self> {
         self.by(IpAddr::is_ipv6)
     }
@@ -38,7 +38,7 @@ impl PeerAddress {
     }
 }
 
-/// A secret that one run shares with its peer. It is never printed by accident.
+/// A secret shared by a run and its peer. It is never printed by accident.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Token(pub String);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How a parameter's value is printed.
+/// The format of a parameter's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -20,14 +20,14 @@ pub enum Scale {
     Nanoseconds,
 }
 
-/// Something that an experiment varies. Declared once as a constant, used in `sweep` and in `prepare`.
+/// A parameter of an experiment. Declared once as a constant, used in `sweep` and in `prepare`.
 #[derive(Debug)]
 pub struct Parameter {
     /// The key in the run file.
     pub name: &'static str,
-    /// What it means, in a few words.
+    /// Its meaning, in a few words.
     pub meaning: &'static str,
-    /// How its values are written.
+    /// The format of its values.
     pub scale: Scale,
 }
 
@@ -42,7 +42,7 @@ pub enum Value {
     Name(String),
 }
 
-/// Where the work runs: part of the operation, for it can move a figure by a factor of four.
+/// The placement of the work: part of the operation, because it can change a figure by a factor of four.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Placement {
     /// Everything pinned to one CPU.
@@ -51,13 +51,13 @@ pub enum Placement {
     AcrossCpus,
     /// The two sides pinned to CPUs of two packages (sockets).
     AcrossPackages,
-    /// Each thread pinned to a CPU of its own, the first to the home CPU; cores before second threads of a core.
+    /// Each thread pinned to its own CPU, the first to the home CPU; other cores before second threads of a core.
     Spread,
-    /// Wherever the scheduler puts it.
+    /// No pinning: the scheduler decides.
     Free,
 }
 
-/// The parameter that every point carries.
+/// The placement parameter, which every point has.
 pub const AXIS_PLACEMENT: Parameter = Parameter {
     name: "placement",
     meaning: "where the work runs: all of it on one CPU, its two sides on two CPUs (of one package or of two), each \
@@ -65,10 +65,10 @@ pub const AXIS_PLACEMENT: Parameter = Parameter {
     scale: Scale::Name,
 };
 
-/// The value of a parameter that stands for the second host of a run.
+/// The value of a path parameter for the second host of a run.
 pub const PEER: &str = "peer";
 
-/// What it is called where that is none but by name: a network namespace of the same machine.
+/// Its name if it is only virtual: a network namespace of the same machine.
 pub const VIRTUAL_PEER: &str = "virtual peer";
 
 impl Placement {
@@ -100,7 +100,7 @@ impl Placement {
 pub struct Point(BTreeMap<String, Value>);
 
 impl Point {
-    /// A point that has only its placement yet.
+    /// A point with only its placement set.
     pub fn at(placement: Placement) -> Self {
         Point(BTreeMap::new()).named(&AXIS_PLACEMENT, placement.name())
     }
@@ -110,21 +110,21 @@ impl Point {
         Point::at(Placement::OneCpu)
     }
 
-    /// The same point with a number set.
+    /// The same point with a numeric parameter set.
     #[must_use]
     pub fn with(mut self, parameter: &Parameter, value: u64) -> Self {
         self.0.insert(parameter.name.to_owned(), Value::Number(value));
         self
     }
 
-    /// The same point with a variant set.
+    /// The same point with a named parameter set.
     #[must_use]
     pub fn named(mut self, parameter: &Parameter, name: &str) -> Self {
         self.0.insert(parameter.name.to_owned(), Value::Name(name.to_owned()));
         self
     }
 
-    /// A number that `sweep` has set; 0 where it has not, as for points to which the parameter does not apply.
+    /// A number set by `sweep`; 0 if not set, as for points to which the parameter does not apply.
     pub fn number(&self, parameter: &Parameter) -> u64 {
         match self.0.get(parameter.name) {
             Some(Value::Number(number)) => *number,
@@ -132,7 +132,7 @@ impl Point {
         }
     }
 
-    /// A variant that `sweep` has set; empty where it has not.
+    /// A name set by `sweep`; empty if not set.
     pub fn name(&self, parameter: &Parameter) -> &str {
         match self.0.get(parameter.name) {
             Some(Value::Name(name)) => name,
@@ -140,8 +140,8 @@ impl Point {
         }
     }
 
-    /// Refuses a point that names a variant which is none of these, so that nothing else is measured in its name; points
-    /// that do not have the parameter pass.
+    /// Refuses a point whose variant is none of these, so that nothing else is measured under its name; points without the
+    /// parameter pass.
     pub fn ensure_variant(&self, parameter: &Parameter, variants: &[&str]) -> Result<(), Failure> {
         match self.0.get(parameter.name) {
             Some(Value::Name(name)) if !variants.contains(&name.as_str()) => {
@@ -151,7 +151,7 @@ impl Point {
         }
     }
 
-    /// Where the work runs.
+    /// The placement of the work.
     pub fn placement(&self) -> Placement {
         let name = self.name(&AXIS_PLACEMENT);
         Placement::ALL.into_iter().find(|placement| placement.name() == name).unwrap_or(Placement::OneCpu)
@@ -162,12 +162,12 @@ impl Point {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The value of the parameter of this name.
+    /// The value of the parameter with this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
 
-    /// The same point with every variant of one name called by another.
+    /// The same point with every value `name` replaced by `other`.
     #[must_use]
     pub fn renamed(&self, name: &str, other: &str) -> Self {
         self.with_each(|parameter, value| match value {
@@ -176,20 +176,20 @@ impl Point {
         })
     }
 
-    /// The same point with each parameter's name and value turned into others.
+    /// The same point with each parameter's name and value transformed.
     #[must_use]
     pub fn with_each(&self, turned: impl Fn(&str, &Value) -> (String, Value)) -> Self {
         Point(self.0.iter().map(|(name, value)| turned(name, value)).collect())
     }
 
-    /// The point by which a row of this machine is that of another: where a role such as L2 or memory is named, how many bytes that is
-    /// belongs to the machine.
+    /// The point that identifies a row across machines: if a role such as L2 or memory is named, its size in bytes belongs to the
+    /// machine.
     #[must_use]
     pub fn on_any_machine(&self) -> Self {
         if self.get("level").is_some() { self.without("size") } else { self.clone() }
     }
 
-    /// The same point without one parameter: the group that a curve along it belongs to.
+    /// The same point without one parameter: the group of a curve along it.
     #[must_use]
     pub fn without(&self, name: &str) -> Self {
         let mut rest = self.clone();
@@ -224,7 +224,7 @@ impl fmt::Display for Point {
 }
 
 impl Failure {
-    /// A point names a variant that there is not.
+    /// The failure of a point with an unknown variant.
     pub fn no_variant(parameter: &Parameter, name: &str) -> Self {
         Failure::Broke(format!("there is no {} `{name}`", parameter.name))
     }

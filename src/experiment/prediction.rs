@@ -1,4 +1,4 @@
-//! Predictions: said before measuring, term by term, and kept when they were wrong.
+//! Predictions: made before measuring, term by term, and kept if they were wrong.
 
 use super::{Found, Parameter, Point};
 use crate::machine::Machine;
@@ -19,22 +19,22 @@ pub enum Part {
     Software,
 }
 
-/// Where a term's value comes from.
+/// The source of a term's value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "from", rename_all = "snake_case")]
 pub enum Source {
     /// A fact of this machine.
     Machine {
-        /// Which fact, in words.
+        /// The fact, in words.
         fact: String,
     },
     /// A published figure.
     Published {
-        /// Where it was published.
+        /// The publication.
         citation: String,
     },
-    /// An assumed value, where no source has one: an order of magnitude, or counted from the work to be done.
+    /// An assumed value, if no source has one: an order of magnitude, or counted from the work to be done.
     Assumed {
         /// The reason for the value.
         reason: String,
@@ -48,12 +48,12 @@ pub enum Source {
     },
 }
 
-/// A value to predict from, with its source.
+/// A value for predictions, with its source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Basis {
     /// The value, in the unit of the prediction (nanoseconds for times).
     pub value: f64,
-    /// Where it comes from.
+    /// Its source.
     pub source: Source,
 }
 
@@ -86,12 +86,12 @@ pub struct Term {
     pub times: f64,
     /// Its value each time, in the point's unit.
     pub each: f64,
-    /// Where the value comes from.
+    /// The source of the value.
     pub source: Source,
 }
 
 impl Term {
-    /// What the term contributes, in the point's unit.
+    /// The contribution of the term, in the point's unit.
     pub fn value(&self) -> f64 {
         self.times * self.each
     }
@@ -107,12 +107,12 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// Whether it stands on facts, publications and assumptions alone, and on nothing that the same run has measured.
+    /// Whether it is based only on facts, publications and assumptions, not on measurements of the same run.
     pub fn is_independent(&self) -> bool {
         !self.terms.iter().any(|term| matches!(term.source, Source::Measured { .. }))
     }
 
-    /// Nothing predicted yet.
+    /// A prediction without terms.
     pub fn new() -> Self {
         Prediction::default()
     }
@@ -122,19 +122,19 @@ impl Prediction {
         self
     }
 
-    /// Adds what the bare machine needs.
+    /// Adds a cost of the bare machine.
     #[must_use]
     pub fn hardware(self, what: &str, times: f64, each: Basis) -> Self {
         self.term(Part::Hardware, what, times, each)
     }
 
-    /// Adds what the operating system and the libraries need.
+    /// Adds a cost of the operating system and the libraries.
     #[must_use]
     pub fn software(self, what: &str, times: f64, each: Basis) -> Self {
         self.term(Part::Software, what, times, each)
     }
 
-    /// The sum of one part; `None` where the part has no term.
+    /// The sum of one part; `None` if the part has no term.
     pub fn part(&self, part: Part) -> Option<f64> {
         let terms: Vec<f64> = self.terms.iter().filter(|term| term.part == part).map(Term::value).collect();
         (!terms.is_empty()).then(|| terms.iter().sum())
@@ -146,11 +146,11 @@ impl Prediction {
     }
 }
 
-/// What is known when a point is predicted: the machine, and what this run has found before.
+/// The knowledge for predicting a point: the machine, and earlier results of this run.
 pub struct Known<'run> {
     /// The machine's description.
     pub machine: &'run Machine,
-    /// The core frequency that calibrated instruction chains have shown, in hertz.
+    /// The core frequency observed by calibrated instruction chains, hertz.
     pub core_hz: Option<f64>,
     /// Whether the run's second host is this machine under another name.
     pub virtual_peer: bool,
@@ -158,12 +158,12 @@ pub struct Known<'run> {
     lines: BTreeMap<(String, Point, String), (Found, Found)>,
 }
 
-/// What a run has found, by experiment and point: kept up while it goes on, and lent to what is known.
+/// The results of a run, by experiment and point: updated during the run, and lent to [`Known`].
 #[derive(Debug, Clone, Default)]
 pub struct Learnt(BTreeMap<String, BTreeMap<Point, Found>>);
 
 impl Learnt {
-    /// Learns what was found at a point; `None` where nothing is found any more.
+    /// Records the result of a point; `None` removes it.
     pub fn learn(&mut self, experiment: &str, point: &Point, found: Option<Found>) {
         if !self.0.contains_key(experiment) {
             self.0.insert(experiment.to_owned(), BTreeMap::new());
@@ -177,38 +177,38 @@ impl Learnt {
 }
 
 impl<'run> Known<'run> {
-    /// Nothing but the machine.
+    /// Knowledge of the machine alone.
     pub fn new(machine: &'run Machine, core_hz: Option<f64>) -> Self {
         let learnt = Cow::Owned(Learnt::default());
         Known { machine, core_hz, virtual_peer: false, learnt, lines: BTreeMap::new() }
     }
 
-    /// The machine, and what a run has found so far.
+    /// Knowledge of the machine and of the results so far.
     pub fn of(machine: &'run Machine, core_hz: Option<f64>, learnt: &'run Learnt) -> Self {
         Known { learnt: Cow::Borrowed(learnt), ..Known::new(machine, core_hz) }
     }
 
-    /// Learns what was found at a point.
+    /// Records the result of a point.
     pub fn learn(&mut self, experiment: &str, point: &Point, found: Found) {
         self.learnt.to_mut().learn(experiment, point, Some(found));
     }
 
-    /// What this run has found at a point.
+    /// The result of a point in this run.
     pub fn found(&self, experiment: &str, point: &Point) -> Option<Found> {
         self.learnt.0.get(experiment)?.get(point).copied()
     }
 
-    /// The points of an experiment at which something was found, in their order.
+    /// The points of an experiment with a result, in their order.
     pub fn points(&self, experiment: &str) -> impl Iterator<Item = &Point> {
         self.learnt.0.get(experiment).into_iter().flat_map(BTreeMap::keys)
     }
 
-    /// The median that this run has found, in the point's unit.
+    /// The median of a point in this run, in the point's unit.
     pub fn median(&self, experiment: &str, point: &Point) -> Option<f64> {
         self.found(experiment, point).map(|found| found.value)
     }
 
-    /// The points of an experiment along one parameter, all others as in `group`: for findings over a sweep.
+    /// Medians of an experiment along one parameter, all others as in `group`: for findings over a sweep.
     pub fn along(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Vec<(u64, f64)> {
         let found = self.found_along(experiment, group, parameter);
         found.into_iter().map(|(number, found)| (number, found.value)).collect()
@@ -222,14 +222,14 @@ impl<'run> Known<'run> {
         mine.map(|(point, found)| (point.number(parameter), *found)).collect()
     }
 
-    /// Learns the line along a parameter: what one more of it costs, and what is left at none.
+    /// Records the line along a parameter: its slope and intercept.
     pub fn learn_line(&mut self, experiment: &str, group: &Point, along: &str, line: (Found, Found)) {
         self.lines.insert((experiment.to_owned(), group.without(along), along.to_owned()), line);
     }
 
-    /// The slope and the intercept of the line along a parameter, in the points' unit per one of the parameter. Where no line
-    /// was learnt it is that of least squares through what was found, without intervals: the points alone do not tell how
-    /// far their trials moved together. `None` with fewer than three points.
+    /// The slope and the intercept of the line along a parameter, in the points' unit per one of the parameter. If no line was
+    /// recorded it is the least-squares line through the results, without intervals: the points alone do not show the correlation
+    /// of their trials. `None` with fewer than three points.
     pub fn line(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Option<(Found, Found)> {
         let key = (experiment.to_owned(), group.without(parameter.name), parameter.name.to_owned());
         self.lines.get(&key).copied().or_else(|| {
@@ -241,24 +241,24 @@ impl<'run> Known<'run> {
         })
     }
 
-    /// What this run has found at a point; `None` where it has not.
+    /// The result of a point in this run as a basis; `None` if there is none.
     pub fn measured(&self, experiment: &str, point: &Point) -> Option<Basis> {
         let source = || Source::Measured { experiment: experiment.to_owned(), point: point.clone() };
         self.median(experiment, point).map(|value| Basis { value, source: source() })
     }
 
-    /// The run's own finding, or else a published figure.
+    /// The result of this run, else a published figure.
     pub fn measured_or(&self, experiment: &str, point: &Point, value: f64, citation: &str) -> Basis {
         self.measured(experiment, point).unwrap_or_else(|| Basis::published(value, citation))
     }
 
-    /// The run's own finding, or else what is assumed.
+    /// The result of this run, else an assumed value.
     pub fn measured_or_assumed(&self, experiment: &str, point: &Point, value: f64, reason: &str) -> Basis {
         self.measured(experiment, point).unwrap_or_else(|| Basis::assumed(value, reason))
     }
 
-    /// What no core cycle is shorter than here, nanoseconds: for bounds. A core may run faster than it was seen to, by a
-    /// quarter at most or up to its declared maximum; of a core of which nothing is known, 7 GHz is above any sold.
+    /// The shortest possible core cycle on this machine, nanoseconds, for bounds. A core may run faster than observed, by a
+    /// quarter at most or up to its declared maximum; for an unknown core, 7 GHz is above any on the market.
     pub fn shortest_cycle(&self) -> f64 {
         let seen = self.core_hz.map(|hz| hz * 1.25);
         let fastest = seen.into_iter().chain(self.machine.max_hz()).reduce(f64::max);
@@ -279,13 +279,13 @@ impl<'run> Known<'run> {
         }
     }
 
-    /// So many cycles as time, on the word of a publication.
+    /// The time of a number of cycles, nanoseconds, by a publication.
     pub fn cycles(&self, cycles: f64, citation: &str) -> Basis {
         let (value, cited) = self.in_cycles(cycles, citation);
         Basis::published(value, &cited)
     }
 
-    /// So many cycles as time, assumed.
+    /// The time of a number of cycles, nanoseconds, assumed.
     pub fn assumed_cycles(&self, cycles: f64, reason: &str) -> Basis {
         let (value, reason) = self.in_cycles(cycles, reason);
         Basis::assumed(value, &reason)

@@ -1,29 +1,30 @@
-//! A file that is read over a network, as a trial is told of it.
+//! A file that is read over a network, as described to a trial.
 
 use super::Token;
 use crate::machine::RemoteAddress;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// A file on a server, and how a trial gets at it. Goes to the trial's process by its standard input and nowhere else.
+/// A file on a server, and a trial's access to it. Passed to the trial's process only by its standard input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RemoteFile {
-    /// The file itself, never the folder.
+    /// Its address, never that of its folder.
     pub address: RemoteAddress,
-    /// Its size.
+    /// Its size, bytes.
     pub bytes: u64,
-    /// Whether this run made it, so that its content is known.
+    /// Whether this run created it, so that its content is known.
     pub own: bool,
-    /// How to get at it.
+    /// The access to it.
     pub access: Access,
 }
 
-/// What it takes to be let in by a server.
+/// The credentials for a server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Access {
-    /// What the user's own `ssh` finds its agent and its configuration by; a trial's own environment is empty.
+    /// The environment variables by which the user's own `ssh` finds its agent and its configuration; a trial's own environment
+    /// is empty.
     pub environment: Vec<(String, String)>,
-    /// The socket of a connection of `ssh` that trials share.
+    /// The socket of an `ssh` connection that trials share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<PathBuf>,
     /// The password for a protocol that asks for one itself.
@@ -31,10 +32,10 @@ pub struct Access {
 }
 
 impl Access {
-    /// The environment variable that a password comes in. No program that is started is to have it.
+    /// The environment variable for a password. It is not passed to programs that are started.
     pub const PASSWORD: &str = "FATHOM_REMOTE_PASSWORD";
 
-    /// What this process was given.
+    /// The credentials passed to this process.
     pub fn of_this_process() -> Self {
         let named = |name: &str| Some((name.to_owned(), std::env::var(name).ok()?));
         let names = ["PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "KRB5CCNAME"];

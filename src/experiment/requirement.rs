@@ -1,39 +1,39 @@
-//! Requirements: what a point needs of the machine, as data, so that the plan can say in words what is missing.
+//! Requirements of a point on the machine, as data, so that the plan can say in words what is missing.
 
 use crate::machine::Machine;
 
-/// Something that must hold before a point is attempted.
+/// A condition that must hold before a point is attempted.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Requirement {
-    /// So many CPUs that this process may use.
+    /// This many CPUs available to this process.
     Cpus(usize),
-    /// So many bytes of memory, of which never more than half of what is available is taken.
+    /// This many bytes of memory; at most half of the available memory is used.
     MemoryBytes(u64),
-    /// So many bytes of free swap space.
+    /// This many bytes of free swap space.
     SwapBytes(u64),
-    /// One of these instruction set architectures, as Rust names them.
+    /// One of these instruction set architectures, by their names in Rust.
     Architecture(&'static [&'static str]),
-    /// An extension of the instruction set, as Linux names it in `/proc/cpuinfo`.
+    /// An extension of the instruction set, by its name in `/proc/cpuinfo`.
     Instructions(&'static str),
     /// A program or device file that must exist.
     File(&'static str),
-    /// A second host that does the other half. No machine has one by itself; a run may.
+    /// A second host as the peer. No machine has one by itself; a run may.
     Peer,
     /// A file on a network mount or a server.
     Remote,
-    /// No more memory than [`Requirement::LIMIT_BYTES`], page cache included: where there is more, the run limits the trial.
+    /// At most [`Requirement::LIMIT_BYTES`] of memory, page cache included: if there is more, the run limits the trial.
     MemoryLimit,
 }
 
 impl Requirement {
-    /// An architecture for which we have written the operation in assembly.
+    /// The architectures for which the operations are written in assembly.
     pub const ASSEMBLY: Requirement = Requirement::Architecture(&["x86_64", "aarch64"]);
 
-    /// The limit on memory of trials that fill the page cache, bytes: filling all of a large memory takes minutes, and pushes
-    /// out the files of everybody else.
+    /// The memory limit of trials that fill the page cache, bytes: filling all of a large memory takes minutes, and evicts the
+    /// files of others.
     pub const LIMIT_BYTES: u64 = 1 << 30;
 
-    /// Why this machine does not meet the requirement; `None` where it does.
+    /// The reason why this machine does not meet the requirement; `None` if it does.
     pub fn lacking(&self, machine: &Machine) -> Option<String> {
         match self {
             Requirement::Cpus(needed) => lacking_cpus(*needed, machine.allowed_cpus().len()),
@@ -49,7 +49,7 @@ impl Requirement {
                  smb://)"
                     .to_owned()
             }),
-            // Whether a limit can be had is found out when it is made.
+            // Whether a limit is possible is found out when it is set.
             Requirement::MemoryLimit => None,
             Requirement::Peer => Some(
                 "needs a second host: `--peer HOST` for a real one, `--peer namespace` for a virtual one on this machine"
@@ -73,7 +73,7 @@ fn lacking_instructions(needed: &str, machine: &Machine) -> Option<String> {
     (!has).then(|| format!("needs the instructions called {needed}, which this processor does not offer"))
 }
 
-/// Whether this process may execute an extension of the instruction set; false of those that are not known here.
+/// Whether this process can execute an extension of the instruction set; false for unknown ones.
 #[cfg(target_arch = "x86_64")]
 pub fn has_instructions(name: &str) -> bool {
     match name {
@@ -84,7 +84,7 @@ pub fn has_instructions(name: &str) -> bool {
     }
 }
 
-/// Whether this process may execute an extension of the instruction set; none is known here.
+/// Whether this process can execute an extension of the instruction set; none is known here.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn has_instructions(_: &str) -> bool {
     false

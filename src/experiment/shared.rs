@@ -1,4 +1,4 @@
-//! What the points of a block share: made by the first of them that asks, dropped after the last.
+//! Equipment shared by the points of a block: created by the first of them that requests it, dropped after the last.
 
 use super::failure::Failure;
 use std::any::Any;
@@ -13,13 +13,13 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Nothing yet; what making it takes is told by this clock, in nanoseconds.
+    /// Without equipment yet; `now_ns` is the clock that times its preparation, in nanoseconds.
     pub fn new(now_ns: fn() -> u64) -> Self {
         Shared { kept: RefCell::default(), now_ns, took_ns: Cell::new(0) }
     }
 
-    /// The equipment of this type; `make` prepares it for the first point that asks. What the points of a block want of it
-    /// must be the same for all of them, or be part of the block's name.
+    /// The equipment of this type; `make` prepares it for the first point that requests it. The points of a block must all need
+    /// the same, or the difference must be part of the block's name.
     pub fn get_or_make<T: 'static>(
         &self,
         make: impl FnOnce() -> Result<T, Failure>,
@@ -35,7 +35,7 @@ impl Shared {
         Ok(made)
     }
 
-    /// How long all that was made so far took, nanoseconds: what a block costs beside its points.
+    /// Time to prepare all equipment so far, nanoseconds: the cost of a block in addition to its points.
     pub fn took_ns(&self) -> u64 {
         self.took_ns.get()
     }

@@ -1,4 +1,4 @@
-//! What is measured: work that the sampler times, made by an experiment inside a trial's fresh process.
+//! The measured work: timed by the sampler, and made by an experiment inside a trial's fresh process.
 
 use super::failure::Failure;
 use super::peer_address::PeerAddress;
@@ -33,36 +33,35 @@ pub fn repeated<T>(
     }))
 }
 
-/// What the sampler does with its clock at the work's request, so that the work needs none.
+/// The sampler's clock for work that needs it during the observation.
 pub trait Stopwatch: Sync {
-    /// Reads the clock, here and now: an operation that ends in another thread or process ends. Safe in a freshly
-    /// forked child.
+    /// Records the clock at the end of an operation that ends in another thread or process. Safe in a freshly forked child.
     fn stamp(&self);
 
-    /// Reads the clock: nanoseconds since some moment, the same for every thread and process of the trial. For work that
-    /// counts what others do while all of them run.
+    /// Reads the clock: nanoseconds from an arbitrary origin, the same for every thread and process of the trial. For work that
+    /// counts the progress of others while all of them run.
     fn now_ns(&self) -> f64;
 
-    /// Reads the clock as often as it can for so many nanoseconds and tells what came between.
+    /// Reads the clock as often as possible for `duration_ns` and returns the gaps between readings.
     fn spin(&self, duration_ns: f64) -> Spin;
 
-    /// Reads how much of the core's width this thread gets.
+    /// Measures the share of the core's width that this thread gets.
     fn core(&self) -> CoreWidth;
 }
 
-/// How much of its core's width a thread got.
+/// The share of its core's width that a thread got.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CoreWidth {
-    /// What one of a stream of independent additions took, nanoseconds.
+    /// Time of one of a stream of independent additions, nanoseconds.
     pub addition_ns: f64,
-    /// The stream's time over that of a chain of dependent additions: free of the core's frequency.
+    /// The stream's time divided by that of a chain of dependent additions: independent of the core's frequency.
     pub quotient: f64,
 }
 
-/// What a loop that does nothing but read the clock has seen.
+/// The result of a loop that only reads the clock.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Spin {
-    /// How long it spun, nanoseconds.
+    /// Duration of the loop, nanoseconds.
     pub lasted_ns: f64,
     /// Every gap between two readings above the threshold, less the cost of a reading, nanoseconds.
     pub gaps_ns: Vec<f64>,
@@ -77,71 +76,71 @@ impl Spin {
     }
 }
 
-/// How the work yields observations.
+/// The way in which the work yields observations.
 pub enum Work<'site> {
     /// The sampler reads its clock around `n` iterations; the baseline, of the same shape without the operation, is
     /// interleaved in the same trial.
     Timed {
-        /// What is asked for.
+        /// The operation.
         operation: Box<dyn Operation + 'site>,
-        /// The same without it.
+        /// The same work without the operation.
         baseline: Option<Box<dyn Operation + 'site>>,
     },
     /// The sampler reads its clock before one iteration; the work stamps [`Site::stopwatch`] where the operation ends.
     Marked(Box<dyn Operation + 'site>),
-    /// The numbers are the result themselves, in the point's unit, such as a clock's resolution. Called until the
-    /// trial's time is over; `None` is a call that observed nothing.
+    /// The work returns the results itself, in the point's unit, such as a clock's resolution. Called until the trial's time is
+    /// over; `None` is a call without an observation.
     Recorded(Box<dyn FnMut() -> Result<Option<f64>, Failure> + 'site>),
-    /// As [`Work::Recorded`], of several figures of one trial: each number comes with the figure that it is of.
+    /// As [`Work::Recorded`], for several figures of one trial: each number comes with the name of its figure.
     Figures(Box<dyn FnMut() -> Result<Vec<FigureValue>, Failure> + 'site>),
 }
 
-/// What becomes of the first call of work that yields numbers.
+/// The treatment of the first call of work that returns its results itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstCall {
-    /// It is not kept.
+    /// Its results are discarded.
     WarmsUp,
-    /// It is kept as all others.
+    /// Its results are kept as all others.
     Counts,
 }
 
-/// A number with the name of the figure that it is of: the value of the parameter that [`super::Experiment::figure`] names.
+/// A number with the name of its figure: the value of the parameter that [`super::Experiment::figure`] names.
 pub type FigureValue = (&'static str, f64);
 
-/// Witness: system calls that a tracer saw in a forked copy of the work.
+/// Witness: system calls counted by a tracer in a forked copy of the work.
 pub const TRACED_CALLS: &str = "system_calls_traced";
 
-/// Witness: the operations that it saw them in.
+/// Witness: the operations during which they were counted.
 pub const TRACED_OPERATIONS: &str = "operations_traced";
 
-/// Stated: the error with which the kernel refused to have a copy of the work traced; 0 where the copy was killed for asking.
+/// Stated: the error with which the kernel refused tracing of a copy of the work; 0 if the copy was killed for the request.
 pub const TRACING_REFUSED: &str = "tracing_refused_errno";
 
-/// Reads numbers that only the work knows, by name.
+/// Reads values that only the work knows, by name.
 pub type Witness<'site> = Box<dyn FnMut() -> Vec<(&'static str, f64)> + 'site>;
 
 /// The prepared work of one trial.
 pub struct Workload<'site> {
-    /// The work itself.
+    /// The work.
     pub work: Work<'site>,
     /// Whether every iteration is an observation of its own, so that there is a distribution.
     pub each: bool,
-    /// How many operations one iteration performs: 2 switches in a round trip, 64 adds in an unrolled loop; where the
-    /// point's unit is a rate, how many bytes it moves.
+    /// Operations per iteration: 2 switches in a round trip, 64 adds in an unrolled loop; if the point's unit is a rate, the
+    /// number of bytes moved.
     pub per_iteration: u64,
-    /// Time in every iteration that is not asked for, nanoseconds; subtracted exactly.
+    /// Time in every iteration that is not part of the operation, nanoseconds; subtracted exactly.
     pub beyond_ns: f64,
-    /// Whether the trial is disturbed where others have its CPU meanwhile; not where that is what is asked.
+    /// Whether use of the trial's CPU by others disturbs it; false if that is the measured quantity.
     pub needs_its_cpu: bool,
-    /// What becomes of the first call where the numbers are the result themselves.
+    /// The treatment of the first call if the work returns its results itself.
     pub first_call: FirstCall,
     /// Whether the system calls of some untimed iterations are counted by tracing a forked copy.
     pub traced: bool,
-    /// Counts that only the work knows, ever growing: read before the first observation and after the last.
+    /// Counts that only the work knows, never decreasing: read before the first observation and after the last.
     pub witness: Option<Witness<'site>>,
-    /// Values that only the work knows, as they are in the end: read after the last observation.
+    /// Values at the end of the trial that only the work knows: read after the last observation.
     pub gauges: Option<Witness<'site>>,
-    /// What is known of the work from its preparation alone.
+    /// Values known from the preparation alone.
     pub stated: Vec<(&'static str, f64)>,
 }
 
@@ -171,22 +170,22 @@ impl<'site> Workload<'site> {
         Workload::new(Work::Timed { operation: Box::new(operation), baseline: None }, true)
     }
 
-    /// Operations that end elsewhere, at the site's stopwatch.
+    /// Operations that end in another thread or process, where they stamp the site's stopwatch.
     pub fn until_marked(operation: impl Operation + 'site) -> Self {
         Workload::new(Work::Marked(Box::new(operation)), true)
     }
 
-    /// Numbers that are the result themselves.
+    /// Work that returns the results itself.
     pub fn recorded(observe: impl FnMut() -> Result<Option<f64>, Failure> + 'site) -> Self {
         Workload::new(Work::Recorded(Box::new(observe)), true)
     }
 
-    /// Numbers that are the results themselves, of several figures at once: what one call has observed of each.
+    /// Work that returns the results of several figures at once: each call returns its observations of each figure.
     pub fn figures(observe: impl FnMut() -> Result<Vec<FigureValue>, Failure> + 'site) -> Self {
         Workload::new(Work::Figures(Box::new(observe)), true)
     }
 
-    /// Subtracts the cost of this work, of the same shape without the operation.
+    /// Subtracts the cost of this work, which has the same shape without the operation.
     #[must_use]
     pub fn against(mut self, same_without: impl Operation + 'site) -> Self {
         if let Work::Timed { baseline, .. } = &mut self.work {
@@ -195,62 +194,62 @@ impl<'site> Workload<'site> {
         self
     }
 
-    /// One iteration performs `operations` operations (moves so many bytes, of a rate); the result is per operation.
+    /// One iteration performs `operations` operations (for a rate, moves that many bytes); the result is per operation.
     #[must_use]
     pub fn per_iteration(mut self, operations: u64) -> Self {
         self.per_iteration = operations;
         self
     }
 
-    /// Only the time beyond `nanoseconds` is the result: how late, not how long.
+    /// The result is only the time beyond `nanoseconds`: the lateness, not the duration.
     #[must_use]
     pub fn beyond(mut self, nanoseconds: f64) -> Self {
         self.beyond_ns = nanoseconds;
         self
     }
 
-    /// What others take of the CPU is what is asked, and disturbs nothing.
+    /// Use of the CPU by others is the measured quantity, and does not disturb the trial.
     #[must_use]
     pub fn about_its_cpu(mut self) -> Self {
         self.needs_its_cpu = false;
         self
     }
 
-    /// There is another side: on one CPU it takes the CPU at times before this side sleeps, which disturbs nothing.
+    /// There is another side: on one CPU it sometimes takes the CPU before this side sleeps, which does not disturb the trial.
     #[must_use]
     pub fn with_a_partner(self, placement: Placement) -> Self {
         if placement == Placement::OneCpu { self.about_its_cpu() } else { self }
     }
 
-    /// Counts the first numbers too: each is long, or has a beginning of its own.
+    /// Keeps the results of the first call too: each call is long, or has an initial phase of its own.
     #[must_use]
     pub fn cold(mut self) -> Self {
         self.first_call = FirstCall::Counts;
         self
     }
 
-    /// Has the system calls counted, under the names of [`TRACED_CALLS`] and [`TRACED_OPERATIONS`].
+    /// Counts the system calls, under the names [`TRACED_CALLS`] and [`TRACED_OPERATIONS`].
     #[must_use]
     pub fn traced(mut self) -> Self {
         self.traced = true;
         self
     }
 
-    /// Counts for the evidence that only the work itself knows; what they grow by during the observations counts.
+    /// Adds counts for the evidence that only the work itself knows; their growth during the observations is used.
     #[must_use]
     pub fn witnessed(mut self, witness: impl FnMut() -> Vec<(&'static str, f64)> + 'site) -> Self {
         self.witness = Some(Box::new(witness));
         self
     }
 
-    /// Values for the evidence that count as they are in the end, such as what a cache holds.
+    /// Adds values for the evidence that are read at the end, such as the contents of a cache.
     #[must_use]
     pub fn gauged(mut self, gauges: impl FnMut() -> Vec<(&'static str, f64)> + 'site) -> Self {
         self.gauges = Some(Box::new(gauges));
         self
     }
 
-    /// A fact for the evidence that the preparation has found, the same in every trial.
+    /// Adds a fact for the evidence from the preparation, the same in every trial.
     #[must_use]
     pub fn stating(mut self, name: &'static str, value: f64) -> Self {
         self.stated.push((name, value));
@@ -258,31 +257,31 @@ impl<'site> Workload<'site> {
     }
 }
 
-/// The place where a trial happens.
+/// The environment of a trial.
 pub struct Site<'run> {
-    /// The CPU that this process is pinned to, or its first thread should be where the work is spread; `None` where the
-    /// placement is free.
+    /// The CPU to which this process is pinned, or its first thread should be if the work is spread; `None` if the placement is
+    /// free.
     pub home: Option<usize>,
-    /// The CPU for the other side: the same, another, or `None` where the placement is free.
+    /// The CPU for the other side: the same, another, or `None` if the placement is free.
     pub partner: Option<usize>,
-    /// Where in a page buffers begin, in bytes: drawn anew for every trial (Mytkowicz et al., ASPLOS 2009).
+    /// The offset of buffers in a page, bytes: drawn anew for every trial (Mytkowicz et al., ASPLOS 2009).
     pub buffer_offset: usize,
-    /// Seeds whatever the work draws at random.
+    /// Seed of all random choices of the work.
     pub seed: u64,
-    /// How long the trial observes, in nanoseconds.
+    /// Duration of the trial's observations, nanoseconds.
     pub duration_ns: u64,
     /// The clock's frequency, for work that reads the counter as its operation.
     pub ticks_per_second: f64,
-    /// The sampler's clock, for work that ends elsewhere or that is about time itself.
+    /// The sampler's clock, for operations that end in another thread or process, or that are about time itself.
     pub stopwatch: &'run dyn Stopwatch,
-    /// The folder where files may be made.
+    /// The folder for files.
     pub folder: PathBuf,
-    /// The folder of the run in it, made with the first file: for this user alone.
+    /// The run's own folder in it, created with the first file, accessible to this user only.
     pub own_folder: PathBuf,
-    /// The file to read over a network; why there is none, where one was asked for; `None` where none was.
+    /// The file to read over a network, or the reason why there is none although one was requested; `None` if none was.
     pub remote: Option<Result<RemoteFile, String>>,
-    /// The other host; `None` where the run has none.
+    /// The other host; `None` if the run has none.
     pub peer: Option<PeerAddress>,
-    /// What the points of a block share.
+    /// The equipment shared by the points of a block.
     pub shared: Rc<Shared>,
 }

@@ -1,36 +1,36 @@
-//! What is published of processor cores, by their design: for predictions made before anything was measured.
+//! Published figures of processor cores by design, for predictions made before any measurement.
 //!
-//! A core whose model number is hidden, as hypervisors do, is taken for the oldest design of its vendor that has its flags: what
-//! that one can do, later ones can.
+//! A core whose model number is hidden, as by hypervisors, is treated as the oldest design of its vendor that has its flags:
+//! later ones have at least its capabilities.
 
 use crate::experiment::{Basis, Known};
 use crate::machine::Machine;
 
-/// A design of cores. Times in core cycles.
+/// A core design. Times in core cycles.
 #[derive(Debug, PartialEq)]
 pub struct Core {
-    /// How its name begins in the description of the machine; of x86-64's and Arm's others, nothing.
+    /// Beginnings of its name in the description of the machine; empty for the other designs of x86-64 and Arm.
     designs: &'static [&'static str],
-    /// The vendor, and the flag that its earlier designs lack; `None` where no flag tells.
+    /// The vendor, and the flag that its earlier designs lack; `None` if no flag identifies it.
     told_by: Option<(&'static str, &'static str)>,
-    /// Instructions that it takes from its front end in a cycle.
+    /// Instructions per cycle that its front end issues.
     width: f64,
-    /// From one addition of doubles to the next that needs its result.
+    /// Latency of an addition of doubles.
     pub double_add: f64,
-    /// Whether a load of what was just stored at the same address takes it from a register, at rename.
+    /// Whether a load of data just stored at the same address is forwarded from a register, at rename.
     pub renames_memory: bool,
-    /// Loads that the first and the second cache answer.
+    /// Load latencies of the first- and second-level caches.
     pub cache_cycles: [f64; 2],
-    /// Entries of the TLBs for data, first and second level, for base pages; `None` where designs differ.
+    /// Entries of the data TLBs for base pages, first and second level; `None` if designs differ.
     pub tlb_entries: Option<[u64; 2]>,
-    /// Where it is published.
+    /// The source.
     pub source: &'static str,
 }
 
 const INTEL: &str = "GenuineIntel";
 const AMD: &str = "AuthenticAMD";
 
-/// The newer of a vendor before its older.
+/// The newer designs of a vendor before its older ones.
 const CORES: &[Core] = &[
     Core {
         designs: &[
@@ -121,7 +121,7 @@ const CORES: &[Core] = &[
     },
 ];
 
-/// A core of x86-64 of which nothing more is known.
+/// An x86-64 core of unknown design.
 const X86_64: Core = Core {
     designs: &[],
     told_by: None,
@@ -133,7 +133,7 @@ const X86_64: Core = Core {
     source: "Fog, Instruction tables and Microarchitecture manual, 2022: typical of current x86-64 cores",
 };
 
-/// A core of Arm of which nothing more is known.
+/// An Arm core of unknown design.
 const AARCH64: Core = Core {
     designs: &[],
     told_by: None,
@@ -145,7 +145,7 @@ const AARCH64: Core = Core {
     source: "Arm, Neoverse N1 Software Optimization Guide, typical of current cores of Arm",
 };
 
-/// What is published of this machine's cores.
+/// The published figures of this machine's cores.
 pub fn of(machine: &Machine) -> &'static Core {
     let other = if machine.is_aarch64() { &AARCH64 } else { &X86_64 };
     let named = machine.processor.microarchitecture.value();
@@ -156,12 +156,12 @@ pub fn of(machine: &Machine) -> &'static Core {
     .unwrap_or(other)
 }
 
-/// Whether its package is put together of tiles: Intel's servers since Sapphire Rapids, the first with matrix instructions.
+/// Whether its package consists of tiles: Intel's servers since Sapphire Rapids, the first with matrix instructions.
 pub fn has_tiles(machine: &Machine) -> bool {
     has(machine, (INTEL, "amx_tile"))
 }
 
-/// Whether the machine is of this vendor and shows this flag.
+/// Whether the machine is of this vendor and has this flag.
 fn has(machine: &Machine, (vendor, flag): (&str, &str)) -> bool {
     let processor = &machine.processor;
     let shown = |features: &Vec<String>| features.iter().any(|feature| feature == flag);
@@ -169,8 +169,7 @@ fn has(machine: &Machine, (vendor, flag): (&str, &str)) -> bool {
         && processor.features.value().is_some_and(shown)
 }
 
-/// What an instruction takes that waits for nothing, nanoseconds: as this core was seen to take them (CPI), else as wide as its
-/// design is.
+/// The time of an independent instruction, nanoseconds: from the observed CPI of this core, else from the width of its design.
 pub fn instruction(known: &Known) -> Basis {
     let cycle = known.cycle();
     if let Some(cpi) = known.machine.processor.cycles_per_instruction.value() {

@@ -1,22 +1,22 @@
-//! What a device of each kind usually needs for a block: for predictions made before anything was measured. The kind is a
-//! fact of the machine; the figures are those of data sheets, rounded, and wrong by a factor of two for many devices.
+//! Typical times per block for each kind of device, for predictions made before any measurement. The kind is a fact of the
+//! machine; the figures are rounded from data sheets, and wrong by a factor of two for many devices.
 
 use crate::experiment::{Basis, Found, Known, Statement, said};
 use crate::machine::Machine;
 
 /// A kind of device.
 struct Kind {
-    /// How its name begins in the description of the machine.
+    /// The beginning of its name in the description of the machine.
     begins: &'static str,
-    /// A small random read, nanoseconds.
+    /// Time of a small random read, nanoseconds.
     random_ns: f64,
-    /// A small read of the block behind the one before, nanoseconds.
+    /// Time of a small read of the block after the one before, nanoseconds.
     sequential_ns: f64,
-    /// Large reads.
+    /// Rate of large reads.
     bytes_per_second: f64,
-    /// What a small random read usually takes, microseconds; `None` where no such range is published.
+    /// The usual range of a small random read, microseconds; `None` if none is published.
     usual_us: Option<(f64, f64)>,
-    /// What it is, and where the figures come from.
+    /// The kind, and the source of the figures.
     source: &'static str,
 }
 
@@ -97,7 +97,7 @@ const KINDS: &[Kind] = &[
     },
 ];
 
-/// A virtual disk, and any of which nothing is known.
+/// A virtual disk, or an unknown device.
 const UNKNOWN: Kind = Kind {
     begins: "",
     random_ns: 100e3,
@@ -113,8 +113,8 @@ fn facts(known: &Known) -> &'static Kind {
     KINDS.iter().find(named).unwrap_or(&UNKNOWN)
 }
 
-/// What a small random read of the device needs, nanoseconds, with one request at a time: synchronous reads never see the
-/// rate that a data sheet gives for a deep queue (R-FIX-58).
+/// Time of a small random read of the device, nanoseconds, with one request at a time: synchronous reads never reach the rate
+/// that a data sheet gives for a deep queue (R-FIX-58).
 pub fn random_read(known: &Known) -> Basis {
     let facts = facts(known);
     match turns_per_minute(known) {
@@ -129,28 +129,28 @@ pub fn random_read(known: &Known) -> Basis {
     }
 }
 
-/// What a disk that turns takes to reach another track, nanoseconds.
+/// Time of a rotating disk to reach another track, nanoseconds.
 const SEEK_NS: f64 = 8.5e6;
 
-/// Turns of the disk's medium in a minute, where it turns and tells them.
+/// Rotational speed of the disk, per minute, if it rotates and reports it.
 fn turns_per_minute(known: &Known) -> Option<f64> {
     let device = known.machine.storage.device.value()?;
     device.turns_per_minute.value().map(|turns| f64::from(*turns))
 }
 
-/// What a small read of the device needs, nanoseconds, when the one before it was of the block before.
+/// Time of a small read of the device, nanoseconds, if the read before it was of the block before.
 pub fn sequential_read(known: &Known) -> Basis {
     let facts = facts(known);
     Basis::assumed(facts.sequential_ns, facts.source)
 }
 
-/// Moving one byte at the rate of large reads, nanoseconds.
+/// Time per byte at the rate of large reads, nanoseconds.
 pub fn byte(known: &Known) -> Basis {
     let facts = facts(known);
     Basis::assumed(1e9 / facts.bytes_per_second, facts.source)
 }
 
-/// What the kernel reads for one fault on a file, bytes.
+/// Bytes that the kernel reads for one fault on a file.
 pub fn read_ahead(machine: &Machine) -> Basis {
     let declared = machine.storage.device.value().and_then(|device| device.read_ahead_bytes.value().copied());
     match declared {
@@ -159,8 +159,8 @@ pub fn read_ahead(machine: &Machine) -> Basis {
     }
 }
 
-/// Where a small random read stands in the usual range of its kind of device (R-MEM-32), by all of its interval; `None`
-/// where no range is published, or nothing is known of the device.
+/// The position of a small random read in the usual range of its kind of device (R-MEM-32), considering all of its interval;
+/// `None` if no range is published, or the device is unknown.
 pub fn against_the_usual(read: Found, known: &Known) -> Option<Statement> {
     let device = known.machine.storage.device.value()?;
     let (low, high) = facts(known).usual_us?;
@@ -180,7 +180,7 @@ pub fn against_the_usual(read: Found, known: &Known) -> Option<Statement> {
     ])
 }
 
-/// Below this no answer of the device can lie, nanoseconds, with the reason; `None` where the device may be memory.
+/// The minimum time of an answer from the device, nanoseconds, with the reason; `None` if the device may be memory.
 pub fn soonest_answer(known: &Known) -> Option<(f64, &'static str)> {
     let kind = known.machine.storage.device.value().map(|device| device.kind.as_str())?;
     let on_a_bus = ["NVMe", "solid state", "rotating", "flash card", "network", "virtual disk"];

@@ -1,6 +1,6 @@
-//! What is timed, in the program's own words: whole functions out of the sources, as they were compiled (R-REP-05).
+//! Excerpts of the timed code: whole functions from the sources, as they were compiled (R-REP-05).
 
-/// Of an experiment: which of its variants, the source, and how the function begins there.
+/// For each experiment: the variant, the source, and the beginning of the function in it.
 const EXCERPTS: &[(&str, &str, &str, &str)] = &[
     ("cpu/system_call", "getppid, by its number", include_str!("cpu/system_call.rs"), "fn getppid("),
     ("cpu/process_creation", "fork and wait", include_str!("cpu/process_creation.rs"), "fn fork_and_wait("),
@@ -26,7 +26,7 @@ const EXCERPTS: &[(&str, &str, &str, &str)] = &[
     ("filesystem/contention", "one of the processes", include_str!("filesystem/fleet.rs"), "fn read_on("),
 ];
 
-/// How the chase of this architecture begins.
+/// The beginning of the chase of this architecture.
 const CHASE: &str = if cfg!(target_arch = "x86_64") {
     "#[cfg(target_arch = \"x86_64\")]"
 } else if cfg!(target_arch = "aarch64") {
@@ -35,13 +35,13 @@ const CHASE: &str = if cfg!(target_arch = "x86_64") {
     "#[cfg(not("
 };
 
-/// What an experiment times, and the function that does; `None` where no excerpt would say more than the method.
+/// The timed operation of an experiment, and its function; `None` if an excerpt would say no more than the method.
 pub fn timed(experiment: &str) -> Option<(&'static str, String)> {
     let (_, of, source, begins) = EXCERPTS.iter().find(|(name, ..)| *name == experiment)?;
     Some((of, function(source, begins)?))
 }
 
-/// From the line that begins so to the brace that closes it, without what all lines are indented by.
+/// The text from the line with this beginning to the closing brace, without the common indentation.
 fn function(source: &str, begins: &str) -> Option<String> {
     let mut lines = source.lines().skip_while(|line| !line.trim_start().starts_with(begins));
     let first = lines.next()?;

@@ -1,7 +1,7 @@
-//! Whether what is reached for milliseconds lasts: an operation repeated without a pause, window by window.
+//! Whether a rate or latency of milliseconds is sustained: an operation repeated without a pause, window by window.
 //!
-//! Limits with a burst (a token bucket of a cloud's disk or link, a processor's heat or power budget, a device's write cache)
-//! let short trials pass and hold back whatever goes on.
+//! Limits with a burst (a token bucket of a cloud's disk or link, a processor's thermal or power budget, a device's write cache)
+//! let short trials pass and throttle continuous load.
 
 use crate::experiment::{
     Effort, Experiment, Failure, FigureValue, Found, Known, Parameter, Point, Prediction, Scale, Statement,
@@ -9,13 +9,13 @@ use crate::experiment::{
 };
 use crate::quantity::Kind;
 
-/// What is asked of a trial.
+/// Parameter: the figure of a trial.
 pub const FIGURE: Parameter = Parameter {
     name: "figure",
     meaning: "first: in the first twentieth of the trial; sustained: in its second half; window: in each of its twentieths",
     scale: Scale::Name,
 };
-/// How long a trial lasts.
+/// Parameter: the duration of a trial.
 pub const LASTING: Parameter = Parameter {
     name: "lasting",
     meaning: "how long a trial runs without a pause",
@@ -24,21 +24,21 @@ pub const LASTING: Parameter = Parameter {
 
 /// Figure: the first window.
 pub const FIRST: &str = "first";
-/// Figure: the second half.
+/// Figure: the second half of the trial.
 pub const SUSTAINED: &str = "sustained";
 /// Figure: every window.
 pub const WINDOW: &str = "window";
 
-/// Windows of a trial.
+/// Number of windows in a trial.
 const WINDOWS: usize = 20;
 
-/// How long trials last, nanoseconds: a second by default, as long as many bursts last on request.
+/// Durations of trials, nanoseconds: a second by default; on request, the length of many bursts.
 const LENGTHS: [u64; 2] = [1_000_000_000, 20_000_000_000];
 
-/// What fits into a default run; a quick run has no time for it.
+/// The duration of a default run; a quick run has no time for it.
 pub const USUAL: u64 = LENGTHS[0];
 
-/// The points of an operation: every figure of trials of every length.
+/// The points of an operation: every figure, for trials of every duration.
 pub fn points(operation: Point) -> impl Iterator<Item = Point> {
     let of_length = move |lasting| {
         let point = operation.clone().with(&LASTING, lasting);
@@ -47,12 +47,12 @@ pub fn points(operation: Point) -> impl Iterator<Item = Point> {
     LENGTHS.into_iter().flat_map(of_length)
 }
 
-/// The effort from which on a point is worth its time.
+/// The effort from which on a point is measured.
 pub fn effort(point: &Point) -> Effort {
     if point.number(&LASTING) > USUAL { Effort::Thorough } else { Effort::Standard }
 }
 
-/// What is expected of a point is what short trials have found in this run, or what is expected of them.
+/// The prediction of a point: the result of short trials in this run, or their prediction.
 pub fn predicted(short: (&dyn Experiment, &Point), known: &Known) -> Result<Prediction, String> {
     let (experiment, point) = short;
     match known.measured(experiment.about().name, point) {
@@ -61,11 +61,11 @@ pub fn predicted(short: (&dyn Experiment, &Point), known: &Known) -> Result<Pred
     }
 }
 
-/// Progress of something that goes on: nanoseconds since it began, and how much was done by then.
+/// Progress of a continuous operation: nanoseconds since its start, and the amount done by then.
 pub type Progress = (f64, f64);
 
-/// Does `act` again and again, which tells how much it did, and notes the progress at the end of every window. A window ends
-/// with the act that passes its end, so that what is slower than a window makes the trial longer and no window empty.
+/// Repeats `act`, which returns the amount done, and records the progress at the end of every window. A window ends with the act
+/// that passes its end, so that acts slower than a window make the trial longer and no window empty.
 pub fn observed(
     lasting_ns: f64,
     now_ns: impl Fn() -> f64,
@@ -87,17 +87,17 @@ pub fn observed(
     Ok(noted)
 }
 
-/// The ends of the windows of a trial of this length, nanoseconds since it began.
+/// The ends of the windows of a trial of this duration, nanoseconds since its start.
 pub fn ends(lasting_ns: f64) -> impl Iterator<Item = f64> {
     (0..=WINDOWS).map(move |window| lasting_ns * window as f64 / WINDOWS as f64)
 }
 
-/// The figures of a trial from its progress: what one of what was done took, nanoseconds.
+/// The figures of a trial from its progress: nanoseconds per operation.
 pub fn each_ns(progress: &[Progress]) -> Vec<FigureValue> {
     figures(progress, |ns, done| ns / done)
 }
 
-/// The figures of a trial from its progress: how much was done a second.
+/// The figures of a trial from its progress: operations per second.
 pub fn per_second(progress: &[Progress]) -> Vec<FigureValue> {
     figures(progress, |ns, done| done / ns * 1e9)
 }
@@ -111,10 +111,11 @@ fn figures(progress: &[Progress], of: impl Fn(f64, f64) -> f64) -> Vec<FigureVal
     whole.into_iter().chain(windows.iter().map(|window| (WINDOW, *window))).collect()
 }
 
-/// Less than this factor apart is told as lasting: short trials and long ones differ in more than their length.
+/// Ratio of short to sustained figures below which the rate counts as sustained: short and long trials differ in more than their
+/// length.
 const LASTS: f64 = 1.25;
 
-/// What lasts of what short trials have found, in words.
+/// The comparison of sustained with short trials, in words.
 pub fn compared(operation: &str, short: Found, sustained: Found, kind: Kind) -> Statement {
     let slower = if kind == Kind::Rate { short.over(sustained) } else { sustained.over(short) };
     let (short_named, sustained_named) =
@@ -136,7 +137,7 @@ mod tests {
     use crate::statistics::Interval;
     use std::cell::Cell;
 
-    /// A device of 70 µs a request that lets 100 requests pass and then one every 3 ms, for a second of a clock of ours.
+    /// A device of 70 µs per request that lets 100 requests pass and then one every 3 ms, for a second of a simulated clock.
     fn held_back() -> Vec<Progress> {
         let (now, requests) = (Cell::new(0.0), Cell::new(0));
         let act = || {

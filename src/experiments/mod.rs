@@ -1,6 +1,6 @@
-//! The questions, each a file, or a file and its folder; the registry of the families, in the order of every report.
+//! The experiments, each a file, or a file and its folder; and the registry of their families, in the order of every report.
 //!
-//! Adding an experiment is one file and two lines in its family's `mod.rs`.
+//! Adding an experiment takes one file and two lines in its family's `mod.rs`.
 
 pub(crate) mod cpu;
 mod core_facts;
@@ -18,10 +18,10 @@ use crate::experiment::Experiment;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// The operations of a program that uses this library.
+/// The operations added by a program that uses this library.
 static REGISTERED: OnceLock<Vec<&'static dyn Experiment>> = OnceLock::new();
 
-/// Adds the operations of a program that uses this library behind all others; false where that was done before.
+/// Adds the operations of a program that uses this library after all others; false if that was done before.
 pub fn register(own: Vec<&'static dyn Experiment>) -> bool {
     REGISTERED.set(own).is_ok()
 }
@@ -32,25 +32,25 @@ pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
     families.into_iter().flatten().chain(REGISTERED.get().into_iter().flatten()).copied()
 }
 
-/// The experiment of this name, to measure with. What was recorded is judged by [`recorded`].
+/// The experiment of this name, for measuring. Recorded results are judged by [`recorded`].
 pub fn find(name: &str) -> Option<&'static dyn Experiment> {
     all().find(|experiment| experiment.about().name == name)
 }
 
-/// The experiment that figures were recorded by, if this program has that very version of its method: neither the evidence
-/// nor the findings of one version are those of another.
+/// The experiment that recorded figures, if this program has that version of its method: neither the evidence nor the findings of
+/// one version apply to another.
 pub fn recorded(name: &str, version: u32) -> Result<&'static dyn Experiment, OtherVersion> {
     let known = find(name);
     let here = known.map(|experiment| experiment.about().version);
     known.filter(|_| here == Some(version)).ok_or(OtherVersion { recorded: version, here })
 }
 
-/// Figures were recorded by a method that this program does not have.
+/// The error for figures recorded by a method that this program does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OtherVersion {
-    /// The version that they were recorded by.
+    /// The version that recorded them.
     pub recorded: u32,
-    /// The version of this program; `None` where it does not know the experiment.
+    /// The version of this program; `None` if it does not know the experiment.
     pub here: Option<u32>,
 }
 

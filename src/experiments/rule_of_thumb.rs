@@ -1,18 +1,18 @@
-//! Rules of thumb of the literature, set beside what was measured: how far they are off is part of the result (R-FIX-27).
+//! Rules of thumb from the literature, compared with the measured results: their errors are part of the result (R-FIX-27).
 
 use crate::experiment::{Finding, Found, Known, Question, Statement, said};
 
-/// A rule, and what it says of this machine.
+/// A rule, and its prediction for this machine.
 pub struct Rule {
     /// The rule with its source.
     pub text: &'static str,
-    /// What it says.
+    /// Its prediction.
     pub says: Found,
 }
 
 impl Rule {
-    /// A figure of lmbench's machine of 167 MHz (`McVoy` and Staelin, USENIX 1996), by the ratio of its clock to this core's, as
-    /// report 000 scaled it; `None` where the core's clock was not observed. `ns` is its figure in nanoseconds.
+    /// A figure of lmbench's machine of 167 MHz (`McVoy` and Staelin, USENIX 1996), scaled by the ratio of its clock to this
+    /// core's, as in report 000; `None` if the core's clock was not observed. `ns` is its figure in nanoseconds.
     pub fn by_clock_ratio(text: &'static str, ns: f64, like: Found, known: &Known) -> Option<Self> {
         let says = Found::exact(ns * 167e6 / known.core_hz?, like.dimension);
         Some(Rule { text, says })
@@ -32,7 +32,7 @@ impl Rule {
     }
 }
 
-/// What rules say of a figure, with their errors; `None` where no rule says anything.
+/// The finding that compares a figure with the predictions of rules; `None` if no rule predicts it.
 pub fn beside(what: &'static str, measured: Found, rules: impl IntoIterator<Item = Rule>) -> Option<Finding> {
     let told = rules.into_iter().map(|rule| rule.told(measured)).collect();
     let told = Statement::joined(told, "; ")?;

@@ -1,5 +1,5 @@
-//! How declared facts are written for people: binary prefixes for sizes, decimal ones for rates, and as many digits as
-//! were declared. Measured values have intervals and are written by `report/quantities.rs`.
+//! Format of declared facts for people: binary prefixes for sizes, decimal ones for rates, and as many digits as were declared.
+//! Measured values have intervals and are formatted by `report/quantities.rs`.
 
 /// A size: `32 KiB`, `1.25 MiB`, `23.54 GiB`.
 pub fn size(bytes: u64) -> String {
@@ -18,12 +18,12 @@ pub fn frequency(hertz: f64) -> String {
     prefixed(hertz, 3, "Hz")
 }
 
-/// A bandwidth of memory: `68.27 GB/s`.
+/// A memory bandwidth: `68.27 GB/s`.
 pub fn bytes_rate(per_second: f64) -> String {
     prefixed(per_second, 2, "B/s")
 }
 
-/// A rate of a network: `10 Gb/s`.
+/// A network rate: `10 Gb/s`.
 pub fn bits_rate(per_second: u64) -> String {
     prefixed(per_second as f64, 2, "b/s")
 }
@@ -33,12 +33,12 @@ pub fn percent(share: f64) -> String {
     format!("{} %", trimmed(share * 100.0, 2))
 }
 
-/// A switch.
+/// `on` or `off`.
 pub fn on_off(on: bool) -> String {
     if on { "on" } else { "off" }.to_owned()
 }
 
-/// An answer.
+/// `yes` or `no`.
 pub fn yes_no(yes: bool) -> String {
     if yes { "yes" } else { "no" }.to_owned()
 }
@@ -54,7 +54,7 @@ fn prefixed(value: f64, places: usize, unit: &str) -> String {
     format!("{} {prefix}{unit}", trimmed(value / factor, places))
 }
 
-/// At most so many places, without zeroes at the end.
+/// At most this many decimal places, without trailing zeros.
 fn trimmed(value: f64, places: usize) -> String {
     let text = format!("{value:.places$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }

@@ -1,7 +1,7 @@
 //! Three units of time that must never be mixed, and the kinds of quantity a result can be.
 //!
-//! The time-stamp counter counts *ticks* of a constant clock, a person reads *nanoseconds*, a core works in
-//! *cycles* whose length changes with its frequency. Two of the reports printed one as another (R-FIX-05, R-FIX-07).
+//! The time-stamp counter counts *ticks* of a constant clock, people read *nanoseconds*, a core works in *cycles* whose length
+//! changes with its frequency. Two of the reports printed one as another (R-FIX-05, R-FIX-07).
 
 pub(crate) mod declared;
 
@@ -56,7 +56,7 @@ pub enum Unit {
     PartsPerMillion,
 }
 
-/// Which way is better, and how such numbers may be averaged.
+/// Which direction is better, and how such numbers are averaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -65,12 +65,12 @@ pub enum Kind {
     Cost,
     /// More is better; averaged as total work over total time.
     Rate,
-    /// Neither is better by itself.
+    /// Neither direction is better by itself.
     Size,
 }
 
 impl Unit {
-    /// The kind of quantity that is counted in this unit.
+    /// The kind of quantity with this unit.
     pub fn kind(self) -> Kind {
         match self {
             Unit::Nanoseconds | Unit::PartsPerMillion => Kind::Cost,

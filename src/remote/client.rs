@@ -1,15 +1,15 @@
-//! What every client of a protocol can do: one request at a time, each counted.
+//! The interface of all protocol clients: one request at a time, each counted.
 
 use crate::experiment::Failure;
 
-/// A read that was asked for and not answered yet.
+/// A read that was requested and not answered yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ticket(pub u64);
 
-/// What a path names.
+/// The type of file at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A file of so many bytes.
+    /// A file of this many bytes.
     File(u64),
     /// A folder.
     Folder,
@@ -17,50 +17,50 @@ pub enum Kind {
 
 /// A connection to a server, with at most one file open.
 pub trait Client {
-    /// What a path names.
+    /// The type of file at a path.
     fn kind(&mut self, path: &str) -> Result<Kind, Failure>;
 
     /// Opens a file for reading.
     fn open(&mut self, path: &str) -> Result<(), Failure>;
 
-    /// Makes a file that is not there yet, and opens it for writing.
+    /// Creates a file that does not exist yet, and opens it for writing.
     fn create(&mut self, path: &str) -> Result<(), Failure>;
 
     /// Writes all of a block, of at most [`Client::most`] bytes.
     fn write(&mut self, offset: u64, block: &[u8]) -> Result<(), Failure>;
 
-    /// Has the server put what was written where it stays, and closes the file.
+    /// Makes the server write the file to stable storage, and closes it.
     fn close(&mut self) -> Result<(), Failure>;
 
     /// Removes a file.
     fn remove(&mut self, path: &str) -> Result<(), Failure>;
 
-    /// The smallest exchange that the protocol knows: a request and an answer about no data.
+    /// The smallest exchange of the protocol: a request and an answer without data.
     fn exchange(&mut self) -> Result<(), Failure>;
 
-    /// Asks for bytes of the open file, at most [`Client::most`].
+    /// Requests bytes of the open file, at most [`Client::most`].
     fn ask(&mut self, offset: u64, bytes: usize) -> Result<Ticket, Failure>;
 
-    /// Waits for the answer and tells how many bytes came; fewer than asked for is not an error.
+    /// Waits for the answer and returns the number of bytes received; fewer than requested is not an error.
     fn answer(&mut self, ticket: Ticket, into: &mut [u8]) -> Result<usize, Failure>;
 
-    /// The most that one request may ask for, bytes.
+    /// Maximum bytes of one request.
     fn most(&self) -> usize;
 
-    /// Requests that were sent so far.
+    /// Requests sent so far.
     fn requests(&self) -> u64;
 
-    /// Has this machine forget the file, and sees to it that it has. Clients of protocols cache nothing.
+    /// Makes this machine evict the file from its cache, and verifies it. Clients of protocols cache nothing.
     fn forget(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// The bytes of a part of the file that this machine holds.
+    /// The cached bytes of a part of the file on this machine.
     fn resident(&self, _start: u64, _bytes: u64) -> Result<u64, Failure> {
         Ok(0)
     }
 
-    /// Bytes that the kernel has received over the connection; `None` where it does not tell.
+    /// Bytes that the kernel has received over the connection; `None` if it does not tell.
     fn received(&self) -> Option<u64> {
         None
     }

@@ -1,9 +1,9 @@
-//! By when a conversation must be over.
+//! Deadline of a conversation with a server.
 
 use crate::experiment::Failure;
 use std::time::{Duration, Instant};
 
-/// By when a conversation must be over: a server that says a little now and then would else never be done.
+/// Deadline of a conversation: a server that sends a little now and then would otherwise never be given up.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadline {
     at: Instant,
@@ -11,12 +11,12 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// So long from now.
+    /// A deadline this long from now.
     pub fn within(within: Duration) -> Self {
         Deadline { at: Instant::now() + within, within }
     }
 
-    /// How long may be waited for the next step, which has `most`; a failure where all is used up.
+    /// The time left to wait for the next step, at most `most`; a failure if all is used up.
     pub fn left(&self, most: Duration) -> Result<Duration, Failure> {
         let left = self.at.saturating_duration_since(Instant::now());
         if left.is_zero() {

@@ -1,4 +1,4 @@
-//! The file that remote reads read: the one that was named, or one made in the folder that was named.
+//! The file for remote reads: the named one, or one created in the named folder.
 
 use super::client::{Client, Kind};
 use super::{connect_within, path};
@@ -8,18 +8,18 @@ use crate::test_file::Content;
 use std::path::Path;
 use std::time::Duration;
 
-/// How large a file is made: 32 blocks of a mebibyte, 8192 of four kibibytes.
+/// Size of a created file, bytes: 32 blocks of a mebibyte, 8192 of four kibibytes.
 const WANTED: u64 = 32 << 20;
 
-/// Bytes that are made, or asked for by whoever watches, at once.
+/// Bytes written between two calls of `patient`.
 const PIECE: u64 = 1 << 20;
 
-/// The least that a file must have, made or named.
+/// Minimum size of a file, created or named.
 pub const LEAST: u64 = 2 << 20;
 
-/// Finds the file that an address names, or makes one of this name in the folder that it names, within a time. Calls
-/// `patient` before it makes the file, and with the bytes written after every piece: where it says no, the file stays as
-/// long as it is, if that is long enough.
+/// Finds the file at an address, or creates one with this name in the folder at the address, within a time. Calls `patient`
+/// before it creates the file, and with the bytes written after every piece: if it returns false, the file keeps its current
+/// size, if that is sufficient.
 pub fn find_or_make(
     address: &RemoteAddress,
     access: &Access,
@@ -39,7 +39,7 @@ pub fn find_or_make(
             let place = below(address, name);
             let made = make(client.as_mut(), &place, patient);
             if made.is_err() {
-                // What was begun is of no use; where it cannot be removed either, the ledger still knows it.
+                // A partial file is useless; if it cannot be removed either, the ledger still lists it.
                 let _ = client.remove(&path(&place));
             }
             Ok(file(place.clone(), made?, true))
@@ -69,19 +69,19 @@ fn make(
     Ok(done)
 }
 
-/// Removes a file that was made, within a time.
+/// Removes a created file, within a time.
 pub fn remove(address: &RemoteAddress, access: &Access, within: Duration) -> Result<(), Failure> {
     connect_within(address, access, within)?.remove(&path(address))
 }
 
-/// Reaches the server and removes a file that may not be there any more; an error where it is not reached.
+/// Connects to the server and removes a file that may already be gone; an error if the server cannot be reached.
 pub fn swept(address: &RemoteAddress, access: &Access, within: Duration) -> Result<(), Failure> {
     let mut client = connect_within(address, access, within)?;
     let _ = client.remove(&path(address));
     Ok(())
 }
 
-/// The address of a file of this name in a folder: whoever makes it writes it down before.
+/// The address of a file with this name in a folder: its creator records it beforehand.
 pub fn below(folder: &RemoteAddress, name: &str) -> RemoteAddress {
     match folder {
         RemoteAddress::Mounted(path) => RemoteAddress::Mounted(path.join(name)),

@@ -1,7 +1,7 @@
-//! Reading and making files over a network: one client for each protocol, and one for what is mounted.
+//! Reading and creating files over a network: one client for each protocol, and one for mounts.
 //!
-//! The clients are written here because they are what is measured: one request at a time unless a point says
-//! otherwise, nothing cached, nothing read ahead, every request counted.
+//! The clients are written here because they are part of the measurement: one request at a time unless a point says otherwise, no
+//! caching, no read-ahead, every request counted.
 
 mod client;
 mod deadline;
@@ -28,15 +28,15 @@ use crate::machine::{Protocol, RemoteAddress};
 use deadline::Deadline;
 use std::time::Duration;
 
-/// The longest conversation of a trial. The trial's own limit is shorter: its process is ended by whoever started it.
+/// Maximum duration of a trial's conversation. The trial's own limit is shorter: the process that started it ends it.
 const LONGEST: Duration = Duration::from_hours(1);
 
-/// Connects to wherever an address is.
+/// Connects to the server of an address, or opens its mount.
 pub fn connect(address: &RemoteAddress, access: &Access) -> Result<Box<dyn Client>, Failure> {
     connect_within(address, access, LONGEST)
 }
 
-/// Connects for a conversation that must be over within a time, however the server answers.
+/// Connects for a conversation that must end within a time, however the server answers.
 pub fn connect_within(
     address: &RemoteAddress,
     access: &Access,
@@ -53,7 +53,7 @@ pub fn connect_within(
     })
 }
 
-/// The path of an address, as its client understands it.
+/// The path in an address, in the form its client expects.
 pub fn path(address: &RemoteAddress) -> String {
     match address {
         RemoteAddress::Mounted(path) => path.to_string_lossy().into_owned(),

@@ -1,4 +1,4 @@
-//! A file that a mount shows: read like any file, with the page cache of this machine between it and the server.
+//! A file on a mount: read like any file, with the page cache of this machine between it and the server.
 
 use super::client::{Client, Kind, Ticket};
 use crate::experiment::Failure;
@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
-/// More than this in one read gains nothing.
+/// Maximum bytes per read; larger reads gain nothing.
 const MOST: usize = 1 << 20;
 
 /// An open file of a mount, or of a local file system.
@@ -18,12 +18,12 @@ pub struct Mounted {
 }
 
 impl Mounted {
-    /// Nothing is open yet.
+    /// Without an open file.
     pub fn new() -> Self {
         Mounted::default()
     }
 
-    /// A file that is at hand.
+    /// With this open file.
     pub fn holding(file: File) -> Self {
         Mounted { file: Some(file), requests: 0 }
     }
@@ -37,7 +37,7 @@ fn named(path: &str) -> impl Fn(std::io::Error) -> Failure {
     move |error| Failure::Broke(format!("{path}: {error}"))
 }
 
-/// statx(2) with `AT_STATX_FORCE_SYNC`: what this machine remembers of the attributes is not believed.
+/// statx(2) with `AT_STATX_FORCE_SYNC`: attributes cached by this machine are not used.
 fn attributes_from_the_server(file: RawFd) -> std::io::Result<()> {
     /// The size of `struct statx`, which does not change (linux/stat.h).
     const BYTES: usize = 256;
@@ -88,7 +88,7 @@ impl Client for Mounted {
         std::fs::remove_file(path).map_err(named(path))
     }
 
-    /// The file's attributes, asked of the server anew.
+    /// Requests the file's attributes from the server, past the cache.
     fn exchange(&mut self) -> Result<(), Failure> {
         let file = self.file()?.as_raw_fd();
         attributes_from_the_server(file).map_err(|error| {
@@ -98,7 +98,7 @@ impl Client for Mounted {
         Ok(())
     }
 
-    /// Nothing is sent before the answer is waited for: the ticket is the place.
+    /// Nothing is sent before the wait for the answer: the ticket is the offset.
     fn ask(&mut self, offset: u64, _: usize) -> Result<Ticket, Failure> {
         self.requests += 1;
         Ok(Ticket(offset))

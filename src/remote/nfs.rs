@@ -22,26 +22,26 @@ const CREATE: u32 = 8;
 const REMOVE: u32 = 12;
 const FSINFO: u32 = 19;
 
-/// The largest request, where the server takes more.
+/// Maximum size of a request, if the server accepts more.
 const MOST: u32 = 1 << 20;
 
-/// Attributes of a file: so many bytes.
+/// Length of a file's attributes, bytes.
 const ATTRIBUTES: usize = 84;
 
-/// A connection, with an export mounted in the protocol's sense: nothing of the machine changes.
+/// A connection to an export that is mounted by the protocol only: this machine's mounts do not change.
 pub struct Nfs {
     rpc: Rpc,
     export: String,
     root: Vec<u8>,
-    /// The file that is open: NFS 3 knows no opening, only handles.
+    /// The handle of the open file: NFS 3 has no open call, only handles.
     handle: Vec<u8>,
     most: usize,
 }
 
 impl Nfs {
-    /// Finds the export that the path is in and asks for it.
+    /// Finds the export that contains the path and requests its handle.
     pub fn connect(url: &RemoteUrl, deadline: Deadline) -> Result<Self, Failure> {
-        // A server without a port mapper has both protocols at the port of the URL.
+        // A server without a port mapper offers both protocols at the port of the URL.
         let mount_port = MOUNT.port(&url.host, deadline).or_else(|failure| url.port.ok_or(failure))?;
         let mut mount = Rpc::connect(&url.host, mount_port, MOUNT, deadline)?;
         let export = export_of(&mut mount, &url.path)?;
@@ -53,7 +53,7 @@ impl Nfs {
         Ok(client)
     }
 
-    /// What the server takes in one request, for reading and for writing.
+    /// The maximum request size of the server, for both reading and writing.
     fn limits(&mut self) -> Result<usize, Failure> {
         let root = self.root.clone();
         let answer = self.asked(FSINFO, "the limits of the server", |call| opaque(call, &root))?;
@@ -64,7 +64,7 @@ impl Nfs {
         Ok(read.min(write).clamp(512, MOST) as usize)
     }
 
-    /// A call whose results begin with a status; what follows it, or what the status means.
+    /// A call whose results begin with a status; returns what follows it, or the meaning of the error status.
     fn asked(
         &mut self,
         procedure: u32,
@@ -78,7 +78,7 @@ impl Nfs {
         }
     }
 
-    /// The handle of a path, name by name.
+    /// The handle of a path, looked up name by name.
     fn find(&mut self, path: &str) -> Result<Vec<u8>, Failure> {
         let below = path.strip_prefix(self.export.as_str()).unwrap_or(path).to_owned();
         let mut handle = self.root.clone();
@@ -99,7 +99,7 @@ impl Nfs {
     }
 }
 
-/// The longest export that a path is in.
+/// The longest export that contains a path.
 fn export_of(mount: &mut Rpc, path: &str) -> Result<String, Failure> {
     let answer = mount.call(MOUNT_EXPORT, |_| {})?;
     let exports = exports(&answer)?;
@@ -121,7 +121,7 @@ fn listed(exports: &[String]) -> String {
     if exports.is_empty() { "nothing".to_owned() } else { exports.join(", ") }
 }
 
-/// The paths of a list of exports; who may use them is not asked.
+/// The paths in a list of exports; the lists of permitted clients are skipped.
 fn exports(answer: &[u8]) -> Result<Vec<String>, Failure> {
     let (mut said, mut paths) = (Message::new(answer), vec![]);
     while said.u32()? != 0 {
@@ -133,7 +133,7 @@ fn exports(answer: &[u8]) -> Result<Vec<String>, Failure> {
     Ok(paths)
 }
 
-/// The handle of an export, and whether the server lets us speak as who we are.
+/// The handle of an export.
 fn mounted(mount: &mut Rpc, export: &str) -> Result<Vec<u8>, Failure> {
     let answer = mount.call(MOUNT_MNT, |call| opaque(call, export.as_bytes()))?;
     let mut said = Message::new(&answer);
@@ -143,7 +143,7 @@ fn mounted(mount: &mut Rpc, export: &str) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// Attributes that may be left out.
+/// Skips attributes that are optional.
 fn optional_attributes(said: &mut Message) -> Result<(), Failure> {
     if said.u32()? != 0 {
         said.bytes(ATTRIBUTES)?;
@@ -151,7 +151,7 @@ fn optional_attributes(said: &mut Message) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a status means (RFC 1813, section 2.6): the numbers are those of the system's errors below 10000.
+/// The meaning of a status (RFC 1813, section 2.6): below 10000 the numbers are those of the system's errors.
 fn words(status: u32) -> String {
     match status {
         70 => "the file handle is stale: the file was removed or the server was restarted".to_owned(),
@@ -163,7 +163,7 @@ fn words(status: u32) -> String {
     }
 }
 
-/// The data of a read, to where they belong.
+/// Copies the data of a read to `into`.
 fn data(answer: &[u8], into: &mut [u8]) -> Result<usize, Failure> {
     let mut said = Message::new(answer);
     let status = said.u32()?;
@@ -201,7 +201,7 @@ impl Client for Nfs {
         let answer = self.asked(CREATE, path, |call| {
             opaque(call, &folder);
             opaque(call, name.as_bytes());
-            // Guarded: only if it is not there; its mode is set, five other attributes are not.
+            // Guarded: only if the file does not exist; its mode is set, five other attributes are not.
             for number in [1, 1, 0o600, 0, 0, 0, 0, 0] {
                 call.extend_from_slice(&u32::to_be_bytes(number));
             }
@@ -216,13 +216,13 @@ impl Client for Nfs {
         let answer = self.asked(WRITE, "a write", |call| {
             opaque(call, &handle);
             call.extend_from_slice(&offset.to_be_bytes());
-            // Stable when answered (FILE_SYNC).
+            // On stable storage before the answer (FILE_SYNC).
             call.extend_from_slice(&(block.len() as u32).to_be_bytes());
             call.extend_from_slice(&2_u32.to_be_bytes());
             opaque(call, block);
         })?;
         let mut said = Message::new(&answer);
-        // Size and times before, attributes after, then how much was written.
+        // Size and times before, attributes after, then the number of bytes written.
         if said.u32()? != 0 {
             said.bytes(24)?;
         }

@@ -1,14 +1,14 @@
-//! Calls of Sun's remote procedures over TCP (RFC 5531) and their data (XDR, RFC 4506), as far as NFS needs them.
+//! Sun remote procedure calls over TCP (RFC 5531) and their data format (XDR, RFC 4506), as far as NFS needs them.
 
 use super::deadline::Deadline;
 use super::unanswered::Unanswered;
 use super::wire::{Message, Wire};
 use crate::experiment::Failure;
 
-/// More than this is no answer of a file server.
+/// Maximum length of an answer, bytes; a file server sends no longer ones.
 const LONGEST: usize = 4 << 20;
 
-/// Port mapper: where it listens, its number, version and question (RFC 1833).
+/// Port mapper: its port, number and version (RFC 1833).
 const MAPPER_PORT: u16 = 111;
 const MAPPER: Program = Program { number: 100_000, version: 2, name: "the port mapper" };
 const GETPORT: u32 = 3;
@@ -21,12 +21,12 @@ pub struct Program {
     pub number: u32,
     /// Its version.
     pub version: u32,
-    /// What it is called in complaints.
+    /// Its name in error messages.
     pub name: &'static str,
 }
 
 impl Program {
-    /// The port where a server has it, by the server's port mapper.
+    /// The port of the program on a server, by the server's port mapper.
     pub fn port(self, host: &str, deadline: Deadline) -> Result<u16, Failure> {
         let mut mapper = Rpc::over(Wire::connect(host, MAPPER_PORT, deadline)?, MAPPER);
         let answer = mapper.call(GETPORT, |call| {
@@ -48,7 +48,7 @@ impl Program {
 pub struct Rpc {
     wire: Wire,
     program: Program,
-    /// Who asks: machine name, user and groups (`AUTH_SYS`, RFC 5531, appendix A).
+    /// The caller's credentials: machine name, user and groups (`AUTH_SYS`, RFC 5531, appendix A).
     credentials: Vec<u8>,
     next: u32,
     requests: u64,
@@ -57,7 +57,7 @@ pub struct Rpc {
 }
 
 impl Rpc {
-    /// Connects, from a port that only the superuser may use where this is one: many servers ask for it.
+    /// Connects, from a privileged port if this process is the superuser's: many servers require it.
     pub fn connect(host: &str, port: u16, program: Program, deadline: Deadline) -> Result<Self, Failure> {
         Ok(Rpc::over(Wire::connect_as_superuser(host, port, deadline)?, program))
     }
@@ -68,18 +68,18 @@ impl Rpc {
         Rpc { wire, program, credentials: credentials(), next, requests: 0, unanswered, message }
     }
 
-    /// Sends a call whose arguments `fill` appends.
+    /// Sends a call whose arguments are appended by `fill`.
     pub fn send(&mut self, procedure: u32, fill: impl FnOnce(&mut Vec<u8>)) -> Result<u64, Failure> {
         self.next = self.next.wrapping_add(1);
         self.message.clear();
         self.message.extend_from_slice(&[0; 4]);
-        // A call (0) by version 2 of the rules.
+        // A call (0) by version 2 of the protocol.
         for number in [self.next, 0, 2, self.program.number, self.program.version, procedure] {
             self.message.extend_from_slice(&number.to_be_bytes());
         }
         self.message.extend_from_slice(&self.credentials);
         fill(&mut self.message);
-        // One record, and the last of its fragments (the highest bit).
+        // One record, in one fragment that is marked as the last (the highest bit).
         let length = (self.message.len() as u32 - 4) | 1 << 31;
         self.message[..4].copy_from_slice(&length.to_be_bytes());
         self.requests += 1;
@@ -88,7 +88,7 @@ impl Rpc {
         Ok(u64::from(self.next))
     }
 
-    /// Waits for the results of a call. The data of large ones are copied once more by whoever reads them.
+    /// Waits for the results of a call. The data of large ones are copied once more by the caller.
     pub fn receive(&mut self, ticket: u64) -> Result<Vec<u8>, Failure> {
         loop {
             if let Some(record) = self.unanswered.take(ticket) {
@@ -105,7 +105,7 @@ impl Rpc {
         self.receive(ticket)
     }
 
-    /// Calls that were sent so far.
+    /// Calls sent so far.
     pub fn requests(&self) -> u64 {
         self.requests
     }
@@ -115,12 +115,12 @@ impl Rpc {
         self.wire.received()
     }
 
-    /// Who is on the other side.
+    /// The name of the server.
     pub fn server(&self) -> &str {
         self.wire.server()
     }
 
-    /// A whole record, however many fragments it comes in.
+    /// A whole record from all of its fragments.
     fn record(&mut self) -> Result<Vec<u8>, Failure> {
         let mut record = vec![];
         loop {
@@ -146,7 +146,7 @@ impl Rpc {
         }
     }
 
-    /// What follows the frame of an answer, or why it was refused.
+    /// The results in an answer after its header, or the reason why the call was refused.
     fn results(&self, mut record: Vec<u8>) -> Result<Vec<u8>, Failure> {
         let length = record.len();
         let mut said = Message::new(&record);
@@ -179,14 +179,14 @@ impl Rpc {
     }
 }
 
-/// Counted bytes, filled up to a multiple of four.
+/// Appends bytes after their count, padded to a multiple of four.
 pub fn opaque(message: &mut Vec<u8>, bytes: &[u8]) {
     message.extend_from_slice(&(bytes.len() as u32).to_be_bytes());
     message.extend_from_slice(bytes);
     message.resize(message.len().next_multiple_of(4), 0);
 }
 
-/// Counted bytes out of an answer.
+/// Bytes after their count in an answer.
 pub fn counted<'bytes>(said: &mut Message<'bytes>) -> Result<&'bytes [u8], Failure> {
     let count = said.u32()? as usize;
     let bytes = said.bytes(count)?;

@@ -1,24 +1,24 @@
-//! The page cache of a server, where one may run programs on it.
+//! The page cache of a server on which programs can be run.
 
 use super::sftp::named;
 use super::ssh::Ssh;
 use crate::experiment::{Access, Failure};
 use crate::machine::RemoteUrl;
 
-/// The page cache of a server on which one may run programs.
+/// The page cache of a server on which programs can be run.
 pub struct ServerCache<'access> {
     url: &'access RemoteUrl,
     access: &'access Access,
 }
 
 impl<'access> ServerCache<'access> {
-    /// That of an sftp server.
+    /// The page cache of an sftp server.
     pub fn of(url: &'access RemoteUrl, access: &'access Access) -> Self {
         ServerCache { url, access }
     }
 
-    /// Has the server forget a file (`POSIX_FADV_DONTNEED`, by GNU dd, as whoever may read it) and tells how many bytes
-    /// of it its page cache still holds (fincore(1)).
+    /// Makes the server evict a file (`POSIX_FADV_DONTNEED`, by GNU dd, as any user who may read it) and returns the number of
+    /// its bytes still in the page cache (fincore(1)).
     pub fn emptied(&self) -> Result<u64, Failure> {
         let file = quoted(named(&self.url.path));
         let line = format!(
@@ -35,7 +35,7 @@ impl<'access> ServerCache<'access> {
     }
 }
 
-/// A path in the shell of the server.
+/// A path quoted for the shell of the server.
 fn quoted(path: &str) -> String {
     let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
     format!("'{}'", path.replace('\'', "'\\''"))

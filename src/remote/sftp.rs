@@ -25,10 +25,10 @@ const DATA: u8 = 103;
 const ATTRIBUTES: u8 = 105;
 const EXTENDED_REPLY: u8 = 201;
 
-/// What every server must take (section 3 of the draft), less what is around the data.
+/// The data size that every server must accept (section 3 of the draft), less the header.
 const PROMISED: usize = 32 << 10;
 
-/// More than this is no answer of a file server.
+/// Maximum length of an answer, bytes; a file server sends no longer ones.
 const LONGEST: usize = 1 << 20;
 
 /// Status: the end of the file.
@@ -46,14 +46,14 @@ pub struct Sftp {
     message: Vec<u8>,
 }
 
-/// An answer: its kind and what follows the number of the request.
+/// An answer: its type and the bytes after the request's number.
 struct Answer {
     kind: u8,
     body: Vec<u8>,
 }
 
 impl Sftp {
-    /// Connects, and finds out how much a request may ask for.
+    /// Connects, and learns the maximum size of a request.
     pub fn connect(url: &RemoteUrl, access: &Access, deadline: Deadline) -> Result<Self, Failure> {
         let (ssh, wire) = Ssh::subsystem(url, access, "sftp", deadline)?;
         let (handle, unanswered, message) = (vec![], Unanswered::default(), vec![]);
@@ -80,7 +80,7 @@ impl Sftp {
         Ok(())
     }
 
-    /// OpenSSH tells what it takes (`PROTOCOL` of its sources, section 4.8): packet, read, write, open handles.
+    /// OpenSSH reports its limits (`PROTOCOL` of its sources, section 4.8): packet, read, write, open handles.
     fn learn_limits(&mut self) -> Result<(), Failure> {
         let answer = self.exchanged(EXTENDED, |message| text(message, b"limits@openssh.com"))?;
         if answer.kind != EXTENDED_REPLY {
@@ -90,13 +90,13 @@ impl Sftp {
         let (_, read, write) = (said.u64()?, said.u64()?, said.u64()?);
         let most = read.min(write) as usize;
         if most > 0 {
-            // A multiple of the page, so that no page of the file is asked for twice.
+            // A multiple of the page size, so that no page of the file is requested twice.
             self.most = (most.min(LONGEST / 2) / 4096 * 4096).max(4096);
         }
         Ok(())
     }
 
-    /// Sends a request with the arguments that `fill` appends.
+    /// Sends a request with the arguments appended by `fill`.
     fn request(&mut self, kind: u8, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Ticket, Failure> {
         self.next = self.next.wrapping_add(1);
         self.message.clear();
@@ -111,18 +111,18 @@ impl Sftp {
         Ok(Ticket(u64::from(self.next)))
     }
 
-    /// The kind and the body of the next packet.
+    /// The type and the body of the next packet.
     fn packet(&mut self) -> Result<(u8, Vec<u8>), Failure> {
         let (kind, length) = self.header()?;
         Ok((kind, self.wire.take(length)?))
     }
 
-    /// The kind of the next packet and how many bytes follow it.
+    /// The type of the next packet and the number of bytes after it.
     fn header(&mut self) -> Result<(u8, usize), Failure> {
         let mut header = [0; 5];
         self.wire.receive(&mut header)?;
         let length = u32::from_be_bytes([header[0], header[1], header[2], header[3]]) as usize;
-        // Text where a length should be is what a log-in script prints.
+        // Text instead of a length is the output of a log-in script.
         if !(1..=LONGEST).contains(&length) {
             return Err(Failure::Broke(
                 "what came is not sftp: does a start-up file of the account print something?".to_owned(),
@@ -151,7 +151,7 @@ impl Sftp {
         self.wait(ticket)
     }
 
-    /// An exchange that is expected to end in this kind of answer; the server's words where it does not.
+    /// A request with its answer, which must be of this type; else the server's message as the failure.
     fn asked(
         &mut self,
         kind: u8,
@@ -167,7 +167,7 @@ impl Sftp {
         Err(Failure::Broke(format!("{}: {what}: {}", self.wire.server(), complaint(&answer)?)))
     }
 
-    /// The data of a read whose packet has begun, straight to where it belongs.
+    /// Reads the data of an answer whose packet has begun directly into `into`.
     fn data(&mut self, length: usize, into: &mut [u8]) -> Result<usize, Failure> {
         let mut header = [0; 4];
         self.wire.receive(&mut header)?;
@@ -204,7 +204,7 @@ impl Sftp {
     }
 }
 
-/// The data of an answer that is at hand.
+/// The data of an answer that was received earlier.
 fn late(answer: &Answer, into: &mut [u8]) -> Result<usize, Failure> {
     let mut said = Message::new(&answer.body);
     match answer.kind {
@@ -221,7 +221,7 @@ fn late(answer: &Answer, into: &mut [u8]) -> Result<usize, Failure> {
     }
 }
 
-/// What a server says when it refuses.
+/// The message of a server's refusal.
 fn complaint(answer: &Answer) -> Result<String, Failure> {
     if answer.kind != STATUS {
         return Ok(format!("an answer of another kind ({})", answer.kind));
@@ -237,12 +237,12 @@ fn text(message: &mut Vec<u8>, text: &[u8]) {
     message.extend_from_slice(text);
 }
 
-/// A path as the server takes it: `/~/x` is below the folder that one logs in to.
+/// A path in the form the server expects: `/~/x` is below the log-in folder.
 pub fn named(path: &str) -> &str {
     path.strip_prefix("/~/").map_or(path, |below| if below.is_empty() { "." } else { below })
 }
 
-/// Size and permissions: the first fields of the attributes that are there.
+/// Size and permissions: the first fields of the attributes if present.
 fn attributes(body: &[u8]) -> Result<Kind, Failure> {
     let mut said = Message::new(body);
     let flags = said.u32()?;
@@ -269,7 +269,7 @@ impl Client for Sftp {
     }
 
     fn create(&mut self, path: &str) -> Result<(), Failure> {
-        // Write, create, and only if it is not there (flags 2, 8, 32); readable by its owner alone.
+        // Write, create, and only if the file does not exist (flags 2, 8, 32); readable by its owner only.
         let body = self.asked(OPEN, HANDLE, path, |message| {
             text(message, named(path).as_bytes());
             message.extend_from_slice(&[0, 0, 0, 2 | 8 | 32, 0, 0, 0, 4, 0, 0, 0o1, 0o200]);

@@ -1,5 +1,4 @@
-//! The user's own `ssh`: its configuration, keys, agent, jump hosts and known hosts are honoured, and what it says when
-//! it refuses is passed on.
+//! The user's own `ssh`: its configuration, keys, agent, jump hosts and known hosts apply, and its error messages are passed on.
 
 use super::deadline::Deadline;
 use super::wire::Wire;
@@ -18,12 +17,12 @@ use std::time::Duration;
 /// A session of `ssh`; it ends when it is dropped, and with the trial.
 pub struct Ssh {
     child: Child,
-    /// What it complains of.
+    /// Its standard error.
     complaints: UnixStream,
 }
 
 impl Ssh {
-    /// Starts a subsystem of the server, spoken to over the wire that is returned.
+    /// Starts a subsystem of the server; the returned wire is connected to it.
     pub fn subsystem(
         url: &RemoteUrl,
         access: &Access,
@@ -41,7 +40,7 @@ impl Ssh {
         Ok((Ssh { child, complaints }, Wire::through(near, url.host.clone(), deadline).map_err(broke)?))
     }
 
-    /// What a command prints on the server, or what it complains of.
+    /// Runs a command on the server and returns its output, or its error message as the failure.
     pub fn run(url: &RemoteUrl, access: &Access, line: &str) -> Result<String, Failure> {
         let mut command = command(url, access);
         command.args(["--", &url.host, line]).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -55,10 +54,10 @@ impl Ssh {
         Err(Failure::Broke(last_words(&complained)))
     }
 
-    /// A failure of the wire, in the words of `ssh` where it had any.
+    /// A failure of the wire, in the words of `ssh` if it printed any.
     pub fn explain(&mut self, failure: Failure) -> Failure {
         self.end();
-        // A program that ssh has started may outlive it with the other end of this in its hands.
+        // A program that ssh has started may outlive it and keep the other end of this open.
         let _ = self.complaints.set_read_timeout(Some(Duration::from_millis(50)));
         match last_words(&first_words(Some(&self.complaints))) {
             words if words.is_empty() => failure,
@@ -68,7 +67,7 @@ impl Ssh {
 }
 
 impl Ssh {
-    /// Lets it say why it ends, which takes it a moment, and then ends it.
+    /// Waits a moment for it to print the reason for its end, then ends it.
     fn end(&mut self) {
         for _ in 0..30 {
             if !matches!(self.child.try_wait(), Ok(None)) {
@@ -87,15 +86,15 @@ impl Drop for Ssh {
     }
 }
 
-/// A connection of the run that its trials share: each of them would else agree on keys and log in anew. What is asked and
-/// answered goes to this process of `ssh` by the same kind of socket as to one of their own.
+/// A connection of the run that its trials share: otherwise each would negotiate keys and log in anew. Requests and answers pass
+/// to this `ssh` process through the same kind of socket as to one of their own.
 pub struct Master {
     child: Child,
     socket: PathBuf,
 }
 
 impl Master {
-    /// Connects and listens at a socket; `None` where that does not succeed, for then every trial finds out why itself.
+    /// Connects and listens at a socket; `None` if that fails, because then every trial finds the reason itself.
     pub fn start(url: &RemoteUrl, access: &Access, socket: &Path) -> Option<Self> {
         let mut command = command(url, access);
         command.args(["-M", "-N", "-oControlPersist=no", "-S"]).arg(socket).args(["--", &url.host]);
@@ -125,7 +124,7 @@ impl Drop for Master {
     }
 }
 
-/// Whether a socket lies there, and nothing else. Its folder is this user's alone, so it is ours.
+/// Whether the file at this path is a socket. Its folder is accessible to this user only, so it is ours.
 fn is_socket(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket())
 }
@@ -155,14 +154,14 @@ fn command(url: &RemoteUrl, access: &Access) -> Command {
     command
 }
 
-/// What a program says, as far as it is worth keeping; it is ended where it says more.
+/// The beginning of a program's output, at most 16 KiB; then the pipe is closed, which ends a program that prints more.
 fn first_words(pipe: Option<impl Read>) -> String {
     let mut said = vec![];
     let _ = pipe.map(|pipe| pipe.take(16 << 10).read_to_end(&mut said));
     String::from_utf8_lossy(&said).into_owned()
 }
 
-/// The last lines that are not decoration, shortened: the reason stands last.
+/// The last lines of a text without decoration, shortened: the reason is at the end.
 fn last_words(said: &str) -> String {
     let worth =
         |line: &&str| !line.is_empty() && !line.starts_with('@') && !line.starts_with("Warning: Permanently");

@@ -1,18 +1,18 @@
-//! Blocks one after the other, with several requests in flight where that is wanted.
+//! Blocks read one after the other, with several requests in flight if requested.
 
 use super::client::{Client, Ticket, read_block};
 use crate::experiment::Failure;
 use std::collections::VecDeque;
 
-/// Blocks of a file, read in a given order again and again.
+/// Blocks of a file, read repeatedly in a given order.
 pub struct Stream {
     client: Box<dyn Client>,
-    /// Where the blocks begin, in the order in which they are read.
+    /// Offsets of the blocks, in the order in which they are read.
     offsets: Vec<u64>,
     block: usize,
-    /// Bytes that one request asks for.
+    /// Bytes per request.
     piece: usize,
-    /// Requests in flight, with the one whose answer is waited for.
+    /// Requests in flight, including the one whose answer is awaited.
     queue_depth: usize,
     asked: usize,
     read: usize,
@@ -20,19 +20,19 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Nothing is sent yet.
+    /// A stream that has not sent a request yet.
     pub fn new(client: Box<dyn Client>, offsets: Vec<u64>, block: usize, queue_depth: usize) -> Self {
         let piece = piece(block, client.most());
         let waiting = VecDeque::with_capacity(queue_depth);
         Stream { client, offsets, block, piece, queue_depth, asked: 0, read: 0, waiting }
     }
 
-    /// Requests that a block takes.
+    /// Requests per block.
     pub fn requests_per_block(&self) -> usize {
         self.block / self.piece
     }
 
-    /// Reads the next block into `block` and tells where it stood.
+    /// Reads the next block into `block` and returns its offset.
     pub fn read(&mut self, block: &mut [u8]) -> Result<u64, Failure> {
         for piece in block[..self.block].chunks_mut(self.piece) {
             self.fill()?;
@@ -58,18 +58,18 @@ impl Stream {
         Ok(())
     }
 
-    /// Whether every block was read as often as any other, and at least once.
+    /// Whether every block was read equally often, and at least once.
     pub fn is_through(&self) -> bool {
         self.read > 0 && self.read.is_multiple_of(self.offsets.len())
     }
 
-    /// Whoever answers.
+    /// The client.
     pub fn client(&mut self) -> &mut dyn Client {
         self.client.as_mut()
     }
 }
 
-/// The largest part of a block, of the size of all its other parts, that one request may ask for.
+/// The largest part of a block that one request may transfer, if all parts have equal size.
 pub fn piece(block: usize, most: usize) -> usize {
     let parts = (block.div_ceil(most)..=block).find(|parts| block.is_multiple_of(*parts));
     block / parts.unwrap_or(block)

@@ -5,24 +5,23 @@ use std::io::{ErrorKind, Result};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// The ports that servers of remote procedures leave free (bindresvport(3) takes the same).
+/// The ports that servers of remote procedure calls leave free (bindresvport(3) uses the same).
 const PORTS: std::ops::Range<u16> = 665..1024;
 
-/// Connects from one of them; `None` where that may not be, or does not succeed in time.
+/// Connects from one of them; `None` if that is not permitted, or does not succeed in time.
 pub fn connect(address: &SocketAddr, timeout: Duration) -> Option<TcpStream> {
     if !address.is_ipv4() {
         return None;
     }
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).ok()?;
     bind(&socket).ok()?;
-    // The kernel ends the connection without the minute of waiting that would use the few ports up: the server is told
-    // that it is over by a reset.
+    // The kernel closes the connection with a reset, without the minute in `TIME_WAIT` that would use up the few ports.
     socket.set_linger(Some(Duration::ZERO)).ok()?;
     socket.connect_timeout(&(*address).into(), timeout).ok()?;
     Some(socket.into())
 }
 
-/// Takes the first port that is free, beginning elsewhere in every process.
+/// Binds the first free port, with a different start in every process.
 fn bind(socket: &Socket) -> Result<()> {
     let count = PORTS.len() as u32;
     let port = |step| PORTS.start + ((std::process::id().wrapping_mul(7) + step) % count) as u16;

@@ -1,19 +1,19 @@
-//! Requests that wait for their answers.
+//! Requests without an answer yet.
 
 use crate::experiment::Failure;
 
-/// Requests that wait for their answers, and answers that came before they were waited for: a server may answer in another
-/// order than it was asked. Never more is held than was asked for.
+/// Requests without an answer yet, and answers received before they were awaited: a server may answer in another order than that
+/// of the requests. At most as many answers as requests are held.
 #[derive(Default)]
 pub struct Unanswered(Vec<(u64, Option<Vec<u8>>)>);
 
 impl Unanswered {
-    /// A request was sent.
+    /// Adds a request that was sent.
     pub fn asked(&mut self, ticket: u64) {
         self.0.push((ticket, None));
     }
 
-    /// Keeps an answer; a failure where no request waits for it.
+    /// Keeps an answer; a failure if no request is waiting for it.
     pub fn keep(&mut self, ticket: u64, answer: Vec<u8>) -> Result<(), Failure> {
         match self.0.iter_mut().find(|(asked, _)| *asked == ticket) {
             Some((_, place @ None)) => *place = Some(answer),
@@ -22,13 +22,13 @@ impl Unanswered {
         Ok(())
     }
 
-    /// The answer to a request, if it has come.
+    /// The answer to a request, if it was received.
     pub fn take(&mut self, ticket: u64) -> Option<Vec<u8>> {
         let place = self.0.iter().position(|(asked, answer)| *asked == ticket && answer.is_some())?;
         self.0.swap_remove(place).1
     }
 
-    /// The answer to a request is not kept here, but read to where it belongs.
+    /// Removes a request whose answer is read elsewhere.
     pub fn answered(&mut self, ticket: u64) {
         self.0.retain(|(asked, _)| *asked != ticket);
     }

@@ -1,4 +1,4 @@
-//! A stream of bytes to a server, with a limit on every wait, and the numbers of the protocols on it.
+//! A stream of bytes to a server, with a limit on every wait, and number formats of the protocols.
 
 use super::deadline::Deadline;
 use super::trusted_port;
@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// A server that does not answer for so long is gone.
+/// Time after which a server that does not answer counts as gone.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A stream of either kind.
@@ -21,13 +21,13 @@ pub struct Wire {
     stream: BufReader<Box<dyn Stream>>,
     server: String,
     deadline: Deadline,
-    /// The socket, where it is one of TCP; owned by the stream.
+    /// The socket, if it is a TCP socket; owned by the stream.
     tcp: Option<RawFd>,
 }
 
 impl Wire {
-    /// Connects to a server by TCP, at the first of its addresses that answers. Small requests are not held back
-    /// (`TCP_NODELAY`): one request at a time would wait for the delayed acknowledgement of the one before.
+    /// Connects to a server by TCP, at the first of its addresses that answers. Small requests are not delayed (`TCP_NODELAY`):
+    /// otherwise a request would wait for the delayed acknowledgement of the one before.
     pub fn connect(host: &str, port: u16, deadline: Deadline) -> Result<Self, Failure> {
         let server = format!("{host} port {port}");
         let broke = |error: std::io::Error| Failure::Broke(format!("{server}: {error}"));
@@ -41,7 +41,7 @@ impl Wire {
         Err(last.map_or_else(|| Failure::Broke(format!("{server}: the name has no address")), broke))
     }
 
-    /// As [`Wire::connect`], from a port below 1024 where this process may: to Sun's servers that is a sign of trust.
+    /// As [`Wire::connect`], from a port below 1024 if this process may: Sun's servers trust such ports.
     pub fn connect_as_superuser(host: &str, port: u16, deadline: Deadline) -> Result<Self, Failure> {
         let server = format!("{host} port {port}");
         let addresses: Vec<SocketAddr> = (host, port).to_socket_addrs().into_iter().flatten().collect();
@@ -61,9 +61,9 @@ impl Wire {
         Ok(Wire { tcp, ..Wire::new(stream, server, deadline) })
     }
 
-    /// The near end of a program that speaks to the server for us.
+    /// The near end of a program that is connected to the server.
     pub fn through(stream: UnixStream, server: String, deadline: Deadline) -> std::io::Result<Self> {
-        // The first answer of a program waits for name, key exchange and log-in.
+        // The first answer of a program includes name resolution, key exchange and log-in.
         stream.set_read_timeout(Some(TIMEOUT * 3))?;
         stream.set_write_timeout(Some(TIMEOUT))?;
         Ok(Wire::new(stream, server, deadline))
@@ -90,7 +90,7 @@ impl Wire {
         Ok(())
     }
 
-    /// Fills `into` with what comes next. The clock is looked at, which is not for nothing, where the server is waited for.
+    /// Fills `into` with the next bytes. The clock, which takes time to read, is read only when waiting for the server.
     pub fn receive(&mut self, into: &mut [u8]) -> Result<(), Failure> {
         let mut filled = 0;
         while filled < into.len() {
@@ -107,22 +107,22 @@ impl Wire {
         Ok(())
     }
 
-    /// Whether the conversation may go on.
+    /// Fails if the deadline has passed.
     fn ensure_time(&self) -> Result<(), Failure> {
         self.deadline.left(TIMEOUT).map(drop).map_err(|late| self.says(&late.to_string()))
     }
 
-    /// So many of the next bytes.
+    /// The next `count` bytes.
     pub fn take(&mut self, count: usize) -> Result<Vec<u8>, Failure> {
         let mut bytes = vec![0; count];
         self.receive(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// Bytes that the kernel has received over the connection (`tcpi_bytes_received` of tcp(7), since Linux 4.1);
-    /// `None` where it does not tell, or another program holds the connection.
+    /// Bytes that the kernel has received over the connection (`tcpi_bytes_received` of tcp(7), since Linux 4.1); `None` if it
+    /// does not tell, or another program holds the connection.
     pub fn received(&self) -> Option<u64> {
-        /// Where the count stands in `struct tcp_info` (linux/tcp.h), which only grows.
+        /// Offset of the count in `struct tcp_info` (linux/tcp.h), to which fields are only appended.
         const PLACE: usize = 128;
         let mut info = [0_u8; PLACE + 8];
         let mut length = info.len() as libc::socklen_t;
@@ -135,7 +135,7 @@ impl Wire {
         (told == 0 && length as usize == info.len()).then(|| u64::from_ne_bytes(*count))
     }
 
-    /// Who is on the other side.
+    /// The name of the server.
     pub fn server(&self) -> &str {
         &self.server
     }
@@ -158,18 +158,18 @@ impl Wire {
     }
 }
 
-/// What a server said, read from front to back; short messages are complaints, never panics.
+/// A message of a server, parsed from front to back; messages that are too short are errors, never panics.
 pub struct Message<'bytes> {
     rest: &'bytes [u8],
 }
 
 impl<'bytes> Message<'bytes> {
-    /// All of a message.
+    /// A parser at the start of a message.
     pub fn new(bytes: &'bytes [u8]) -> Self {
         Message { rest: bytes }
     }
 
-    /// The next so many bytes.
+    /// The next `count` bytes.
     pub fn bytes(&mut self, count: usize) -> Result<&'bytes [u8], Failure> {
         let (taken, rest) = self
             .rest
@@ -185,38 +185,38 @@ impl<'bytes> Message<'bytes> {
         Ok(array)
     }
 
-    /// A big-endian number, as SSH and Sun write it.
+    /// A big-endian 32-bit number, as in SSH and Sun's protocols.
     pub fn u32(&mut self) -> Result<u32, Failure> {
         self.array().map(u32::from_be_bytes)
     }
 
-    /// A big-endian number of twice the size.
+    /// A big-endian 64-bit number.
     pub fn u64(&mut self) -> Result<u64, Failure> {
         self.array().map(u64::from_be_bytes)
     }
 
-    /// A little-endian number, as Microsoft writes it.
+    /// A little-endian 16-bit number, as in Microsoft's protocols.
     pub fn u16_le(&mut self) -> Result<u16, Failure> {
         self.array().map(u16::from_le_bytes)
     }
 
-    /// A little-endian number.
+    /// A little-endian 32-bit number.
     pub fn u32_le(&mut self) -> Result<u32, Failure> {
         self.array().map(u32::from_le_bytes)
     }
 
-    /// A little-endian number.
+    /// A little-endian 64-bit number.
     pub fn u64_le(&mut self) -> Result<u64, Failure> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// Bytes after their number.
+    /// Bytes after their count.
     pub fn counted(&mut self) -> Result<&'bytes [u8], Failure> {
         let count = self.u32()? as usize;
         self.bytes(count)
     }
 
-    /// What is left.
+    /// The remaining bytes.
     pub fn rest(&self) -> &'bytes [u8] {
         self.rest
     }
@@ -231,7 +231,7 @@ mod tests {
         Deadline::within(TIMEOUT * 4)
     }
 
-    /// A server that takes a connection and does with it what is asked; its port.
+    /// A server that runs `serve` on one connection; returns its port.
     fn server(serve: impl FnOnce(TcpStream) + Send + 'static) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();

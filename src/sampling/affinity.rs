@@ -1,11 +1,11 @@
-//! Where this thread may run.
+//! CPU affinity of this thread.
 
 use crate::experiment::Failure;
 use crate::machine::{Host, Live};
 
 pub use crate::machine::allow_this_thread as set;
 
-/// The CPUs that the calling thread may run on, in ascending order; none where the kernel does not tell.
+/// The CPUs on which the calling thread may run, in ascending order; empty if the kernel does not tell.
 pub fn current() -> Vec<usize> {
     Live.affinity().unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! A measuring process, seen from the run: start it small and clean, ask it, bring its answers home, time it out, reap
-//! it.
+//! A measuring process from the point of view of the run: start it with a small clean environment, send requests, receive
+//! answers, enforce the time limit, reap it.
 
 use super::memory_limit::MemoryLimit;
 use super::partner::die_with;
@@ -16,59 +16,59 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-/// Set when somebody wants the run to stop.
+/// Set when the run is to stop.
 pub static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// The most that an environment is padded with, bytes: a page, so that the stack starts anywhere in one.
+/// Maximum padding of an environment, bytes: a page, so that the stack starts at any offset in one.
 const MOST_PADDING: u64 = 4096;
 
-/// The environment variable by which a measuring process knows that it is one: the number of the process that asks it.
+/// The environment variable that marks a measuring process: the number of the process that sends it requests.
 const ASKED_BY: &str = "FATHOM_ASKED_BY";
 
-/// Whether this process was started to measure, and whoever started it asks.
+/// Whether this process was started to measure, by the process that is its parent.
 pub fn is_asked() -> bool {
     let asker = std::env::var(ASKED_BY).ok();
     asker.and_then(|asker| asker.parse().ok()) == Some(std::os::unix::process::parent_id())
 }
 
-/// Whether this process measures, or was started by what is measured: it must not start a measurement of its own.
+/// Whether this process measures, or was started by measured work: it must not start a measurement of its own.
 pub fn is_measured() -> bool {
     std::env::var_os(ASKED_BY).is_some()
 }
 
-/// How a question to a measuring process ended.
+/// The outcome of a request to a measuring process.
 #[derive(Debug)]
 pub enum End<A> {
     /// It answered.
     Answered(A),
-    /// It died without an answer.
+    /// It ended without an answer.
     Died(String),
-    /// It took too long.
+    /// The time limit passed.
     TimedOut,
     /// The run was interrupted.
     Interrupted,
 }
 
-/// How a measuring process is started, besides what all have in common.
+/// Options for starting a measuring process.
 #[derive(Debug, Clone, Default)]
 pub struct Launch {
     /// A command with its arguments that becomes the measuring process, such as `numactl --membind=1`; empty for none.
     pub prefix: Vec<OsString>,
-    /// What its environment has besides the usual.
+    /// Additional environment variables.
     pub environment: Vec<(String, String)>,
 }
 
-/// A fresh process that measures: this binary executed again, to do a hidden `command`, with a small clean environment of
-/// random size, in a process group of its own that ends with it. It is asked and answers in JSON, a line each.
+/// A fresh process that measures: this binary executed again with a hidden `command`, with a small clean environment of random
+/// size, in its own process group that ends with it. Requests and answers are JSON, one per line.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
-    /// What it has told and nobody has read yet.
+    /// Bytes of its output that were not parsed yet.
     told: Vec<u8>,
 }
 
 impl Process {
-    /// Starts it, by way of the limit on memory if that is what it takes; nothing is asked yet.
+    /// Starts the process, by way of the memory limit if one is set; no request is sent yet.
     pub fn start(
         command: &str,
         seed: u64,
@@ -78,19 +78,19 @@ impl Process {
         Ok(Process { child: start(command, seed, limit, launch)?, told: vec![] })
     }
 
-    /// Tells it something that it does not answer.
+    /// Sends a message without an answer.
     pub fn tell(&mut self, said: &impl Serialize) -> std::io::Result<()> {
         let mut line = serde_json::to_vec(said)?;
         line.push(b'\n');
         if let Some(stdin) = &mut self.child.stdin {
-            // A child that died already does not read; its silence is reported when it is asked.
+            // A child that has ended does not read; its silence is reported at the next request.
             let _ = stdin.write_all(&line);
         }
         Ok(())
     }
 
-    /// Asks it something, and waits for the answer until the limit. The listener is told what takes it long before it
-    /// observes anything. After any end but an answer it can be asked nothing more.
+    /// Sends a request, and waits for the answer until the limit. The listener receives messages about long preparations. After
+    /// any outcome but an answer no further request is possible.
     pub fn ask<A: DeserializeOwned>(
         &mut self,
         question: &impl Serialize,
@@ -130,9 +130,10 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// Ends the process, and with it the partners that it may have left.
+    /// Ends the process, and with it partners that it may have left.
     fn drop(&mut self) {
-        // Without a further question it ends by itself and cleans up what its visits share; it is given time for that.
+        // Without a further request it ends by itself and cleans up the equipment shared by its visits; it is given time for
+        // that.
         drop(self.child.stdin.take());
         let deadline = Instant::now() + CLEANING_UP;
         if let Some(stdout) = &mut self.child.stdout {
@@ -147,16 +148,16 @@ impl Drop for Process {
     }
 }
 
-/// How long a process may take to end by itself after its last answer.
+/// Maximum time for a process to end by itself after its last answer.
 const CLEANING_UP: Duration = Duration::from_secs(10);
 
-/// What came before the deadline.
+/// The result of waiting for a line until the deadline.
 enum Heard {
-    /// An answer.
+    /// A line with an answer.
     Line(Vec<u8>),
-    /// The end: the process is no more.
+    /// The process has ended.
     End,
-    /// Nothing.
+    /// Nothing before the deadline.
     Nothing,
 }
 
@@ -165,7 +166,7 @@ fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>, launch: &Launch)
     let parent = std::process::id();
     let (program, arguments, environment) = prefixed(started_by(limit)?, launch);
     let mut process = Command::new(program);
-    // One that is stopped before its first visit would else outlive a run that is killed.
+    // A process that is stopped before its first visit would otherwise outlive a run that is killed.
     // SAFETY: between fork and exec only prctl and getppid are called.
     unsafe { process.pre_exec(move || die_with(parent).map_err(|_| std::io::ErrorKind::Other.into())) };
     process
@@ -183,8 +184,7 @@ fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>, launch: &Launch)
         .spawn()
 }
 
-/// The program that becomes a measuring process, what it is told first, and what it needs to know: this one, or one that
-/// becomes this one.
+/// The program that becomes a measuring process, its first arguments, and its environment: this program, or one that starts it.
 fn started_by(limit: Option<&MemoryLimit>) -> std::io::Result<Started> {
     let own = std::env::current_exe()?;
     Ok(match limit {
@@ -195,7 +195,7 @@ fn started_by(limit: Option<&MemoryLimit>) -> std::io::Result<Started> {
     })
 }
 
-/// The same by way of a command that is asked for, which stands before all others.
+/// The same through a requested command, which is put before all others.
 fn prefixed((program, arguments, mut environment): Started, launch: &Launch) -> Started {
     environment.extend(launch.environment.iter().cloned());
     let Some((first, rest)) = launch.prefix.split_first() else { return (program, arguments, environment) };
@@ -206,7 +206,7 @@ fn prefixed((program, arguments, mut environment): Started, launch: &Launch) -> 
 /// A program, its first arguments, and its environment.
 type Started = (PathBuf, Vec<OsString>, Vec<(String, String)>);
 
-/// Waits until there is something to read; false when the deadline passes or the run is interrupted.
+/// Waits until there are bytes to read; false if the deadline passes or the run is interrupted.
 fn readable(descriptor: libc::c_int, deadline: Instant) -> bool {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -214,7 +214,7 @@ fn readable(descriptor: libc::c_int, deadline: Instant) -> bool {
             return false;
         }
         let mut poll = libc::pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 };
-        // SAFETY: one valid pollfd; a signal ends the wait early, and the loop looks again.
+        // SAFETY: one valid pollfd; a signal ends the wait early, and the loop checks again.
         let ready = unsafe { libc::poll(&raw mut poll, 1, left.as_millis().clamp(1, 1000) as libc::c_int) };
         if ready > 0 {
             return true;
@@ -229,7 +229,7 @@ fn answered<A: DeserializeOwned>(text: &[u8]) -> End<A> {
     }
 }
 
-/// What a dying child said, shortened.
+/// The error message of a dying child, shortened.
 fn complaint(child: &mut Child) -> String {
     let mut text = String::new();
     if let Some(stderr) = child.stderr.take() {

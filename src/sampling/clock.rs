@@ -1,13 +1,13 @@
-//! The clocks that measure.
+//! The clocks for measuring.
 //!
-//! x86-64: `lfence; rdtsc; lfence` before and `rdtscp; lfence` after. `cpuid`, the classic serialiser (Paoloni 2010), is
-//! never used in a timed region: in a virtual machine it exits to the hypervisor. aarch64: `isb; mrs cntvct_el0`.
-//! Otherwise, or where the counter does not qualify, `clock_gettime(CLOCK_MONOTONIC_RAW)`.
+//! x86-64: `lfence; rdtsc; lfence` before and `rdtscp; lfence` after. `cpuid`, the classic serialiser (Paoloni 2010), is never
+//! used in a timed region: in a virtual machine it exits to the hypervisor. aarch64: `isb; mrs cntvct_el0`. Otherwise, or if the
+//! counter does not qualify, `clock_gettime(CLOCK_MONOTONIC_RAW)`.
 
 use crate::quantity::Ticks;
 use serde::{Deserialize, Serialize};
 
-/// One reading: a count, and the CPU it was read on where the clock can tell.
+/// One reading: a count, and the CPU on which it was read if the clock can tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
     /// The counter.
@@ -17,10 +17,10 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The CPU of a reading whose clock cannot tell.
+    /// The CPU of a reading if the clock cannot tell.
     pub const ANYWHERE: u32 = u32::MAX;
 
-    /// Ticks from `earlier` to here; negative where the clock ran backwards.
+    /// Ticks from `earlier` to this reading; negative if the clock ran backwards.
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "stands directly behind the second reading")]
     pub fn since(self, earlier: Reading) -> Ticks {
@@ -30,13 +30,13 @@ impl Reading {
 
 /// A clock that can be read just before and just after work.
 pub trait Clock {
-    /// The reading before the work: nothing of the work may start before it, nothing earlier end after it.
+    /// The reading before the work: none of the work may start before it, and all earlier instructions have ended.
     fn start(&self) -> Reading;
     /// The reading after the work: all of it has ended.
     fn stop(&self) -> Reading;
 }
 
-/// Which clock measures.
+/// The clock that measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -70,7 +70,7 @@ impl Clock for Counter {
     fn stop(&self) -> Reading {
         use core::arch::x86_64::{__rdtscp, _mm_lfence};
         let mut auxiliary = 0;
-        // SAFETY: `Qualification` reads this clock, and lets it be read, only where `rdtscp` exists.
+        // SAFETY: `Qualification` reads this clock, and permits its use, only if `rdtscp` exists.
         let ticks = unsafe {
             let ticks = __rdtscp(&raw mut auxiliary); // waits until the work has ended
             _mm_lfence(); // and nothing later begins before it is read
@@ -143,8 +143,8 @@ impl Clock for MonotonicRaw {
     }
 }
 
-/// The ticks that stand between two readings with nothing between them: the median of a few hundred, after a warm-up
-/// that brings the code into the caches (R-TIM-11).
+/// Ticks between two readings back to back: the median of a few hundred, after a warm-up that brings the code into the caches
+/// (R-TIM-11).
 pub fn overhead<C: Clock>(clock: &C) -> f64 {
     let mut pairs = [0_i64; 301];
     for _ in 0..2 {

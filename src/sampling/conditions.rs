@@ -1,4 +1,4 @@
-//! What disturbed a trial: read before and after it, never acted on.
+//! Disturbances of a trial: read before and after it, never acted on.
 
 use crate::experiment::Spin;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// The mean of the frequencies that were seen.
+    /// The mean of the observed frequencies.
     pub fn core_hz(&self) -> Option<f64> {
         match (self.core_hz_before, self.core_hz_after) {
             (Some(before), Some(after)) => Some(f64::midpoint(before, after)),
@@ -48,7 +48,7 @@ impl Conditions {
         }
     }
 
-    /// Adds what a spinning loop has seen.
+    /// Records the result of a spinning loop.
     pub fn spun(&mut self, spin: &Spin) {
         self.spun_ns = spin.lasted_ns;
         self.lost_ns = spin.lost_ns();
@@ -56,7 +56,7 @@ impl Conditions {
     }
 }
 
-/// A reading of the machine's counters, to be subtracted from a later one.
+/// A reading of the machine's counters, from which an earlier one is subtracted.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Snapshot {
     steal_ticks: Option<u64>,
@@ -91,7 +91,7 @@ impl Snapshot {
         }
     }
 
-    /// What has happened since an earlier reading; of a counter that has gone backwards that is not known.
+    /// The changes since an earlier reading; unknown for a counter that has gone backwards.
     pub fn since(&self, earlier: &Snapshot) -> Conditions {
         let passed = |now: Option<u64>, then: Option<u64>| now?.checked_sub(then?);
         Conditions {

@@ -1,4 +1,4 @@
-//! What the kernel and the processor count around the observations of a trial.
+//! Counters of the kernel and the processor around the observations of a trial.
 
 use crate::experiment::Counters;
 use perf_event::events::Hardware;
@@ -22,7 +22,7 @@ impl Counting {
         Counting { began: usage(), instructions, cycles }
     }
 
-    /// What was counted since.
+    /// The counts since then.
     pub fn end(mut self) -> Counters {
         let (now, then) = (usage(), &self.began);
         Counters {

@@ -1,8 +1,8 @@
 //! The observed core frequency, from chains of dependent instructions of known latency.
 //!
-//! Cores change frequency, so it is observed beside every sample. Newer cores fold `add rax, 1` away at rename and would
-//! seem to run at 14 GHz; therefore two different register-to-register chains (one cycle a step) and a multiply chain
-//! (three cycles a step) must agree, or there is no estimate.
+//! Cores change frequency, so it is observed with every sample. Newer cores eliminate `add rax, 1` at rename and would appear to
+//! run at 14 GHz; therefore two different register-to-register chains (one cycle per step) and a multiply chain (three cycles per
+//! step) must agree, or there is no estimate.
 
 use super::clock::{Clock, ClockKind, Counter, MonotonicRaw};
 use super::counters::Counting;
@@ -11,25 +11,25 @@ use super::qualify::Qualification;
 use crate::machine::{Fact, Host, Live, Machine};
 use crate::statistics;
 
-/// Links of a chain: some microseconds, short against a timer tick.
+/// Iterations of a chain: some microseconds, short compared with a timer tick.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const ROUNDS: u64 = 64;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const LINKS: u64 = 64;
 
-/// The spread of the chains' estimates beyond which there is none.
+/// The relative spread of the chains' estimates beyond which there is no estimate.
 const AGREEMENT: f64 = 0.03;
 
-/// The core's frequency in hertz as this clock sees it; `None` where the chains disagree (the frequency was changing,
-/// something ran in between, or the processor folds one of the chains).
+/// The core's frequency in hertz, by this clock; `None` if the chains disagree (the frequency was changing, other code ran in
+/// between, or the processor eliminates one of the chains).
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub fn observe<C: Clock>(clock: &C, ticks_per_second: f64) -> Option<f64> {
     let estimates = chains(clock).map(|cycles_per_tick| cycles_per_tick * ticks_per_second);
     agreed(&estimates)
 }
 
-/// Fills in the clock that the measured core shows now, after some milliseconds of work (the first of the chains wake it up), and
-/// what an instruction takes of it.
+/// Adds to the machine's description the current frequency of the measured core, after some milliseconds of work (the first of
+/// the chains wake it up), and its cycles per instruction.
 pub fn observe_core(machine: &mut Machine, clock: &Qualification) {
     let _pinned = Live.pinned(machine.measured_cpu());
     observe_clock(machine, clock);
@@ -52,9 +52,8 @@ fn observe_clock(machine: &mut Machine, clock: &Qualification) {
     };
 }
 
-/// What an instruction that waits for nothing takes of the measured core, in its cycles (CPI): by the processor's counters
-/// where they open, else by the time of a stream of independent additions over that of a chain of dependent ones, each of
-/// which takes a cycle.
+/// The cycles per independent instruction (CPI) of the measured core: by the processor's counters if they open, else the time of
+/// a stream of independent additions divided by that of a chain of dependent ones, each of which takes a cycle.
 fn observe_instructions(machine: &mut Machine, clock: &Qualification) {
     let counted = (0..100).map_while(|_| counted_cycles_per_instruction()).collect();
     let timed = || (0..100).map(|_| timed_cycles_per_instruction(clock)).collect();
@@ -83,8 +82,8 @@ fn timed_cycles_per_instruction(clock: &Qualification) -> f64 {
     occupancy::quotient(reading) * occupancy::LINKS / occupancy::INSTRUCTIONS
 }
 
-/// Another hardware thread of the core, and whatever runs in between, only ever add to a stream. A counter that opens and does not
-/// count gives nothing.
+/// Another hardware thread of the core, and any other code that runs in between, only ever add to a stream. A counter that opens
+/// but does not count gives `None`.
 fn lower_quartile(mut seen: Vec<f64>) -> Option<f64> {
     seen.retain(|cpi| cpi.is_finite() && *cpi > 0.0);
     seen.sort_by(f64::total_cmp);
@@ -109,8 +108,8 @@ fn agreed(estimates: &[f64; 3]) -> Option<f64> {
     (low > 0.0 && high / low - 1.0 <= AGREEMENT).then_some(middle)
 }
 
-/// Cycles per tick by each chain: what the second half of it adds to the first, so that neither the clock's cost nor the loop's end
-/// counts; the quickest of five passes each, for an interrupt only ever adds time.
+/// Cycles per tick by each chain: by the time that its second half adds to the first, so that the cost of the clock and of the
+/// loop's end cancel; the fastest of five passes each, because an interrupt only ever adds time.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn chains<C: Clock>(clock: &C) -> [f64; 3] {
     let best = |chain: fn(u64), cycles_per_link: f64| {
@@ -203,7 +202,7 @@ mod tests {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     #[test]
     fn what_reading_the_clock_takes_is_no_part_of_the_chains() {
-        /// A clock whose second reading comes a microsecond late.
+        /// A clock whose second reading is a microsecond late.
         struct Late;
         impl Clock for Late {
             fn start(&self) -> Reading {

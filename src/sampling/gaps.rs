@@ -1,13 +1,13 @@
-//! Gaps in a spinning loop: time in which this CPU did something else than spin.
+//! Gaps in a spinning loop: time in which this CPU did other work.
 
 use super::clock::Clock;
 use crate::experiment::Spin;
 
-/// A spin is interrupted when two successive readings stand further apart than this many times the clock's cost. A
-/// reading's own jitter (a cache miss, a busy sibling) stays below three; the shortest interrupt takes longer.
+/// A spin is interrupted if two successive readings are further apart than this many times the clock's cost. A reading's own
+/// jitter (a cache miss, a busy sibling) stays below three; the shortest interrupt takes longer.
 const FACTOR: f64 = 10.0;
 
-/// A gap also lasts at least this long, so that clocks of a few ticks do not see their own steps.
+/// A gap also lasts at least this long, so that the steps of clocks with a resolution of few ticks are not counted.
 const SHORTEST_NS: f64 = 150.0;
 
 /// The shortest pause between two readings that counts as a gap, nanoseconds.
@@ -15,8 +15,8 @@ pub fn threshold_ns(overhead_ns: f64) -> f64 {
     (overhead_ns * FACTOR).max(SHORTEST_NS)
 }
 
-/// Reads the clock as often as it can for `duration_ns` and keeps every gap. What a reading itself costs is not part
-/// of the gap. `gaps` are reserved beforehand: nothing is allocated while it spins, and it ends early when full.
+/// Reads the clock as often as possible for `duration_ns` and keeps every gap. The cost of a reading is not part of the gap.
+/// `gaps` are reserved beforehand: nothing is allocated while it spins, and it ends early when full.
 pub fn spin<C: Clock>(clock: &C, ticks_per_second: f64, overhead_ticks: f64, duration_ns: f64) -> Spin {
     let ticks = |ns: f64| (ns / 1e9 * ticks_per_second) as i64;
     let threshold = ticks(threshold_ns(overhead_ticks / ticks_per_second * 1e9));

@@ -1,5 +1,5 @@
-//! The limit on memory that a measuring process works within where it is to fill the page cache: the page cache of a control
-//! group is what the limit leaves of it (kernel, `cgroup-v1/memory.rst` and `cgroup-v2.rst`).
+//! The memory limit of a measuring process that fills the page cache: the page cache of a control group can use what the limit
+//! leaves (kernel, `cgroup-v1/memory.rst` and `cgroup-v2.rst`).
 
 use crate::experiment::{Failure, Requirement};
 use crate::machine;
@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// How a process comes to have no more memory than [`Requirement::LIMIT_BYTES`].
+/// The way in which a process is limited to [`Requirement::LIMIT_BYTES`] of memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum MemoryLimit {
-    /// There is no more, or a limit around the run is as tight.
+    /// No action: there is no more memory, or an existing limit around the run is as tight.
     AsFound,
-    /// It joins the control group of this folder, which the run has made.
+    /// It joins the control group of this folder, which the run has created.
     Group(PathBuf),
     /// It is started in a scope of the user's own, which ends with it.
     Scope(Scope),
 }
 
-/// What starts a process in a control group of its own for an ordinary user (systemd-run(1)).
+/// The program that starts a process in its own control group for an ordinary user (systemd-run(1)).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scope {
     /// `systemd-run`.
     pub program: PathBuf,
-    /// What it finds the user's service manager by.
+    /// The environment variables by which it finds the user's service manager.
     pub environment: Vec<(String, String)>,
 }
 
 impl Scope {
-    /// What it is told to become a program within the limit.
+    /// Its arguments for starting a program within the limit.
     pub fn arguments(&self, program: &Path) -> Vec<OsString> {
         let limit = format!("MemoryMax={}", Requirement::LIMIT_BYTES);
         let told = ["--user", "--scope", "--quiet", "--collect", "-p", &limit, "--"];
@@ -37,10 +37,10 @@ impl Scope {
 }
 
 impl MemoryLimit {
-    /// Has this process within the limit from now on, and makes sure of it.
+    /// Puts this process under the limit from now on, and verifies it.
     pub fn enter(&self) -> Result<(), Failure> {
         if let MemoryLimit::Group(folder) = self {
-            // 0 is whoever writes (cgroups(7)).
+            // 0 means the process that writes (cgroups(7)).
             std::fs::write(folder.join("cgroup.procs"), "0").map_err(|error| {
                 Failure::Broke(format!("joining the control group {}: {error}", folder.display()))
             })?;

@@ -1,4 +1,4 @@
-//! The raw observations of a trial, and what they are per operation.
+//! The raw observations of a trial, and their values per operation.
 
 use crate::quantity::{Kind, Unit};
 use serde::{Deserialize, Serialize};
@@ -20,27 +20,27 @@ pub enum Observations {
         operations: u64,
         /// Whether every iteration is an observation of its own, so that percentiles are those of operations.
         each: bool,
-        /// Ticks between two readings with nothing between them, in this process: part of every observation.
+        /// Ticks between two readings back to back, in this process: part of every observation.
         overhead_ticks: f64,
         /// Time in each observation that is not part of the operation, nanoseconds: the time for which a sleeper had asked to
         /// sleep.
         beyond_ns: f64,
-        /// Elapsed ticks, observation by observation.
+        /// Elapsed ticks, in the order of observation.
         operation: Vec<i64>,
         /// Elapsed ticks of as many iterations of the baseline, interleaved; empty where there is none.
         baseline: Vec<i64>,
     },
-    /// Numbers that are the result themselves, in the point's unit.
+    /// Results returned by the work itself, in the point's unit.
     Values {
-        /// Observation by observation.
+        /// The values, in the order of observation.
         values: Vec<f64>,
     },
 }
 
 impl Observations {
-    /// The operation's observations in the point's unit, per operation: what was read, less the clock's cost and less
-    /// what was not asked for. Of a rate one operation is one byte, and every time becomes bytes per second. Nothing is
-    /// clamped.
+    /// The operation's observations in the point's unit, per operation: the readings, less the clock's cost and less time that is
+    /// not part of the operation. For a rate one operation is one byte, and every time is converted to bytes per second. Nothing
+    /// is clamped.
     pub fn operation(&self, unit: Unit, ticks_per_second: f64) -> Vec<f64> {
         match self {
             Observations::Ticks { operation, beyond_ns, .. } => {
@@ -54,7 +54,7 @@ impl Observations {
         }
     }
 
-    /// The baseline's observations per operation, in nanoseconds; empty where there is none.
+    /// The baseline's observations per operation, in nanoseconds; empty if there is none.
     pub fn baseline(&self, ticks_per_second: f64) -> Vec<f64> {
         match self {
             Observations::Ticks { baseline, .. } => self.per_operation(baseline, 0.0, ticks_per_second),
@@ -71,7 +71,7 @@ impl Observations {
         elapsed.iter().map(one).collect()
     }
 
-    /// How many observations there are.
+    /// The number of observations.
     pub fn len(&self) -> usize {
         match self {
             Observations::Ticks { operation, .. } => operation.len(),
@@ -79,7 +79,7 @@ impl Observations {
         }
     }
 
-    /// Whether nothing was observed.
+    /// Whether there are no observations.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -99,7 +99,7 @@ mod tests {
             operation: vec![550],
             baseline: vec![300],
         };
-        // 500 ticks at 2.5 GHz are 200 ns, of which 20 were not asked for.
+        // 500 ticks at 2.5 GHz are 200 ns, of which 20 are not part of the operation.
         assert_eq!(observations.operation(Unit::Nanoseconds, 2.5e9), [90.0]);
         assert_eq!(observations.operation(Unit::BytesPerSecond, 2.5e9), [1e9 / 90.0]);
         assert_eq!(observations.baseline(2.5e9), [50.0]);

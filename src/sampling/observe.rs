@@ -7,24 +7,24 @@ use super::stopwatch::SharedStopwatch;
 use crate::experiment::{Failure, FigureValue, FirstCall, Operation, Work, Workload};
 use std::collections::BTreeMap;
 
-/// A batch is this many times longer than the clock's cost, which is then under one percent of it.
+/// The minimum length of a batch as a multiple of the clock's cost, which is then under one percent of it.
 const BATCH_OVER_CLOCK: f64 = 200.0;
 
-/// And lasts at least this long; still short against a timer tick, so that most batches meet no interrupt.
+/// The minimum length of a batch; still short compared with a timer tick, so that most batches meet no interrupt.
 const BATCH_NS: f64 = 20_000.0;
 
-/// The share of a trial's time that warming up may take.
+/// Maximum share of a trial's time for warming up.
 const WARM_UP_SHARE: f64 = 0.1;
 
-/// Observations after which a trial ends early: more of one process teach less than another process.
+/// Observations after which a trial ends early: more from one process add less information than another process.
 const MOST_BATCHES: usize = 200;
 const MOST_SINGLES: usize = 600;
 
-/// Readings in a row that must find the core alone before short work begins: the time of a few batches. What runs on the other
-/// hardware thread pauses for microseconds at a time, and is not gone.
+/// Consecutive readings that must find the core alone before short work begins: the time of a few batches. Work on the other
+/// hardware thread pauses for microseconds at a time without having ended.
 const CALM: u32 = 128;
 
-/// What a trial's sampler found.
+/// The results of a trial's sampler.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {
     /// The raw observations.
@@ -35,30 +35,30 @@ pub struct Found {
     pub baseline_iterations: u64,
     /// Observations that ended on another CPU than the one before.
     pub migrations: u64,
-    /// What the work itself counted during the observations.
+    /// Counts by the work itself during the observations.
     pub witnessed: BTreeMap<String, f64>,
-    /// Of a trial with several figures the numbers of each, by its name, in the points' units.
+    /// For a trial with several figures, the numbers of each by its name, in the points' units.
     pub figures: BTreeMap<String, Vec<f64>>,
-    /// Whether the core worked for others as well, around every observation.
+    /// Whether the core also worked for others, around every observation.
     pub core: CoreReadings,
 }
 
-/// A sampler: a clock, and how long it may observe.
+/// A sampler: a clock, and the duration of its observations.
 pub struct Sampler<'trial, C: Clock> {
-    /// What it reads.
+    /// The clock.
     pub clock: &'trial C,
     /// The clock's frequency.
     pub ticks_per_second: f64,
-    /// How long it observes, nanoseconds.
+    /// Duration of the observations, nanoseconds.
     pub duration_ns: u64,
-    /// Where operations end that end elsewhere.
+    /// The stopwatch for operations that end in another thread or process.
     pub stopwatch: &'trial SharedStopwatch,
-    /// How long short work waits for its core to be alone; `None` where it does not.
+    /// How long short work waits for its core to be alone; `None` if it does not wait.
     pub core_wait: Option<CoreWait>,
 }
 
 impl<C: Clock> Sampler<'_, C> {
-    /// Warms up, finds the batch, calls `begin` and observes until the time is over.
+    /// Warms up, determines the batch, calls `begin` and observes until the time is over.
     pub fn observe<T>(
         &self,
         workload: &mut Workload,
@@ -94,7 +94,7 @@ impl<C: Clock> Sampler<'_, C> {
         Ok((found, begun))
     }
 
-    /// Calls `begin` last before the observations.
+    /// Warms up, and calls `begin` last, just before the observations.
     fn warmed<T>(&self, begin: impl FnOnce() -> T) -> T {
         overhead(self.clock);
         begin()
@@ -113,8 +113,8 @@ impl<C: Clock> Sampler<'_, C> {
         Ok((stop.since(start).0, stop))
     }
 
-    /// Iterations between two clock readings: doubled until they last long enough, which warms up as well. The quickest
-    /// of three decides, because an interruption would make a batch of one look long.
+    /// Iterations between two clock readings: doubled until they last long enough, which also warms up. The fastest of three
+    /// counts, because an interruption would make a batch of one appear long enough.
     fn batch(&self, operation: &mut (dyn Operation + '_), each: bool) -> Result<u64, Failure> {
         let warm_up = self.ticks(self.duration_ns as f64 * WARM_UP_SHARE);
         let long = ((overhead(self.clock) * BATCH_OVER_CLOCK) as i64).max(self.ticks(BATCH_NS));
@@ -136,7 +136,7 @@ impl<C: Clock> Sampler<'_, C> {
         }
     }
 
-    /// Waits until the core is alone, for at most so long; how long it was, nanoseconds.
+    /// Waits until the core is alone, at most until the limit of `wait`; returns the time waited, nanoseconds.
     fn wait(&self, wait: CoreWait) -> u64 {
         let (began, most) = (self.clock.stop(), self.ticks(wait.most_ns as f64));
         let mut calm = 0;
@@ -203,7 +203,7 @@ impl<C: Clock> Sampler<'_, C> {
         }
     }
 
-    /// Observations that end where the work stamps the mark.
+    /// Observations that end when the work stamps the mark.
     fn marked<T>(
         &self,
         operation: &mut (dyn Operation + '_),
@@ -230,7 +230,7 @@ impl<C: Clock> Sampler<'_, C> {
         Ok((self.found(timed, 1, 1, beyond_ns, true), begun))
     }
 
-    /// Numbers that the work itself yields.
+    /// Numbers that the work returns itself.
     fn record<T>(
         &self,
         observe: &mut (dyn FnMut() -> Result<Option<f64>, Failure> + '_),
@@ -249,7 +249,7 @@ impl<C: Clock> Sampler<'_, C> {
         Ok((Found { observations, operations, core, ..Found::default() }, begun))
     }
 
-    /// Numbers of several figures that the work yields at once.
+    /// Numbers of several figures that the work returns at once.
     fn record_figures<T>(
         &self,
         observe: &mut (dyn FnMut() -> Result<Vec<FigureValue>, Failure> + '_),
@@ -271,7 +271,7 @@ impl<C: Clock> Sampler<'_, C> {
         Ok((Found { figures, operations: calls as u64, core, ..Found::default() }, begun))
     }
 
-    /// Calls `observe` until the time is over or it has enough; a first call that warms up is not kept.
+    /// Calls `observe` until the time is over or there are enough observations; the results of a warm-up call are discarded.
     fn repeated<T>(
         &self,
         observe: &mut dyn FnMut(bool) -> Result<usize, Failure>,
@@ -295,13 +295,13 @@ impl<C: Clock> Sampler<'_, C> {
     }
 }
 
-/// How long a trial of timed work goes on.
+/// The end condition of a trial of timed work.
 struct Until {
-    /// Observations that suffice.
+    /// The number of observations that suffices.
     most: usize,
-    /// The time it is meant to take, ticks.
+    /// The intended duration, ticks.
     duration: i64,
-    /// How much longer it may take to meet a core that is alone.
+    /// The additional time allowed to wait for a core that is alone.
     wait: Option<CoreWait>,
 }
 
@@ -310,8 +310,8 @@ impl Until {
         self.wait.is_none_or(|wait| quotient <= wait.alone_up_to)
     }
 
-    /// Whether it has observed for long enough, or often enough, and at least half of that on a core that was alone; or
-    /// whether it has waited as long as it may.
+    /// Whether the duration or the number of observations is reached, with at least half of them on a core that was alone; or
+    /// whether the maximum waiting time has passed.
     fn is_over(&self, observations: usize, alone: usize, elapsed: i64, ticks_per_second: f64) -> bool {
         let enough = elapsed >= self.duration || observations >= self.most;
         let longest = self.wait.map_or(0.0, |wait| wait.most_ns as f64 / 1e9 * ticks_per_second);
@@ -321,7 +321,7 @@ impl Until {
     }
 }
 
-/// Elapsed ticks, as they come.
+/// Elapsed ticks, in the order of observation.
 struct Timed {
     operation: Vec<i64>,
     baseline: Vec<i64>,
@@ -330,7 +330,7 @@ struct Timed {
 }
 
 impl Timed {
-    /// Reserved beforehand: nothing is allocated between observations.
+    /// Capacity is reserved beforehand: nothing is allocated between observations.
     fn with_capacity(most: usize) -> Self {
         Timed {
             operation: Vec::with_capacity(most),

@@ -1,17 +1,17 @@
-//! Was the core its own? Most cores run two hardware threads, which share its execution units. A guest cannot see who
-//! runs on the other one, and its kernel counts nothing of it, but the units themselves tell: a stream of independent
-//! additions fills the core's width when it is alone and gets about half of it when the other thread works, while a
-//! dependent chain of additions uses one unit in every cycle and stays the same. The quotient of the two is free of the
-//! core's frequency.
+//! Whether the core was used by the measured work alone. Most cores run two hardware threads, which share its execution units. A
+//! guest cannot see what runs on the other one, and its kernel does not count it, but the units show it: a stream of independent
+//! additions fills the core's width when it is alone and gets about half of it when the other thread works, while a dependent
+//! chain of additions uses one unit in every cycle and is not affected. The quotient of the two is independent of the core's
+//! frequency.
 //!
-//! A reading takes about half a microsecond and stands before the first observation of a trial and after each.
+//! A reading takes about half a microsecond and is taken before the first observation of a trial and after each.
 
 use super::clock::Clock;
 use serde::{Deserialize, Serialize};
 
-/// Readings of stream and chain, in ticks of the trial's clock: the first before the first observation, then one after each
-/// batch or single operation that was timed. Without a baseline observation `i` stands between the readings `i` and `i + 1`;
-/// with one, operation `i` between `2 i` and `2 i + 1`, and its baseline between `2 i + 1` and `2 i + 2`.
+/// Readings of stream and chain, in ticks of the trial's clock: the first before the first observation, then one after each batch
+/// or single operation that was timed. Without a baseline, observation `i` is between the readings `i` and `i + 1`; with one,
+/// operation `i` is between `2 i` and `2 i + 1`, and its baseline between `2 i + 1` and `2 i + 2`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CoreReadings {
@@ -19,7 +19,7 @@ pub struct CoreReadings {
     pub stream: Vec<u32>,
     /// Ticks of 512 dependent additions.
     pub chain: Vec<u32>,
-    /// The reading when the trial began, before it prepared or waited for anything: at a moment that nothing chose, so that the
+    /// The reading at the start of the trial, before it prepared or waited for anything: at a moment that was not chosen, so the
     /// share of such readings is a share of time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrived: Option<[u32; 2]>,
@@ -28,35 +28,35 @@ pub struct CoreReadings {
     pub waited_ns: u64,
 }
 
-/// How long short work may wait for its core to be alone.
+/// Limits on the time that short work may wait for its core to be alone.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CoreWait {
     /// The quotient of stream over chain up to which the core is alone.
     pub alone_up_to: f64,
-    /// How long a trial may wait, and observe beyond its time, nanoseconds.
+    /// Maximum time that a trial may wait, and observe beyond its duration, nanoseconds.
     pub most_ns: u64,
 }
 
 /// One reading: ticks of the stream and of the chain.
 pub type CoreReading = [u32; 2];
 
-/// Additions of a stream.
+/// Additions in a stream.
 pub const ADDITIONS: f64 = STREAM_TURNS as f64 * 64.0;
 
-/// Instructions of a stream: its additions, and two of the loop in each turn.
+/// Instructions in a stream: its additions, and two of the loop per turn.
 pub const INSTRUCTIONS: f64 = ADDITIONS + 2.0 * STREAM_TURNS as f64;
 
-/// Additions of a chain, each a cycle.
+/// Additions in a chain, each taking a cycle.
 pub const LINKS: f64 = CHAIN_TURNS as f64 * 64.0;
 
-/// Turns of 64 additions of a stream and of a chain: short against the states of a core, long against the clock.
+/// Turns of 64 additions in a stream and in a chain: short compared with the states of a core, long compared with the clock.
 const STREAM_TURNS: u64 = 62;
 const CHAIN_TURNS: u64 = 8;
 
-/// Turns before each reading: what ran before has left other instructions in the core's front end.
+/// Turns before each reading: earlier code has left other instructions in the core's front end.
 const WARM_UP_TURNS: u64 = 2;
 
-/// Reads the core; both times are nearly zero where the architecture has no stream.
+/// Reads the occupancy of the core; both times are nearly zero on architectures without a stream.
 #[inline]
 pub fn read<C: Clock>(clock: &C) -> CoreReading {
     kernel::stream(WARM_UP_TURNS);
@@ -69,7 +69,7 @@ pub fn read<C: Clock>(clock: &C) -> CoreReading {
     [ticks(between.since(began).0), ticks(ended.since(between).0)]
 }
 
-/// Fills the core's width for a moment: what a busy neighbour does.
+/// Fills the core's width for a moment, as a busy neighbour does.
 pub fn fill() {
     kernel::stream(STREAM_TURNS);
 }
@@ -80,7 +80,7 @@ pub fn quotient([stream, chain]: CoreReading) -> f64 {
 }
 
 impl CoreReadings {
-    /// Room for the readings around so many observations: nothing is allocated between them.
+    /// Capacity for this many readings: nothing is allocated between them.
     pub(super) fn with_capacity(readings: usize) -> Self {
         CoreReadings {
             stream: Vec::with_capacity(readings),
@@ -108,7 +108,7 @@ impl CoreReadings {
 mod kernel {
     use core::arch::asm;
 
-    /// Turns of 64 additions to eight registers in turn: wider than any core retires in a cycle.
+    /// Turns of 64 additions to eight registers in rotation: wider than any core retires in a cycle.
     #[inline(never)]
     pub fn stream(turns: u64) {
         // SAFETY: registers only; the loop ends after `turns`, of which there is one at least.

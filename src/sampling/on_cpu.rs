@@ -1,4 +1,4 @@
-//! Had the measuring thread its CPU while it observed? Its CPU time and its switches, set beside the time that passed.
+//! Whether the measuring thread had its CPU while it observed: its CPU time and its switches, compared with the elapsed time.
 
 use super::clock::kernel_clock;
 use super::counters::rusage;
@@ -19,12 +19,12 @@ pub struct OnCpu {
 }
 
 impl OnCpu {
-    /// Begins to watch the calling thread.
+    /// Begins the measurement for the calling thread.
     pub(super) fn begin() -> Self {
         OnCpu::now()
     }
 
-    /// What has happened since.
+    /// The changes since then.
     pub(super) fn end(self) -> Self {
         let now = OnCpu::now();
         OnCpu {

@@ -1,4 +1,4 @@
-//! What became of a trial: what its process answers, and what is said where it does not.
+//! The outcome of a trial: the answer of its process, or the reason if there is none.
 
 use super::child::End;
 use super::sample::Sample;
@@ -25,7 +25,7 @@ pub enum TrialOutcome<T = Sample> {
     },
     /// It was attempted and failed.
     Failed {
-        /// How.
+        /// The reason.
         reason: String,
     },
     /// It did not end in time and was killed.
@@ -36,8 +36,7 @@ pub enum TrialOutcome<T = Sample> {
 }
 
 impl<T> TrialOutcome<T> {
-    /// What a process has answered that was given so much time, or what became of a trial that it did not answer; `None`
-    /// where it was interrupted.
+    /// The answer of a process with this time limit, or the outcome of a trial without an answer; `None` if it was interrupted.
     pub fn answer<A>(end: End<A>, limit: Duration) -> Option<Result<A, Self>> {
         match end {
             End::Answered(answer) => Some(Ok(answer)),
@@ -47,7 +46,7 @@ impl<T> TrialOutcome<T> {
         }
     }
 
-    /// What was observed; `None` where nothing was.
+    /// The sample; `None` if there is none.
     pub fn sample(&self) -> Option<&T> {
         if let TrialOutcome::Measured { sample } = self { Some(sample) } else { None }
     }

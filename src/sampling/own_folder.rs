@@ -1,6 +1,6 @@
-//! The folder of a run, in which all its files lie: made when the first of them is, for this user alone, and under a name that
-//! nobody can foresee. What others put in its way is refused, never followed: the measured folder may be one that anybody
-//! writes to, such as /tmp, and the run may be root's.
+//! The folder of a run with all its files: created with the first of them, accessible to this user only, under an unpredictable
+//! name. Files of others in its place are refused, never followed: the measured folder may be writable by anybody, such as /tmp,
+//! and the run may be root's.
 
 use super::owner::Owner;
 use crate::experiment::Failure;
@@ -9,10 +9,10 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Rights of the folder: its owner's alone.
+/// Permissions of the folder: access for its owner only.
 const MODE: u32 = 0o700;
 
-/// A path in a run's folder, which is made if it is not there.
+/// A path in a run's folder, which is created if it does not exist.
 pub fn path(folder: &Path, what: &str) -> Result<PathBuf, Failure> {
     match DirBuilder::new().mode(MODE).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -41,17 +41,17 @@ fn ensure_own(folder: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// A new file of this user alone; nothing may have its name, not even a link.
+/// A new file accessible to this user only; fails if the name exists, even as a link.
 pub fn new_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// How a file of the run is opened again: what has become a link is refused.
+/// Options for reopening a file of the run: a link is refused.
 pub fn existing() -> OpenOptions {
     OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).clone()
 }
 
-/// What a system says that does not let us have a file: where it is a matter of rights or room, the point is skipped.
+/// The failure for a system error about a file: for lack of permission or space, the point is skipped.
 pub fn refused(attempt: &str, path: &Path, error: &io::Error) -> Failure {
     let words = format!("a test file in {} could not be {attempt}: {error}", measured(path).display());
     match error.raw_os_error() {
@@ -62,7 +62,7 @@ pub fn refused(attempt: &str, path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-/// The folder that is measured: the one above the run's own.
+/// The measured folder: the parent of the run's own.
 fn measured(file: &Path) -> &Path {
     let is_own = |folder: &&Path| {
         let name = folder.file_name().and_then(|name| name.to_str());

@@ -1,13 +1,13 @@
-//! Who made a file that is meant to be gone when its maker is: written into its name, so that after a kill the next run
-//! on the same machine knows whether it is still in use.
+//! The owner of a temporary file, recorded in its name, so that after a kill the next run on the same machine knows whether the
+//! file is still in use.
 
 use std::fmt;
 
-/// What the names of all such files begin with.
+/// Prefix of the names of all such files.
 const PREFIX: &str = ".fathom-";
 
-/// A process, told apart from every other one that had or will have its number: by when it started, on which boot, on
-/// which host. A folder may be shared between hosts and containers, which cannot see each other's processes.
+/// A process, distinguished from every earlier or later one with its number by its start time, its boot, and its host. A folder
+/// may be shared between hosts and containers, which cannot see each other's processes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
     process: u32,
@@ -18,7 +18,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// The process of this number; `None` where there is none.
+    /// The process with this number; `None` if there is none.
     pub fn of(process: u32) -> Option<Self> {
         Some(Owner { process, started: started(process)?, boot: boot(), host: host() })
     }
@@ -28,7 +28,7 @@ impl Owner {
         format!("{PREFIX}{self}-{what}")
     }
 
-    /// The owner that a file's name tells; `None` where the name is not of this form.
+    /// The owner in a file's name; `None` if the name does not have this form.
     pub fn of_name(name: &str) -> Option<Self> {
         let mut parts = name.strip_prefix(PREFIX)?.split('-');
         let hexadecimal = |digits: &mut dyn Iterator<Item = &'_ str>| {
@@ -39,8 +39,8 @@ impl Owner {
         Some(Owner { process, started, boot: hexadecimal(&mut parts)?, host: hexadecimal(&mut parts)? })
     }
 
-    /// Whether it is certain that the process is gone: it ran on this host, before the last boot or under a number that is
-    /// now free or another's.
+    /// Whether the process has certainly ended: it ran on this host, before the last boot or under a number that is now free or
+    /// another's.
     pub fn is_gone(&self) -> bool {
         self.host == host() && (self.boot != boot() || started(self.process) != Some(self.started))
     }
@@ -52,7 +52,7 @@ impl fmt::Display for Owner {
     }
 }
 
-/// The 22nd field of `/proc/PID/stat`, counted behind the name in parentheses, which may hold anything.
+/// The 22nd field of `/proc/PID/stat`, counted after the name in parentheses, which may contain anything.
 fn started(process: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
@@ -66,7 +66,7 @@ fn host() -> u32 {
     digest(&std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default())
 }
 
-/// FNV-1a, a published hash that will not change with a library.
+/// FNV-1a, a published hash that does not change with a library.
 fn digest(text: &str) -> u32 {
     let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     text.trim().bytes().fold(0x811c_9dc5, step)

@@ -1,18 +1,18 @@
-//! The other side of an operation: helper processes and threads, pinned, and gone when they are dropped.
+//! The other side of an operation: helper processes and threads, pinned, and ended when they are dropped.
 
 use super::affinity;
 use crate::experiment::Failure;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// A forked process that does the other half of an operation until it is dropped.
+/// A forked process for the other side of an operation, killed when it is dropped.
 #[derive(Debug)]
 pub struct Process {
     pid: libc::pid_t,
 }
 
 impl Process {
-    /// Forks a process that runs `work` on `cpu` (anywhere where it is `None`) and exits. What `work` owns, such as the
-    /// far ends of pipes, is closed on this side. The process dies with this one.
+    /// Forks a process that runs `work` on `cpu` (not pinned if `None`) and exits. Descriptors that `work` owns, such as the far
+    /// ends of pipes, are closed on this side. The process dies with this one.
     pub fn start(cpu: Option<usize>, work: impl FnOnce() -> Result<(), Failure>) -> Result<Self, Failure> {
         let parent = std::process::id();
         // SAFETY: a trial is single-threaded when its work is prepared; the child only runs `work` and `_exit`.
@@ -29,7 +29,7 @@ impl Process {
 }
 
 impl Process {
-    /// Its number, for what the kernel tells about it.
+    /// Its process number, for what the kernel reports about it.
     pub fn id(&self) -> libc::pid_t {
         self.pid
     }
@@ -45,7 +45,7 @@ impl Drop for Process {
     }
 }
 
-/// Has the kernel kill this process when its parent dies; also when it has died already.
+/// Makes the kernel kill this process when its parent dies, even if it has died already.
 pub fn die_with(parent: u32) -> Result<(), Failure> {
     // SAFETY: prctl and getppid touch no memory of ours.
     let alive = unsafe {
@@ -55,7 +55,7 @@ pub fn die_with(parent: u32) -> Result<(), Failure> {
     if alive { Ok(()) } else { Err(Failure::Broke("the measuring process is gone".to_owned())) }
 }
 
-/// Has this process, and those that it forks from now on, not preempt whoever wakes them (`SCHED_BATCH`, sched(7)).
+/// Makes this process and its future children not preempt the process that wakes them (`SCHED_BATCH`, sched(7)).
 pub fn without_preemption() -> Result<(), Failure> {
     let parameters = libc::sched_param { sched_priority: 0 };
     // SAFETY: valid parameters for this process.
@@ -63,8 +63,8 @@ pub fn without_preemption() -> Result<(), Failure> {
     if set == 0 { Ok(()) } else { Err(Failure::last("sched_setscheduler to SCHED_BATCH")) }
 }
 
-/// Starts a kernel thread that runs `work` on `cpu`. It is not joined: it ends with the trial's process, or when the
-/// ends that it works with are closed.
+/// Starts a kernel thread that runs `work` on `cpu`. It is not joined: it ends with the trial's process, or when the ends that it
+/// uses are closed.
 pub fn thread(
     cpu: Option<usize>,
     work: impl FnOnce() -> Result<(), Failure> + Send + 'static,
@@ -87,7 +87,7 @@ fn run_on(cpu: Option<usize>, work: impl FnOnce() -> Result<(), Failure>) -> Res
     work()
 }
 
-/// A pipe: its reading and its writing end.
+/// A pipe: its read end and its write end.
 pub fn pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
     let mut ends = [0; 2];
     // SAFETY: `ends` has room for the two descriptors, which are then owned here alone.

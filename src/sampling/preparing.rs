@@ -1,19 +1,19 @@
-//! What a trial's process says of a long preparation, before its answer and on the same way, so that a run does not stand
-//! silent meanwhile. Nothing is said while anything is observed.
+//! Messages of a trial's process about a long preparation, before its answer and in the same stream, so that a run is not silent
+//! meanwhile. No message is sent during observations.
 
 use std::io::Write;
 
-/// How a line begins that is not the answer, which is JSON.
+/// Prefix of a line that is a message, not the answer, which is JSON.
 const MARK: &[u8] = b"preparing: ";
 
-/// Says what this trial does before it observes anything: a line without an end.
+/// Sends a message about what this trial does before it observes: text without a line end.
 pub fn say(doing: &str) {
     let mut out = std::io::stdout().lock();
-    // Whoever does not listen any more has ended the trial.
+    // If nobody reads, the trial was ended.
     let _ = out.write_all(MARK).and_then(|()| writeln!(out, "{doing}"));
 }
 
-/// Takes whole lines off the front of what a process has told: passes on what is said of preparations, and returns the
+/// Removes whole lines from the front of a process's output: passes messages about preparations to the listener, and returns the
 /// first line that is an answer.
 pub(super) fn hear(told: &mut Vec<u8>, listener: &mut dyn FnMut(&str)) -> Option<Vec<u8>> {
     loop {

@@ -17,7 +17,7 @@ pub struct Qualification {
     pub ticks_per_second: f64,
     /// Half the spread of repeated measurements of that frequency, parts of a million.
     pub frequency_spread_ppm: f64,
-    /// Ticks between two readings with nothing between, median.
+    /// Ticks between two readings back to back, median.
     pub overhead_ticks: f64,
     /// The smallest difference other than zero between successive readings, ticks.
     pub resolution_ticks: u64,
@@ -31,8 +31,8 @@ pub struct Qualification {
 }
 
 impl Qualification {
-    /// Qualifies the counter and falls back to the kernel's clock; `asked` overrides the choice, not the checks:
-    /// a clock that is asked for and fails is used, with what is wrong with it in `rejected`, unless it cannot be read at all.
+    /// Qualifies the counter and falls back to the kernel's clock; `asked` overrides the choice, not the checks: a requested
+    /// clock that fails is used, with the reason in `rejected`, unless it cannot be read at all.
     pub fn run(machine: &Machine, asked: Option<ClockKind>) -> Self {
         Qualification::of(machine, asked, |kind, rejected| match kind {
             ClockKind::Counter => examine(kind, &Counter, machine, rejected),
@@ -40,7 +40,8 @@ impl Qualification {
         })
     }
 
-    /// The same by another examination. A counter that cannot be read is not examined either: the instruction would end us.
+    /// The same with another examination. A counter that cannot be read is not examined either: the instruction would end the
+    /// process.
     fn of(
         machine: &Machine,
         asked: Option<ClockKind>,
@@ -72,13 +73,13 @@ impl Qualification {
     }
 }
 
-/// Why the counter cannot be read at all on this machine.
+/// The reason why the counter cannot be read at all on this machine.
 fn unreadable(machine: &Machine) -> Option<String> {
     let rdtscp = machine.processor.tick_counter.rdtscp.value().copied().unwrap_or_default();
     (cfg!(target_arch = "x86_64") && !rdtscp).then(|| "the processor has no rdtscp".to_owned())
 }
 
-/// Why the counter is no clock on this machine, whatever it shows now.
+/// The reason why the counter is not usable as a clock on this machine, whatever it shows now.
 fn varying(machine: &Machine) -> Option<String> {
     match machine.processor.tick_counter.invariant.value() {
         Some(true) => None,
@@ -91,7 +92,7 @@ fn varying(machine: &Machine) -> Option<String> {
     }
 }
 
-/// What the examination found wrong.
+/// The fault found by the examination.
 fn fault(seen: &Qualification) -> Option<String> {
     if seen.backward_steps > 0 {
         return Some(format!(
@@ -99,7 +100,7 @@ fn fault(seen: &Qualification) -> Option<String> {
             seen.backward_steps, seen.steps
         ));
     }
-    // A tenth of a percent: ten times what a thermal drift of a crystal could explain, and less than we promise.
+    // A tenth of a percent: ten times the possible thermal drift of a crystal, and less than we promise.
     if seen.frequency_spread_ppm > 1000.0 {
         return Some(format!(
             "the counter's frequency against the kernel's clock spreads by {:.0} parts of a million",
@@ -149,7 +150,7 @@ fn frequency_once<C: Clock>(clock: &C, window: Duration) -> f64 {
     later_ticks.wrapping_sub(ticks) as f64 / (later_time - time) as f64 * 1e9
 }
 
-/// A reading of both clocks at as nearly one moment as twenty attempts allow: the one whose bracket is narrowest.
+/// A reading of both clocks as simultaneous as twenty attempts allow: the one with the narrowest bracket.
 fn simultaneous<C: Clock>(clock: &C) -> (u64, u64) {
     let attempt = |_| {
         let before = clock.start();
@@ -161,11 +162,11 @@ fn simultaneous<C: Clock>(clock: &C) -> (u64, u64) {
     narrowest.map_or((0, 1), |(_, ticks, time)| (ticks, time))
 }
 
-/// Readings on each CPU, and in all: of many CPUs each is read less often, so that a thousand of them take no longer.
+/// Readings on each CPU, and in all: with many CPUs each is read less often, so that a thousand of them take no longer.
 const READINGS: (usize, usize) = (2_000, 128_000);
 
-/// Differences of successive readings: on one CPU many, and from each CPU to the next. They end on the first CPU again, so that
-/// also the last is followed by another: a counter that is ahead shows when it is left.
+/// Differences of successive readings: many on one CPU, and one from each CPU to the next. They end on the first CPU again, so
+/// that the last one is also followed by another: a counter that is ahead shows on leaving its CPU.
 fn steps<C: Clock>(clock: &C, cpus: &[usize], pin: impl Fn(usize)) -> Vec<i64> {
     let readings = READINGS.0.min(READINGS.1 / cpus.len().max(1)).max(1);
     let mut steps = vec![];
@@ -231,7 +232,7 @@ mod tests {
         }
     }
 
-    /// As `qemu-system-x86_64 -cpu kvm64`, where the instruction ends the process (SIGILL).
+    /// As `qemu-system-x86_64 -cpu kvm64`, on which the instruction ends the process (SIGILL).
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn a_counter_that_cannot_be_read_is_never_read_even_where_it_is_asked_for() {

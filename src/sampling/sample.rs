@@ -1,4 +1,4 @@
-//! What one trial has found.
+//! The results of one trial.
 
 use super::conditions::Conditions;
 use super::observations::Observations;
@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 pub struct Sample {
     /// The raw observations.
     pub observations: Observations,
-    /// Operations that were timed, and that the counters ran around.
+    /// Operations that were timed and counted.
     pub operations: u64,
     /// Iterations of the baseline that the counters include as well.
     pub baseline_iterations: u64,
-    /// What the kernel and the processor counted.
+    /// The counts of the kernel and the processor.
     pub counters: Counters,
     /// Values that the work itself counted, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -26,7 +26,7 @@ pub struct Sample {
     /// Values that its preparation found, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub stated: BTreeMap<String, f64>,
-    /// What disturbed it.
+    /// Disturbances of the trial.
     pub conditions: Conditions,
     /// The time that the measuring thread had its CPU; absent where this is the measured quantity, and in files of earlier
     /// programs.

@@ -1,8 +1,8 @@
-//! Memory that forked children share with the process that made them.
+//! Memory shared by forked children and the process that created them.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// What may live in zeroed memory that several processes see.
+/// Types that may be placed in zeroed memory shared by several processes.
 ///
 /// # Safety
 ///
@@ -14,7 +14,7 @@ unsafe impl Shareable for AtomicU32 {}
 // SAFETY: as above.
 unsafe impl Shareable for AtomicU64 {}
 
-/// Maps a zeroed `T`; it stays mapped for as long as the process lives.
+/// Maps a zeroed `T`; it stays mapped until the process ends.
 pub fn shared_memory<T: Shareable>() -> std::io::Result<&'static T> {
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
     // SAFETY: a new anonymous mapping, aligned to a page, zeroed, large enough, and never unmapped.

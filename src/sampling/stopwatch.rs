@@ -1,5 +1,5 @@
-//! The clock at the work's request: a finishing line in shared memory for operations that end in another thread or
-//! process, and a loop that does nothing but read it.
+//! The clock for the work's own use: a shared-memory mark for operations that end in another thread or process, and a loop that
+//! only reads the clock.
 
 use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, overhead};
 use super::shared_memory::shared_memory;
@@ -7,27 +7,27 @@ use super::{gaps, occupancy};
 use crate::experiment::{CoreWidth, Spin, Stopwatch};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A clock with a finishing line in memory that forked children share.
+/// A clock with a mark in memory that forked children share.
 pub struct SharedStopwatch {
     finish: &'static AtomicU64,
     kind: ClockKind,
     ticks_per_second: f64,
-    /// Where the clock stood when the stopwatch was made.
+    /// The clock's reading when the stopwatch was created.
     began: u64,
 }
 
 impl SharedStopwatch {
-    /// Maps the shared memory; it stays mapped for as long as the process lives.
+    /// Maps the shared memory; it stays mapped until the process ends.
     pub fn new(kind: ClockKind, ticks_per_second: f64) -> std::io::Result<Self> {
         Ok(SharedStopwatch { finish: shared_memory()?, kind, ticks_per_second, began: read(kind) })
     }
 
-    /// Before an operation: nobody has arrived.
+    /// Clears the mark before an operation.
     pub fn clear(&self) {
         self.finish.store(0, Ordering::Release);
     }
 
-    /// Where the clock stood when somebody arrived.
+    /// The clock's reading at the mark; `None` if it was not stamped.
     pub fn ticks(&self) -> Option<u64> {
         let ticks = self.finish.load(Ordering::Acquire);
         (ticks != 0).then_some(ticks)
@@ -53,7 +53,7 @@ impl Stopwatch for SharedStopwatch {
     }
 
     fn now_ns(&self) -> f64 {
-        // Since the making: a counter of years has too many digits for a floating-point number.
+        // Since the creation: a counter of years has too many digits for a floating-point number.
         read(self.kind).wrapping_sub(self.began) as i64 as f64 / self.ticks_per_second * 1e9
     }
 

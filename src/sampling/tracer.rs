@@ -1,31 +1,31 @@
-//! Counting system calls by tracing: an independent witness that an operation enters the kernel as often as it claims.
+//! Counting system calls by tracing: an independent witness that an operation enters the kernel as often as claimed.
 
 use crate::experiment::{Failure, TRACED_CALLS, TRACED_OPERATIONS, TRACING_REFUSED, Work, Workload};
 
-/// Iterations that are traced: enough for a whole number per operation, few enough to cost half a millisecond.
+/// Traced iterations: enough for a whole number per operation, few enough to cost half a millisecond.
 const ITERATIONS: u64 = 16;
 
-/// Calls of recorded work that are traced: what it prepares untimed may take milliseconds.
+/// Traced calls of recorded work, whose untimed preparation may take milliseconds.
 const RECORDINGS: u64 = 2;
 
-/// What tracing has told of a workload.
+/// The result of tracing a workload.
 #[derive(Debug, Default)]
 pub struct Traced {
     /// Counts for its evidence, by name.
     pub counts: Vec<(String, f64)>,
-    /// The error of a kernel that refuses, by name.
+    /// The error of a kernel that refuses tracing, by name.
     pub refused: Option<(String, f64)>,
 }
 
-/// Why system calls were not counted.
+/// The reason why system calls were not counted.
 enum Uncounted {
-    /// The kernel does not let this process trace: the error, or 0 where whoever asks is killed.
+    /// The kernel does not permit tracing: the error, or 0 if the requesting process is killed.
     Refused(libc::c_int),
     /// The copy could not be made, or its work failed.
     Broke,
 }
 
-/// Counts the system calls of a workload that asks for it.
+/// Counts the system calls of a workload that requests it.
 pub fn witness(workload: &mut Workload) -> Traced {
     let (counted, iterations) = match (&mut workload.work, workload.traced) {
         (Work::Timed { operation, .. }, true) => (count(|| operation.run(ITERATIONS)), ITERATIONS),
@@ -48,21 +48,21 @@ pub fn witness(workload: &mut Workload) -> Traced {
     }
 }
 
-/// System calls of `work` in a forked copy of this process; what a copy that does nothing needs is subtracted.
+/// System calls of `work` in a forked copy of this process; those of a copy without work are subtracted.
 fn count(work: impl FnOnce() -> Result<(), Failure>) -> Result<u64, Uncounted> {
     let idle = traced(|| Ok(()))?;
     let busy = traced(work)?;
     busy.checked_sub(idle).ok_or(Uncounted::Broke)
 }
 
-/// System calls that a forked child enters while it does `work`.
+/// System calls of a forked child during `work`.
 fn traced(work: impl FnOnce() -> Result<(), Failure>) -> Result<u64, Uncounted> {
     // SAFETY: a trial is single-threaded or its other threads do not matter to the copy, which only works and exits.
     match unsafe { libc::fork() } {
         -1 => Err(Uncounted::Broke),
         0 => {
-            // SAFETY: the child asks to be traced, stops until the parent is ready, works and ends. Where it may not ask, it
-            // ends before it stops, with the error, which the status of a process has room for.
+            // SAFETY: the child requests tracing, stops until the parent is ready, works and ends. If tracing is refused, it ends
+            // before it stops, with the error as its exit status, which has room for it.
             unsafe {
                 if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) != 0 {
                     libc::_exit(*libc::__errno_location());
@@ -76,7 +76,7 @@ fn traced(work: impl FnOnce() -> Result<(), Failure>) -> Result<u64, Uncounted> 
     }
 }
 
-/// Lets the child run from system call to system call until it ends well; counts the entries.
+/// Lets the child run from system call to system call until it ends successfully; returns the number of entries.
 fn follow(child: libc::pid_t) -> Result<u64, Uncounted> {
     let (mut stops, mut signal) = (0, 0);
     let begun = wait(child)?;
@@ -100,13 +100,13 @@ fn follow(child: libc::pid_t) -> Result<u64, Uncounted> {
         if !libc::WIFSTOPPED(status) {
             return Err(Uncounted::Broke);
         }
-        // A stop by SIGTRAP is an entry to or a return from a system call; other signals are the work's own.
+        // A stop by SIGTRAP is the entry to or return from a system call; other signals are the work's own.
         signal = if libc::WSTOPSIG(status) == libc::SIGTRAP { 0 } else { libc::WSTOPSIG(status) };
         stops += u64::from(signal == 0);
     }
 }
 
-/// Ends a child that cannot go on.
+/// Ends a child that cannot continue.
 fn end(child: libc::pid_t) {
     // SAFETY: the child is ours and not reaped.
     unsafe { libc::kill(child, libc::SIGKILL) };

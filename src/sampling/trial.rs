@@ -18,104 +18,104 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// How long a loop spins before the observations to look for gaps, nanoseconds.
+/// Duration of the loop that looks for gaps before the observations, nanoseconds.
 const SPIN_NS: f64 = 300_000.0;
 
-/// What a measuring process is told first: visits to points of this experiment follow, and are answered one by one.
+/// The first message to a measuring process: visits to points of this experiment follow, and are answered one by one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// Name of the experiment.
     pub experiment: String,
-    /// Where and how.
+    /// The setting of the measurement.
     pub setting: Setting,
 }
 
 /// One trial of a point, or of several that are figures of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Visit {
-    /// The points: one, or those that differ only in which figure they are.
+    /// The points: one, or those that differ only in their figure.
     pub points: Vec<Point>,
-    /// Seeds this trial's own randomness.
+    /// Seed of this trial's own randomness.
     pub seed: u64,
 }
 
-/// What became of a visit.
+/// The result of a visit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Visited {
-    /// Seconds it took to prepare, observe and clean up.
+    /// Time to prepare, observe and clean up, seconds.
     pub took_s: f64,
-    /// Seconds of them in which it prepared what all visits of the process share.
+    /// The part of it spent on preparing equipment shared by all visits of the process, seconds.
     pub shared_s: f64,
-    /// What became of each of its points.
+    /// The outcome of each of its points.
     pub outcomes: Vec<TrialOutcome>,
 }
 
-/// Where a process measures, and with which clock.
+/// The placement of a measuring process, and its clock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
-    /// Seeds the randomness of the process.
+    /// Seed of the randomness of the process.
     pub seed: u64,
     /// The clock to read.
     pub clock: ClockKind,
     /// Its frequency.
     pub ticks_per_second: f64,
-    /// How long to observe, nanoseconds.
+    /// Duration of the observations, nanoseconds.
     pub duration_ns: u64,
-    /// Up to which quotient of stream over chain the core counts as alone, and how long short work may wait for that;
-    /// `None` while no such level is known.
+    /// The quotient of stream over chain up to which the core counts as alone, and how long short work may wait for that; `None`
+    /// while no such level is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core_wait: Option<CoreWait>,
-    /// Whether each thread is pinned to a CPU of its own, and the process to none.
+    /// Whether each thread is pinned to its own CPU, and the process to none.
     pub spread: bool,
-    /// The CPU to be pinned to.
+    /// The CPU to which the process is pinned.
     pub home: Option<usize>,
     /// The CPU of the other side.
     pub partner: Option<usize>,
     /// The cgroup's `cpu.stat`, for throttling.
     pub cpu_stat: Option<String>,
-    /// Where files may be made.
+    /// The folder for files.
     pub folder: PathBuf,
-    /// The folder of the run in it.
+    /// The run's own folder in it.
     pub own_folder: PathBuf,
-    /// The file to read over a network, or why there is none; `None` where none was asked for.
+    /// The file to read over a network, or the reason why there is none; `None` if none was requested.
     #[serde(default)]
     pub remote: Option<Result<RemoteFile, String>>,
-    /// The other host, where the run has one.
+    /// The other host, if the run has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<PeerAddress>,
-    /// The limit on memory that it measures within, or why it has none; `None` where it needs none.
+    /// The memory limit of the measurement, or the reason why it has none; `None` if it needs none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Result<MemoryLimit, String>>,
-    /// The process that asks, with which the trial dies.
+    /// The requesting process, with which the trial dies.
     pub parent: u32,
 }
 
 impl Setting {
-    /// The limit on memory, where there is one.
+    /// The memory limit, if there is one.
     pub fn limit(&self) -> Option<&MemoryLimit> {
         self.memory.as_ref().and_then(|limit| limit.as_ref().ok())
     }
 }
 
-/// The process of a block of points, or of a single one: visits them one after the other and keeps what they share
+/// The process of a block of points, or of a single one: visits them one after the other and keeps their shared equipment
 /// ([`Site::shared`]) until the last has ended.
 pub struct Block<'request> {
     experiment: &'request dyn Experiment,
     setting: &'request Setting,
-    /// Where this process may run.
+    /// The CPUs on which this process may run.
     everywhere: Vec<usize>,
     shared: Rc<Shared>,
 }
 
 impl<'request> Block<'request> {
-    /// A process that has visited nothing yet.
+    /// A process without visits yet.
     pub fn new(experiment: &'request dyn Experiment, setting: &'request Setting) -> Self {
         Block { experiment, setting, everywhere: affinity::current(), shared: shared() }
     }
 
     /// Visits the points of one trial: pins, shifts the stack, prepares, observes, cleans up.
     pub fn visit(&self, visit: &Visit) -> Visited {
-        // The work of the visit before may have pinned this thread.
+        // The work of the previous visit may have pinned this thread.
         affinity::set(&self.everywhere);
         let (began, shared_ns) = (Instant::now(), self.shared.took_ns());
         let setting = Setting { seed: visit.seed, ..self.setting.clone() };
@@ -134,7 +134,7 @@ impl<'request> Block<'request> {
     }
 }
 
-/// Does work where a setting says: pins this process, shifts its stack, and has a stopwatch at hand.
+/// Runs work in a setting: pins this process, shifts its stack, and provides a stopwatch.
 pub fn at_site<T>(
     setting: &Setting,
     work: impl FnOnce(&Site, &SharedStopwatch) -> Result<T, Failure>,
@@ -146,7 +146,7 @@ fn shared() -> Rc<Shared> {
     Rc::new(Shared::new(|| kernel_clock(libc::CLOCK_MONOTONIC_RAW)))
 }
 
-/// The same, with what the points of a block share.
+/// The same, with the equipment shared by the points of a block.
 fn sharing<T>(
     setting: &Setting,
     shared: &Rc<Shared>,
@@ -158,7 +158,7 @@ fn sharing<T>(
         Some(Err(reason)) => return Err(Failure::Unsupported(reason.clone())),
         None => {}
     }
-    // Work that is spread pins each of its threads, and needs to know where it may.
+    // Work that is spread pins each of its threads, and needs to know the allowed CPUs.
     setting.home.filter(|_| !setting.spread).map_or(Ok(()), affinity::pin)?;
     let stopwatch = SharedStopwatch::new(setting.clock, setting.ticks_per_second)
         .map_err(|error| Failure::Broke(format!("shared memory for the stopwatch: {error}")))?;
@@ -179,7 +179,7 @@ fn sharing<T>(
     shifted(setting.seed as usize % 64, || work(&site, &stopwatch))
 }
 
-/// Calls `work` up to 63 frames of a cache line deeper, so that its stack begins elsewhere in every trial.
+/// Calls `work` up to 63 frames of a cache line deeper, so that its stack begins at another offset in every trial.
 #[inline(never)]
 fn shifted<T>(frames: usize, work: impl FnOnce() -> T) -> T {
     let frame = std::hint::black_box([0_u8; 64]);
@@ -189,7 +189,7 @@ fn shifted<T>(frames: usize, work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Prepares the work of a visit, observes it, and hands each of its points what was found of it.
+/// Prepares the work of a visit, observes it, and returns the sample of each of its points.
 fn observe<C: Clock>(
     experiment: &dyn Experiment,
     visit: &Visit,
@@ -241,7 +241,7 @@ fn is_on_one_cpu(point: &Point) -> bool {
     point.placement() == Placement::OneCpu
 }
 
-/// The sample of each point of a visit: the same trial, of which each has its own figure.
+/// The sample of each point of a visit: of the same trial, each with its own figure.
 fn of_points(
     experiment: &dyn Experiment,
     points: &[Point],

@@ -1,7 +1,7 @@
-//! Turns handed from one side to the other: the mechanisms that context switches and synchronisation are measured by.
+//! Turns handed from one side to the other: the mechanisms for measuring context switches and synchronisation.
 //!
-//! Each mechanism has two ends; an end can give the turn to the other side and wait for its own. One side plays rounds
-//! of give and wait, the other echoes: wait and give. So no side runs ahead, and nothing deadlocks (R-CPU-29).
+//! Each mechanism has two ends; an end can give the turn to the other side and wait for its own. One side plays rounds of give
+//! and wait, the other echoes: wait and give. So neither side runs ahead, and nothing deadlocks (R-CPU-29).
 
 use super::own_folder;
 use super::partner::{Process, pipe};
@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// One side of a mechanism.
 pub trait End {
-    /// Lets the other side run.
+    /// Gives the turn to the other side.
     fn give(&mut self) -> Result<(), Failure>;
-    /// Waits until the other side has given.
+    /// Waits until the other side has given the turn.
     fn wait(&mut self) -> Result<(), Failure>;
 }
 
@@ -25,7 +25,7 @@ pub type AnyEnd = Box<dyn End + Send>;
 /// The two ends of a mechanism: the one that begins, and the one that echoes.
 pub type Ends = (AnyEnd, AnyEnd);
 
-/// Waits and gives until an error, such as the end of the other side, ends it.
+/// Waits and gives repeatedly until an error, such as the end of the other side.
 pub fn echo(mut end: AnyEnd) -> Result<(), Failure> {
     loop {
         end.wait()?;
@@ -33,7 +33,7 @@ pub fn echo(mut end: AnyEnd) -> Result<(), Failure> {
     }
 }
 
-/// Rounds of giving the turn and waiting for it, with the partner kept alive for as long.
+/// Rounds of giving the turn and waiting for it; the partner is kept alive as long.
 pub fn rounds<'site>(mut near: AnyEnd, partner: Option<Process>) -> Workload<'site> {
     let play = move |n| {
         let _keep = &partner;
@@ -55,14 +55,14 @@ pub fn pipes() -> Result<Ends, Failure> {
     ))
 }
 
-/// One pipe whose two ends this side holds: giving and waiting without anybody else.
+/// One pipe whose two ends this side holds: giving and waiting alone.
 pub fn pipe_to_self() -> Result<AnyEnd, Failure> {
     let (read, write) = pipe()?;
     Ok(Box::new(Bytes { read, write }))
 }
 
-/// A ring of pipes through so many members: the first member's end, and those of the others. Each end gives to the next
-/// member and waits for the one before.
+/// A ring of pipes through this many members: the first member's end, and those of the others. Each end gives to the next member
+/// and waits for the one before.
 pub fn ring_of_pipes(members: usize) -> Result<(AnyEnd, Vec<AnyEnd>), Failure> {
     let mut reads = vec![];
     let mut writes = vec![];
@@ -79,7 +79,7 @@ pub fn ring_of_pipes(members: usize) -> Result<(AnyEnd, Vec<AnyEnd>), Failure> {
     Ok((first, ends))
 }
 
-/// Two named pipes, in the folder of the run; the names are gone before this returns.
+/// Two named pipes in the folder of the run; their names are removed before this returns.
 pub fn fifos(folder: &Path) -> Result<Ends, Failure> {
     let there = Fifo::make(folder, "there")?;
     let here = Fifo::make(folder, "here")?;
@@ -185,7 +185,7 @@ impl End for Events {
     }
 }
 
-/// A word in shared memory that says whose turn it is, with a futex to sleep on.
+/// A word in shared memory that says which side has the turn, with a futex for waiting.
 pub fn futexes() -> Result<Ends, Failure> {
     let word: &'static AtomicU32 = mapped()?;
     Ok((Box::new(Futex { word, mine: 0 }), Box::new(Futex { word, mine: 1 })))
@@ -212,7 +212,7 @@ impl End for Futex {
 
     fn wait(&mut self) -> Result<(), Failure> {
         while self.word.load(Ordering::Acquire) != self.mine {
-            // EAGAIN: the turn came in between; EINTR: a signal. Both look again.
+            // EAGAIN: the turn came in between; EINTR: a signal. In both cases the loop checks again.
             self.call(libc::FUTEX_WAIT, 1 - self.mine);
         }
         Ok(())
@@ -259,9 +259,9 @@ impl End for Posix {
     }
 }
 
-/// Three record locks on a file, rotated: the turn's owner holds two of them, the other side one and waits for the one
-/// that it is given next. The locks belong to open file descriptions (fcntl(2)), not to processes: those of a process
-/// are all lost when it closes any descriptor of the file.
+/// Three record locks on a file, rotated: the owner of the turn holds two of them; the other side holds one and waits for the one
+/// that it is given next. The locks belong to open file descriptions (fcntl(2)), not to processes: a process loses all of its
+/// process-owned locks when it closes any descriptor of the file.
 pub fn file_locks(folder: &Path) -> Result<Ends, Failure> {
     let path = own_path(folder, "locks")?;
     let files =

@@ -1,4 +1,4 @@
-//! Memory that begins at a page, as direct reads want it.
+//! Page-aligned memory, as required for direct reads.
 
 use crate::experiment::Failure;
 
@@ -10,7 +10,7 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// So many bytes at least.
+    /// At least this many bytes.
     pub fn new(bytes: usize) -> Result<Self, Failure> {
         let (protection, flags) =
             (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
@@ -24,7 +24,7 @@ impl Aligned {
         Ok(memory)
     }
 
-    /// Where it begins.
+    /// Its first byte.
     pub fn start(&self) -> *mut u8 {
         self.start
     }
@@ -35,7 +35,7 @@ impl Aligned {
         unsafe { std::slice::from_raw_parts(self.start, self.bytes) }
     }
 
-    /// Its contents, to be written.
+    /// Its contents, for writing.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.bytes) }
@@ -44,7 +44,7 @@ impl Aligned {
 
 impl Drop for Aligned {
     fn drop(&mut self) {
-        // SAFETY: the mapping made in `new`, to which no borrow is left.
+        // SAFETY: the mapping made in `new`, to which there are no borrows left.
         unsafe { libc::munmap(self.start.cast(), self.bytes) };
     }
 }

@@ -3,16 +3,16 @@
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// One block after another, round and round, or any block at any time.
+/// Block after block cyclically, or random blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// From a place drawn at random on; the first follows the last.
+    /// From a random block on; the first follows the last.
     Sequential,
-    /// Each drawn from all, whatever was drawn before (report 003's `rand() % blocks`).
+    /// Each drawn from all, independently (report 003's `rand() % blocks`).
     Random,
 }
 
-/// The offsets of blocks, without end.
+/// An infinite sequence of block offsets.
 #[derive(Debug)]
 pub struct Walk {
     order: Order,
@@ -23,7 +23,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// The whole blocks of a file.
+    /// A walk over the whole blocks of a file.
     pub fn through(bytes: u64, block: u64, order: Order, seed: u64) -> Self {
         let (mut chance, blocks) = (SplitMix64::seed_from_u64(seed), (bytes / block).max(1));
         let next = below(&mut chance, blocks);
@@ -43,14 +43,13 @@ impl Walk {
     }
 }
 
-/// A number below a bound, close enough to uniform for an order (Lemire's multiplication).
+/// A random number below a bound, close enough to uniform for an order (Lemire's multiplication).
 #[inline]
 pub fn below(chance: &mut SplitMix64, bound: u64) -> u64 {
     ((u128::from(chance.next_u64()) * u128::from(bound)) >> 64) as u64
 }
 
-/// So many different blocks of a file in a random order, or all of them: offsets in bytes (Fisher and Yates, stopped
-/// early).
+/// Up to `most` different blocks of a file in random order: offsets in bytes (Fisher and Yates, stopped early).
 pub fn drawn(bytes: u64, block: u64, most: usize, seed: u64) -> Vec<u64> {
     let mut chance = SplitMix64::seed_from_u64(seed);
     let mut blocks: Vec<u32> = (0..(bytes / block).max(1) as u32).collect();

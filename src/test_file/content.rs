@@ -1,5 +1,5 @@
-//! What a test file holds: bytes that nothing can shrink, and in each of its smallest blocks a stamp that tells which one
-//! it is. (Empty files and files of zeros are optimised away on their path, R-FS-08.)
+//! The content of a test file: incompressible bytes, with a stamp in each of its smallest blocks that identifies the block.
+//! (Reads of empty files and files of zeros may be optimised away, R-FS-08.)
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -8,40 +8,40 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// The smallest block that is read, bytes: every one begins with its stamp.
+/// The smallest block that is read, bytes: each begins with its stamp.
 pub const SECTOR: usize = 512;
 
-/// Bytes that are drawn at random before they repeat with other stamps. File systems compress at most so much at once.
+/// Random bytes before they repeat with other stamps. File systems compress at most this many at once.
 const PATTERN: usize = 1 << 20;
 
-/// The content of one file, as its name seeds it.
+/// The content of one file, seeded by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Content {
     seed: u64,
 }
 
 impl Content {
-    /// The content of the file of this name in this folder: another in every run, the same in all trials of one.
+    /// The content of the file at this path: different in every run, the same in all trials of one.
     pub fn of(path: &Path) -> Self {
         let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
         let bytes = path.iter().rev().take(2).flat_map(std::ffi::OsStr::as_encoded_bytes);
         Content { seed: bytes.fold(0xcbf2_9ce4_8422_2325, step) }
     }
 
-    /// The first eight bytes of a sector. A multiplication spreads the number over all bits: it stands inside timed loops.
+    /// The first eight bytes of a sector. A multiplication spreads the number over all bits: this is computed inside timed loops.
     #[inline]
     pub fn stamp(self, sector: u64) -> u64 {
         (sector + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ self.seed
     }
 
-    /// Whether a block that was read from this offset begins with the stamp that was written there.
+    /// Whether a block read from this offset begins with the stamp written there.
     #[inline]
     pub fn is_at(self, block: &[u8], offset: u64) -> bool {
         let first = block.first_chunk::<8>().map(|bytes| u64::from_le_bytes(*bytes));
         first == Some(self.stamp(offset / SECTOR as u64))
     }
 
-    /// Writes a file's content, in large pieces, and tells after each how many bytes are written.
+    /// Writes a file's content in large pieces, and reports after each the number of bytes written.
     pub fn fill(self, file: &File, bytes: u64, tell: impl Fn(u64)) -> io::Result<()> {
         let mut piece = self.pattern();
         let mut offset = 0;
@@ -55,7 +55,7 @@ impl Content {
         Ok(())
     }
 
-    /// The bytes that stand at an offset, both multiples of a sector; as many as repeat at most.
+    /// The bytes at an offset, both multiples of a sector; at most the length of the repeated pattern.
     pub fn piece(self, offset: u64, bytes: usize) -> Vec<u8> {
         let mut piece = self.pattern();
         piece.truncate(bytes);

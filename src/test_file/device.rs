@@ -1,4 +1,4 @@
-//! Past the page cache: reading from the device itself, and the kernel's account of what came from there.
+//! Direct I/O: reading from the device past the page cache, and the kernel's account of bytes read from devices.
 
 use super::{TestFile, evict, existing, page_bytes, refused};
 use crate::experiment::Failure;
@@ -6,16 +6,16 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
-/// A file opened past the page cache.
+/// A file opened for direct I/O.
 #[derive(Debug)]
 pub struct Direct {
     /// Its open description.
     pub file: File,
 }
 
-/// Opens a test file so that its blocks are read from the device (`O_DIRECT`), or says why that cannot be. That it is
-/// honoured is shown by what the cache holds and the device delivers: some file systems take the flag and read through
-/// the cache.
+/// Opens a test file so that its blocks are read from the device (`O_DIRECT`), or gives the reason why that is impossible.
+/// Whether it is honoured is shown by the contents of the cache and the device's bytes: some file systems accept the flag and
+/// read through the cache.
 pub fn direct(test: &TestFile, block: u64) -> Result<Direct, Failure> {
     let opened = existing().custom_flags(libc::O_DIRECT | libc::O_NOFOLLOW).open(&test.path);
     let file = opened.map_err(|error| match error.raw_os_error() {
@@ -30,7 +30,7 @@ pub fn direct(test: &TestFile, block: u64) -> Result<Direct, Failure> {
     Ok(Direct { file })
 }
 
-/// A device reads whole blocks of its own size only.
+/// Checks the block size: a device reads only whole blocks of its own size.
 fn takes(file: &File, block: u64) -> Result<(), Failure> {
     let buffer = super::Aligned::new(block as usize)?;
     // SAFETY: the buffer has room for a block.
@@ -47,8 +47,8 @@ fn takes(file: &File, block: u64) -> Result<(), Failure> {
     }
 }
 
-/// Bytes that this process has had from devices so far, as the kernel accounts them when it sends the request
-/// (`read_bytes` in /proc/self/io); `None` where it does not.
+/// Bytes that this process has read from devices so far, as the kernel accounts them when it sends the request (`read_bytes` in
+/// /proc/self/io); `None` if it does not.
 pub fn served() -> Option<f64> {
     accounted("/proc/self/io")
 }
@@ -63,16 +63,16 @@ pub fn served_to(process: libc::pid_t) -> Option<f64> {
     accounted(&format!("/proc/{process}/io"))
 }
 
-/// Evicts a test file, and makes sure that the kernel accounts to this process what is then read of it. Where it does not,
-/// nothing tells whether a device was asked: a server in user space, a cache of the file system's own, or another machine may
-/// have answered, and the page cache is empty all the same.
+/// Evicts a test file, and verifies that the kernel accounts later reads of it to this process. If it does not, nothing shows
+/// whether a device was involved: a server in user space, a cache of the file system's own, or another machine may have answered,
+/// even though the page cache is empty.
 pub fn ensure_accounted(test: &TestFile) -> Result<(), Failure> {
     if let Some(reason) = answers_itself(&test.file) {
         return Err(unaccounted(reason));
     }
     evict(&test.file)?;
     let (before, mut page) = (served(), vec![0; page_bytes().min(test.bytes) as usize]);
-    // Alone: what is read ahead of it may still be under way when all is evicted again.
+    // Without read-ahead, which may still be in progress when the file is evicted again.
     advise(&test.file, libc::POSIX_FADV_RANDOM);
     let read = test.file.read_exact_at(&mut page, 0);
     advise(&test.file, libc::POSIX_FADV_NORMAL);
@@ -86,7 +86,7 @@ pub fn ensure_accounted(test: &TestFile) -> Result<(), Failure> {
     evict(&test.file)
 }
 
-/// Advice that may be refused: then more is read than a page.
+/// Gives advice that may be refused: then more than a page is read.
 fn advise(file: &File, advice: libc::c_int) {
     // SAFETY: takes no pointers; length 0 is the whole file.
     unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, advice) };
@@ -99,13 +99,13 @@ fn unaccounted(reason: &str) -> Failure {
     ))
 }
 
-/// Why what a file system serves may come from a memory that is not the page cache (`statfs(2)` tells the kind); `None`
-/// where that is not known of it.
+/// The reason why a file system may serve reads from memory other than the page cache (`statfs(2)` tells its type); `None` if no
+/// such memory is known.
 fn answers_itself(file: &File) -> Option<&'static str> {
     const FUSE: i64 = 0x6573_5546;
     const PLAN_9: i64 = 0x0102_1997;
     const ZFS: i64 = 0x2fc1_2fc1;
-    // SAFETY: a statfs is plain integers, which the call fills where it succeeds.
+    // SAFETY: a statfs is plain integers, which the call fills if it succeeds.
     let kind = unsafe {
         let mut told: libc::statfs = std::mem::zeroed();
         (libc::fstatfs(file.as_raw_fd(), &raw mut told) == 0).then_some(told.f_type as i64)

@@ -1,7 +1,7 @@
-//! Files to be read: of random bytes, made once in a run and found again by its later trials, gone with the run.
+//! Test files: of random bytes, created once in a run, reused by its later trials, and removed with the run.
 //!
-//! A trial is a process of its own, so a file that several trials read must have a name. It lies in the folder of the run,
-//! which removes it at its end; after a kill the next run does (`sampling/own_folder.rs`, `sampling/owner.rs`).
+//! A trial is a process of its own, so a file that several trials read must have a name. It is in the folder of the run, which
+//! removes it at its end; after a kill the next run does (`sampling/own_folder.rs`, `sampling/owner.rs`).
 
 mod aligned;
 pub mod blocks;
@@ -28,17 +28,17 @@ use std::path::{Path, PathBuf};
 pub struct TestFile {
     /// Open for reading and writing, through the page cache.
     pub file: File,
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// How long it is.
+    /// Its length.
     pub bytes: u64,
-    /// What its blocks hold.
+    /// The content of its blocks.
     pub content: Content,
 }
 
 impl TestFile {
-    /// The file that this run keeps under a name, made now if no trial has made it before. It is on the device when this
-    /// returns: nothing of it waits to be written.
+    /// The file that this run keeps under a name, created now if no trial has created it before. It is on the device when this
+    /// returns: no dirty pages are left.
     pub fn kept(site: &Site, what: &str, bytes: u64, room: Room) -> Result<Self, Failure> {
         let path = shared_path(site, &format!("{what}-{bytes}"))?;
         let content = Content::of(&path);
@@ -53,7 +53,7 @@ impl TestFile {
         Ok(TestFile { file, path, bytes, content })
     }
 
-    /// A file without a name, gone with this process whatever becomes of it.
+    /// An unnamed file, which the kernel removes when this process ends in any way.
     pub fn nameless(site: &Site, bytes: u64, room: Room) -> Result<Self, Failure> {
         room.check(site, bytes)?;
         let path = shared_path(site, &format!("nameless-{}", std::process::id()))?;
@@ -64,12 +64,12 @@ impl TestFile {
     }
 }
 
-/// A path in the folder of the run, which is made where it is not there yet.
+/// A path in the folder of the run, which is created if it does not exist.
 pub fn shared_path(site: &Site, what: &str) -> Result<PathBuf, Failure> {
     own_folder::path(&site.own_folder, what)
 }
 
-/// How often it is said how far the making of a file is, bytes: a fraction of a second on most disks.
+/// Bytes between progress messages while a file is written: a fraction of a second on most disks.
 const SAID_EVERY: u64 = 16 << 20;
 
 fn say(written: u64, bytes: u64) {
@@ -79,16 +79,16 @@ fn say(written: u64, bytes: u64) {
     }
 }
 
-/// Makes a file whole before it gets its name: a trial that is killed meanwhile leaves no half of one to later trials.
+/// Writes a whole file before it gets its name: a trial that is killed meanwhile leaves no partial file for later trials.
 fn made(path: &Path, bytes: u64, content: Content) -> Result<File, Failure> {
     let unfinished = path.with_extension("unfinished");
-    // What a killed trial has left of it.
+    // The partial file of a killed trial.
     let _ = std::fs::remove_file(&unfinished);
     let file = new_file(&unfinished).map_err(|error| refused("made", &unfinished, &error))?;
     let filled = content.fill(&file, bytes, |written| say(written, bytes)).and_then(|()| file.sync_all());
     let finished = filled.and_then(|()| std::fs::rename(&unfinished, path));
     finished.map(|()| file).map_err(|error| {
-        // What was written is given back: a full disk is the likeliest cause.
+        // The written bytes are freed: the most likely cause is a full disk.
         let _ = std::fs::remove_file(&unfinished);
         refused(&format!("filled with {} MiB", bytes >> 20), path, &error)
     })

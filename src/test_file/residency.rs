@@ -1,5 +1,5 @@
-//! How much of a file the page cache holds, and how to have it hold none or all of it. What is asked for is verified: the
-//! advice to drop pages is only advice.
+//! The part of a file in the page cache, and how to evict or load all of it. The effect is verified: the advice to drop pages is
+//! only advice.
 
 use super::TestFile;
 use crate::experiment::Failure;
@@ -10,47 +10,47 @@ use std::os::unix::fs::FileExt;
 /// `cachestat(2)`, since Linux 6.5; the number is the same on every architecture.
 const SYS_CACHESTAT: libc::c_long = 451;
 
-/// Pages of a file, as the kernel counts them.
+/// Pages of a file in the page cache, as the kernel counts them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cached {
     /// Bytes in the page cache.
     pub bytes: u64,
-    /// Of them not yet on the device; 0 where the kernel does not tell (before 6.5).
+    /// Those of them not yet written to the device; 0 if the kernel does not tell (before 6.5).
     pub unwritten: u64,
-    /// Whether pages that are still on their way from the device are counted.
+    /// Whether pages that are still being read from the device are counted.
     pub with_requested: bool,
 }
 
-/// Bytes of one page.
+/// Size of a page, bytes.
 pub fn page_bytes() -> u64 {
     // SAFETY: sysconf reads a constant.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(512) as u64
 }
 
-/// How much of a file is in the page cache.
+/// The part of a file that is in the page cache.
 pub fn cached(file: &File) -> Result<Cached, Failure> {
     let length = file.metadata().map_err(|error| Failure::Broke(format!("fstat: {error}")))?.len();
     cached_within(file, 0, length)
 }
 
-/// How much of a stretch of a file is in the page cache; the stretch begins at a page.
+/// The part of a stretch of a file that is in the page cache; the stretch begins at a page.
 pub fn cached_within(file: &File, offset: u64, bytes: u64) -> Result<Cached, Failure> {
     if bytes == 0 {
         return Ok(Cached::default());
     }
     match by_cachestat(file, offset, bytes) {
         Some(counted) if counted.bytes > 0 => Ok(counted),
-        // Nothing counted proves nothing: pages of a file on an overlay, as those of containers are, belong to the file of the
-        // layer below, of which `cachestat` counts none (Linux 6.18: 0 of 512 pages just read), while a mapping shows them.
+        // A count of zero proves nothing: pages of a file on an overlay, as in containers, belong to the file of the layer below,
+        // of which `cachestat` counts none (Linux 6.18: 0 of 512 pages just read), while a mapping shows them.
         _ => by_mincore(file, offset, bytes),
     }
 }
 
-/// The kernel's count; `None` where it has none (before 6.5).
+/// The kernel's count; `None` if it has none (before 6.5).
 fn by_cachestat(file: &File, offset: u64, bytes: u64) -> Option<Cached> {
     let range = [offset, bytes];
     let mut counts = [0_u64; 5];
-    // SAFETY: both point to what the call's manual describes: offset and length; five counts, which it fills.
+    // SAFETY: both point to the arrays in the call's manual: offset and length; five counts, which it fills.
     let asked =
         unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), range.as_ptr(), counts.as_mut_ptr(), 0_u32) };
     let [resident, dirty, writeback, ..] = counts;
@@ -58,10 +58,10 @@ fn by_cachestat(file: &File, offset: u64, bytes: u64) -> Option<Cached> {
     (asked == 0).then_some(Cached { bytes, unwritten, with_requested: true })
 }
 
-/// The older way: map the file and ask which of its pages are in memory.
+/// The older way: maps the file and queries which of its pages are in memory.
 fn by_mincore(file: &File, offset: u64, bytes: u64) -> Result<Cached, Failure> {
     let mut pages = vec![0_u8; bytes.div_ceil(page_bytes()) as usize];
-    // SAFETY: a new read-only mapping, of which no page is touched, with one byte of answer for each; unmapped at once.
+    // SAFETY: a new read-only mapping, of which no page is touched, with one byte of answer per page; unmapped at once.
     let told = unsafe {
         let (length, descriptor) = (bytes as usize, file.as_raw_fd());
         let start = libc::mmap(
@@ -86,14 +86,14 @@ fn by_mincore(file: &File, offset: u64, bytes: u64) -> Result<Cached, Failure> {
     Ok(Cached { bytes: resident * page_bytes(), unwritten: 0, with_requested: false })
 }
 
-/// Asks for a file to be dropped from the page cache.
+/// Advises the kernel to drop a file from the page cache.
 pub fn forget(file: &File) {
     // SAFETY: takes no pointers; length 0 is the whole file.
     unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
 }
 
-/// A file of which the page cache keeps nothing when this is dropped: within a limit on memory that trials share, it would
-/// take what the next one is to find.
+/// A file that is evicted when this is dropped: with a memory limit shared by trials, its cached pages would reduce what the next
+/// trial finds.
 #[derive(Debug)]
 pub struct Passing(pub TestFile);
 
@@ -103,10 +103,10 @@ impl Drop for Passing {
     }
 }
 
-/// Drops a file from the page cache and makes sure that nothing of it is left there.
+/// Drops a file from the page cache and verifies that none of it is left there.
 pub fn evict(file: &File) -> Result<(), Failure> {
     let mut left = Cached::default();
-    // A page that something else still holds, such as a read-ahead that has just ended, goes at the second asking.
+    // A page that is still in use, such as by a read-ahead that has just ended, is dropped at the second attempt.
     for _ in 0..5 {
         forget(file);
         left = cached(file)?;
@@ -155,7 +155,7 @@ pub fn warm(test: &TestFile) -> Result<(), Failure> {
 mod tests {
     use super::*;
 
-    /// On whatever folder for temporary files this is: in memory nothing can be evicted, and the words say so.
+    /// In any folder for temporary files: on a file system in memory nothing can be evicted, and the message says so.
     #[test]
     fn what_was_written_is_cached_and_what_was_evicted_is_not() {
         let file = tempfile::tempfile().unwrap();

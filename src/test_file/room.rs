@@ -1,26 +1,27 @@
-//! How much of a disk test files may take.
+//! Limits on the disk space of test files.
 
 use crate::experiment::{Failure, Site};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The share of what is free that all test files of a run may take together.
+/// The share of the free space that all test files of a run may use together, as a divisor.
 const SHARE: u64 = 4;
 
-/// The most that all test files of a run take together.
+/// Maximum total size of all test files of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
     bytes: u64,
 }
 
 impl Room {
-    /// Of points that the default run measures.
+    /// For points that the default run measures.
     pub const DEFAULT: Room = Room { bytes: 4 << 30 };
-    /// Of points that only a thorough run measures.
+    /// For points that only a thorough run measures.
     pub const THOROUGH: Room = Room { bytes: 24 << 30 };
 
-    /// Whether a further file fits: into what a run may take, and into a quarter of what was free before it took any.
+    /// Checks whether a further file fits: within the limit of a run, and within a quarter of the space that was free before the
+    /// run.
     pub fn check(self, site: &Site, bytes: u64) -> Result<(), Failure> {
         let taken = taken(&site.own_folder);
         let free = free_bytes(&site.folder).unwrap_or(u64::MAX).saturating_add(taken);
@@ -41,10 +42,10 @@ impl Room {
     }
 }
 
-/// Free for this user on the file system of a folder, bytes.
+/// Free space for this user on the file system of a folder, bytes.
 pub fn free_bytes(folder: &Path) -> Option<u64> {
     let path = CString::new(folder.as_os_str().as_bytes()).ok()?;
-    // SAFETY: a statvfs is plain integers, and the call fills it where it succeeds.
+    // SAFETY: a statvfs is plain integers, which the call fills if it succeeds.
     let told = unsafe {
         let mut told: libc::statvfs = std::mem::zeroed();
         (libc::statvfs(path.as_ptr(), &raw mut told) == 0).then_some(told)
@@ -52,7 +53,7 @@ pub fn free_bytes(folder: &Path) -> Option<u64> {
     told.map(|told| told.f_bavail.saturating_mul(told.f_frsize))
 }
 
-/// What the files in the folder of this run take already, bytes.
+/// Total size of the files in the folder of this run, bytes.
 fn taken(own_folder: &Path) -> u64 {
     let entries = std::fs::read_dir(own_folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.metadata().ok()).map(|file| file.len()).sum()

@@ -10,17 +10,17 @@ use crate::experiments::core_facts;
 use crate::machine::Machine;
 use crate::quantity::Nanoseconds;
 
-/// The instruction.
+/// Parameter: the instruction.
 const INSTRUCTION: Parameter =
     Parameter { name: "instruction", meaning: "what is computed", scale: Scale::Name };
-/// Independent chains.
+/// Parameter: independent dependency chains.
 const CHAINS: Parameter = Parameter {
     name: "chains",
     meaning: "independent chains of dependent instructions in flight",
     scale: Scale::Count,
 };
 
-/// What is timed.
+/// The experiment `cpu/arithmetic`.
 pub struct Arithmetic;
 
 static ABOUT: About = About {
@@ -53,14 +53,14 @@ static ABOUT: About = About {
     ]),
 };
 
-/// An instruction: its name, its expected latency and parallelism on a current core.
+/// An instruction: its name, and its expected latency (cycles) and parallelism (instructions in flight) on a current core.
 struct Expected {
     name: &'static str,
     latency: f64,
     parallelism: f64,
 }
 
-/// On current x86-64 cores.
+/// Figures for current x86-64 cores.
 const X86_64: [Expected; 6] = [
     Expected { name: "integer-add", latency: 1.0, parallelism: 4.0 },
     Expected { name: "integer-multiply", latency: 3.0, parallelism: 3.0 },
@@ -69,8 +69,8 @@ const X86_64: [Expected; 6] = [
     Expected { name: "double-multiply", latency: 4.0, parallelism: 8.0 },
     Expected { name: "double-divide", latency: 13.0, parallelism: 3.0 },
 ];
-/// On current cores of Arm: three units for simple integers, one of them for products and quotients; two for doubles, one of
-/// them for quotients.
+/// Figures for current Arm cores: three units for simple integer operations, one of which also multiplies and divides; two for
+/// doubles, one of which also divides.
 const AARCH64: [Expected; 6] = [
     Expected { name: "integer-add", latency: 1.0, parallelism: 3.0 },
     Expected { name: "integer-multiply", latency: 4.0, parallelism: 1.3 },
@@ -79,13 +79,13 @@ const AARCH64: [Expected; 6] = [
     Expected { name: "double-multiply", latency: 3.0, parallelism: 6.0 },
     Expected { name: "double-divide", latency: 15.0, parallelism: 2.0 },
 ];
-/// Stated: instructions of the disassembled loop for each that is claimed.
+/// Stated: instructions in the disassembled loop per instruction claimed.
 const LISTED: &str = "instructions_listed";
 const BRANCH: &str = "mispredicted-branch";
 const FOG: &str = "Fog, Instruction tables, 2022, typical of current x86-64 cores";
 const ARM: &str = "Arm, Neoverse N1 Software Optimization Guide, typical of current cores of Arm";
 
-/// What is expected on this machine, by which source.
+/// The figures expected on this machine, and their source.
 fn expected_on(machine: &Machine) -> (&'static [Expected], &'static str) {
     if machine.is_aarch64() { (&AARCH64, ARM) } else { (&X86_64, FOG) }
 }
@@ -99,7 +99,7 @@ impl Experiment for Arithmetic {
         let chains = X86_64.iter().flat_map(|expected| {
             [1, 2, 4, 8].map(|chains| Point::new().named(&INSTRUCTION, expected.name).with(&CHAINS, chains))
         });
-        // A division's operands are fixed registers: one chain, or instructions that do not wait for each other.
+        // A division's operands are in fixed registers: either one chain, or independent instructions.
         let divides = |point: &Point| point.name(&INSTRUCTION) == "integer-divide";
         chains
             .filter(|point| !divides(point) || [1, 8].contains(&point.number(&CHAINS)))
@@ -213,12 +213,12 @@ impl Experiment for Arithmetic {
     }
 }
 
-/// The point of an instruction in so many chains.
+/// The point of an instruction with this many chains.
 pub fn point(instruction: &str, chains: u64) -> Point {
     Point::new().named(&INSTRUCTION, instruction).with(&CHAINS, chains)
 }
 
-/// Branches of the random loop in one iteration.
+/// Branches in one iteration of the random loop.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const BRANCHES: u64 = 64;
 
@@ -238,7 +238,7 @@ fn branch_workload<'site>(seed: u64) -> Workload<'site> {
         arithmetic_kernel::branches(n * BRANCHES, &mut idle_state, 0);
         Ok(())
     };
-    // Of two random branches one is mispredicted.
+    // Half of the random branches are mispredicted.
     Workload::batched(random).against(never).per_iteration(BRANCHES / 2).witnessed(move || {
         let (hits, all) = counted.get();
         vec![("taken", hits as f64), ("branches", all as f64)]

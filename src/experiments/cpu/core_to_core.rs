@@ -10,7 +10,7 @@ use crate::sampling::partner;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is timed.
+/// The experiment `cpu/core_to_core`.
 pub struct CoreToCore;
 
 static ABOUT: About = About {
@@ -124,13 +124,13 @@ impl Experiment for CoreToCore {
     }
 }
 
-/// One number in a line of its own; two lines wide, for processors that fetch lines in pairs.
+/// A number in a cache line of its own; aligned to two lines, for processors that fetch lines in pairs.
 #[repr(align(128))]
 #[derive(Default)]
 struct Line(AtomicU64);
 
 impl Line {
-    /// The other side: answers every odd number with the next even one, for as long as the process lives.
+    /// The other side: answers every odd number with the next even one, until the process ends.
     fn answer(&self) {
         let mut expected = 1;
         loop {

@@ -1,20 +1,20 @@
-//! The forms of reading the counter that `timing_overhead` compares: each a pair of readings with nothing between, and around
-//! work whose instructions wait for each other.
+//! Forms of reading the counter that `cpu/timing_overhead` compares: each a pair of readings, back to back or around work whose
+//! instructions depend on each other.
 
-/// A pair of readings; its difference in ticks.
+/// A pair of readings; returns their difference in ticks.
 pub type Pair = fn() -> i64;
 
-/// A form of reading.
+/// A form of reading the counter.
 pub struct Form {
-    /// Its instructions before and after.
+    /// The instructions before and after the work.
     pub name: &'static str,
-    /// With nothing between.
+    /// Two readings back to back.
     pub pair: Pair,
-    /// Around [`MULTIPLICATIONS`] that wait for each other.
+    /// Two readings around [`MULTIPLICATIONS`] dependent multiplications.
     pub around: Pair,
 }
 
-/// The work that is read around, in multiplications.
+/// Length of the work between the readings, in dependent multiplications.
 pub const MULTIPLICATIONS: u32 = 64;
 
 #[cfg(target_arch = "x86_64")]
@@ -54,7 +54,7 @@ mod x86 {
 
     macro_rules! form {
         ($name:ident, [$($before:literal),*], [$($after:literal),*]) => {
-            /// Two readings around so many multiplications; the difference in ticks.
+            /// Two readings around `WORK` multiplications; the difference in ticks.
             fn $name<const WORK: u32>() -> i64 {
                 let (start, stop): (u64, u64);
                 // SAFETY: registers only; rbx, which the compiler reserves, is saved around CPUID.
@@ -109,7 +109,7 @@ mod aarch64 {
     use super::{Form, MULTIPLICATIONS};
     use core::arch::asm;
 
-    /// Every form: bare, kept behind the work, and as the sampler reads it.
+    /// Every form: bare, with barriers that keep it after the work, and as the sampler reads it.
     pub const ALL: &[Form] = &[
         Form { name: "cntvct", pair: bare::<0>, around: bare::<MULTIPLICATIONS> },
         Form { name: "isb-cntvct", pair: behind::<0>, around: behind::<MULTIPLICATIONS> },
@@ -118,7 +118,7 @@ mod aarch64 {
 
     macro_rules! form {
         ($name:ident, $before:literal, $after:literal) => {
-            /// Two readings around so many multiplications; the difference in ticks.
+            /// Two readings around `WORK` multiplications; the difference in ticks.
             fn $name<const WORK: u32>() -> i64 {
                 let (start, stop): (u64, u64);
                 // SAFETY: Linux lets user space read the virtual counter.
@@ -140,7 +140,7 @@ mod aarch64 {
     form!(between, "isb", "isb");
 }
 
-/// Elsewhere there is the counter as the sampler reads it.
+/// On other architectures only the counter as the sampler reads it.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod portable {
     use super::{Form, MULTIPLICATIONS};
@@ -163,7 +163,7 @@ mod portable {
 mod tests {
     use super::*;
 
-    /// The least of many, which nothing has disturbed.
+    /// The minimum of many differences, which is undisturbed.
     fn least(pair: Pair) -> i64 {
         (0..10_000).map(|_| pair()).min().unwrap()
     }
@@ -173,7 +173,7 @@ mod tests {
     fn fenced_readings_see_the_work_between_them() {
         let fenced = ALL.iter().find(|form| form.name == "lfence-rdtsc-lfence rdtscp-lfence").unwrap();
         let (with, without) = (least(fenced.around), least(fenced.pair));
-        // Three cycles each on every core since 2008, and a core has at most some three cycles a tick.
+        // Three cycles each on every core since 2008, and a core has at most about three cycles per tick.
         assert!(
             with - without > i64::from(MULTIPLICATIONS) / 2,
             "{with} ticks around work, {without} around nothing"

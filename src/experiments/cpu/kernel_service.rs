@@ -1,7 +1,7 @@
-//! Predicting kernel services from what entering the kernel costs here.
+//! Predictions of kernel services from the cost of a kernel entry on this machine.
 //!
-//! Report 000 gives all its figures for one machine, a null write among them. Counted in null writes its figures carry
-//! over to machines whose kernel is slower to enter, by mitigations or a hypervisor, better than in nanoseconds.
+//! Report 000 gives all its figures for one machine, including a null write. Expressed in null writes its figures transfer better
+//! than in nanoseconds to machines whose kernel entry is slower because of mitigations or a hypervisor.
 
 use super::{mode_switch, system_call};
 use crate::experiment::{Basis, Known, Prediction};
@@ -10,7 +10,7 @@ use crate::experiment::{Basis, Known, Prediction};
 const REPORT_000_NS: f64 = 74.2;
 const CITATION: &str = "report 000, table 5: a null write takes 74.2 ns";
 
-/// What a bare entry to the kernel costs: `getppid`, as this run has found it.
+/// The cost of a bare kernel entry: `getppid`, as measured in this run, else predicted.
 pub fn entry(known: &Known) -> Basis {
     mode_switch::measured_or_predicted(
         known.measured("cpu/system_call", &system_call::point("getppid")),
@@ -18,19 +18,19 @@ pub fn entry(known: &Known) -> Basis {
     )
 }
 
-/// Adds a share of a service that took so many nanoseconds in report 000, as that many null writes of this machine.
+/// Adds a share of a service that took `reported_ns` in report 000, converted to null writes of this machine.
 pub fn scaled(prediction: Prediction, what: &str, share: f64, reported_ns: f64, known: &Known) -> Prediction {
     let what = format!("{what}, in null writes as in report 000 ({reported_ns} ns / {REPORT_000_NS} ns)");
     in_null_writes(prediction, &what, share * reported_ns, known)
 }
 
-/// Adds a service for which no report has a figure, assumed to take so many nanoseconds on report 000's machine.
+/// Adds a service for which no report has a figure, assumed to take `ns` nanoseconds on report 000's machine.
 pub fn assumed(prediction: Prediction, what: &str, ns: f64, known: &Known) -> Prediction {
     let what = format!("{what}, assumed: {ns} ns where a null write takes {REPORT_000_NS} ns");
     in_null_writes(prediction, &what, ns, known)
 }
 
-/// What is assumed to take so many nanoseconds on report 000's machine, on this one.
+/// The cost on this machine of a service assumed to take `ns` nanoseconds on report 000's machine.
 pub fn assumed_here(ns: f64, known: &Known) -> Basis {
     let null_write = null_write(known);
     Basis { value: ns / REPORT_000_NS * null_write.value, source: null_write.source }

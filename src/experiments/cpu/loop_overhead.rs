@@ -11,13 +11,13 @@ use crate::machine::Machine;
 use crate::quantity::Nanoseconds;
 use crate::statistics::Interval;
 
-/// How the loop counts.
+/// Parameter: the form of the counter.
 const FORM: Parameter = Parameter { name: "form", meaning: "where the counter lives", scale: Scale::Name };
-/// How often it goes round.
+/// Parameter: iterations of the loop.
 const COUNT: Parameter =
     Parameter { name: "iterations", meaning: "iterations of the loop", scale: Scale::Count };
 
-/// What is timed.
+/// The experiment `cpu/loop_overhead`.
 pub struct LoopOverhead;
 
 static ABOUT: About = About {
@@ -42,7 +42,7 @@ static ABOUT: About = About {
 };
 
 const RENAMED: &str = "Fog, Microarchitecture manual, 2022: since Zen 2 and Golden Cove a store may be forwarded with zero latency";
-/// Stated: instructions of one iteration, by disassembly.
+/// Stated: instructions per iteration, by disassembly.
 const LISTED: &str = "instructions_listed";
 const FORMS: [&str; 3] = ["register", "memory", "memory-and-pointer"];
 
@@ -62,7 +62,7 @@ impl Experiment for LoopOverhead {
     }
 
     fn effort(&self, point: &Point, _: &Machine) -> crate::experiment::Effort {
-        // The odd powers of two only sharpen the line.
+        // The odd powers of two only make the fitted line more precise.
         let count = point.number(&COUNT);
         let odd_power = count > 1 && count.trailing_zeros() % 2 == 1 && count < 8192;
         if odd_power { crate::experiment::Effort::Standard } else { crate::experiment::Effort::Quick }
@@ -93,7 +93,7 @@ impl Experiment for LoopOverhead {
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        // Small loops hide behind their neighbours; a long one cannot beat two iterations a cycle.
+        // Small loops overlap with their neighbours; a long one cannot run more than two iterations per cycle.
         let count = point.number(&COUNT) as f64;
         (count >= 64.0).then(|| Bound {
             limit: count * known.shortest_cycle() * 0.3,
@@ -128,7 +128,7 @@ impl Experiment for LoopOverhead {
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         let count = point.number(&COUNT);
-        // Runs that do not say are of x86-64.
+        // Runs without this value are of x86-64.
         let per_round = seen.witness(LISTED).unwrap_or(match point.name(&FORM) {
             "register" => 2.0,
             "memory" => 4.0,
@@ -171,12 +171,12 @@ impl Experiment for LoopOverhead {
     }
 }
 
-/// How far an iteration may be from its plateau, and from a whole cycle.
+/// Maximum relative deviation of the cost per iteration from its plateau, and from a whole number of cycles.
 const NEAR: f64 = 0.05;
 
-/// What an iteration costs over all counts, in cycles, and from which count on the total divided by it is no more than that: what
-/// entering and leaving costs is lost from there on (R-CPU-05). An iteration of one cycle shows that the counter resolves a single
-/// instruction (Paoloni's test, R-CPU-06).
+/// The cost per iteration over all counts, in cycles, and the count from which the total divided by the count is no more than
+/// that: from there on the cost of entering and leaving the loop is negligible (R-CPU-05). An iteration of one cycle shows that
+/// the counter resolves a single instruction (Paoloni's test, R-CPU-06).
 fn against_a_cycle(known: &Known) -> Option<Finding> {
     let group = Point::new().named(&FORM, "register");
     let (slope, _) = known.line(ABOUT.name, &group, &COUNT)?;
@@ -219,7 +219,7 @@ mod tests {
     use crate::machine::{Live, Root};
     use crate::quantity::Unit;
 
-    /// What is said of loops of so many nanoseconds per iteration, and of entering them, at 2 GHz.
+    /// The finding for loops of `each` ns per iteration and `entered` ns to enter them, at 2 GHz.
     fn said_of(each: f64, entered: f64) -> String {
         let machine = Machine::from_root(&Root::new("/nowhere"), &Live, std::path::Path::new("/"));
         let mut known = Known::new(&machine, Some(2e9));

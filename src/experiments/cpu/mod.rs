@@ -33,7 +33,7 @@ mod watched;
 
 use crate::experiment::Experiment;
 
-/// The experiments of this family, in the order in which each may build on those before it.
+/// The experiments of this family, in an order in which each may build on those before it.
 pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &timing_overhead::TimingOverhead,
     &arithmetic::Arithmetic,

@@ -1,5 +1,5 @@
-//! What entering the kernel and leaving it should cost, before anything was measured: a procedure call and two mode switches
-//! (reports 000 and 001), and what mitigations add to each.
+//! Predicted cost of entering and leaving the kernel, before any measurement: a procedure call and two mode switches (reports 000
+//! and 001), and the cost that mitigations add to each.
 
 use crate::experiment::{Basis, Known, Prediction};
 
@@ -8,7 +8,7 @@ const SWITCH: &str = "report 000: a mode switch takes some 100 cycles (79 to ent
 const ISOLATION: &str = "the kernel's Documentation/arch/x86/pti.rst: a change of CR3 takes some hundred cycles, at every entry \
                          and exit";
 
-/// A system call that does nothing.
+/// A system call without work.
 pub fn predicted(known: &Known) -> Prediction {
     let call = "a call and a return, one every second cycle (Fog, Instruction tables, 2022)";
     let prediction = Prediction::new().software("a procedure call", 1.0, known.cycles(4.0, call)).hardware(
@@ -26,7 +26,7 @@ pub fn predicted(known: &Known) -> Prediction {
     prediction
 }
 
-/// The same as one value, for what is built on it: as `getppid` shows it in this run, if it does.
+/// The same as one value, for other predictions: `getppid` as measured in this run, else predicted.
 pub fn measured_or_predicted(measured: Option<Basis>, known: &Known) -> Basis {
     measured.unwrap_or_else(|| Basis::published(predicted(known).total(), SWITCH))
 }

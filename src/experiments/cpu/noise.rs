@@ -9,16 +9,16 @@ use crate::quantity::Unit;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// The CPU that is watched.
+/// Parameter: the observed CPU.
 const CPU: Parameter = Parameter { name: "cpu", meaning: "the CPU that spins", scale: Scale::Count };
-/// What is asked of the gaps.
+/// Parameter: the figure derived from the gaps.
 const FIGURE: Parameter = Parameter {
     name: "figure",
     meaning: "lost: share of time; longest: the longest gap in 8 ms; gap: the length of every gap",
     scale: Scale::Name,
 };
 
-/// What is timed.
+/// The experiment `cpu/noise`.
 pub struct Noise;
 
 static ABOUT: About = About {
@@ -44,10 +44,10 @@ const LONGEST: &str = "longest";
 const GAP: &str = "gap";
 const WINDOW_NS: f64 = 8e6;
 
-/// Witness: how often the loop ran.
+/// Witness: iterations of the loop.
 const LOOPS: &str = "loops";
 
-/// CPUs that a quick run watches: a sample of a large machine.
+/// Number of CPUs in a quick run: a sample on a large machine.
 const QUICK_CPUS: usize = 4;
 
 impl Experiment for Noise {

@@ -1,4 +1,4 @@
-//! Pairs of CPUs: the points of experiments that ask how two of them stand to each other.
+//! Pairs of CPUs: the points of experiments on the relation between two CPUs.
 
 use crate::experiment::{Asked, Effort, Parameter, Placement, Point, Scale};
 use crate::machine::{Machine, Nearness};
@@ -6,21 +6,21 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::collections::BTreeMap;
 
-/// The CPU of the measuring thread.
+/// Parameter: the CPU of the measuring thread.
 pub const FROM: Parameter = Parameter { name: "from", meaning: "the CPU that begins", scale: Scale::Count };
-/// The other CPU.
+/// Parameter: the other CPU.
 pub const TO: Parameter = Parameter { name: "to", meaning: "the CPU that answers", scale: Scale::Count };
 
-/// Of more CPUs than this the pairs are a sample: as many as this many CPUs have.
+/// Machines with more CPUs than this measure a sample of the pairs: as many pairs as this many CPUs have.
 const WHOLE_UP_TO: usize = 16;
-/// Pairs of the first CPU in a sample.
+/// Pairs with the first CPU in a sample.
 const OF_THE_FIRST: usize = WHOLE_UP_TO - 1;
-/// All pairs in a sample.
+/// Total pairs in a sample.
 const IN_ALL: usize = WHOLE_UP_TO * (WHOLE_UP_TO - 1) / 2;
 
 type Pair = (usize, usize);
 
-/// The pairs of a run. One CPU makes no pair: the point stays in the plan, and is skipped with its reason.
+/// The pairs of a run. A machine with one CPU has no pair: the point stays in the plan and is skipped, with the reason.
 pub fn sweep(machine: &Machine, asked: &Asked) -> Vec<Point> {
     let cpus = machine.allowed_cpus();
     let of = |(index, from): (usize, &usize)| {
@@ -37,7 +37,7 @@ pub fn sweep(machine: &Machine, asked: &Asked) -> Vec<Point> {
     if found.is_empty() { vec![point((0, 1))] } else { found.into_iter().map(point).collect() }
 }
 
-/// So many pairs, in their order: the first of each kind, then at random from each kind in turn.
+/// At most `most` pairs, in their order: the first of each kind, then pairs drawn at random from each kind in turn.
 fn drawn(machine: &Machine, pairs: Vec<Pair>, most: usize, chance: &mut SplitMix64) -> Vec<Pair> {
     let mut kinds = BTreeMap::<Nearness, Vec<(u64, Pair)>>::new();
     for pair in pairs {
@@ -55,12 +55,12 @@ fn drawn(machine: &Machine, pairs: Vec<Pair>, most: usize, chance: &mut SplitMix
     found.into_iter().map(|(_, pair)| pair).collect()
 }
 
-/// The CPUs of a point.
+/// The two CPUs of a point.
 pub fn of(point: &Point) -> Pair {
     (point.number(&FROM) as usize, point.number(&TO) as usize)
 }
 
-/// A quick run takes the pairs of the first CPU.
+/// A quick run measures the pairs with the first CPU.
 pub fn effort(point: &Point, machine: &Machine) -> Effort {
     let first = machine.allowed_cpus().first();
     if first.is_none_or(|first| of(point).0 == *first) { Effort::Quick } else { Effort::Standard }

@@ -9,17 +9,17 @@ use crate::experiment::{
 use crate::experiments::core_facts;
 use crate::machine::Machine;
 
-/// How the call is made.
+/// Parameter: the form of the call.
 const FORM: Parameter = Parameter {
     name: "form",
     meaning: "how arguments are passed, and what depends on what",
     scale: Scale::Name,
 };
-/// Integer arguments.
+/// Parameter: integer arguments.
 const ARGUMENTS: Parameter =
     Parameter { name: "arguments", meaning: "integer arguments", scale: Scale::Count };
 
-/// What is timed.
+/// The experiment `cpu/procedure_call`.
 pub struct ProcedureCall;
 
 static ABOUT: About = About {
@@ -48,7 +48,7 @@ static ABOUT: About = About {
     ]),
 };
 
-/// In the order of the kernels' table.
+/// The forms in the order of the kernels' table.
 const FORMS: [&str; 5] = ["abi", "chained", "indirect", "spilled", SINGLE];
 
 /// Report 003: each call between two readings of the clock.
@@ -57,9 +57,9 @@ const SINGLE: &str = "timed singly";
 const CHAINED: usize = 1;
 
 const ARM: &str = "Arm, Neoverse N1 Software Optimization Guide";
-/// Stated: arguments that travel in registers.
+/// Stated: number of arguments passed in registers.
 const REGISTERS: &str = "argument_registers";
-/// As many on x86-64, which the runs are of that do not say.
+/// Their number on x86-64, the architecture of runs without this value.
 const SYSTEM_V: f64 = 6.0;
 
 impl Experiment for ProcedureCall {
@@ -70,7 +70,7 @@ impl Experiment for ProcedureCall {
     fn sweep(&self, _: &Machine) -> Vec<Point> {
         let points = FORMS.iter().flat_map(|form| (0..8).map(move |arguments| (*form, arguments)));
         points
-            // A call without arguments has nothing to be chained by.
+            // A call without arguments has no argument through which to chain.
             .filter(|(form, arguments)| *form != "chained" || *arguments > 0)
             .map(|(form, arguments)| Point::new().named(&FORM, form).with(&ARGUMENTS, arguments))
             .collect()
@@ -95,7 +95,7 @@ impl Experiment for ProcedureCall {
         };
         let moved = if is_arm { 0.0 } else { 1.0 };
         let branches = Prediction::new().hardware("a call and a return", 2.0, every_second);
-        // Additions do not wait for calls: the slower of the two sets the pace.
+        // Additions do not wait for calls: the slower of the two determines the rate.
         let chain = Prediction::new()
             .hardware("a chain of dependent additions", (arguments - 1.0).max(0.0), known.cycles(1.0, fog))
             .hardware("the result moved to the first argument", moved, known.cycles(1.0, fog));
@@ -111,7 +111,7 @@ impl Experiment for ProcedureCall {
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        // Timed singly, a call may vanish in the clock's resolution.
+        // A call timed singly may be shorter than the clock's resolution.
         (point.name(&FORM) != SINGLE).then(|| Bound {
             limit: 0.45 * known.shortest_cycle(),
             because: "a call and a return are two taken branches, of which no core takes more than two in half a cycle"
@@ -126,7 +126,7 @@ impl Experiment for ProcedureCall {
         let form = form.ok_or_else(|| Failure::no_variant(&FORM, point.name(&FORM)))?;
         let kernel = call_kernel::kernel(form, arguments as usize);
         let once = arguments * (arguments + 1) / 2;
-        // A chained call adds the constants 2, 3, … to the last result, in 32 bits; it begins at zero.
+        // A chained call adds the constants 2, 3, … to the last result, in 32 bits; the first result is zero.
         let chained = move |n: u64| u64::from((once - 1).wrapping_mul(n * call_kernel::CALLS) as u32);
         let expected = move |n| if form == CHAINED { chained(n) } else { once };
         let call = move |n| ensure(kernel.run(n) == expected(n), "a procedure returned a wrong sum");
@@ -158,7 +158,7 @@ impl Experiment for ProcedureCall {
         let batched = point.name(&FORM) != SINGLE;
         if let Some(instructions) = seen.counters.instructions.filter(|_| batched) {
             let claim = "instructions retired per call, by the processor's counter";
-            // The loop's own two are shared by sixteen calls. Calls timed singly stand between readings of the clock.
+            // The loop's own two instructions are shared by sixteen calls. Calls timed singly are between readings of the clock.
             let per_call = seen.per_operation(instructions);
             checks.push(Check::within(claim, per_call, expected as f64, expected as f64 * 1.1 + 0.5));
         }
@@ -176,12 +176,12 @@ impl Experiment for ProcedureCall {
     }
 }
 
-/// What takes longer of two that a core does at the same time.
+/// The slower of two activities that a core overlaps.
 fn slower(one: Prediction, other: Prediction) -> Prediction {
     if other.total() > one.total() { other } else { one }
 }
 
-/// All instructions of a call, as the core takes them when none waits (R-PRE-01: count × CPI × cycle time).
+/// All instructions of a call at the core's throughput without waits (R-PRE-01: count × CPI × cycle time).
 fn instructions(form: &str, arguments: u64, known: &Known) -> Prediction {
     let registers = if known.machine.is_aarch64() { 8.0 } else { SYSTEM_V };
     let count = expected_instructions(form, arguments, registers as u64) as f64;
@@ -192,7 +192,7 @@ fn instructions(form: &str, arguments: u64, known: &Known) -> Prediction {
     )
 }
 
-/// The point of a call without arguments, for those who compare with one.
+/// The point of a call without arguments, for comparisons.
 pub fn bare() -> Point {
     point("abi", 0)
 }
@@ -201,7 +201,7 @@ fn point(form: &str, arguments: u64) -> Point {
     Point::new().named(&FORM, form).with(&ARGUMENTS, arguments)
 }
 
-/// What one more argument costs: the slope of the line through the calls of a form.
+/// The cost of one more argument: the slope of the line through the calls of a form.
 fn one_more(form: &str, known: &Known) -> Option<Finding> {
     let (slope, call) = known.line(ABOUT.name, &point(form, 0), &ARGUMENTS)?;
     let form = if form == "spilled" { "as unoptimised code passes it" } else { "as the ABI passes it" };
@@ -224,7 +224,7 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
     ))
 }
 
-/// Whether each argument adds as much, and where fewer cost more than noise explains (R-CPU-12, R-CPU-13).
+/// Whether each argument adds the same cost, and whether fewer arguments cost more than noise explains (R-CPU-12, R-CPU-13).
 fn growth(form: &'static str, known: &Known) -> Option<Finding> {
     let along = known.found_along(ABOUT.name, &point(form, 0), &ARGUMENTS);
     let steps = || along.windows(2).map(|pair| (pair[1].0, pair[0].1, pair[1].1));
@@ -266,7 +266,7 @@ fn growth(form: &'static str, known: &Known) -> Option<Finding> {
     ))
 }
 
-/// What the seventh argument costs, which travels on the stack of x86-64.
+/// The cost of the seventh argument, which x86-64 passes on the stack.
 fn on_the_stack(known: &Known) -> Option<Finding> {
     if known.machine.is_aarch64() {
         return None;
@@ -292,7 +292,7 @@ fn on_the_stack(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// What report 000 and others added by not letting the compiler optimise.
+/// The cost that report 000 and others added by compiling without optimisation.
 fn unoptimised(known: &Known) -> Option<Finding> {
     let (good, spilled) =
         (known.found(ABOUT.name, &point("abi", 7))?, known.found(ABOUT.name, &point("spilled", 7))?);
@@ -308,7 +308,7 @@ fn unoptimised(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// The instructions of one call as the ABI makes it: placing the arguments, call, body, return, and clearing the stack.
+/// Instructions of one call by the ABI: placing the arguments, call, body, return, and clearing the stack.
 fn expected_instructions(form: &str, arguments: u64, registers: u64) -> u64 {
     if registers as f64 == SYSTEM_V {
         expected_on_x86_64(form, arguments)
@@ -317,14 +317,14 @@ fn expected_instructions(form: &str, arguments: u64, registers: u64) -> u64 {
     }
 }
 
-/// The first argument and the result stand in one register: nothing is moved, and as many are added as there are others.
+/// The first argument and the result share a register: nothing is moved, and each other argument takes one addition.
 fn expected_on_aarch64(form: &str, arguments: u64) -> u64 {
     let call_and_return = 2;
     let body = if arguments == 0 { 1 } else { arguments - 1 };
     match form {
         "abi" | "indirect" | SINGLE => arguments + body + call_and_return,
         "chained" => arguments - 1 + body + call_and_return,
-        // The caller loads each argument; the callee makes and clears its frame, stores each argument and loads it again.
+        // The caller loads each argument; the callee makes and clears its frame, and stores and loads each argument.
         _ => arguments + 2 + 2 * arguments + body + call_and_return,
     }
 }
@@ -335,9 +335,9 @@ fn expected_on_x86_64(form: &str, arguments: u64) -> u64 {
     let body = arguments.max(1); // the first is a move, the others are added; none is a zero made
     let call_and_return = 2;
     match form {
-        // `chained` moves the last result instead of a constant to the first argument.
+        // `chained` moves the last result instead of a constant into the first argument.
         "abi" | "chained" | "indirect" | SINGLE => in_registers + 2 * on_stack + body + call_and_return,
-        // The caller loads each argument from its frame; push, mov, and pop for the frame; each spilled and added.
+        // The caller loads each argument from its frame; push, mov and pop for the frame; each spilled and added.
         _ => in_registers + 2 * on_stack + 3 + in_registers + body + call_and_return,
     }
 }
@@ -350,7 +350,7 @@ mod tests {
     use crate::quantity::Unit;
     use crate::statistics::{Interval, Measured};
 
-    /// What is said of calls with none to three arguments that take so many nanoseconds, to a percent.
+    /// The findings for calls with none to three arguments of these costs in nanoseconds, known to a percent.
     fn said_of(costs: [f64; 4]) -> String {
         let machine = Machine::from_root(&Root::new("/nowhere"), &Live, std::path::Path::new("/"));
         let mut known = Known::new(&machine, Some(2e9));

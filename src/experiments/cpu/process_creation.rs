@@ -11,14 +11,14 @@ use crate::experiments::rule_of_thumb::{self, Rule};
 use crate::machine::Machine;
 use std::ptr::null_mut;
 
-/// What is created and until when.
+/// Parameter: the kind of process, and the event that ends the timing.
 const MEASURE: Parameter =
     Parameter { name: "measure", meaning: "what is created, and up to which event", scale: Scale::Name };
-/// Memory of the parent.
+/// Parameter: resident memory of the parent.
 const RESIDENT: Parameter =
     Parameter { name: "resident", meaning: "memory that the parent has written before", scale: Scale::Bytes };
 
-/// What is timed.
+/// The experiment `cpu/process_creation`.
 pub struct ProcessCreation;
 
 static ABOUT: About = About {
@@ -147,7 +147,7 @@ impl Experiment for ProcessCreation {
         let mut checks = vec![Check::witnessed(claim, seen, "children_reaped", 1.0, 1.0)];
         let resident = point.number(&RESIDENT) as f64;
         if resident > 0.0 {
-            // The program itself is some ten MiB, of a debug build more.
+            // The program itself has about ten MiB, a debug build more.
             let claim = "MiB resident in the parent beyond the memory claimed";
             let beyond = seen.witness("resident_bytes").map(|bytes| (bytes - resident) / f64::from(1 << 20));
             checks.push(
@@ -167,12 +167,12 @@ fn point(measure: &str) -> Point {
     Point::new().named(&MEASURE, measure)
 }
 
-/// The point of a process's whole life, for those who compare with it.
+/// The point of a process's complete lifetime, for comparisons.
 pub fn whole() -> Point {
     point(FORK)
 }
 
-/// Reports 000 and 001 predicted by these.
+/// The rules by which reports 000 and 001 predicted it.
 fn by_rules(known: &Known) -> Option<Finding> {
     let process = known.found(ABOUT.name, &whole())?;
     let scaled = "lmbench's 0.4 ms at 167 MHz, scaled by clock frequency";
@@ -227,7 +227,7 @@ fn fork_as_seen<'site>(site: &'site Site) -> impl FnMut(u64) -> Result<(), Failu
     }
 }
 
-/// Forks children whose first instruction is the finishing line.
+/// Forks children that stop the time at their first instruction.
 pub fn fork_to_first_instruction<'site>(site: &'site Site) -> impl FnMut(u64) -> Result<(), Failure> + 'site {
     move |_| reap(fork(|| site.stopwatch.stamp())?)
 }
@@ -250,8 +250,7 @@ fn fork_large<'site>(bytes: usize) -> Result<Workload<'site>, Failure> {
     Ok(Workload::each(run).stating("resident_bytes", resident))
 }
 
-/// Memory that is resident now (proc(5), statm: the second word, in pages); the peak of getrusage(2) is that of the
-/// program before exec as well.
+/// Resident memory now (proc(5), statm: the second word, in pages); the peak of getrusage(2) includes the program before exec.
 fn resident_bytes() -> f64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: f64 = statm.split_whitespace().nth(1).and_then(|word| word.parse().ok()).unwrap_or(0.0);
@@ -259,7 +258,7 @@ fn resident_bytes() -> f64 {
     pages * unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as f64
 }
 
-/// Memory that was written, in pages of 4 KiB, so that each has its own page-table entry to copy.
+/// Written memory in pages of 4 KiB, so that each page has its own page-table entry to copy.
 struct Written {
     start: *mut libc::c_void,
     bytes: usize,
@@ -275,7 +274,7 @@ impl Written {
             if start == libc::MAP_FAILED {
                 return Err(Failure::last("mmap of the parent's memory"));
             }
-            // Refused where the kernel has no huge pages: then there is nothing to refuse.
+            // Refused if the kernel has no huge pages: then there are none to avoid.
             libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE);
             for offset in (0..bytes).step_by(4096) {
                 start.cast::<u8>().add(offset).write_volatile(1);

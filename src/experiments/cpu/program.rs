@@ -1,5 +1,5 @@
-//! Programs to be started, and children to be reaped: a program of a single page that exits at once, made here and kept
-//! in memory, and installed ones.
+//! Programs to start and children to reap: a one-page program that exits at once, made here and kept in memory, and installed
+//! programs.
 
 use crate::experiment::{Failure, ensure, errno};
 use std::ffi::CString;
@@ -8,16 +8,16 @@ use std::ptr::{null, null_mut};
 
 /// A program with its arguments.
 pub struct Program {
-    /// Keeps a program in memory alive.
+    /// The descriptor that keeps an in-memory program alive.
     _file: Option<OwnedFd>,
     words: Vec<CString>,
 }
 
 impl Program {
-    /// A static program of one page whose only work is to exit.
+    /// A static one-page program that only exits.
     pub fn of_one_page() -> Result<Self, Failure> {
         let image = elf::image();
-        // SAFETY: a new descriptor, owned here alone; the image is as long as said.
+        // SAFETY: a new descriptor, owned here alone; the image has the stated length.
         let file = unsafe {
             let file = OwnedFd::from_raw_fd(errno(
                 "memfd_create",
@@ -28,7 +28,7 @@ impl Program {
             file
         };
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        // Opened again for reading alone: a file open for writing cannot be executed.
+        // Reopened read-only: a file open for writing cannot be executed.
         let path = CString::new(path).map_err(|_| Failure::Broke("a zero byte in a path".to_owned()))?;
         // SAFETY: a C string; the new descriptor is owned here alone.
         let readable = unsafe {
@@ -41,7 +41,7 @@ impl Program {
         Ok(Program { _file: Some(readable), words: vec![path] })
     }
 
-    /// A program of this system, by its path and arguments.
+    /// An installed program, by its path and arguments.
     pub fn installed(words: &[&str]) -> Result<Self, Failure> {
         let words = words.iter().map(|word| CString::new(*word)).collect::<Result<Vec<_>, _>>();
         let words = words.map_err(|_| Failure::Broke("a zero byte in an argument".to_owned()))?;
@@ -52,7 +52,7 @@ impl Program {
         self.words.iter().map(|word| word.as_ptr()).chain([null()]).collect()
     }
 
-    /// Becomes the program; returns only where that fails, and then leaves with status 127 as a shell does.
+    /// Replaces this process by the program; if that fails, exits with status 127 as a shell does.
     pub fn become_it(&self) {
         let environment = [null::<libc::c_char>()];
         let arguments = self.arguments();
@@ -84,11 +84,11 @@ impl Program {
 }
 
 thread_local! {
-    /// Children that ended as they should; a trial has one thread.
+    /// Children with exit status 0; a trial has one thread.
     static REAPED: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }
 
-/// Waits for a child and checks how it ended.
+/// Waits for a child and checks its exit status.
 pub fn reap(child: libc::pid_t) -> Result<(), Failure> {
     let mut status = 0;
     // SAFETY: waits for our own child.
@@ -98,13 +98,13 @@ pub fn reap(child: libc::pid_t) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How many children have ended as they should.
+/// The number of reaped children with exit status 0.
 pub fn reaped() -> f64 {
     f64::from(REAPED.get())
 }
 
-/// Creates processes as vfork does: the child borrows the parent's memory, on a stack of its own, and the parent sleeps
-/// until it has exited. vfork itself, which returns twice into one frame, cannot be called safely from Rust.
+/// Creates processes as vfork does: the child shares the parent's memory, on its own stack, and the parent sleeps until the child
+/// has exited. vfork itself, which returns twice into one frame, cannot be called safely from Rust.
 pub fn vfork_and_wait() -> impl FnMut(u64) -> Result<(), Failure> {
     extern "C" fn exit(_: *mut libc::c_void) -> libc::c_int {
         // SAFETY: ends the child alone.
@@ -139,7 +139,7 @@ mod elf {
     #[cfg(target_arch = "aarch64")]
     const MACHINE: u16 = 183;
 
-    /// The file's bytes.
+    /// The bytes of the file.
     pub fn image() -> Vec<u8> {
         let entry = BASE + (HEADER + SEGMENT) as u64;
         let mut image = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];

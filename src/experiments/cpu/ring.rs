@@ -1,4 +1,4 @@
-//! Processes that pass a turn round through pipes, each summing a working set when it has it (lmbench's `lat_ctx`).
+//! Processes that pass a turn around a ring of pipes; each sums a working set on its turn (lmbench's `lat_ctx`).
 
 use crate::experiment::{Failure, Site, ensure};
 use crate::sampling::partner::{self, Process};
@@ -12,10 +12,10 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Starts the other members, each a process on the same CPU.
+    /// Starts the other members, one process each, on the same CPU.
     pub fn start(members: usize, bytes: usize, site: &Site) -> Result<Self, Failure> {
-        // A member that is woken must wait its turn. Otherwise it preempts the one that woke it, which then runs once
-        // more only to fall asleep: a hand-over would cost more than one switch, as the kernel's counts show.
+        // A woken member must wait its turn. Otherwise it preempts the member that woke it, which then runs again only to fall
+        // asleep: a hand-over would cost more than one switch, as the kernel's counts show.
         partner::without_preemption()?;
         let (mine, rest) = turn::ring_of_pipes(members)?;
         let mut others = vec![];
@@ -33,14 +33,14 @@ impl Ring {
         Ok(Ring { links: vec![mine], sets: vec![WorkingSet::new(bytes, site)], _others: others })
     }
 
-    /// The same work in this process alone: as many pipes and working sets, and no switch.
+    /// The same work in this process alone: the same number of pipes and working sets, without switches.
     pub fn alone(members: usize, bytes: usize, site: &Site) -> Result<Self, Failure> {
         let links = (0..members).map(|_| turn::pipe_to_self()).collect::<Result<Vec<_>, _>>()?;
         let sets = (0..members).map(|_| WorkingSet::new(bytes, site)).collect();
         Ok(Ring { links, sets, _others: vec![] })
     }
 
-    /// Sends the turn round `n` times.
+    /// Passes the turn around the ring `n` times.
     pub fn pass(&mut self, n: u64) -> Result<(), Failure> {
         for _ in 0..n {
             for (link, set) in self.links.iter_mut().zip(&mut self.sets) {
@@ -53,7 +53,7 @@ impl Ring {
     }
 }
 
-/// Memory that is summed up at every turn; filled with ones, so that no page is the shared zero page (R-MEM-06).
+/// Memory that is summed at every turn; filled with ones, so that no page is the shared zero page (R-MEM-06).
 struct WorkingSet {
     words: Vec<u64>,
     from: usize,

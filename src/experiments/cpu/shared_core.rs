@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Which reading of a trial.
+/// Parameter: the figure of a trial.
 const FIGURE: Parameter = Parameter {
     name: "figure",
     meaning: "the time of an addition while the other CPU is idle or busy, or the share of time in which the other \
@@ -24,7 +24,7 @@ const FIGURE: Parameter = Parameter {
     scale: Scale::Name,
 };
 
-/// What is measured.
+/// The experiment `cpu/shared_core`.
 pub struct SharedCore;
 
 static ABOUT: About = About {
@@ -52,18 +52,19 @@ const IDLE: &str = "other idle";
 const WORKING: &str = "other working";
 const SLOWED: &str = "slowed";
 
-/// Readings of one half of a window: some 50 µs.
+/// Readings in each half of a window: about 50 µs.
 const READINGS: usize = 64;
-/// Windows of one observation of the share.
+/// Windows per observation of the share.
 const WINDOWS: usize = 8;
-/// The quotient's growth from which a load is said to slow the stream: a core's width shared by two shows at least that on
-/// processors with two threads a core (their gain from the second thread is below 1.6), and one that is alone varies less.
+/// The growth of the quotient from which a load counts as slowing the stream: two threads that share a core slow each other at
+/// least this much on processors with two threads per core (their combined gain is below 1.6), and a core without a load on it
+/// varies less.
 const SLOWED_FROM: f64 = 1.25;
 
-/// Witnessed: streams that the other side ran while it was to work, and while it was to be idle.
+/// Witnessed: streams that the other side ran while told to work, and while told to be idle.
 const WORKED: &str = "streams_of_the_other_while_working";
 const RESTED: &str = "streams_of_the_other_while_idle";
-/// Stated: whether the other side found itself on its CPU.
+/// Stated: whether the other side ran on its CPU.
 const ELSEWHERE: &str = "other_on_its_cpu";
 
 impl Experiment for SharedCore {
@@ -168,14 +169,14 @@ impl Experiment for SharedCore {
     }
 }
 
-/// How often a window is read at most until the other CPU has run in it: some tens of milliseconds.
+/// Maximum attempts to read a window until the other CPU has run in it: some tens of milliseconds.
 const MOST_ATTEMPTS: usize = 1_000;
 
 /// One window: the median readings of both halves.
 struct Window {
     idle_ns: f64,
     working_ns: f64,
-    /// How many times the quotient of the first half that of the second is.
+    /// The quotient of the second half divided by that of the first.
     growth: f64,
 }
 
@@ -191,7 +192,7 @@ impl Window {
         other.begin()?;
         let begun = other.streams();
         let mut working = readings(stopwatch);
-        // Where CPUs are threads of a hypervisor, it may have stopped meanwhile: what was read then is of a core alone.
+        // If CPUs are threads of a hypervisor, it may have paused the other one: those readings are of a core without load.
         for _ in 0..MOST_ATTEMPTS {
             if other.streams() > begun {
                 break;
@@ -214,14 +215,15 @@ fn readings(stopwatch: &dyn Stopwatch) -> (f64, f64) {
     (statistics::median(&times).unwrap_or(f64::NAN), statistics::median(&quotients).unwrap_or(f64::NAN))
 }
 
-/// What the windows of one observation tell: both times of each, and the share in which the load slowed the stream.
+/// The figures from the windows of one observation: both times of each, and the share of windows in which the load slowed the
+/// stream.
 fn numbers(windows: &[Window]) -> Vec<FigureValue> {
     let slowed = windows.iter().filter(|window| window.growth >= SLOWED_FROM).count();
     let times = windows.iter().flat_map(|window| [(IDLE, window.idle_ns), (WORKING, window.working_ns)]);
     times.chain([(SLOWED, slowed as f64 / windows.len() as f64 * 1e6)]).collect()
 }
 
-/// The other side: fills its core when it is told to, and sleeps otherwise.
+/// The other side: fills its core when told to, and sleeps otherwise.
 #[derive(Default)]
 struct Other {
     wanted: AtomicBool,
@@ -231,8 +233,7 @@ struct Other {
 }
 
 impl Other {
-    /// Serves for as long as the process lives. It looks for work every 100 µs: a CPU that wakes for a microsecond in so many
-    /// is idle.
+    /// Runs until the process ends. It checks for work every 100 µs: a CPU that wakes for a microsecond each time is idle.
     fn work(&self, cpu: usize) {
         self.on_its_cpu.store(affinity::current() == [cpu], Ordering::Relaxed);
         loop {
@@ -250,13 +251,13 @@ impl Other {
         self.streams.load(Ordering::Relaxed)
     }
 
-    /// Has it work, and waits until it does.
+    /// Makes it work, and waits until it does.
     fn begin(&self) -> Result<(), Failure> {
         self.wanted.store(true, Ordering::Release);
         self.wait_for(true)
     }
 
-    /// Has it stop, and waits until it has.
+    /// Makes it stop, and waits until it has.
     fn end(&self) -> Result<(), Failure> {
         self.wanted.store(false, Ordering::Release);
         self.wait_for(false)
@@ -275,7 +276,7 @@ impl Other {
     }
 }
 
-/// What is found of a pair, beside what is declared.
+/// The finding on a pair, with the declared relation.
 fn told(pair: &Point, known: &Known) -> Option<Finding> {
     let found = |figure| known.found(ABOUT.name, &pair.clone().named(&FIGURE, figure));
     let (idle, working, slowed) = (found(IDLE)?, found(WORKING)?, found(SLOWED)?);

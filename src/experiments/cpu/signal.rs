@@ -1,4 +1,4 @@
-//! Signals as operations: installing a handler, delivering to it, and a protection fault that ends in one.
+//! Signals as operations: installation of a handler, delivery, and a protection fault caught by one.
 
 use crate::experiment::{Failure, Operation, ensure, errno};
 use std::ptr::null_mut;
@@ -14,7 +14,7 @@ static PAGE: AtomicPtr<libc::c_void> = AtomicPtr::new(null_mut());
 
 const PAGE_BYTES: usize = 4096;
 
-/// What the handlers have counted.
+/// The counts of the handlers.
 pub fn witness() -> Vec<(&'static str, f64)> {
     vec![(CAUGHT, FAULTS.load(Ordering::Relaxed) as f64)]
 }
@@ -23,8 +23,8 @@ extern "C" fn count(_: libc::c_int) {
     DELIVERED.store(DELIVERED.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }
 
-/// The store that faulted starts again when this returns, and faults again, until as many faults as wanted were caught;
-/// then the page is opened and the store succeeds. One `mprotect` is shared by a batch.
+/// The faulting store is restarted when this returns and faults again, until the requested number of faults was caught; then the
+/// page is made writable and the store succeeds. One `mprotect` is shared by a batch.
 extern "C" fn fault_again(_: libc::c_int) {
     let caught = FAULTS.load(Ordering::Relaxed) + 1;
     FAULTS.store(caught, Ordering::Relaxed);
@@ -32,7 +32,7 @@ extern "C" fn fault_again(_: libc::c_int) {
         let page = PAGE.load(Ordering::Relaxed);
         // SAFETY: our own page; mprotect is a bare system call and safe in a handler.
         if unsafe { libc::mprotect(page, PAGE_BYTES, libc::PROT_READ | libc::PROT_WRITE) } != 0 {
-            // SAFETY: the store would fault for ever.
+            // SAFETY: ends the process; otherwise the store would fault for ever.
             unsafe { libc::_exit(3) };
         }
     }
@@ -56,13 +56,13 @@ pub fn install() -> Result<Box<dyn Operation>, Failure> {
     }))
 }
 
-/// A signal to oneself, its handler, and the return from it: `getpid`, `kill` and `rt_sigreturn`.
+/// A signal to this process, its handler, and the return from it: `getpid`, `kill` and `rt_sigreturn`.
 pub fn deliver() -> Result<Box<dyn Operation>, Failure> {
     errno("sigaction", handle(libc::SIGUSR1, count))?;
     Ok(Box::new(|n| {
         let before = DELIVERED.load(Ordering::Relaxed);
         for _ in 0..n {
-            // SAFETY: to ourselves, whose handler is installed.
+            // SAFETY: a signal to this process, whose handler is installed.
             errno("kill", unsafe { libc::kill(libc::getpid(), libc::SIGUSR1) })?;
         }
         ensure(
@@ -72,7 +72,7 @@ pub fn deliver() -> Result<Box<dyn Operation>, Failure> {
     }))
 }
 
-/// A store to a page that may not be written, caught as a signal.
+/// A store to a write-protected page, caught as a signal.
 pub fn fault() -> Result<Box<dyn Operation>, Failure> {
     // SAFETY: a new anonymous mapping.
     let page = unsafe {

@@ -12,11 +12,11 @@ use crate::machine::Machine;
 use crate::quantity::Kind;
 use std::time::Duration;
 
-/// The instruction.
+/// Parameter: the instruction.
 const INSTRUCTION: Parameter =
     Parameter { name: "instruction", meaning: "what is computed without a pause", scale: Scale::Name };
 
-/// What is timed.
+/// The experiment `cpu/sustained`.
 pub struct Sustained;
 
 static ABOUT: About = About {
@@ -42,11 +42,11 @@ static ABOUT: About = About {
 const MULTIPLY: &str = "double-multiply";
 const CHAINS: u64 = 8;
 
-/// Times round the loop between two looks at the clock: some hundred microseconds.
+/// Iterations of the loop between two readings of the clock: some hundred microseconds.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const BETWEEN_LOOKS: u64 = 2_000;
 
-/// Stated: instructions of the disassembled loop for each that is claimed.
+/// Stated: instructions in the disassembled loop per instruction claimed.
 const LISTED: &str = "instructions_listed";
 
 impl Experiment for Sustained {
@@ -92,7 +92,7 @@ impl Experiment for Sustained {
             let progress = lasting::observed(lasting_ns, || site.stopwatch.now_ns(), act)?;
             Ok(lasting::each_ns(&progress))
         };
-        // What others take of the CPU is part of the question.
+        // The CPU time that other tasks take is part of the question.
         let work = Workload::figures(observe).cold().about_its_cpu();
         let listed = arithmetic_kernel::instructions(kernel);
         Ok(match listed {

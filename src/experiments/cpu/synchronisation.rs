@@ -8,11 +8,11 @@ use crate::machine::Machine;
 use crate::sampling::partner::Process;
 use crate::sampling::turn::{self, Ends};
 
-/// The mechanism.
+/// Parameter: the mechanism.
 const MECHANISM: Parameter =
     Parameter { name: "mechanism", meaning: "the mechanism that hands over the turn", scale: Scale::Name };
 
-/// What is timed.
+/// The experiment `cpu/synchronisation`.
 pub struct Synchronisation;
 
 static ABOUT: About = About {
@@ -40,7 +40,7 @@ static ABOUT: About = About {
     ]),
 };
 
-/// The mechanisms, with the system calls of one hand-over.
+/// The mechanisms, with the number of system calls per hand-over.
 const MECHANISMS: [(&str, f64); 6] = [
     ("pipe", 2.0),
     ("named pipe", 2.0),
@@ -101,8 +101,8 @@ impl Experiment for Synchronisation {
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
         let switches = seen.per_operation(seen.switches());
-        // The other side may not yet have slept when a trial began, and the timer may take the CPU away once: where hand-overs
-        // are slow, a trial has few.
+        // The other side may not yet be asleep when a trial begins, and the timer may preempt once: if hand-overs are slow, a
+        // trial has few.
         let few = seen.others_per_operation(1.0);
         match point.placement() {
             Placement::OneCpu => {

@@ -10,10 +10,10 @@ use crate::machine::Machine;
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// The service asked for.
+/// Parameter: the system call.
 pub const CALL: Parameter = Parameter { name: "call", meaning: "the system call", scale: Scale::Name };
 
-/// What is timed.
+/// The experiment `cpu/system_call`.
 pub struct SystemCall;
 
 static ABOUT: About = About {
@@ -39,20 +39,20 @@ static ABOUT: About = About {
     ]),
 };
 
-/// The bare entry.
+/// The call of a bare entry.
 const BARE: &str = "getppid";
 
-/// The bare entry with a clock reading on either side, as reports 002 and 003 timed it; also its distribution.
+/// The bare entry between two readings of the clock, as in reports 002 and 003; also its distribution.
 const ONE_BY_ONE: &str = "getppid, one by one";
 
 const DELIVERY: &str = "deliver a signal";
 const PROTECTION_FAULT: &str = "catch a protection fault";
 
-/// How a call is prepared.
+/// A function that prepares a call.
 type Prepare = fn() -> Result<Box<dyn Operation>, Failure>;
 
-/// A service: its name, its system calls by count, what its work beyond the entry is expected to cost (nanoseconds,
-/// with the reason), and how it is prepared.
+/// A service: its name, the number of its system calls, the expected cost of its work beyond the entry (nanoseconds, with the
+/// reason), and its preparation.
 struct Service {
     name: &'static str,
     system_calls: f64,
@@ -164,7 +164,7 @@ impl Experiment for SystemCall {
         } else if service.system_calls > 0.0 {
             let bare = known.measured(ABOUT.name, &self::point(BARE));
             let mut switch = mode_switch::measured_or_predicted(bare, known);
-            // The two mode switches are the processor's; a mitigation such as page-table isolation is paid in them.
+            // The two mode switches are hardware; a mitigation such as page-table isolation adds its cost to them.
             switch.value /= 2.0;
             prediction = prediction.hardware("mode switches, in and out", 2.0 * service.system_calls, switch);
         }
@@ -189,7 +189,7 @@ impl Experiment for SystemCall {
         let work = move |n| operation.run(n);
         let workload =
             if service.name == ONE_BY_ONE { Workload::each(work) } else { Workload::batched(work) };
-        // A tracer sees the signals of the last two first; what they are is witnessed by their handlers.
+        // A tracer stops at the signals of the last two first; their handlers count them as witnesses.
         Ok(if service.name == PROTECTION_FAULT {
             workload.witnessed(signal::witness)
         } else {
@@ -211,7 +211,7 @@ impl Experiment for SystemCall {
     }
 }
 
-/// The point of a service, also for those who build on it.
+/// The point of a service, also for other experiments.
 pub fn point(name: &str) -> Point {
     Point::new().named(&CALL, name)
 }
@@ -221,7 +221,7 @@ pub fn bare() -> Point {
     point(BARE)
 }
 
-/// A bare entry in procedure calls.
+/// The cost of a bare entry in procedure calls.
 fn in_procedure_calls(known: &Known) -> Option<Finding> {
     let entry = known.found(ABOUT.name, &point("getppid"))?;
     let procedure = known.found("cpu/procedure_call", &procedure_call::bare())?;
@@ -239,7 +239,7 @@ fn in_procedure_calls(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// Whether the library answers `getpid` itself, as older ones did.
+/// Whether the C library caches `getpid`, as older versions did.
 fn id_cached(known: &Known) -> Option<Finding> {
     let raw = known.found(ABOUT.name, &point("getpid"))?;
     let library = known.found(ABOUT.name, &point("getpid by library"))?;
@@ -262,7 +262,7 @@ fn id_cached(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// What it saves not to enter the kernel for the time.
+/// The time saved by reading the clock without entering the kernel.
 fn time_cached(known: &Known) -> Option<Finding> {
     let kernel = known.found(ABOUT.name, &point("clock_gettime by syscall"))?;
     let library = known.found(ABOUT.name, &point("clock_gettime by library"))?;
@@ -310,7 +310,7 @@ fn open(path: &CStr, flags: libc::c_int) -> Result<OwnedFd, Failure> {
 
 fn write_null() -> Result<Box<dyn Operation>, Failure> {
     let null = open(c"/dev/null", libc::O_WRONLY)?;
-    // SAFETY: nothing is read from the empty buffer.
+    // SAFETY: the empty buffer is not read.
     repeated(move || errno("write", unsafe { libc::write(null.as_raw_fd(), c"".as_ptr().cast(), 0) }))
 }
 
@@ -318,7 +318,7 @@ fn read_zero() -> Result<Box<dyn Operation>, Failure> {
     let zero = open(c"/dev/zero", libc::O_RDONLY)?;
     let mut byte = 0_u8;
     repeated(move || {
-        // SAFETY: one byte of room.
+        // SAFETY: a buffer of one byte.
         let read = unsafe { libc::read(zero.as_raw_fd(), (&raw mut byte).cast(), 1) };
         ensure(read == 1, "read of a byte of /dev/zero did not return it")
     })

@@ -11,7 +11,7 @@ use crate::experiments::rule_of_thumb::{self, Rule};
 use crate::machine::Machine;
 use std::ptr::{null, null_mut};
 
-/// What is timed of it.
+/// Parameter: the timed part of a thread's lifetime.
 const MEASURE: Parameter = Parameter {
     name: "measure",
     meaning: "create and join: the whole lifetime; create: as the creator sees it; to first instruction: until the \
@@ -19,7 +19,7 @@ const MEASURE: Parameter = Parameter {
     scale: Scale::Name,
 };
 
-/// What is timed.
+/// The experiment `cpu/thread_creation`.
 pub struct ThreadCreation;
 
 static ABOUT: About = About {
@@ -114,7 +114,7 @@ impl Experiment for ThreadCreation {
             (USER_LEVEL, _) => {
                 vec![Check::within("the kernel made no switches: switches per thread", switches, 0.0, 0.01)]
             }
-            // The creator waits in join, the thread ends: one switch to it at least.
+            // The creator waits in join until the thread ends: at least one switch to the thread.
             (_, Placement::OneCpu) => {
                 vec![Check::within(
                     "the kernel switched to each thread: switches per thread",
@@ -144,7 +144,7 @@ impl Experiment for ThreadCreation {
     }
 }
 
-/// Reports 000 and 001 predicted a thread as half of a process and as a tenth of one.
+/// Reports 000 and 001 predicted a thread as half, and as a tenth, of a process.
 fn by_rules(thread: Found, known: &Known) -> Option<Finding> {
     let scaled = "half of lmbench's 0.4 ms for a process at 167 MHz, scaled by clock frequency";
     let calls = known.found("cpu/system_call", &system_call::bare()).map(|call| Rule {
@@ -155,7 +155,7 @@ fn by_rules(thread: Found, known: &Known) -> Option<Finding> {
     rule_of_thumb::beside("a thread created and joined", thread, rules)
 }
 
-/// The point of a thread's whole life, for those who compare with it.
+/// The point of a thread's complete lifetime, for comparisons.
 pub fn whole() -> Point {
     Point::new().named(&MEASURE, JOIN)
 }
@@ -203,7 +203,7 @@ fn create_as_seen<'site>(site: &'site Site) -> impl FnMut(u64) -> Result<(), Fai
     }
 }
 
-/// Creates threads whose first instruction is the finishing line.
+/// Creates threads that stop the time at their first instruction.
 pub fn create_to_first_instruction<'site>(
     site: &'site Site,
 ) -> impl FnMut(u64) -> Result<(), Failure> + 'site {

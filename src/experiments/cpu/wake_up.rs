@@ -9,20 +9,20 @@ use crate::machine::Machine;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::null_mut;
 
-/// What the thread sleeps on.
+/// Parameter: the call in which the thread sleeps.
 const TIMER: Parameter =
     Parameter { name: "timer", meaning: "the call in which the thread sleeps", scale: Scale::Name };
-/// How long.
+/// Parameter: the requested sleep.
 const SLEEP: Parameter =
     Parameter { name: "sleep", meaning: "the requested sleep", scale: Scale::Nanoseconds };
-/// Permission to be late.
+/// Parameter: the timer slack.
 const SLACK: Parameter = Parameter {
     name: "slack",
     meaning: "how much later the kernel may wake the thread, to save power",
     scale: Scale::Nanoseconds,
 };
 
-/// What is timed.
+/// The experiment `cpu/wake_up`.
 pub struct WakeUp;
 
 static ABOUT: About = About {
@@ -63,7 +63,7 @@ impl Experiment for WakeUp {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        // A timerfd is exact whatever the slack (timerfd_create(2) knows none).
+        // A timerfd is exact whatever the slack (timerfd_create(2) does not mention it).
         let slack = if point.name(&TIMER) == "timerfd" { 0.0 } else { point.number(&SLACK) as f64 };
         let entry = kernel_service::entry(known);
         let woken = if known.machine.is_virtual() {
@@ -93,7 +93,7 @@ impl Experiment for WakeUp {
 
     fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
         let asked = point.number(&SLEEP);
-        // SAFETY: sets a number of this thread's.
+        // SAFETY: sets a number of this thread.
         errno("prctl of the timer slack", unsafe {
             libc::prctl(libc::PR_SET_TIMERSLACK, point.number(&SLACK))
         })?;
@@ -107,7 +107,7 @@ impl Experiment for WakeUp {
 
     fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
         let switches = seen.per_operation(seen.counters.voluntary_switches);
-        // A page that the process waits for, or the run that asks for the trial.
+        // A page fault that the process waits for, or the run that requests the trial.
         let most = 1.05 + seen.others_per_operation(2.0);
         vec![Check::within("the thread slept: voluntary switches per sleep", switches, 0.98, most)]
     }
@@ -124,7 +124,7 @@ fn nanosleep(asked: u64) -> impl FnMut(u64) -> Result<(), Failure> {
     let asked = timespec(asked);
     move |n| {
         for _ in 0..n {
-            // SAFETY: a valid time; what is left of it after a signal is not wanted.
+            // SAFETY: a valid time; the remaining time after a signal is not requested.
             let slept =
                 unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const asked, null_mut()) };
             ensure(slept == 0, "a sleep was interrupted")?;

@@ -1,10 +1,10 @@
-//! Waiting for one of many descriptors: `select`, `poll` and `epoll` on pipes of which one can be read.
+//! Waiting for one of many descriptors: `select`, `poll` and `epoll` on pipes of which one is readable.
 
 use crate::experiment::{Failure, Operation, ensure, errno, repeated};
 use crate::sampling::partner::pipe;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// Pipes of which only the last has something to read, so that every descriptor is looked at.
+/// Pipes of which only the last is readable, so that every descriptor is examined.
 struct Watched {
     pipes: Vec<(OwnedFd, OwnedFd)>,
 }
@@ -24,12 +24,12 @@ impl Watched {
     }
 }
 
-/// Looks at as many descriptors as its name says.
+/// `select` on 10 descriptors.
 pub fn select_10() -> Result<Box<dyn Operation>, Failure> {
     select(10)
 }
 
-/// Looks at as many descriptors as its name says.
+/// `select` on 100 descriptors.
 pub fn select_100() -> Result<Box<dyn Operation>, Failure> {
     select(100)
 }
@@ -54,12 +54,12 @@ fn select(count: usize) -> Result<Box<dyn Operation>, Failure> {
     })
 }
 
-/// Looks at as many descriptors as its name says.
+/// `poll` on 10 descriptors.
 pub fn poll_10() -> Result<Box<dyn Operation>, Failure> {
     poll(10)
 }
 
-/// Looks at as many descriptors as its name says.
+/// `poll` on 100 descriptors.
 pub fn poll_100() -> Result<Box<dyn Operation>, Failure> {
     poll(100)
 }
@@ -70,18 +70,18 @@ fn poll(count: usize) -> Result<Box<dyn Operation>, Failure> {
     let mut wishes: Vec<libc::pollfd> = watched.readers().map(wish).collect();
     repeated(move || {
         let _keep = &watched;
-        // SAFETY: as many valid entries as said.
+        // SAFETY: the length is that of the array.
         let returned = unsafe { libc::poll(wishes.as_mut_ptr(), wishes.len() as libc::nfds_t, 0) };
         ensure(returned == 1, "poll did not find the one readable pipe")
     })
 }
 
-/// Looks at as many descriptors as its name says.
+/// `epoll` on 10 descriptors.
 pub fn epoll_10() -> Result<Box<dyn Operation>, Failure> {
     epoll(10)
 }
 
-/// Looks at as many descriptors as its name says.
+/// `epoll` on 100 descriptors.
 pub fn epoll_100() -> Result<Box<dyn Operation>, Failure> {
     epoll(100)
 }
@@ -100,7 +100,7 @@ fn epoll(count: usize) -> Result<Box<dyn Operation>, Failure> {
     let mut ready = [libc::epoll_event { events: 0, u64: 0 }; 8];
     repeated(move || {
         let _keep = &watched;
-        // SAFETY: room for as many events as said.
+        // SAFETY: the length is that of the array.
         let returned =
             unsafe { libc::epoll_wait(set.as_raw_fd(), ready.as_mut_ptr(), ready.len() as i32, 0) };
         ensure(returned == 1, "epoll_wait did not find the one readable pipe")

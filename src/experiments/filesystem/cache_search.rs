@@ -1,5 +1,5 @@
-//! Finding by timing how much of a file stays in the page cache: the largest prefix that can be read again without
-//! waiting for the device.
+//! Determines by timing how much of a file stays in the page cache: the largest prefix that can be read again without waiting for
+//! the device.
 
 use super::reader::{Call, ReadAhead, Reader};
 use crate::experiment::{Failure, Site};
@@ -10,39 +10,39 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 
-/// Witness: bytes that were judged cached or not.
+/// Witness: bytes judged as cached or not cached.
 pub const JUDGED: &str = "bytes_judged";
-/// Witness: of them, the difference between those judged slow and those that the device sent.
+/// Witness: the absolute difference between bytes judged slow and bytes that the device sent.
 pub const MISJUDGED: &str = "bytes_misjudged";
 
-/// What is timed at once: long against the clock, short against the file.
+/// Bytes of a timed piece: long compared with the clock, short compared with the file.
 const PIECE: u64 = 64 << 10;
-/// The share of slow pieces up to which a prefix is said to fit: an interrupted piece is slow as well.
+/// The maximum share of slow pieces in a prefix that fits: an interrupted piece is slow as well.
 const FITS: f64 = 0.01;
-/// The width of the bracket at which the search ends.
+/// The relative width of the bracket at which the search ends.
 const TOLERANCE: f64 = 0.01;
-/// What is read at once to fill the cache.
+/// Bytes of a read that fills the cache.
 const STRETCH: usize = 1 << 20;
-/// Pieces that the two kinds of piece are timed with.
+/// Pieces by which the two kinds of piece are timed.
 const SAMPLE: u64 = 128;
 
 /// The order in which a prefix is read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// As it was read before.
+    /// In the order of the first reading.
     Forward,
-    /// What was read last comes first.
+    /// The last read pieces first.
     Backward,
-    /// Shuffled.
+    /// In random order.
     Random,
 }
 
-/// What the judgements can be checked by.
+/// The account by which the judgements are checked.
 #[derive(Clone, Default)]
 pub struct Tally(Rc<Cell<(f64, f64)>>);
 
 impl Tally {
-    /// The witnesses.
+    /// The account as witnesses.
     pub fn counts(&self) -> Vec<(&'static str, f64)> {
         let (judged, misjudged) = self.0.get();
         vec![(JUDGED, judged), (MISJUDGED, misjudged)]
@@ -54,7 +54,7 @@ impl Tally {
     }
 }
 
-/// A search in one file.
+/// A search for the largest prefix of one file that fits.
 pub struct Search<'site> {
     test: TestFile,
     reader: Reader,
@@ -66,7 +66,7 @@ pub struct Search<'site> {
 }
 
 impl<'site> Search<'site> {
-    /// Of a file of which nothing is cached.
+    /// A search in a file without cached pages.
     pub fn new(test: TestFile, call: Call, order: Order, site: &'site Site) -> Result<Self, Failure> {
         let file =
             File::open(&test.path).map_err(|error| Failure::Broke(format!("the file is gone: {error}")))?;
@@ -81,7 +81,7 @@ impl<'site> Search<'site> {
         self.tally.clone()
     }
 
-    /// The times of a cached and of an evicted piece, medians, nanoseconds; their geometric mean divides them from now on.
+    /// Median times of a cached and of an evicted piece, nanoseconds; their geometric mean separates them from now on.
     pub fn contrast(&mut self) -> Result<(f64, f64), Failure> {
         let sample = (SAMPLE * PIECE).min(self.test.bytes / 2 / PIECE * PIECE);
         self.drop_from(0)?;
@@ -92,7 +92,7 @@ impl<'site> Search<'site> {
         Ok((hit, miss))
     }
 
-    /// The largest prefix that fits, bytes, no larger than `ceiling`: bracketed, then bisected.
+    /// The largest prefix that fits, bytes, at most `ceiling`: bracketed, then bisected.
     pub fn find(&mut self, ceiling: u64) -> Result<u64, Failure> {
         self.drop_from(0)?;
         let pieces = |bytes: u64| bytes / PIECE * PIECE;
@@ -104,7 +104,7 @@ impl<'site> Search<'site> {
             } else {
                 fails = next;
             }
-            // Downward the bracket doubles its distance until something fits; then it is halved.
+            // Downwards the bracket doubles its distance until a prefix fits; then it is halved.
             next = pieces(if fits == 0 { fails - fails / 4 } else { u64::midpoint(fits, fails) });
             if next == 0 {
                 return Err(Failure::Broke(
@@ -118,7 +118,7 @@ impl<'site> Search<'site> {
         Ok(u64::midpoint(fits, fails))
     }
 
-    /// Fills the cache with a prefix and with nothing beyond it, reads it again, and tells which share of it was slow.
+    /// Fills the cache with exactly a prefix, reads it again, and returns the share of slow pieces.
     fn slow_share(&mut self, prefix: u64) -> Result<f64, Failure> {
         self.reader.close();
         self.drop_from(prefix)?;
@@ -170,7 +170,7 @@ impl<'site> Search<'site> {
         self.reader.open()
     }
 
-    /// Drops what is cached from an offset on, and makes sure of it.
+    /// Evicts cached pages from an offset on, and verifies it.
     fn drop_from(&mut self, offset: u64) -> Result<(), Failure> {
         self.reader.close();
         let rest = self.test.bytes - offset;
@@ -186,7 +186,7 @@ impl<'site> Search<'site> {
     }
 }
 
-/// Within a limit on memory that trials share, what is left would take what the next one is to find.
+/// With a memory limit shared by trials, pages left in the cache would reduce what the next trial finds.
 impl Drop for Search<'_> {
     fn drop(&mut self) {
         self.reader.close();
@@ -194,9 +194,9 @@ impl Drop for Search<'_> {
     }
 }
 
-/// Tells the kernel what is meant for a file from an offset on.
+/// Advises the kernel about a file from an offset on.
 fn advise(file: &File, offset: u64, advice: libc::c_int) {
-    // SAFETY: takes no pointers; length 0 is all that follows.
+    // SAFETY: takes no pointers; length 0 means to the end.
     unsafe { libc::posix_fadvise(file.as_raw_fd(), offset as libc::off_t, 0, advice) };
 }
 

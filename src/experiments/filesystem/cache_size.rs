@@ -13,19 +13,19 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-/// By which method.
+/// Parameter: the method.
 const METHOD: Parameter =
     Parameter { name: "method", meaning: "how the size is measured", scale: Scale::Name };
-/// In which order prefixes are read again.
+/// Parameter: the order in which prefixes are read again.
 const ORDER: Parameter =
     Parameter { name: "order", meaning: "the order in which a prefix is read again", scale: Scale::Name };
-/// By which call.
+/// Parameter: the call.
 const CALL: Parameter =
     Parameter { name: "call", meaning: "the call that reads it again", scale: Scale::Name };
-/// What is read.
+/// Parameter: the content of the file.
 const CONTENT: Parameter = Parameter { name: "content", meaning: "what the file holds", scale: Scale::Name };
 
-/// What is timed.
+/// The experiment `filesystem/cache_size`.
 pub struct CacheSize;
 
 static ABOUT: About = About {
@@ -69,7 +69,7 @@ const MMAP: &str = "mmap";
 const DATA: &str = "random data";
 const HOLES: &str = "holes";
 
-/// A cache that may be larger takes minutes to fill, even with holes.
+/// Maximum size of a file of holes: a larger cache takes minutes to fill, even with holes.
 const LARGEST: u64 = 64 << 30;
 
 impl Experiment for CacheSize {
@@ -99,12 +99,13 @@ impl Experiment for CacheSize {
         Unit::Bytes
     }
 
-    /// A file of holes costs no disk: it alone asks for all of the memory.
+    /// A file of holes needs no disk space: it alone requests all of the memory.
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         if point.name(&CONTENT) == HOLES { vec![] } else { vec![Requirement::MemoryLimit] }
     }
 
-    /// What is available, cache that can be dropped included: files compete with what processes hold, and win all else.
+    /// The available memory, including cache that can be dropped: files compete with the memory of processes, and can get all
+    /// else.
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let limit = Requirement::LIMIT_BYTES;
         let available = match known.machine.available_bytes() {
@@ -211,8 +212,8 @@ fn alone(counted: Found) -> Finding {
     )
 }
 
-/// How much memory a trial of these has, and what that is called: all, the limit of the control group that was found, or that
-/// of the run.
+/// The memory of a trial of this experiment, and its name: all memory, the limit of the existing control group, or that of the
+/// run.
 pub fn allowed(machine: &Machine) -> (u64, &'static str) {
     let own = (Requirement::LIMIT_BYTES, "limit that the run sets");
     all(machine).filter(|(bytes, _)| *bytes <= own.0).unwrap_or(own)
@@ -225,12 +226,12 @@ fn all(machine: &Machine) -> Option<(u64, &'static str)> {
     total.into_iter().chain(limit).min_by_key(|(bytes, _)| *bytes)
 }
 
-/// How much of a file this run has found the page cache to hold within [`allowed`], bytes; else all that is allowed.
+/// Bytes of a file that the page cache holds within [`allowed`], as measured in this run; else all that is allowed.
 pub fn held(known: &Known) -> f64 {
     known.median(ABOUT.name, &residency(DATA)).unwrap_or(allowed(known.machine).0 as f64)
 }
 
-/// Which part of what there is a file can have.
+/// The share of the memory that a file can occupy.
 fn share(counted: Found, (bytes, what): (u64, &'static str)) -> Finding {
     let whole = Found::exact(bytes as f64, counted.dimension);
     Finding::of(
@@ -245,7 +246,7 @@ fn share(counted: Found, (bytes, what): (u64, &'static str)) -> Finding {
     )
 }
 
-/// A tenth more than the cache can hold at most.
+/// A tenth more than the maximum capacity of the cache.
 fn enough(ceiling: u64) -> u64 {
     (ceiling + ceiling / 10).next_multiple_of(1 << 20)
 }
@@ -256,7 +257,7 @@ fn data(site: &Site, ceiling: u64) -> Result<TestFile, Failure> {
     Ok(test)
 }
 
-/// A file without data: its pages are made when they are read, and take as much of the cache as any.
+/// A file without data: its pages are created when they are read, and occupy as much of the cache as any.
 fn holes(site: &Site, ceiling: u64) -> Result<File, Failure> {
     if ceiling > LARGEST {
         return Err(Failure::Unsupported(format!(
@@ -273,20 +274,20 @@ fn holes(site: &Site, ceiling: u64) -> Result<File, Failure> {
     made.map_err(|error| test_file::refused("made", &path, &error))
 }
 
-/// Witnesses of the count: bytes that stayed, and of the file.
+/// Witnesses of the count: bytes that stayed, and bytes of the file.
 const STAYED: &str = "bytes_that_stayed";
 const FILE_BYTES: &str = "bytes_of_the_file";
-/// Stated: a cached and an evicted piece, nanoseconds.
+/// Stated: time of a cached and of an evicted piece, nanoseconds.
 const HIT_NS: &str = "cached_piece_ns";
 const MISS_NS: &str = "evicted_piece_ns";
-/// Below this the two are not significantly different piece by piece.
+/// Ratio of their times below which single pieces of the two kinds are not significantly different.
 const CONTRAST: f64 = 2.5;
 
-/// Reads a file whole, then asks how much of it is still there.
+/// Reads a file completely, then counts the bytes that are still cached.
 fn by_residency<'site>(file: File) -> Result<Workload<'site>, Failure> {
     let bytes = file.metadata().map_err(|error| Failure::Broke(format!("fstat: {error}")))?.len();
     let mut piece = vec![0; 1 << 20];
-    // SAFETY: takes no pointers. Nothing is read ahead: it would be read in vain, and push out what is counted.
+    // SAFETY: takes no pointers. Read-ahead is off: it would be useless, and evict counted pages.
     unsafe { libc::posix_fadvise(std::os::fd::AsRawFd::as_raw_fd(&file), 0, 0, libc::POSIX_FADV_RANDOM) };
     let total = std::rc::Rc::new(std::cell::Cell::new((0.0, 0.0)));
     let sums = std::rc::Rc::clone(&total);
@@ -342,7 +343,7 @@ fn by_timing<'site>(
         .stating(MISS_NS, miss))
 }
 
-/// One witness over another, within two values.
+/// Checks that the ratio of two witnesses is between two values.
 fn share_of(seen: &Observed, part: &str, whole: &str, claim: &str, low: f64, high: f64) -> Check {
     match (seen.witness(part), seen.witness(whole)) {
         (Some(part), Some(whole)) if whole > 0.0 => Check::within(claim, part / whole, low, high),

@@ -1,4 +1,4 @@
-//! Reading what the page cache does not hold: passes over an evicted file, each block of it once.
+//! Reads of data that are not in the page cache: passes over an evicted file, each block once.
 
 use super::reader::Reader;
 use crate::experiment::{Failure, Site, Workload};
@@ -6,17 +6,17 @@ use crate::test_file::{blocks, evict, served};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Bytes that the device has sent (witness).
+/// Witness: bytes that the device has sent.
 pub const FROM_DEVICE: &str = "bytes_from_device";
-/// Bytes that were read (witness).
+/// Witness: bytes that were read.
 pub const READ: &str = "bytes_read";
 
-/// A sequential observation is the mean over so many bytes, or over the whole file where it is smaller: many times what
-/// the kernel reads ahead. One block would show either a wait for the device or a copy from the cache, and never both.
-/// Without read-ahead every block waits, and is an observation of its own.
+/// Bytes of a sequential observation, which is the mean over them, or over the whole file if it is smaller: many times the
+/// kernel's read-ahead. One block would show either a wait for the device or a copy from the cache, and never both. Without
+/// read-ahead every block waits, and is an observation of its own.
 const STRETCH: u64 = 32 << 20;
 
-/// Random blocks of one pass; then the file is evicted again.
+/// Random blocks of one pass, after which the file is evicted again.
 const DRAWN: usize = 2048;
 
 /// Passes over a cold file.
@@ -30,12 +30,12 @@ struct Passes<'site> {
     next: usize,
     count: u64,
     served_before: Option<f64>,
-    /// Whole passes: bytes from the device, where the kernel tells, and bytes read.
+    /// Counts of completed passes: bytes from the device, if the kernel tells, and bytes read.
     past: (Option<f64>, f64),
 }
 
-/// Observations of blocks that come from the device through the page cache: single ones in random order and without
-/// read-ahead, the mean of a stretch in sequence. Eviction, before each pass, is verified and not timed.
+/// Observations of blocks read from the device through the page cache: single ones in random order and without read-ahead, and
+/// the mean of a stretch in sequence. Eviction before each pass is verified and not timed.
 pub fn reading<'site>(
     reader: Reader,
     (bytes, block): (u64, u64),
@@ -55,8 +55,8 @@ pub fn reading<'site>(
         past: (Some(0.0), 0.0),
     }));
     let (watched, mut asked) = (Rc::clone(&passes), false);
-    // Passes count from their eviction on, the untimed first observation included: what was read ahead before the first
-    // timed one would otherwise seem to have come from nowhere.
+    // Passes count from their eviction on, including the untimed first observation: otherwise data read ahead before the first
+    // timed one would appear as read without the device.
     let account = move || {
         let (device, read) = if asked { watched.borrow().account() } else { (Some(0.0), 0.0) };
         asked = true;
@@ -101,7 +101,7 @@ impl Passes<'_> {
         blocks::drawn(self.bytes, self.block, DRAWN, seed)
     }
 
-    /// Some stretches in a row; of a large file from any of its stretches on, so that not only its beginning is measured.
+    /// The stretches of a pass; in a large file from any stretch on, so that not only its beginning is measured.
     fn run(&self, seed: u64) -> Vec<u64> {
         let stretches = (self.bytes / STRETCH).max(1);
         let first = seed % stretches * STRETCH;
@@ -109,7 +109,7 @@ impl Passes<'_> {
         (first / self.block..end / self.block).map(|number| number * self.block).collect()
     }
 
-    /// Bytes that came from the device, where the kernel tells, and bytes that were read.
+    /// Bytes that came from the device, if the kernel tells, and bytes that were read.
     fn account(&self) -> (Option<f64>, f64) {
         if self.count == 0 {
             return self.past;

@@ -1,4 +1,4 @@
-//! Processes that read side by side, each its own file, from a barrier on until they are stopped.
+//! Processes that read concurrently, each its own file, from a barrier on until they are stopped.
 
 use super::reader::{Call, ReadAhead, Reader};
 use crate::experiment::{Failure, Site, Stopwatch};
@@ -10,26 +10,26 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How often somebody who waits for the others looks.
+/// Interval at which a process that waits for the others checks.
 const LOOK: Duration = Duration::from_micros(200);
 
-/// The most processes of a fleet.
+/// Maximum number of processes in a fleet.
 pub const MOST: usize = 256;
 
-/// What a process is to do.
+/// The task of a process.
 #[derive(Debug, Clone, Copy)]
 pub struct Member {
-    /// Which file is its own.
+    /// The number of its own file.
     pub number: u64,
-    /// How long that is.
+    /// The size of the file, bytes.
     pub file_bytes: u64,
-    /// Bytes of one read.
+    /// Bytes per read.
     pub block: u64,
-    /// In which order.
+    /// The order of the blocks.
     pub order: Order,
 }
 
-/// What a process has done between two looks at it.
+/// The progress of a process between two readings.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Progress {
     blocks: u64,
@@ -37,29 +37,29 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Its rate; `None` where it completed nothing.
+    /// Its rate; `None` if it completed no block.
     pub fn blocks_per_ns(&self) -> Option<f64> {
         (self.blocks > 0 && self.took_ns > 0.0).then(|| self.blocks as f64 / self.took_ns)
     }
 }
 
-/// What a process tells: how many blocks it has completed, and when the last. The version is odd while it writes.
+/// The reports of a process: the number of completed blocks, and the time of the last one. The version is odd while it writes.
 #[repr(align(128))]
 struct Lane {
     version: AtomicU64,
     blocks: AtomicU64,
-    /// Nanoseconds of the trial's clock, the bits of a floating-point number.
+    /// Time of the trial's clock in nanoseconds, as the bits of a floating-point number.
     at: AtomicU64,
     failed: AtomicU64,
 }
 
 struct Board {
-    /// The barrier: 1 when all may go.
+    /// The barrier: 1 when all may start.
     go: AtomicU64,
     lanes: [Lane; MOST],
 }
 
-// SAFETY: atomics alone, of which zero is a value.
+// SAFETY: only atomics, for which zero is a valid value.
 unsafe impl Shareable for Board {}
 
 impl Lane {
@@ -70,7 +70,7 @@ impl Lane {
         self.version.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Blocks, and when the last was completed: of the same moment.
+    /// The number of blocks and the time at which the last was completed, consistent with each other.
     fn look(&self) -> (u64, f64) {
         loop {
             let before = self.version.load(Ordering::Acquire);
@@ -83,35 +83,35 @@ impl Lane {
     }
 }
 
-/// The processes, and what they tell.
+/// The processes, and their shared board.
 pub struct Fleet {
     board: &'static Board,
     processes: Vec<Process>,
     block: u64,
     fewest: u64,
     observations: u64,
-    /// Blocks that were read while the kernel's accounts of all were looked at, which takes its time.
+    /// Blocks read while the kernel's accounts of all processes were read, which takes time.
     meanwhile: Cell<u64>,
 }
 
 impl Fleet {
     /// Witness: bytes that devices have sent to the processes.
     pub const SERVED: &str = "bytes_from_device";
-    /// Witness: bytes that they have read.
+    /// Witness: bytes that the processes have read.
     pub const READ: &str = "bytes_read";
-    /// Witness: bytes of them that were read while the accounts of the devices were looked at.
+    /// Witness: of these, the bytes read while the devices' accounts were read.
     pub const MEANWHILE: &str = "bytes_read_meanwhile";
-    /// Stated in the end: the fewest blocks of a process in an observation.
+    /// Stated at the end: the fewest blocks of a process in an observation.
     pub const FEWEST: &str = "fewest_blocks";
 
-    /// The shortest observation, nanoseconds: with many processes each gets its turn several times.
+    /// Minimum duration of an observation, nanoseconds: with many processes each gets several turns.
     const SHORTEST: f64 = 20e6;
-    /// An observation goes on until each process has completed so many blocks,
+    /// Blocks that each process completes in an observation, unless [`Self::LONGEST`] ends it.
     const BLOCKS: u64 = 4;
-    /// or so much time is over, nanoseconds.
+    /// Maximum duration of an observation, nanoseconds.
     const LONGEST: f64 = 5e9;
 
-    /// Makes the files, starts the processes, and lets them go when all are ready.
+    /// Creates the files, starts the processes, and opens the barrier when all are ready.
     pub fn start(members: &[Member], site: &Site) -> Result<Self, Failure> {
         if members.len() > MOST {
             return Err(Failure::Unsupported(format!("no more than {MOST} processes are started")));
@@ -129,7 +129,7 @@ impl Fleet {
             Fleet { board, processes, block, fewest: u64::MAX, observations: 0, meanwhile: Cell::new(0) };
         fleet.until(|lane| lane.version.load(Ordering::Acquire) > 0, "ready", site)?;
         board.go.store(1, Ordering::Release);
-        // A first completion has no earlier one to be timed from: counting begins behind it.
+        // A first completion has no earlier one from which to time it: counting begins after it.
         fleet.until(|lane| lane.look().0 > 0, "done with the first block", site)?;
         Ok(fleet)
     }
@@ -159,7 +159,7 @@ impl Fleet {
         }
     }
 
-    /// What each process does in a while: a trial's time, or this share of it.
+    /// The progress of each process during a trial's time, or this share of it.
     pub fn watch(&mut self, share: f64, site: &Site) -> Result<Vec<Progress>, Failure> {
         let before: Vec<(u64, f64)> = self.lanes().map(Lane::look).collect();
         let began = site.stopwatch.now_ns();
@@ -179,19 +179,19 @@ impl Fleet {
         }
     }
 
-    /// Blocks that all have read.
+    /// Blocks read by all processes.
     fn blocks(&self) -> u64 {
         self.lanes().map(|lane| lane.look().0).sum()
     }
 
-    /// The witnesses.
+    /// The counts as witnesses.
     pub fn account(&self) -> Vec<(&'static str, f64)> {
         let blocks = self.blocks();
         let served: Option<f64> = self.processes.iter().map(|process| served_to(process.id())).sum();
         self.meanwhile.set(self.meanwhile.get() + self.blocks() - blocks);
-        // A witness counts by what it grows: the first look must be in it as well as the last.
+        // A witness counts by its growth: it must include the first reading as well as the last.
         let meanwhile = if self.observations < 2 { 0 } else { self.meanwhile.get() };
-        // Before the first observation nothing is known of the fewest: what grows from 0 is the figure itself.
+        // Before the first observation the fewest are unknown: growth from 0 is the figure itself.
         let fewest = if self.observations < 2 { 0.0 } else { self.fewest as f64 };
         let bytes = |blocks: u64| (blocks * self.block) as f64;
         let counted =
@@ -215,7 +215,7 @@ fn prepared(member: &Member, site: &Site) -> Result<(Reader, Walk), Failure> {
     Ok((reader, walk))
 }
 
-/// One process: ready, waits for the barrier, reads until it is killed.
+/// The main function of a process: waits for the barrier, then reads until it is killed.
 fn read_on(
     mut reader: Reader,
     mut walk: Walk,

@@ -15,10 +15,10 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// What is done.
+/// Parameter: the operation.
 const OPERATION: Parameter = Parameter { name: "operation", meaning: "what is done", scale: Scale::Name };
 
-/// What is timed.
+/// The experiment `filesystem/metadata`.
 pub struct Metadata;
 
 static ABOUT: About = About {
@@ -134,7 +134,7 @@ fn c_path(path: &Path) -> Result<CString, Failure> {
 }
 
 fn stat(path: &CString, expected: libc::c_int) -> Result<(), Failure> {
-    // SAFETY: a stat is plain integers, zero is a value of each, and the path ends with a zero.
+    // SAFETY: a stat is plain integers, for which zero is valid, and the path ends with a zero.
     let told = unsafe {
         let mut attributes: libc::stat = std::mem::zeroed();
         libc::stat(path.as_ptr(), &raw mut attributes)
@@ -150,7 +150,7 @@ fn open_and_close(path: &CString) -> Result<(), Failure> {
     }
 }
 
-/// The file is this trial's alone; what a killed trial leaves of it the run removes.
+/// The file belongs to this trial alone; if the trial is killed, the run removes it.
 fn create_and_delete<'site>(site: &Site) -> Result<Workload<'site>, Failure> {
     let place = shared_path(site, &format!("created-{}", std::process::id()))?;
     let once = new_file(&place).and_then(|_| std::fs::remove_file(&place));
@@ -171,7 +171,7 @@ fn create_and_delete<'site>(site: &Site) -> Result<Workload<'site>, Failure> {
     Ok(Workload::each(create).traced())
 }
 
-/// An action on files of the tree, drawn at random.
+/// An action on randomly drawn files of the tree.
 fn over_the_tree<'site>(
     site: &Site,
     operation: fn(&CString) -> Result<(), Failure>,
@@ -187,7 +187,7 @@ fn over_the_tree<'site>(
     Ok(Workload::batched(act).traced())
 }
 
-/// The paths of the tree, which the first trial that needs it makes.
+/// The paths of the tree, which the first trial that needs it creates.
 fn tree(site: &Site) -> Result<Vec<CString>, Failure> {
     let mut paths = Vec::with_capacity(FOLDERS * FILES_OF_A_FOLDER);
     for number in 0..FOLDERS {
@@ -202,7 +202,7 @@ fn tree(site: &Site) -> Result<Vec<CString>, Failure> {
     Ok(paths)
 }
 
-/// What an earlier trial has made need not be made again: nobody else can have, in the folder of the run.
+/// Accepts what an earlier trial has created: nobody else can have created it in the folder of the run.
 fn there_already(made: io::Result<()>) -> io::Result<()> {
     made.or_else(|error| if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) })
 }

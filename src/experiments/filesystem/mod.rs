@@ -1,4 +1,4 @@
-//! Files: what the page cache holds, and what a read costs by the layer that serves it.
+//! Files: the capacity of the page cache, and the cost of a read by the layer that serves it.
 
 mod cache_search;
 mod cache_size;
@@ -16,7 +16,7 @@ mod write;
 
 use crate::experiment::Experiment;
 
-/// The experiments of this family, in the order in which each may build on those before it.
+/// The experiments of this family, in an order in which each may build on those before it.
 pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &cache_size::CacheSize,
     &read::Read,

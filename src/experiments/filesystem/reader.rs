@@ -1,36 +1,36 @@
-//! The ways to have a block of a file.
+//! The ways of reading a block of a file.
 
 use crate::experiment::{Failure, ensure};
 use crate::test_file::{Aligned, Content};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-/// By which call a block is had.
+/// The call that reads a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
-    /// `read`: the file's position moves on by itself, and is set back where the order begins anew.
+    /// `read`: the file position advances by itself, and is reset when the order begins anew.
     Read,
-    /// `pread`: the position is told with every block.
+    /// `pread`: the offset is an argument.
     Pread,
     /// `lseek` and `read`, both for every block.
     SeekAndRead,
-    /// The file is mapped, and one word of every cache line loaded.
+    /// Loads from a mapping of the file, one word of every cache line.
     Map,
 }
 
 /// Whether the kernel may read more than it is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadAhead {
-    /// What it likes.
+    /// As usual.
     Usual,
-    /// Nothing (`POSIX_FADV_RANDOM`, `MADV_RANDOM`).
+    /// No read-ahead (`POSIX_FADV_RANDOM`, `MADV_RANDOM`).
     Off,
 }
 
-/// Cache lines are no smaller than this on any processor that runs Linux on servers or laptops.
+/// Minimum size of a cache line on processors that run Linux on servers or laptops.
 const LINE: usize = 64;
 
-/// Reads blocks of one file and checks that each is the one that was asked for.
+/// Reads blocks of one file and checks that each is the requested one.
 #[derive(Debug)]
 pub struct Reader {
     file: File,
@@ -70,7 +70,7 @@ impl Reader {
         &self.file
     }
 
-    /// Has the kernel know what is meant to be read and how; anew after [`Reader::close`].
+    /// Gives the kernel the advice about read-ahead, and maps the file if necessary; again after [`Reader::close`].
     pub fn open(&mut self) -> Result<(), Failure> {
         if self.read_ahead == ReadAhead::Off {
             // SAFETY: takes no pointers.
@@ -83,7 +83,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Lets go of a mapping, whose pages could not be evicted.
+    /// Unmaps the file, because mapped pages cannot be evicted.
     pub fn close(&mut self) {
         self.map = None;
     }
@@ -179,7 +179,7 @@ impl Map {
 
 impl Drop for Map {
     fn drop(&mut self) {
-        // SAFETY: the mapping made in `of`, to which no borrow is left.
+        // SAFETY: the mapping made in `of`, to which there are no borrows left.
         unsafe { libc::munmap(self.start, self.bytes) };
     }
 }

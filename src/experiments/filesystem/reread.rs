@@ -30,9 +30,9 @@ const DIRECT: &str = "direct";
 const FORWARD: &str = "forward";
 const BACKWARD: &str = "backward";
 
-/// What is read at once, bytes: long enough that a device is asked for as much as it takes at once.
+/// Bytes per read: large enough that a device gets requests of its maximum size.
 const BLOCK: u64 = 1 << 20;
-/// Sizes in sixteenths of the memory that there is, dense about its end, and the least effort at which each is read.
+/// File sizes in sixteenths of the available memory, dense around all of it, and the least effort at which each is read.
 const SIXTEENTHS: [(u64, Effort); 10] = [
     (4, Effort::Thorough),
     (8, Effort::Standard),
@@ -45,14 +45,14 @@ const SIXTEENTHS: [(u64, Effort); 10] = [
     (20, Effort::Thorough),
     (24, Effort::Standard),
 ];
-/// Where the device alone is read, sixteenths: before, at and behind the end of the memory.
+/// Sizes at which the device alone is read, sixteenths: below, at and above the available memory.
 const ALONG_THE_DEVICE: [u64; 3] = [8, 16, 24];
-/// How much of it, bytes.
+/// Bytes read from the device at each of them.
 const STRETCH: u64 = 64 << 20;
-/// How much of a file is read again forward: what is met first when it begins anew. If that misses, so does all that follows.
+/// Bytes of a file that are read again forward: those met first when the reading restarts. If they miss, so do all that follow.
 const FIRST: u64 = 256 << 20;
 
-/// What is timed.
+/// The experiment `filesystem/reread`.
 pub struct Reread;
 
 static ABOUT: About = About {
@@ -82,7 +82,7 @@ static ABOUT: About = About {
     }),
 };
 
-/// Witnesses: bytes that the cache held before they were read again, that the device sent meanwhile, and that were read.
+/// Witnesses: bytes cached before they were read again, bytes from the device meanwhile, and bytes read.
 const HELD: &str = "bytes_cached_before";
 const SENT: &str = "bytes_from_device";
 const READ: &str = "bytes_read_again";
@@ -110,7 +110,7 @@ impl Experiment for Reread {
         SIXTEENTHS.iter().find(is_this).map_or(Effort::Standard, |(_, effort)| *effort)
     }
 
-    /// What fits is copied, what does not comes from the device: forward all of a file that does not fit.
+    /// Bytes that fit are copied, the others come from the device: read forward, all of a file that does not fit.
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let device = read::direct_block(BLOCK, known);
         if point.name(&STATE) == DIRECT {
@@ -135,7 +135,7 @@ impl Experiment for Reread {
         })
     }
 
-    /// They read one file.
+    /// All points read one file.
     fn block(&self, _: &Point) -> Option<String> {
         Some("one file".to_owned())
     }
@@ -174,7 +174,8 @@ impl Experiment for Reread {
             return vec![Check::missing(claim)];
         };
         let missing = if point.name(&STATE) == DIRECT { 1.0 } else { 1.0 - held / read };
-        // Of a file that is held whole nothing is sent; of one that is not, up to all: what is read pushes out what will be.
+        // If the file is cached completely, no bytes come from the device; if it is not, up to all: reading evicts blocks to be
+        // read later.
         let most = if missing > 0.0 { 1.05 } else { 0.01 };
         vec![Check::within(claim, sent / read, (missing - 0.02).max(0.0), most)]
     }
@@ -192,12 +193,12 @@ fn point(state: &str, order: &str, file: u64) -> Point {
     Point::new().named(&STATE, state).named(&ORDER, order).with(&FILE, file)
 }
 
-/// So many sixteenths of the memory that there is, in whole blocks.
+/// This many sixteenths of the available memory, in whole blocks.
 fn size(machine: &Machine, sixteenths: u64) -> u64 {
     (cache_size::allowed(machine).0 / 16 * sixteenths / BLOCK).max(1) * BLOCK
 }
 
-/// The file of all sizes: half as large again as the memory that there is.
+/// The file of all sizes: one and a half times the available memory.
 fn file(site: &Site) -> Result<Passing, Failure> {
     let ceiling = crate::machine::memory_ceiling()
         .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
@@ -211,14 +212,14 @@ fn opened(test: &TestFile) -> Result<File, Failure> {
     File::open(&test.path).map_err(|error| Failure::Broke(format!("the test file is gone: {error}")))
 }
 
-/// Reads blocks and keeps account of it.
+/// Reads blocks and keeps an account.
 struct Again<'site> {
     reader: Reader,
     site: &'site Site<'site>,
     account: Rc<Cell<Account>>,
 }
 
-/// Bytes, of all observations.
+/// Bytes, summed over all observations.
 #[derive(Debug, Clone, Copy, Default)]
 struct Account {
     held: f64,
@@ -232,7 +233,7 @@ impl<'site> Again<'site> {
         Ok(Again { reader, site, account: Rc::default() })
     }
 
-    /// Work whose observations are these, with what they keep account of.
+    /// Work with these observations and their account.
     fn observing(
         self,
         mut observe: impl FnMut(&mut Self) -> Result<f64, Failure> + 'site,
@@ -245,7 +246,7 @@ impl<'site> Again<'site> {
         Workload::recorded(move || observe(&mut again).map(Some)).cold().witnessed(told)
     }
 
-    /// Reads a beginning of a file that nothing is cached of, and counts what is then cached of those that will be read again.
+    /// Reads the beginning of an uncached file, and counts the cached bytes of those blocks that will be read again.
     fn fill(&mut self, test: &TestFile, blocks: u64, again: u64) -> Result<(), Failure> {
         evict(&test.file)?;
         (0..blocks).try_for_each(|number| self.reader.read(number * BLOCK))?;
@@ -255,7 +256,7 @@ impl<'site> Again<'site> {
         Ok(())
     }
 
-    /// The mean time of these blocks, nanoseconds.
+    /// The mean time per block, nanoseconds.
     fn pass(&mut self, blocks: &[u64]) -> Result<f64, Failure> {
         let (before, count) = (served(), blocks.len() as f64);
         let began = self.site.stopwatch.now_ns();
@@ -268,7 +269,7 @@ impl<'site> Again<'site> {
     }
 }
 
-/// The rate of what is held, of what is too large, and of the device beside it.
+/// The rate of a file that is cached, of one that is too large, and of the device.
 fn cliff(known: &Known) -> Option<Finding> {
     let found = |state, part| known.found(ABOUT.name, &point(state, FORWARD, size(known.machine, part)));
     let mut within = SIXTEENTHS.iter().filter(|(part, _)| *part < 16);

@@ -16,14 +16,14 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What is asked of the device.
+/// Parameter: the kind of request.
 const REQUEST: Parameter = Parameter {
     name: "request",
     meaning: "the requests to the device, without a pause and past the page cache",
     scale: Scale::Name,
 };
 
-/// What is timed.
+/// The experiment `filesystem/sustained`.
 pub struct Sustained;
 
 static ABOUT: About = About {
@@ -74,11 +74,11 @@ const BLOCK: u64 = 4096;
 const LARGE_BLOCK: u64 = 1 << 20;
 const FILE: u64 = 64 << 20;
 
-/// Witnesses: bytes that were read, and that the device sent.
+/// Witnesses: bytes read, and bytes sent by the device.
 const READ: &str = "bytes_read";
 const SERVED: &str = "bytes_from_device";
 
-/// The same request in short trials: the experiment and its point.
+/// The experiment and point that measure the same request in short trials.
 fn in_short_trials(request: &str) -> (&'static dyn Experiment, Point) {
     match request {
         RANDOM_READ => (&read::Read, read::direct_point(true)),
@@ -131,7 +131,7 @@ impl Experiment for Sustained {
         }
         let claim = "every block came from the device: bytes read from devices, by the kernel's accounting, per byte \
                      read";
-        // The account is of requests when they are sent: those under way when it is looked at first were sent before.
+        // The account counts requests when they are sent: those in flight at its first reading were sent before.
         let under_way = (DEPTH * BLOCK * seen.trials) as f64;
         let both = seen.witness(SERVED).zip(seen.witness(READ).filter(|read| *read > 0.0));
         vec![both.map_or_else(
@@ -163,10 +163,10 @@ impl Experiment for Sustained {
     }
 }
 
-/// Does one request, or waits for the next completion, and tells that it was one.
+/// Does one request, or waits for the next completion, and returns the number of requests done.
 type Act<'site> = Box<dyn FnMut() -> Result<u64, Failure> + 'site>;
 
-/// What does the requests, and how many bytes they have read so far.
+/// The function that does the requests, and the bytes that they have read so far.
 fn requests<'site>(request: &str, site: &'site Site) -> Result<(Act<'site>, Rc<Cell<f64>>), Failure> {
     if request == RANDOM_WRITE {
         let mut write = write::writing(site)?;

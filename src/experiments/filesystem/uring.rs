@@ -1,4 +1,4 @@
-//! Reading with several requests in flight (`io_uring`): the device is kept busy by one thread.
+//! Reads with several requests in flight (`io_uring`): one thread keeps the device busy.
 
 use crate::experiment::{Failure, FigureValue, Site, Workload, ensure};
 use crate::test_file::blocks::Walk;
@@ -11,13 +11,13 @@ use std::rc::Rc;
 
 /// Figure: the time of one block, from submitting the request to seeing its completion.
 pub const LATENCY: &str = "each request";
-/// Figure: the time between two completions, which is the whole time over the blocks read in it.
+/// Figure: the time between two completions, which is the total time divided by the blocks read in it.
 pub const INTERVAL: &str = "between completions";
 
 /// Witness: bytes that were read.
 pub const READ: &str = "bytes_read";
 
-/// Blocks of an observation of the interval, per request in flight: many, so that its ends do not matter.
+/// Blocks per request in flight in an observation of the interval: many, so that its ends do not matter.
 const ROUNDS: u64 = 16;
 
 /// Requests in flight, each with a buffer of its own.
@@ -27,9 +27,9 @@ pub struct Queue {
     content: Content,
     walk: Walk,
     slots: Vec<Slot>,
-    /// Requests handed in whose completion was not taken yet.
+    /// Requests without a reaped completion.
     flying: usize,
-    /// The slots whose requests wait to be submitted, all together with the next wait.
+    /// Slots whose requests are yet to be submitted, all together with the next wait.
     filled: Vec<usize>,
     block: usize,
     /// Bytes read so far.
@@ -42,7 +42,7 @@ struct Slot {
     began: f64,
 }
 
-/// Reads with `depth` requests in flight, refilled as they complete. Both figures are of the same requests.
+/// Reads with `depth` requests in flight, refilled as they complete. Both figures are from the same requests.
 pub fn reading<'site>(
     file: File,
     content: Content,
@@ -66,7 +66,7 @@ fn refused(error: &std::io::Error) -> Failure {
     }
 }
 
-/// Kernels had rings before they had plain reads in them, and before they could tell.
+/// Checks for plain reads: kernels had rings before they had these, and before they could report it.
 fn knows_reads(ring: &IoUring) -> Result<(), Failure> {
     let mut probe = io_uring::Probe::new();
     let told = ring.submitter().register_probe(&mut probe);
@@ -106,7 +106,7 @@ impl Queue {
         Ok(queue)
     }
 
-    /// Bytes that were read so far, as they grow.
+    /// Bytes read so far, as a shared counter.
     pub fn bytes_read(&self) -> Rc<Cell<f64>> {
         Rc::clone(&self.read)
     }
@@ -128,7 +128,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Submits what waits to be, and waits for a completion. A request's time begins here: the kernel did not know of it
+    /// Submits the waiting requests, and waits for a completion. A request's time begins here: the kernel did not know of it
     /// before.
     fn submit_and_wait(&mut self, site: &Site) -> Result<(), Failure> {
         let now = site.stopwatch.now_ns();
@@ -138,10 +138,10 @@ impl Queue {
         self.ring.submit_and_wait(1).map(drop).map_err(|error| refused(&error))
     }
 
-    /// Waits for a completion, checks it, hands the next request in; how long it took, nanoseconds.
+    /// Waits for a completion, checks it, and queues the next request; returns the time of the completed one, nanoseconds.
     pub fn next(&mut self, site: &Site) -> Result<f64, Failure> {
         let done = loop {
-            // Taken out of its own statement: the queue must not be borrowed while the ring waits.
+            // A statement of its own: the queue must not be borrowed while the ring waits.
             let completed = self.ring.completion().next();
             match completed {
                 Some(done) => break done,
@@ -169,8 +169,8 @@ impl Queue {
         )
     }
 
-    /// One interval, and the times of some of its requests: every one would fill the run file. The distance between two that
-    /// are kept is one more than the depth, so that they are not always of the same slot.
+    /// One interval, and the times of some of its requests: all of them would make the run file too large. The distance between
+    /// two recorded ones is one more than the depth, so that they are not always of the same slot.
     fn observe(&mut self, depth: u64, site: &Site) -> Result<Vec<FigureValue>, Failure> {
         let (began, blocks) = (site.stopwatch.now_ns(), ROUNDS * depth);
         let mut values = vec![];
@@ -184,12 +184,12 @@ impl Queue {
 }
 
 impl Drop for Queue {
-    /// The kernel may still write into the buffers: they are given back only when nothing is in flight.
+    /// The kernel may still write into the buffers: they are freed only when nothing is in flight.
     fn drop(&mut self) {
         while self.flying > 0 {
             self.flying -= self.ring.completion().count().min(self.flying);
             if self.flying > 0 && self.ring.submit_and_wait(1).is_err() {
-                // Better to keep the memory than to have it written by the device as somebody else's.
+                // Leaks the memory, because the device could write to it after it was freed.
                 std::mem::forget(std::mem::take(&mut self.slots));
                 return;
             }

@@ -1,4 +1,4 @@
-//! What does writing a block to a file cost, and what does it cost to have it on the device?
+//! What does writing a block to a file cost, and what does it cost to make it durable on the device?
 
 use super::read;
 use crate::experiment::{
@@ -14,18 +14,18 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-/// How far the bytes go.
+/// Parameter: the durability of the written bytes.
 const DURABILITY: Parameter = Parameter {
     name: "durability",
     meaning: "where the bytes are when the operation ends",
     scale: Scale::Name,
 };
-/// In which order.
+/// Parameter: the order of the blocks.
 const ORDER: Parameter = Parameter { name: "order", meaning: "the order of the blocks", scale: Scale::Name };
-/// How much at once.
+/// Parameter: bytes per operation.
 const BLOCK: Parameter = Parameter { name: "block", meaning: "bytes of one operation", scale: Scale::Bytes };
 
-/// What is timed.
+/// The experiment `filesystem/write`.
 pub struct Write;
 
 static ABOUT: About = About {
@@ -72,10 +72,10 @@ const SEQUENTIAL: &str = "sequential";
 
 const USUAL_BLOCK: u64 = 4096;
 const LARGE_BLOCK: u64 = 1 << 20;
-/// Small, so that flushing it after a trial is soon over, and the kernel never holds the writer back.
+/// Size of the file, bytes: small, so that flushing it after a trial is quick and the kernel never throttles the writer.
 const FILE: u64 = 4 << 20;
 
-/// Witness: bytes that wait to be written.
+/// Witness: bytes that are waiting to be written.
 const WAITING: &str = "bytes_waiting";
 /// Stated: whether the kernel counts them.
 const COUNTED: &str = "dirty_pages_are_counted";
@@ -193,18 +193,18 @@ impl Experiment for Write {
         )]
     }
 
-    /// A rotating disk needs tens of milliseconds for a flush.
+    /// A rotating disk takes tens of milliseconds for a flush.
     fn time_limit(&self, _: &Point) -> Duration {
         Duration::from_secs(30)
     }
 }
 
-/// The point of random blocks that are sent to the device past the cache.
+/// The point of random blocks sent to the device with direct I/O.
 pub fn sent_point() -> Point {
     point(SENT, RANDOM, USUAL_BLOCK)
 }
 
-/// Writes blocks of a file of this run past the cache, at random; the file is flushed when the writer is dropped.
+/// Writes random blocks of a file of this run with direct I/O; the file is flushed when the writer is dropped.
 pub fn writing(site: &Site) -> Result<impl FnMut() -> Result<(), Failure>, Failure> {
     let test = TestFile::kept(site, "written", FILE, Room::DEFAULT)?;
     let file = direct(&test, USUAL_BLOCK)?.file;
@@ -230,7 +230,7 @@ fn reopened(test: &TestFile) -> Result<File, Failure> {
     opened.map_err(|error| Failure::Broke(format!("the test file is gone: {error}")))
 }
 
-/// Whether this kernel tells how much waits to be written (cachestat, since 6.5): one byte is written and looked for.
+/// Whether this kernel reports the dirty pages of a file (cachestat, since 6.5): tested with one written byte.
 fn counts_dirty_pages(test: &TestFile) -> Result<bool, Failure> {
     use std::os::unix::fs::FileExt;
     let broke = |error: std::io::Error| Failure::Broke(format!("writing to the test file: {error}"));
@@ -240,7 +240,7 @@ fn counts_dirty_pages(test: &TestFile) -> Result<bool, Failure> {
     Ok(counted)
 }
 
-/// What follows every block.
+/// The call after every block.
 type Flush = fn(&File) -> Result<libc::c_int, Failure>;
 
 fn unsafe_sync(file: &File, call: unsafe extern "C" fn(libc::c_int) -> libc::c_int) -> libc::c_int {
@@ -248,7 +248,7 @@ fn unsafe_sync(file: &File, call: unsafe extern "C" fn(libc::c_int) -> libc::c_i
     unsafe { call(file.as_raw_fd()) }
 }
 
-/// Writes blocks and counts nothing.
+/// Writes blocks without counting.
 struct Writer {
     file: File,
     walk: Walk,
@@ -260,7 +260,7 @@ struct Writer {
 impl Writer {
     fn new(file: File, walk: Walk, block: u64, flush: Flush) -> Result<Self, Failure> {
         let mut buffer = Aligned::new(block as usize)?;
-        // Bytes that nothing can shrink: each eight differ from the last by an odd constant.
+        // Incompressible bytes: consecutive words differ by an odd constant.
         for (number, word) in (1_u64..).zip(buffer.bytes_mut().chunks_exact_mut(8)) {
             word.copy_from_slice(&number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
         }
@@ -278,12 +278,12 @@ impl Writer {
     }
 }
 
-/// The file, flushed when the trial is over: what it left dirty is not another trial's to wait for.
+/// The file, flushed at the end of the trial, so that its dirty pages do not delay another trial.
 struct Settled(TestFile);
 
 impl Drop for Settled {
     fn drop(&mut self) {
-        // A device that fails here has failed the trial already, or will the next.
+        // If the device fails here, the trial has failed already, or the next one will.
         let _ = self.0.file.sync_all();
     }
 }

@@ -4,15 +4,15 @@ use super::moved::{LONGEST_KERNEL, Round, only};
 use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction, Opcode, Operand, SIMDSizeCode, SizeCode};
 
-/// The hint that does nothing.
+/// The hint without effect.
 const NOP: u32 = 0xd503_201f;
 
 fn decode(word: [u8; 4]) -> Option<Instruction> {
     InstDecoder::default().decode(&mut U8Reader::new(&word)).ok()
 }
 
-/// The number of instructions in `code`, without those that only fill up to an address; `None` where the last is cut off or
-/// one is none.
+/// The number of instructions in `code`, without those that only fill up to an alignment; `None` if the last is cut off or a word
+/// is not an instruction.
 pub fn count(code: &[u8]) -> Option<u64> {
     let (words, rest) = code.as_chunks::<4>();
     let decoded = words.iter().filter(|word| u32::from_le_bytes(**word) != NOP).map(|word| decode(*word));
@@ -35,14 +35,14 @@ fn bodies(kernel: &[Instruction]) -> impl Iterator<Item = &[Instruction]> {
     })
 }
 
-/// How many instructions each loop has.
+/// The number of instructions of each loop.
 pub fn loops(code: &[u8; LONGEST_KERNEL]) -> Vec<u64> {
     let is_nop = |code: &Instruction| Some(code) == decode(NOP.to_le_bytes()).as_ref();
     let counted = |body: &[Instruction]| body.iter().filter(|code| !is_nop(code)).count() as u64;
     bodies(&kernel(code)).map(counted).collect()
 }
 
-/// One round of the loop that counts its bytes down in `x3`: from the target of the branch backwards to that branch.
+/// One iteration of the loop that counts its bytes down in `x3`: from the target of the backward branch to that branch.
 pub fn round(code: &[u8; LONGEST_KERNEL]) -> Option<Round> {
     let kernel = kernel(code);
     let body = only(bodies(&kernel))?;
@@ -51,7 +51,7 @@ pub fn round(code: &[u8; LONGEST_KERNEL]) -> Option<Round> {
     Some(round)
 }
 
-/// How many instructions a conditional branch goes backwards; `None` of all else.
+/// The number of instructions by which a conditional branch goes backwards; `None` for other instructions.
 fn branched_back(code: &Instruction) -> Option<usize> {
     let conditional = matches!(code.opcode, Opcode::Bcc(_) | Opcode::CBZ | Opcode::CBNZ);
     let offset = code.operands.iter().find_map(|operand| match operand {
@@ -61,7 +61,7 @@ fn branched_back(code: &Instruction) -> Option<usize> {
     (conditional && offset < 0).then(|| offset.unsigned_abs() as usize / 4)
 }
 
-/// By how much a round lowers `x3`, in bytes.
+/// The bytes by which an iteration decreases `x3`.
 fn advance(body: &[Instruction]) -> Option<u64> {
     body.iter().find_map(|code| match (code.opcode, code.operands) {
         (Opcode::SUBS, [Operand::Register(_, 3), _, Operand::Immediate(bytes), _]) => Some(bytes.into()),
@@ -89,7 +89,7 @@ impl Round {
     }
 }
 
-/// The bytes of each register that an instruction names; an address is none.
+/// The bytes of each register operand of an instruction; address operands are not counted.
 fn registers(instruction: &Instruction) -> impl Iterator<Item = u64> {
     instruction.operands.iter().filter_map(|operand| match operand {
         Operand::Register(SizeCode::X, _) | Operand::SIMDRegister(SIMDSizeCode::D, _) => Some(8),

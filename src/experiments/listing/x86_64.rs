@@ -6,7 +6,7 @@ use iced_x86::{
     Register,
 };
 
-/// The number of instructions in `code`, without those that only fill up to an address; `None` where the last is cut off.
+/// The number of instructions in `code`, without those that only fill up to an alignment; `None` if the last is cut off.
 pub fn count(code: &[u8]) -> Option<u64> {
     let mut decoder = Decoder::new(64, code, DecoderOptions::NONE);
     let mut count = 0;
@@ -21,7 +21,7 @@ impl Round {
         use Mnemonic::{Movntdq, Prefetcht0, Vmovntpd};
         self.prefetches += u64::from(matches!(instruction.mnemonic(), Prefetcht0));
         self.non_temporal += u64::from(matches!(instruction.mnemonic(), Movntdq | Vmovntpd));
-        // Of a repeated instruction the factory knows no size.
+        // The factory knows no size for repeated instructions.
         let bytes = instruction.memory_size().size() as u64;
         for memory in facts.info(instruction).used_memory() {
             match memory.access() {
@@ -54,14 +54,14 @@ fn bodies(kernel: &[Instruction]) -> impl Iterator<Item = &[Instruction]> {
     })
 }
 
-/// How many instructions each loop has.
+/// The number of instructions of each loop.
 pub fn loops(code: &[u8; LONGEST_KERNEL]) -> Vec<u64> {
     let counted =
         |body: &[Instruction]| body.iter().filter(|code| code.mnemonic() != Mnemonic::Nop).count() as u64;
     bodies(&kernel(code)).map(counted).collect()
 }
 
-/// One round of the loop that counts its bytes down in `rcx`: from the target of the jump backwards to that jump, or the one
+/// One iteration of the loop that counts its bytes down in `rcx`: from the target of the backward jump to that jump, or the one
 /// repeated string instruction.
 pub fn round(code: &[u8; LONGEST_KERNEL]) -> Option<Round> {
     let kernel = kernel(code);
@@ -80,7 +80,7 @@ fn repeated(kernel: &[Instruction]) -> Option<&[Instruction]> {
     Some(&kernel[at..=at])
 }
 
-/// By how much a round lowers `rcx`, in bytes.
+/// The bytes by which an iteration decreases `rcx`.
 fn advance(body: &[Instruction]) -> Option<u64> {
     if let [string] = body
         && string.has_rep_prefix()

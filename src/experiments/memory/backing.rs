@@ -1,25 +1,25 @@
-//! What really stands behind a mapping, as the kernel tells it: a huge page that was asked for is not one that was got.
+//! The pages behind a mapping, as the kernel reports them: asking for a huge page does not mean getting one.
 
 use crate::experiment::{Check, Failure, Observed, Workload};
 
-/// Stated: the share of a mapping that huge pages back.
+/// Stated: the share of a mapping in huge pages.
 const HUGE_SHARE: &str = "share_backed_by_huge_pages";
-/// Stated: the share of a mapping that memory backs at all.
+/// Stated: the resident share of a mapping.
 const RESIDENT_SHARE: &str = "share_resident";
 
 /// The memory behind one mapping, bytes, from its entry of `/proc/self/smaps` (`proc_pid_smaps(5)`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backing {
-    /// The length of the mapping.
+    /// Length of the mapping.
     pub mapped: u64,
-    /// Of it in memory.
+    /// Its resident bytes.
     pub resident: u64,
-    /// Of it in huge pages, transparent or from a pool.
+    /// Its bytes in huge pages, transparent or from a pool.
     pub huge: u64,
 }
 
 impl Backing {
-    /// What the kernel says of the mapping that holds an address of this process.
+    /// The backing of the mapping that contains an address of this process.
     pub fn of(address: usize) -> Result<Self, Failure> {
         let unverified = "the pages behind the memory cannot be verified";
         let text = std::fs::read_to_string("/proc/self/smaps").map_err(|error| {
@@ -31,7 +31,7 @@ impl Backing {
         found.ok_or_else(|| Failure::Unsupported(format!("{unverified}: /proc/self/smaps does not list it")))
     }
 
-    /// The entry of a text in the form of smaps that holds an address.
+    /// The backing of the mapping that contains an address, from a text in the format of smaps.
     fn read(text: &str, address: usize) -> Option<Self> {
         let mut lines =
             text.lines().skip_while(|line| !range(line).is_some_and(|held| held.contains(&address)));
@@ -58,23 +58,23 @@ impl Backing {
         self.huge as f64 / self.mapped.max(1) as f64
     }
 
-    /// The share of the mapping in memory.
+    /// The resident share of the mapping.
     pub fn resident_share(&self) -> f64 {
         self.resident as f64 / self.mapped.max(1) as f64
     }
 
-    /// Writes down what was obtained, for the evidence.
+    /// States the obtained backing, for the evidence.
     pub fn stated<'site>(&self, workload: Workload<'site>) -> Workload<'site> {
         workload.stating(HUGE_SHARE, self.huge_share()).stating(RESIDENT_SHARE, self.resident_share())
     }
 
-    /// Judges what was written down where pages of either kind will do: all of the mapping in memory, in pages of one.
+    /// Checks the stated backing if pages of either kind will do: all of the mapping resident, in pages of one kind.
     pub fn evidence_of_either(seen: &Observed) -> Vec<Check> {
         let huge = seen.witness(HUGE_SHARE).is_some_and(|share| share > 0.0);
         Backing::evidence(huge, seen)
     }
 
-    /// Judges what was written down: all of the mapping in memory, and in pages of the kind that was asked for.
+    /// Checks the stated backing: all of the mapping resident, in pages of the requested kind.
     pub fn evidence(huge: bool, seen: &Observed) -> Vec<Check> {
         let wanted = if huge { 1.0 } else { 0.0 };
         let told = |claim: &str, name, expected| match seen.witness(name) {
@@ -88,7 +88,7 @@ impl Backing {
     }
 }
 
-/// The addresses of an entry's first line: `7f0000000000-7f0000200000 rw-p …`.
+/// The address range in an entry's first line: `7f0000000000-7f0000200000 rw-p …`.
 fn range(line: &str) -> Option<std::ops::Range<usize>> {
     let (low, high) = line.split_whitespace().next()?.split_once('-')?;
     Some(usize::from_str_radix(low, 16).ok()?..usize::from_str_radix(high, 16).ok()?)

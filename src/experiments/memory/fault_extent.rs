@@ -21,14 +21,14 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Whether the file is in memory.
+/// Parameter: whether the file is in the page cache.
 const STATE: Parameter =
     Parameter { name: "state", meaning: "whether the file is in the page cache", scale: Scale::Name };
-/// How the extent is found.
+/// Parameter: the method of measuring the extent.
 const METHOD: Parameter =
     Parameter { name: "method", meaning: "how the extent is measured", scale: Scale::Name };
 
-/// What is found.
+/// The experiment `memory/fault_extent`.
 pub struct FaultExtent;
 
 static ABOUT: About = About {
@@ -61,10 +61,10 @@ const RESIDENCY: &str = "residency";
 const PAGE_TABLE: &str = "page table";
 const PEAKS: &str = "peaks of access time";
 
-/// Pages of a series: several times what a fault maps at most, a huge page.
+/// Pages of a series: several times a huge page, the maximum that one fault maps.
 const SERIES: usize = 8192;
 
-/// Faults that the cheapest kind is timed by.
+/// Faults by which the cheapest kind is timed.
 const CHEAPEST: usize = 31;
 
 impl Experiment for FaultExtent {
@@ -91,7 +91,8 @@ impl Experiment for FaultExtent {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        // Also a cold fault: it is tried again when its page has come, and then finds the neighbours that came with it.
+        // This applies to a cold fault as well: it is retried after its page has been read, and then finds the neighbours read
+        // with it.
         let around = Basis::published(
             cost::mapped_at_once() as f64,
             "the kernel maps 64 KiB around a page that is in the page cache (fault_around_bytes)",
@@ -149,7 +150,7 @@ impl Experiment for FaultExtent {
     }
 }
 
-/// A share that must lie between two limits; a doubt where either number is missing.
+/// Checks that a ratio is between two limits; doubtful if either number is missing.
 fn per(claim: &str, some: Option<f64>, of: Option<f64>, low: f64, high: f64) -> Check {
     match (some, of) {
         (Some(some), Some(of)) if of > 0.0 => Check::within(claim, some / of, low, high),
@@ -157,15 +158,15 @@ fn per(claim: &str, some: Option<f64>, of: Option<f64>, low: f64, high: f64) -> 
     }
 }
 
-/// Whether peaks that are no faults (an interrupt, another process) can move a series' median distance. Each splits one
-/// distance into two, both too short: with a share s of them per fault, 2s of 1 + s distances are wrong, and while these are
-/// fewer than half, s below a third, the median is a distance between faults.
+/// Whether peaks that are not faults (an interrupt, another process) can change a series' median distance. Each splits one
+/// distance into two that are too short: with a share s of them per fault, 2s of 1 + s distances are wrong, and as long as these
+/// are fewer than half, s below a third, the median is a distance between faults.
 fn could_move(others: usize, faults: usize) -> bool {
     3 * others >= faults
 }
 
-/// The result is the median over series, which stands while fewer than half of them are moved; a little less, because
-/// trials weigh alike however many series they have. Where peaks have nothing to do with faults, all series are moved.
+/// The result is the median over series, which is correct while fewer than half of them are changed; a little less, because
+/// trials have equal weight however many series they have. If peaks are unrelated to faults, all series are changed.
 fn peaks_were_faults(seen: &Observed) -> Vec<Check> {
     let count = |name| seen.witness(name);
     let both = "accesses that faulted and were peaks, per access that faulted";
@@ -226,7 +227,7 @@ const FAULTED_PEAKS: &str = "accesses_that_faulted_and_were_peaks";
 const MOVED: &str = "series_with_a_third_as_many_other_peaks_as_faults";
 const FAULTED: &str = "accesses_that_faulted";
 
-/// The file, brought into its state again before every probe.
+/// The file, restored to its state before every probe.
 struct Probed {
     cold: ColdFile,
     place: Xoshiro256PlusPlus,
@@ -234,8 +235,8 @@ struct Probed {
 }
 
 impl Probed {
-    /// Forgets all mapped pages and, where the file is to be cold, all that are in memory; then says where to look: a page
-    /// far from both ends.
+    /// Forgets all mapped pages and, if the file is to be cold, all that are in memory; returns the page to probe, far from both
+    /// ends.
     fn fresh_place(&mut self) -> Result<usize, Failure> {
         if self.is_cold {
             self.cold.evict()?;
@@ -250,7 +251,7 @@ impl Probed {
         self.cold.read(page * Pages::Base.bytes());
     }
 
-    /// One touch, and what the kernel says came with it.
+    /// One touch; the result is the number of bytes that came with it according to the kernel.
     fn looked_up<'site>(mut self, found: fn(&ColdFile) -> Result<usize, Failure>) -> Workload<'site> {
         let sums = Rc::new([const { Cell::new(0.0) }; 3]);
         let told = Rc::clone(&sums);
@@ -271,7 +272,7 @@ impl Probed {
         })
     }
 
-    /// A series of touches; the distance between those that took long.
+    /// A series of touches; the result is the distance between the slow ones.
     fn peaks<'site>(mut self, least: f64, site: &'site Site) -> Workload<'site> {
         let lap = Lap::new(site);
         let sums = Rc::new([const { Cell::new(0.0) }; 3]);
@@ -308,7 +309,7 @@ impl Probed {
     }
 }
 
-/// Half of what the first read of an anonymous page takes, which maps the page of zeros and does nothing else (median).
+/// Half of the time (median) of the first read of an anonymous page, which only maps the zero page.
 fn half_the_cheapest_fault(lap: &Lap) -> Result<f64, Failure> {
     let memory = Mapping::untouched(CHEAPEST * Pages::Base.bytes(), Pages::Base)?;
     let timed = |page: usize| {
@@ -326,10 +327,10 @@ fn half_the_cheapest_fault(lap: &Lap) -> Result<f64, Failure> {
 mod tests {
     use super::*;
 
-    /// Faults of a series of which every sixteenth page is one.
+    /// Number of faults in a series in which every sixteenth page faults.
     const FAULTS: usize = SERIES / 16;
 
-    /// Whether ten series are believed, by how many of the faults were peaks and which other peaks each series had.
+    /// Whether ten series are accepted, given the share of faults that were peaks and the other peaks in each series.
     fn believed(share: f64, others: [usize; 10]) -> bool {
         let moved = others.into_iter().filter(|others| could_move(*others, FAULTS)).count();
         let faults = 10.0 * FAULTS as f64;

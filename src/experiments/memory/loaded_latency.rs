@@ -22,20 +22,20 @@ use crate::machine::Machine;
 use crate::quantity::Unit;
 use crate::sampling::affinity;
 
-/// What the other threads do.
+/// Parameter: the activity of the other threads.
 const LOAD: Parameter =
     Parameter { name: "load", meaning: "what the other threads do meanwhile", scale: Scale::Name };
-/// How much of the time they rest.
+/// Parameter: the pause of the other threads.
 const DELAY: Parameter = Parameter {
     name: "delay",
     meaning: "iterations of an empty loop, about one core cycle each, for which every other thread pauses after each \
               4 KiB",
     scale: Scale::Count,
 };
-/// The other threads.
+/// Parameter: the number of other threads.
 const LOAD_THREADS: Parameter =
     Parameter { name: "load_threads", meaning: "other threads, each on its own CPU", scale: Scale::Count };
-/// Which of the two coordinates of the curve.
+/// Parameter: which of the two coordinates of the curve.
 const FIGURE: Parameter = Parameter {
     name: "figure",
     meaning: "latency: of a load; drawn: the bandwidth that the other threads use meanwhile",
@@ -44,7 +44,7 @@ const FIGURE: Parameter = Parameter {
 
 const NOTHING: &str = "nothing";
 
-/// What is timed.
+/// The experiment `memory/loaded_latency`.
 pub struct LoadedLatency;
 
 static ABOUT: About = About {
@@ -74,10 +74,10 @@ static ABOUT: About = About {
     .against(against),
 };
 
-/// Rests of readers and of writers.
+/// Pauses of readers and of writers.
 const READERS_PAUSE: [u64; 4] = [4096, 1024, 256, 0];
 const WRITERS_PAUSE: [u64; 2] = [1024, 0];
-/// What another thread moves before it rests and counts.
+/// Bytes that another thread moves before it pauses and counts.
 const PIECE_BYTES: u64 = 4096;
 
 impl Experiment for LoadedLatency {
@@ -112,7 +112,7 @@ impl Experiment for LoadedLatency {
         if point.name(&FIGURE) == DRAWN { Unit::BytesPerSecond } else { Unit::Nanoseconds }
     }
 
-    /// All loads meet the same chase, and the same threads with their arrays.
+    /// All loads use the same chase, and the same threads with their arrays.
     fn block(&self, _: &Point) -> Option<String> {
         Some("all loads".to_owned())
     }
@@ -203,20 +203,20 @@ impl Experiment for LoadedLatency {
     }
 }
 
-/// What a load takes is drawn against what the others drew.
+/// The latency is plotted against the bandwidth that the others drew.
 fn against(point: &Point) -> Option<Point> {
     let drawn = point.clone().named(&FIGURE, DRAWN);
     (point.name(&FIGURE) == LATENCY && point.name(&LOAD) != NOTHING).then_some(drawn)
 }
 
-/// What the others do, and how long they rest: from nothing to all they can.
+/// The activities of the other threads with their pauses, from none to the maximum.
 fn settings() -> Vec<(&'static str, u64)> {
     let reading = READERS_PAUSE.map(|pause| (Kind::Read.name(), pause));
     let writing = WRITERS_PAUSE.map(|pause| (Kind::Write.name(), pause));
     [(NOTHING, 0)].into_iter().chain(reading).chain(writing).collect()
 }
 
-/// The coordinates of a setting: where nothing runs, nothing is drawn.
+/// The coordinates of a setting: without other threads nothing is drawn.
 fn results(load: &str) -> &'static [&'static str] {
     if load == NOTHING { &[LATENCY] } else { &[LATENCY, DRAWN] }
 }
@@ -232,13 +232,13 @@ fn point(load: &str, pause: u64, result: &str, machine: &Machine) -> Point {
         .named(&FIGURE, result)
 }
 
-/// What the others run: the widest vectors.
+/// The kernel of the other threads: the widest vectors.
 fn kernel(load: &str, machine: &Machine) -> Option<&'static Kernel> {
     let widest = prediction::reference(machine).method;
     KERNELS.iter().find(|kernel| kernel.kind.name() == load && kernel.method == widest)
 }
 
-/// The share of the time in which the others do not rest.
+/// The share of the time in which the others do not pause.
 fn busy_share(point: &Point, known: &Known) -> f64 {
     let Some(kernel) = kernel(point.name(&LOAD), known.machine) else { return 0.0 };
     let piece_ns = PIECE_BYTES as f64 / parallel_bandwidth::one_thread(kernel, known).value * 1e9;
@@ -246,13 +246,13 @@ fn busy_share(point: &Point, known: &Known) -> f64 {
     piece_ns / (piece_ns + rest_ns)
 }
 
-/// The other threads at work; `None` where there are none.
+/// Starts the other threads; `None` if there are none.
 fn start(point: &Point, cpus: &[usize], site: &Site) -> Result<Option<Streaming>, Failure> {
     if cpus.is_empty() {
         return Ok(None);
     }
     let load = point.name(&LOAD);
-    // The widest kernel that this CPU executes is the one that the machine's description offers.
+    // The widest kernel that this CPU executes is the one offered by the machine's description.
     let of_kind = KERNELS.iter().filter(|kernel| kernel.kind.name() == load && kernel.runs_here());
     let widest =
         of_kind.filter(|kernel| !kernel.is_non_temporal()).max_by_key(|kernel| prediction::width(kernel));

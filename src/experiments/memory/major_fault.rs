@@ -18,14 +18,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::time::Duration;
 
-/// Which pages are touched, in which order.
+/// Parameter: the pages touched, and their order.
 const ACCESS: Parameter =
     Parameter { name: "access", meaning: "which pages are touched, and in which order", scale: Scale::Name };
-/// How far apart.
+/// Parameter: the distance between accesses.
 const STRIDE: Parameter =
     Parameter { name: "stride", meaning: "bytes from one access to the next", scale: Scale::Bytes };
 
-/// What is timed.
+/// The experiment `memory/major_fault`.
 pub struct MajorFault;
 
 static ABOUT: About = About {
@@ -68,9 +68,9 @@ const RANDOM: &str = "random byte of each stride";
 
 /// Report 003's strides.
 const STRIDES: [u64; 8] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
-/// Report 003's accesses to one stride, where the file is long enough.
+/// Report 003's accesses per stride, if the file is long enough.
 const ACCESSES: usize = 100;
-/// Shuffled pages that are read before the file is evicted again: half a second's on a rotating disk.
+/// Shuffled pages read before the file is evicted again: half a second's on a rotating disk.
 const SHUFFLED_PAGES: usize = 64;
 
 impl Experiment for MajorFault {
@@ -126,7 +126,7 @@ impl Experiment for MajorFault {
             FIXED | RANDOM if point.number(&STRIDE) < cost::mapped_at_once() => {
                 Prediction::new().hardware("a load of a line that no cache holds", 1.0, per_byte::load(known))
             }
-            // The kernel reads as much before the page as behind it: what comes next is in memory until half of that is passed.
+            // The kernel reads as much before the page as after it: the next accesses are in memory until half of that is passed.
             FIXED | RANDOM if (point.number(&STRIDE) as f64) < read_ahead / 2.0 => Prediction::new()
                 .software(
                     "a fault on a page that is in memory, with its neighbours",
@@ -186,7 +186,7 @@ impl Experiment for MajorFault {
             FIRST_BYTE => {
                 read("bytes that the device delivered, per access: a page and its read-ahead", 0.99, whole)
             }
-            // Read-ahead runs beyond the end.
+            // Read-ahead continues beyond the end.
             IN_ORDER => {
                 let window = (WINDOW / Pages::Base.bytes()) as f64;
                 read("bytes that the device delivered, per 32 MiB touched: all of them", 0.99 * window, whole)
@@ -241,7 +241,7 @@ fn against_minor(major: Found, known: &Known) -> Option<Finding> {
     ))
 }
 
-/// From which stride on most accesses wait (R-MEM-28).
+/// The stride from which on most accesses are major faults (R-MEM-28).
 fn always_faulting(major: Found, known: &Known) -> Option<Finding> {
     let curve = known.along(ABOUT.name, &stride(FIXED, 0), &STRIDE);
     let waits = |time: f64| time > major.value / 4.0;
@@ -269,7 +269,7 @@ fn shuffled(chance: &mut impl Rng) -> Vec<usize> {
     offsets
 }
 
-/// A byte of each of the first strides of the file.
+/// One byte in each of the first strides of the file.
 fn strides(stride: usize, random: bool, chance: &mut impl Rng) -> Vec<usize> {
     let starts = (0..cold_file::BYTES as usize).step_by(stride).take(ACCESSES);
     let within = |start| if random { start + chance.next_u64() as usize % stride } else { start };

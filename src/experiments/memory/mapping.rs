@@ -14,14 +14,14 @@ use crate::machine::Machine;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// What is asked of the kernel.
+/// Parameter: the system call.
 const CALL: Parameter =
     Parameter { name: "call", meaning: "the system call, and the state of the memory", scale: Scale::Name };
-/// For how much memory.
+/// Parameter: the size of the memory.
 const SIZE: Parameter =
     Parameter { name: "size", meaning: "the memory that one call affects", scale: Scale::Bytes };
 
-/// What is timed.
+/// The experiment `memory/mapping`.
 pub struct MappingCalls;
 
 static ABOUT: About = About {
@@ -51,13 +51,13 @@ const MUNMAP: &str = "munmap, every page written";
 const MPROTECT: &str = "mprotect, every page written";
 const DROP: &str = "madvise to drop every page";
 
-/// The longest mapping.
+/// The longest mapping, bytes.
 const LONGEST: u64 = 16 << 20;
-/// Memory that several mappings of a round take together at most, and how many they are at most.
+/// Maximum total bytes of the mappings in a round, and their maximum number.
 const TOGETHER: usize = 4 << 20;
 const MOST: usize = 32;
 
-/// Faults of the measuring process itself in a trial, at most: its stack, and what it writes down.
+/// Maximum number of the measuring process's own faults in a trial: its stack, and its records.
 const OWN_FAULTS: f64 = 10.0;
 
 impl Experiment for MappingCalls {
@@ -127,7 +127,7 @@ impl Experiment for MappingCalls {
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        // A round maps and unmaps every slot; between the two come the calls named.
+        // A round maps and unmaps every slot; between the two are the named calls.
         let calls = match point.name(&CALL) {
             MPROTECT => 4.0,
             DROP => 3.0,
@@ -144,7 +144,7 @@ impl Experiment for MappingCalls {
             }
             (_, Some(written)) if written > 0.0 => {
                 let claim = "there was something to free: minor faults per page written";
-                // A whole table of pages, where the mapping is large, is freed and made anew without a fault more.
+                // If the mapping is large, a whole page table is freed and rebuilt without additional faults.
                 let own = OWN_FAULTS * seen.trials as f64 / written;
                 Check::within(claim, faults / written, 0.98, 1.05 + own)
             }
@@ -179,11 +179,11 @@ fn point(call: &str, size: u64) -> Point {
     Point::new().named(&CALL, call).with(&SIZE, size)
 }
 
-/// Stretches of a round that are timed: mapping, what comes between, unmapping.
+/// Timed stretches of a round: mapping, the calls between, unmapping.
 const LAPS: usize = 3;
-/// Stated: readings of the clock for one slot.
+/// Stated: readings of the clock per slot.
 const READINGS: &str = "clock_readings";
-/// Witness: pages that were written.
+/// Witness: pages written.
 const WRITTEN: &str = "pages_written";
 
 /// One of the calls, on every slot.
@@ -194,7 +194,7 @@ struct Call<'site> {
 }
 
 impl Call<'_> {
-    /// Timed calls on one slot.
+    /// Timed calls per slot.
     fn per_slot(&self) -> usize {
         if self.name == MPROTECT { 2 } else { 1 }
     }
@@ -204,7 +204,7 @@ impl Call<'_> {
         if touched { (self.slots.count() * self.slots.bytes() / Pages::Base.bytes()) as f64 } else { 0.0 }
     }
 
-    /// Maps, touches and unmaps every slot; the time of the calls named, nanoseconds.
+    /// Maps, touches and unmaps every slot; returns the time of the named calls, nanoseconds.
     fn round(&self) -> Result<f64, Failure> {
         let slots = &self.slots;
         let mapping = self.lap.of(|| slots.map())?;
@@ -213,14 +213,14 @@ impl Call<'_> {
         }
         let between = self.lap.of(|| match self.name.as_str() {
             MPROTECT => slots.each(|start, bytes| {
-                // SAFETY: a mapping of ours, which nobody uses meanwhile; it can be written again afterwards.
+                // SAFETY: our own mapping, which nobody uses meanwhile; it is made writable again afterwards.
                 unsafe {
                     errno("mprotect", libc::mprotect(start, bytes, libc::PROT_READ))?;
                     errno("mprotect", libc::mprotect(start, bytes, libc::PROT_READ | libc::PROT_WRITE))
                 }
             }),
             DROP => slots.each(|start, bytes| {
-                // SAFETY: a mapping of ours, in which nobody keeps anything.
+                // SAFETY: our own mapping, whose contents nobody uses.
                 errno("madvise", unsafe { libc::madvise(start, bytes, libc::MADV_DONTNEED) })
             }),
             _ => Ok(()),

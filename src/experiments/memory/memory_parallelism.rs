@@ -14,11 +14,11 @@ use crate::experiment::{
 use crate::machine::Machine;
 use crate::quantity::declared;
 
-/// Chases at once.
+/// Parameter: the number of concurrent chases.
 const CHASES: Parameter =
     Parameter { name: "chases", meaning: "independent chases of dependent loads", scale: Scale::Count };
 
-/// What is timed.
+/// The experiment `memory/memory_parallelism`.
 pub struct MemoryParallelism;
 
 static ABOUT: About = About {
@@ -41,7 +41,7 @@ static ABOUT: About = About {
 
 const NUMBERS: [u64; 8] = [1, 2, 4, 8, 12, 16, 24, 32];
 
-/// Lines that a core fetches at once.
+/// Lines that a core is assumed to fetch concurrently.
 const IN_FLIGHT: f64 = 12.0;
 
 impl Experiment for MemoryParallelism {
@@ -62,7 +62,7 @@ impl Experiment for MemoryParallelism {
         if [1, 16].contains(&point.number(&CHASES)) { Effort::Quick } else { Effort::Standard }
     }
 
-    /// All go through the same cycle.
+    /// All chases use the same cycle.
     fn block(&self, point: &Point) -> Option<String> {
         Some(declared::size(point.number(&SIZE)))
     }
@@ -135,8 +135,7 @@ impl Experiment for MemoryParallelism {
     }
 }
 
-/// Up to how many chases more of them pay. A step that gains less than a tenth of what so many more chases could is not
-/// worth its name.
+/// The number of chases up to which more of them are worthwhile. A step that gains less than a tenth of the possible gain is not.
 fn paying(found: &[(u64, Found)]) -> u64 {
     let pays = |pair: &&[(u64, Found)]| {
         let could = pair[1].0 as f64 / pair[0].0 as f64;
@@ -153,7 +152,7 @@ fn point(chases: u64, size: u64) -> Point {
         .with(&SIZE, size)
 }
 
-/// Four times the last-level cache of the measured CPU: in a random cycle it then holds one line in fifty of the set.
+/// Four times the last-level cache of the measured CPU: in a random cycle the cache then holds one line in fifty of the set.
 pub fn set_bytes(machine: &Machine) -> u64 {
     let own = hierarchy::declared(machine).last().map_or(16 << 20, |(_, bytes)| *bytes);
     own.saturating_mul(4).clamp(64 << 20, 512 << 20).next_power_of_two()

@@ -1,4 +1,4 @@
-//! The memory hierarchy: what a load takes, what a byte takes, and what a page takes that is not there yet.
+//! The memory hierarchy: load latency, bandwidth, and page faults.
 
 mod backing;
 mod bandwidth;
@@ -22,7 +22,7 @@ pub use fault::per_byte::load;
 
 use crate::experiment::Experiment;
 
-/// The experiments of this family, in the order in which each may build on those before it.
+/// The experiments of this family, in an order in which each may build on those before it.
 pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &load_latency::LoadLatency,
     &tlb_reach::TlbReach,

@@ -1,28 +1,28 @@
-//! Memory behind pages of a chosen size: what is asked of the kernel, touched, and verified to have been got.
+//! Memory on pages of a chosen size: requested from the kernel, touched, and verified.
 
 use super::backing::Backing;
 use crate::experiment::{Failure, Parameter, Point, Scale};
 use crate::machine::Root;
 use std::ptr::NonNull;
 
-/// The pages behind an array.
+/// Parameter: the pages of an array.
 pub const PAGES: Parameter = Parameter {
     name: "pages",
     meaning: "the pages behind the array: base pages (4 KiB on most machines) or huge ones (2 MiB)",
     scale: Scale::Name,
 };
 
-/// A size of page.
+/// A page size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pages {
-    /// The smallest that the processor translates one by one: 4 KiB on x86-64.
+    /// The smallest pages that the processor translates: 4 KiB on x86-64.
     Base,
-    /// Those that one entry of the level above translates: 2 MiB on x86-64.
+    /// Pages translated by one entry of the level above: 2 MiB on x86-64.
     Huge,
 }
 
 impl Pages {
-    /// Both.
+    /// Both sizes.
     pub const ALL: [Pages; 2] = [Pages::Huge, Pages::Base];
 
     /// The name in run files and tables.
@@ -33,17 +33,17 @@ impl Pages {
         }
     }
 
-    /// Refuses a point that names other pages than these.
+    /// Refuses a point that names other pages.
     pub fn ensure(point: &Point) -> Result<(), Failure> {
         point.ensure_variant(&PAGES, &Pages::ALL.map(Pages::name))
     }
 
-    /// Those that a point names.
+    /// The page size of a point.
     pub fn of(point: &Point) -> Self {
         if point.name(&PAGES) == Pages::Huge.name() { Pages::Huge } else { Pages::Base }
     }
 
-    /// How large one is here, bytes.
+    /// The size of such a page on this machine, bytes.
     pub fn bytes(self) -> usize {
         match self {
             // SAFETY: takes a number.
@@ -53,7 +53,7 @@ impl Pages {
     }
 }
 
-/// Kernels with base pages of 64 KiB have huge ones of 512 MiB, which nobody would wait for.
+/// The largest supported page, bytes: kernels with base pages of 64 KiB have huge ones of 512 MiB, which would take too long.
 const LARGEST_PAGE: usize = 32 << 20;
 
 const TRANSPARENT: &str = "/sys/kernel/mm/transparent_hugepage";
@@ -62,8 +62,8 @@ fn huge_page() -> crate::machine::Fact<usize> {
     Root::default().number(&format!("{TRANSPARENT}/hpage_pmd_size"))
 }
 
-/// An anonymous private mapping, at least as long as asked for and whole pages of its kind, between pages that nobody may
-/// touch, so that the kernel does not join it with another. Unmapped when dropped.
+/// An anonymous private mapping, at least as long as requested and a whole number of pages of its kind, between inaccessible
+/// pages, so that the kernel does not merge it with another. Unmapped when dropped.
 #[derive(Debug)]
 pub struct Mapping {
     reserved: NonNull<u8>,
@@ -73,8 +73,8 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Memory that is there: every page was written with data that are not zero (R-MEM-06: pages of zeros are one page of
-    /// memory), and the kernel says that all of it is backed by pages of this kind.
+    /// Resident memory: every page was written with data other than zero (R-MEM-06: pages of zeros are one page of memory), and
+    /// the kernel reports that all of it is backed by pages of this kind.
     pub fn resident(bytes: usize, pages: Pages) -> Result<(Self, Backing), Failure> {
         if pages.bytes() > LARGEST_PAGE {
             let mib = pages.bytes() >> 20;
@@ -92,7 +92,7 @@ impl Mapping {
         }
     }
 
-    /// Memory that no page backs yet; its first touch asks for pages of this kind.
+    /// Memory without pages yet; its first touch requests pages of this kind.
     pub fn untouched(bytes: usize, pages: Pages) -> Result<Self, Failure> {
         let advice = match pages {
             Pages::Base => libc::MADV_NOHUGEPAGE,
@@ -103,7 +103,7 @@ impl Mapping {
         };
         let mapping = Mapping::reserve(bytes, pages.bytes())?;
         mapping.allow(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE)?;
-        // A kernel without transparent huge pages knows neither advice; what was got is verified after the first touch.
+        // A kernel without transparent huge pages knows neither advice; the obtained pages are verified after the first touch.
         // SAFETY: advice about memory of our own.
         unsafe { libc::madvise(mapping.start.as_ptr().cast(), mapping.bytes, advice) };
         Ok(mapping)
@@ -131,7 +131,7 @@ impl Mapping {
         if lacking { Err(refused(pages, &backing)) } else { Ok((mapping, backing)) }
     }
 
-    /// Addresses that nobody else gets, with an aligned stretch in them between guards.
+    /// Reserves addresses, with an aligned stretch in them between guard pages.
     fn reserve(bytes: usize, page: usize) -> Result<Self, Failure> {
         let bytes = bytes.max(1).next_multiple_of(page);
         let reserved_bytes = bytes + 2 * page;
@@ -144,14 +144,14 @@ impl Mapping {
         }
         let reserved = NonNull::new(address.cast::<u8>())
             .ok_or_else(|| Failure::Broke("mmap gave address 0".to_owned()))?;
-        // One byte behind the start, so that there is a guard before the stretch even where the start is aligned.
+        // One byte after the start, so that there is a guard before the stretch even if the start is aligned.
         let skipped = (address as usize + 1).next_multiple_of(page) - address as usize;
         // SAFETY: `skipped` is at most a page, and the reservation is two pages longer than the stretch.
         let start = unsafe { reserved.add(skipped) };
         Ok(Mapping { reserved, reserved_bytes, start, bytes })
     }
 
-    /// Puts memory that may be read and written in the place of the stretch.
+    /// Maps readable and writable memory over the stretch.
     fn allow(&self, flags: libc::c_int) -> Result<(), Failure> {
         let (start, access) = (self.start.as_ptr().cast(), libc::PROT_READ | libc::PROT_WRITE);
         // SAFETY: replaces addresses of our own reservation, which nothing uses yet.
@@ -172,7 +172,7 @@ impl Mapping {
         self.start
     }
 
-    /// Its length: whole pages.
+    /// Its length, bytes: a whole number of pages.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -185,8 +185,7 @@ impl Drop for Mapping {
     }
 }
 
-/// Whether the kernel gives transparent huge pages to those who ask for
-/// them. Where no file tells it is tried: what was got is verified.
+/// Whether the kernel gives transparent huge pages on request. If no file tells, they are tried: the obtained pages are verified.
 fn transparent_allowed(root: &Root) -> Result<(), Failure> {
     let policy = root.choice(&format!("{TRANSPARENT}/enabled"));
     let refusal = match policy.value().map(String::as_str) {
@@ -253,7 +252,7 @@ mod tests {
 
     #[test]
     fn pages_that_were_not_got_are_not_accepted() {
-        // Huge pages are claimed, and the kernel is asked for base pages.
+        // Huge pages are claimed, but base pages are requested.
         let base = |bytes, _| Mapping::untouched(bytes, Pages::Base);
         assert!(matches!(Mapping::filled(4 << 20, Pages::Huge, &base), Err(Failure::Unsupported(_))));
         if transparent_allowed(&Root::default()).is_ok() {

@@ -1,4 +1,4 @@
-//! How many bytes a second do several cores move together?
+//! How many bytes per second do several cores move together?
 
 use super::bandwidth::{self, KIND, METHOD};
 use super::stream::fleet::{self, Fleet, Streaming, Task};
@@ -17,11 +17,11 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Threads that stream at once.
+/// Parameter: the number of concurrent threads.
 const THREADS: Parameter =
     Parameter { name: "threads", meaning: "threads that stream at the same time", scale: Scale::Count };
 
-/// What is timed.
+/// The experiment `memory/parallel_bandwidth`.
 pub struct ParallelBandwidth;
 
 static ABOUT: About = About {
@@ -63,16 +63,16 @@ static ABOUT: About = About {
     ]),
 };
 
-/// How long the measuring thread sleeps between two looks.
+/// Time that the measuring thread sleeps between two readings of the counters.
 const WINDOW: Duration = Duration::from_millis(1);
-/// What a thread passes over between two counts: some ten microseconds.
+/// Bytes that a thread passes over between two counts: about ten microseconds.
 const PIECE_BYTES: usize = 64 << 10;
-/// Arrays of all threads together are never larger.
+/// Maximum size of the arrays of all threads together, bytes.
 const LARGEST: u64 = 2 << 30;
 
-/// Witnessed: threads that moved bytes, window by window.
+/// Witnessed: threads that moved bytes, summed over windows.
 const RUNNING: &str = "threads_running";
-/// Witnessed: the least that a thread moved, as a share of an equal share, window by window.
+/// Witnessed: the fewest bytes that a thread moved, as a share of an equal share, summed over windows.
 const LEAST: &str = "least_share_of_an_equal_share";
 
 impl Experiment for ParallelBandwidth {
@@ -84,7 +84,7 @@ impl Experiment for ParallelBandwidth {
         self.sweep_for(machine, &Asked::default())
     }
 
-    /// Where only so much memory may be taken, also with arrays of that size, if they stand in memory.
+    /// If the memory is limited, also arrays of that size, if they are in memory.
     fn sweep_for(&self, machine: &Machine, asked: &Asked) -> Vec<Point> {
         let counts = thread_counts(machine.allowed_cpus().len());
         let of_kernel = |kernel: &'static Kernel| {
@@ -105,7 +105,7 @@ impl Experiment for ParallelBandwidth {
     }
 
     fn effort(&self, point: &Point, _: &Machine) -> Effort {
-        // What one thread reads, memory/bandwidth has as well.
+        // Reading with one thread is also measured by memory/bandwidth.
         let quick = point.name(&KIND) == Kind::Read.name() && point.number(&THREADS) > 1;
         if quick { Effort::Quick } else { Effort::Standard }
     }
@@ -114,7 +114,7 @@ impl Experiment for ParallelBandwidth {
         Unit::BytesPerSecond
     }
 
-    /// The same threads do all that is done with so many, each with its own arrays.
+    /// The same threads, each with its own arrays, are used for all points with this number of threads.
     fn block(&self, point: &Point) -> Option<String> {
         Some(format!("{} threads", point.number(&THREADS)))
     }
@@ -163,7 +163,7 @@ impl Experiment for ParallelBandwidth {
         let threads = point.number(&THREADS) as f64;
         let cpus = "CPUs on which the threads ran: one each";
         vec![
-            // A host may take a CPU away for a whole window; one in twenty does not move a median.
+            // A host may take a CPU away for a whole window; one in twenty does not change a median.
             Check::witnessed(
                 "threads that moved bytes, in the average window",
                 seen,
@@ -182,7 +182,7 @@ impl Experiment for ParallelBandwidth {
     }
 }
 
-/// What was seen in the windows so far, ever growing.
+/// Cumulative counts over the windows.
 #[derive(Default)]
 struct Windows {
     running: Cell<f64>,
@@ -190,7 +190,7 @@ struct Windows {
 }
 
 impl Windows {
-    /// What all threads move in the next window, bytes per second.
+    /// The rate of all threads together in the next window, bytes per second.
     fn next(&self, streaming: &Streaming, stopwatch: &dyn Stopwatch) -> Result<Option<f64>, Failure> {
         let (before, began) = (streaming.bytes()?, stopwatch.now_ns());
         std::thread::sleep(WINDOW);
@@ -214,7 +214,7 @@ fn point(kernel: &Kernel, threads: u64, size: u64) -> Point {
         .with(&THREADS, threads)
 }
 
-/// One thread, two, four and so on, and all.
+/// Thread counts: powers of two, and all CPUs.
 fn thread_counts(cpus: usize) -> Vec<u64> {
     let all = cpus.max(1) as u64;
     let mut counts: Vec<u64> = (0..64).map(|power| 1 << power).take_while(|count| *count < all).collect();
@@ -222,7 +222,7 @@ fn thread_counts(cpus: usize) -> Vec<u64> {
     counts
 }
 
-/// Four times the last-level caches that so many threads use, if they are spread evenly.
+/// Four times the last-level caches used by this many threads spread evenly, bytes.
 fn all_bytes(threads: u64, machine: &Machine) -> u64 {
     let one = working_set::memory_bytes(machine);
     let cpus = machine.allowed_cpus().len().max(1) as u64;
@@ -231,7 +231,8 @@ fn all_bytes(threads: u64, machine: &Machine) -> u64 {
     one.max(share).min(LARGEST)
 }
 
-/// All arrays together where only so much memory may be taken, if that is less than usual and the caches of all cores do not hold it.
+/// The size of all arrays together if the memory is limited, if that is less than usual and the caches of all cores do not hold
+/// it.
 fn within(threads: u64, machine: &Machine, asked: &Asked) -> Option<u64> {
     let most = asked.most_bytes.filter(|most| *most < all_bytes(threads, machine))?;
     let cpus = machine.allowed_cpus();
@@ -241,7 +242,7 @@ fn within(threads: u64, machine: &Machine, asked: &Asked) -> Option<u64> {
     working_set::memory_bytes_within(most, counted_on.max(second * cpus.len() as u64))
 }
 
-/// What the threads do: the widest vectors, with and without read-for-ownership; where there are none, what there is.
+/// The kernels of the threads: the widest vectors, with and without read-for-ownership; else those available.
 fn kernels(machine: &Machine) -> Vec<&'static Kernel> {
     let read = prediction::reference(machine);
     let around = format!("{} non-temporal", read.method);
@@ -264,8 +265,8 @@ fn kernels(machine: &Machine) -> Vec<&'static Kernel> {
 /// CPUs in the order in which threads are spread over them.
 struct Spread(Vec<usize>);
 
-/// The CPUs of the threads, in the order in which they are taken. Asked for once in a trial's process: a thread that a
-/// point has pinned may use no other.
+/// The CPUs of the threads in the order of use. Determined once in a trial's process: a thread that a point has pinned may use no
+/// other.
 pub fn cpus(site: &Site, threads: usize) -> Result<Vec<usize>, Failure> {
     let order = site.shared.get_or_make(|| {
         let allowed = affinity::current();
@@ -279,7 +280,7 @@ pub fn cpus(site: &Site, threads: usize) -> Result<Vec<usize>, Failure> {
     taken.ok_or_else(|| Failure::Unsupported(format!("needs {threads} CPUs; this process may use {offered}")))
 }
 
-/// What one thread moves, from memory/bandwidth at its memory size, or what that would be predicted to be.
+/// The rate of one thread, from memory/bandwidth at its memory size, else predicted.
 pub fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
     let in_memory = working_set::in_memory(known.machine);
     if let Some(found) = known.measured("memory/bandwidth", &bandwidth::point(kernel, in_memory)) {
@@ -293,7 +294,7 @@ pub fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
     Basis::published(predicted.total(), &format!("{:.1} × {:.3e}: {}", term.times, term.each, term.what))
 }
 
-/// The kernel of a kind by which all threads together move the most.
+/// The kernel of a kind with the highest rate of all threads together.
 fn best(kind: Kind, known: &Known) -> Option<&'static Kernel> {
     let all = known.machine.allowed_cpus().len() as u64;
     let measured =

@@ -15,11 +15,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::rc::Rc;
 
-/// Memory that is swapped out.
+/// Parameter: the memory that is swapped out.
 const SIZE: Parameter =
     Parameter { name: "size", meaning: "memory that is swapped out", scale: Scale::Bytes };
 
-/// What is timed.
+/// The experiment `memory/swap_in`.
 pub struct SwapIn;
 
 static ABOUT: About = About {
@@ -40,10 +40,10 @@ static ABOUT: About = About {
 
 const BYTES: u64 = 16 << 20;
 
-/// Pages that are read before all is swapped out again: of these, few are neighbours.
+/// Pages read before all are swapped out again: few of them are neighbours.
 const SERIES: usize = 32;
 
-/// How often the kernel is asked, with a millisecond between: writing pages out takes its time.
+/// Maximum number of attempts to swap out, with a millisecond between, because writing pages out takes time.
 const ATTEMPTS: usize = 200;
 
 impl Experiment for SwapIn {
@@ -67,7 +67,7 @@ impl Experiment for SwapIn {
     fn predict(&self, _: &Point, known: &Known) -> Result<Prediction, String> {
         let what = "a page allocated, a request, a sleep and a wake-up";
         let prediction = handling(trap(Prediction::new(), known), what, 4_500.0, known);
-        // Swap is usually on the disk that the system is on; which one that is, nobody has asked.
+        // Swap is usually on the system's disk; which disk that is was not determined.
         Ok(prediction.hardware("the device's answer", 1.0, device_facts::random_read(known)))
     }
 
@@ -115,7 +115,7 @@ impl Experiment for SwapIn {
     }
 }
 
-/// Random content, which does not become small where swap is compressed.
+/// Random content, which compressed swap cannot shrink.
 fn fill(memory: &Mapping, chance: &mut impl Rng) {
     let mut page = vec![0; Pages::Base.bytes()];
     for index in 0..memory.pages() {
@@ -128,12 +128,12 @@ fn fill(memory: &Mapping, chance: &mut impl Rng) {
     }
 }
 
-/// Has the kernel swap everything out, and sees that it did.
+/// Makes the kernel swap all pages out, and verifies that it did.
 fn swap_out(memory: &Mapping) -> Result<(), Failure> {
     let mut left = memory.pages();
     for _ in 0..ATTEMPTS {
         let start = Mapped::start(memory).as_ptr().cast();
-        // SAFETY: our own mapping, whose content is kept.
+        // SAFETY: our own mapping, whose contents are kept.
         if unsafe { libc::madvise(start, Mapped::bytes(memory), libc::MADV_PAGEOUT) } != 0 {
             let error = std::io::Error::last_os_error();
             return Err(Failure::of_newer_call("MADV_PAGEOUT", "Linux 5.4", &error));

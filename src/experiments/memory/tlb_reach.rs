@@ -16,20 +16,20 @@ use crate::machine::Machine;
 use crate::statistics::CurvePoint;
 use std::rc::Rc;
 
-/// Lines that are visited, on as many pages or few.
+/// Parameter: the number of lines visited.
 const LINES: Parameter = Parameter {
     name: "lines",
     meaning: "lines in the cycle; with one line per page, the number of pages",
     scale: Scale::Count,
 };
-/// Where the lines lie.
+/// Parameter: the layout of the lines.
 const LAYOUT: Parameter = Parameter {
     name: "layout",
     meaning: "one line per page, or all lines next to each other",
     scale: Scale::Name,
 };
 
-/// What is timed.
+/// The experiment `memory/tlb_reach`.
 pub struct TlbReach;
 
 static ABOUT: About = About {
@@ -81,7 +81,7 @@ impl Experiment for TlbReach {
         if sizes::fineness(lines) == 1 && lines <= QUICK_MOST { Effort::Quick } else { Effort::Standard }
     }
 
-    /// All numbers of lines are laid in the same memory, one after the other.
+    /// All numbers of lines are laid out in the same memory, one after the other.
     fn block(&self, point: &Point) -> Option<String> {
         Some(point.name(&LAYOUT).to_owned())
     }
@@ -112,8 +112,8 @@ impl Experiment for TlbReach {
         }
         let page = Pages::Base.bytes();
         let order = RandomOrder::new(lines, site.seed);
-        // The line within a page goes round with the page's number: as many lines in every set of the nearest cache as if
-        // they were packed.
+        // The line within a page rotates with the page's number: every set of the nearest cache gets as many lines as if they
+        // were packed.
         let place = move |element| {
             let number = order.at(element) as usize;
             number * page + number % (page / line) * line
@@ -147,7 +147,7 @@ impl Experiment for TlbReach {
     }
 }
 
-/// What the TLBs hold.
+/// The capacities of the TLBs.
 fn landmarks(machine: &Machine) -> Vec<Landmark> {
     let entries = hierarchy::tlb_entries(machine, machine.page_bytes()).into_iter().enumerate();
     let landmark = |(level, entries): (usize, Option<u64>)| {
@@ -167,13 +167,13 @@ fn built<'site, P: Places + 'site>(
     place: P,
     site: &Site,
 ) -> Result<Workload<'site>, Failure> {
-    // Lines on a page each begin where the page does; packed ones anywhere in a page.
+    // Lines on their own pages begin at the start of the page; packed ones anywhere in a page.
     let offset = if bytes as u64 / lines < Pages::Base.bytes() as u64 { site.buffer_offset } else { 0 };
     let arena = Arena::of_block(site, bytes + offset, Pages::Base)?;
     Ok(walk::one(Rc::new(Cycle::build(arena, offset, lines, place)?), bytes, false))
 }
 
-/// What translation adds to a load from the first-level cache, by the number of pages.
+/// The latency that translation adds to a load from the first-level cache, by the number of pages.
 fn translation(known: &Known) -> Vec<CurvePoint> {
     let spread = found_levels::curve(known, ABOUT.name, &point(SPREAD, 0), &LINES);
     let packed = found_levels::curve(known, ABOUT.name, &point(PACKED, 0), &LINES);

@@ -16,17 +16,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// What the handler puts there.
+/// Parameter: how the handler fills the page.
 const FILL: Parameter =
     Parameter { name: "fill", meaning: "how the handler fills the missing page", scale: Scale::Name };
-/// How long it waits before.
+/// Parameter: the handler's wait before it answers.
 const DELAY: Parameter = Parameter {
     name: "delay",
     meaning: "how long the handler spins before it answers",
     scale: Scale::Nanoseconds,
 };
 
-/// What is timed.
+/// The experiment `memory/user_fault`.
 pub struct UserFault;
 
 static ABOUT: About = About {
@@ -54,13 +54,13 @@ const COPY: &str = "a copy";
 const ZEROS: &str = "zeros";
 const WAITED: &str = "a copy, less the same without the wait";
 
-/// A known wait, nanoseconds: long against a round trip, short against a scheduler's slice.
+/// A known wait, nanoseconds: long compared with a round trip, short compared with a scheduler's time slice.
 const KNOWN_WAIT: u64 = 100_000;
 
-/// Pages that are read before they are forgotten, where that is possible: they stay in the caches.
+/// Pages read before they are forgotten, if that is possible: they stay in the caches.
 const PAGES_REUSED: usize = 256;
 
-/// What a copied page is full of.
+/// The byte that fills a copied page.
 const CONTENT: u8 = 0x5A;
 
 impl Experiment for UserFault {
@@ -154,10 +154,10 @@ impl Experiment for UserFault {
         let all = (seen.operations + seen.baseline_iterations).max(1) as f64;
         // The baseline runs once more in every trial, as a rehearsal.
         let most = if seen.baseline_iterations > 0 { 1.01 + seen.trials as f64 / all } else { 1.01 };
-        // A fault that had to wait for its handler counts as major, though no device was asked.
+        // A fault that had to wait for its handler counts as major, though no device was involved.
         let mut checks = if point.name(&FILL) == WAITED {
             let faults = (seen.counters.minor_faults + seen.counters.major_faults) as f64;
-            // Counted around the whole trial, whose process takes a few of its own.
+            // Counted over the whole trial, whose process has a few faults of its own.
             let own = 10.0 * seen.trials as f64 / all;
             let claim = "faults counted by the kernel, per fault claimed, including those without the wait";
             vec![Check::within(claim, faults / all, 0.99, most + own)]
@@ -177,7 +177,7 @@ impl Experiment for UserFault {
     }
 }
 
-/// What is found of a wait that is known.
+/// The finding on a known wait.
 fn what_was_put_in(known: &Known) -> Option<Finding> {
     let waited = known.found(ABOUT.name, &point(Placement::OneCpu, WAITED, KNOWN_WAIT))?;
     let set = Found::exact(KNOWN_WAIT as f64, waited.dimension);
@@ -212,7 +212,7 @@ fn against_the_kernel(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// The point on one CPU at which the handler waits, with the experiment's name, and how long it does, nanoseconds.
+/// The point on one CPU at which the handler waits, with the experiment's name, and the wait, nanoseconds.
 pub fn known_wait() -> ((&'static str, Point), u64) {
     ((ABOUT.name, point(Placement::OneCpu, WAITED, KNOWN_WAIT)), KNOWN_WAIT)
 }
@@ -244,7 +244,7 @@ fn singly<'site>(supplied: Rc<Supplied<'site>>, tally: Rc<Tally>, lap: Lap<'site
     })
 }
 
-/// Faults that are answered after a wait, against faults that are answered at once.
+/// Faults answered after a wait, compared with faults answered at once.
 fn waited<'site>(supplied: &Rc<Supplied<'site>>, waits_ns: u64) -> Workload<'site> {
     let faults = |waits_ns| {
         let supplied = Rc::clone(supplied);

@@ -1,4 +1,4 @@
-//! What the transfers of a trial add up to, for the evidence.
+//! Sums over the transfers of a trial, for the evidence.
 
 use super::path::{PATH, PEER};
 use super::transfer::Transfer;
@@ -26,7 +26,7 @@ const UNCOPIED: &str = "sends_without_copy";
 const COPIED: &str = "sends_copied_after_all";
 
 impl Account {
-    /// Nothing yet; a witness must tell every name from the start.
+    /// An account without transfers; a witness must report every name from the start.
     pub fn new() -> Self {
         let names = [
             TRANSFERS,
@@ -47,7 +47,7 @@ impl Account {
         Account(names.into_iter().map(|name| (name, 0.0)).collect())
     }
 
-    /// One more transfer, that took so long.
+    /// Adds a transfer that took `wall_ns`.
     pub fn add(&mut self, transfer: &Transfer, wall_ns: f64) {
         let (uncopied, copied) = transfer.uncopied.unwrap_or_default();
         let steady = super::arrival_rate::steady(&transfer.arrivals);
@@ -72,23 +72,23 @@ impl Account {
         }
     }
 
-    /// For the evidence.
+    /// The sums as witnesses, for the evidence.
     pub fn witness(&self) -> Vec<(&'static str, f64)> {
         self.0.iter().map(|(name, sum)| (*name, *sum)).collect()
     }
 }
 
-/// A sum; 0 where nothing was counted, which no check takes for good.
+/// A sum; 0 if nothing was counted, which no check accepts.
 fn sum(seen: &Observed, name: &str) -> f64 {
     seen.witness(name).unwrap_or(0.0)
 }
 
-/// Every byte that was sent arrived.
+/// Checks that every byte sent arrived.
 pub fn complete(seen: &Observed) -> Check {
     Check::equal("bytes that arrived per byte sent", sum(seen, RECEIVED) / sum(seen, SENT), 1.0)
 }
 
-/// Datagrams may be lost, not multiplied.
+/// Checks that datagrams were at most lost, not duplicated.
 pub fn datagrams(bytes: f64, seen: &Observed) -> Check {
     let (sent, arrived) = ((sum(seen, SENT) / bytes) as u64, sum(seen, READS) as u64);
     let claim = "no more datagrams arrived than were sent; the missing ones were lost";
@@ -108,7 +108,7 @@ pub fn datagrams(bytes: f64, seen: &Observed) -> Check {
     }
 }
 
-/// The beginning was found, and with it what to leave out.
+/// Checks that the initial phase was found, which the steady rate leaves out.
 pub fn steady(seen: &Observed) -> Check {
     let (transfers, found) = (sum(seen, TRANSFERS), sum(seen, STEADY));
     Check {
@@ -123,7 +123,7 @@ pub fn steady(seen: &Observed) -> Check {
     }
 }
 
-/// A ramp of no interval is none.
+/// A ramp of zero intervals is not a ramp.
 fn from_when(ramp_ns: f64) -> String {
     if ramp_ns > 0.0 {
         format!("{:.2} ms after their first byte", ramp_ns / 1e6)
@@ -132,7 +132,7 @@ fn from_when(ramp_ns: f64) -> String {
     }
 }
 
-/// Two sides can use two processors' time at most, and one where they share it.
+/// Checks the processor time: two sides can use at most that of two processors, or of one if they share it.
 pub fn processors(point: &Point, streams: f64, seen: &Observed) -> Check {
     let used = (sum(seen, SENDER) + sum(seen, RECEIVER)) / sum(seen, WALL);
     let most = match (point.placement(), point.name(&PATH)) {
@@ -154,11 +154,11 @@ pub fn processors(point: &Point, streams: f64, seen: &Observed) -> Check {
     )
 }
 
-/// What this side's socket had at the end, and how seldom segments had to be sent again.
+/// The socket buffers of this side at the end, and the rate of retransmission.
 pub fn socket(point: &Point, seen: &Observed) -> Vec<Check> {
     let mean = |name| sum(seen, name) / sum(seen, TRANSFERS) / 1024.0;
     let (send, receive) = (mean(SEND_BUFFER), mean(RECEIVE_BUFFER));
-    // A MiB is some 720 segments on Ethernet, and 16 or more on loopback, where nothing is lost on the way.
+    // A MiB has about 720 segments on Ethernet, and 16 or more on loopback, where none are lost.
     let most = if point.name(&PATH) == PEER { 100.0 } else { 1.0 };
     vec![
         Check {
@@ -176,7 +176,7 @@ pub fn socket(point: &Point, seen: &Observed) -> Vec<Check> {
     ]
 }
 
-/// What the kernel told of sends that should not copy.
+/// The kernel's reports on sends that should not copy.
 pub fn copies(seen: &Observed) -> Check {
     let (uncopied, copied) = (sum(seen, UNCOPIED), sum(seen, COPIED));
     Check {

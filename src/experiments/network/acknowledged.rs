@@ -1,4 +1,4 @@
-//! Report 000's form of a bandwidth test: after every chunk one byte comes back, so that every chunk contains a round trip.
+//! Report 000's form of a bandwidth test: after every chunk one byte comes back, so every chunk includes a round trip.
 
 use crate::experiment::{Check, Failure, Observed, Site, Workload, ensure};
 use crate::peer::Service;
@@ -11,14 +11,14 @@ use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Statement: the send buffer that was granted, bytes.
+/// Statement: the granted size of the send buffer, bytes.
 const SEND_BUFFER: &str = "send_buffer_bytes";
-/// Statement: the receive buffer that was granted, bytes.
+/// Statement: the granted size of the receive buffer, bytes.
 const RECEIVE_BUFFER: &str = "receive_buffer_bytes";
-/// Witness: chunks that were moved and acknowledged.
+/// Witness: chunks transferred and acknowledged.
 const CHUNKS: &str = "chunks";
 
-/// Chunks one after the other, each waited for.
+/// Chunks one after the other, waiting for the acknowledgement of each.
 pub fn workload<'site>(
     sends: bool,
     path: &str,
@@ -71,7 +71,7 @@ fn connected(options: StreamOptions, other: &OtherSide) -> std::io::Result<TcpSt
     Ok(stream)
 }
 
-/// Every chunk was acknowledged, and the buffers are told as they were granted.
+/// Checks that every chunk was acknowledged and that the granted buffer sizes were read back.
 pub fn evidence(chunk: f64, seen: &Observed) -> Vec<Check> {
     let claim = format!("the size of the socket buffers was read back ({:.0} KiB requested)", chunk / 1024.0);
     let buffers = match (seen.witness(SEND_BUFFER), seen.witness(RECEIVE_BUFFER)) {

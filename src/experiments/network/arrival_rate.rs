@@ -1,31 +1,31 @@
-//! From bytes over time at the receiver to a rate: the beginning, and what comes after it.
+//! From bytes over time at the receiver to a rate: the initial phase, and the steady state after it.
 
 use crate::peer::service::Arrival;
 use crate::statistics::steady_from;
 
-/// Intervals that a stream is cut into to find where it is steady.
+/// Intervals into which a stream is divided to find its steady state.
 const INTERVALS: usize = 40;
 
-/// With fewer there is nothing to find.
+/// Minimum number of intervals for that.
 const FEWEST_INTERVALS: usize = 8;
 
-/// A stream once it is steady.
+/// The steady state of a stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Steady {
     /// Bytes per second.
     pub rate: f64,
-    /// Time from the first byte until it was steady, nanoseconds, to within an interval.
+    /// Time from the first byte to the steady state, nanoseconds, to within an interval.
     pub ramp_ns: f64,
-    /// Whether that was found before half of the stream had passed.
+    /// Whether it was reached before half of the stream had passed.
     pub found: bool,
 }
 
-/// How long the intervals of a stream that lasts so long are at least: a beginning is known to within one.
+/// The minimum length of the intervals of a stream of this duration: the ramp is known to within one.
 pub fn least_interval_ns(lasts_ns: u64) -> f64 {
     lasts_ns as f64 / INTERVALS as f64
 }
 
-/// The rate of a stream after its beginning: all bytes over all time since. `None` where too little arrived to tell.
+/// The rate of a stream after its initial phase: all later bytes over all later time. `None` if too little arrived to tell.
 pub fn steady(arrivals: &[Arrival]) -> Option<Steady> {
     let (first, last) = ends(arrivals)?;
     let intervals = (arrivals.len() / 2).min(INTERVALS);
@@ -41,14 +41,13 @@ pub fn steady(arrivals: &[Arrival]) -> Option<Steady> {
     Some(Steady { rate, ramp_ns: from as f64 * step, found: from < intervals / 2 })
 }
 
-/// The rate from so long after the first byte until so long after it, bytes per second. `None` where the stream did not
-/// last so long.
+/// The rate between two times after the first byte, bytes per second. `None` if the stream did not last until the second.
 pub fn since_first_byte(arrivals: &[Arrival], from_ns: f64, to_ns: f64) -> Option<f64> {
     let (first, last) = ends(arrivals)?;
     (first + to_ns <= last).then(|| between(arrivals, first + from_ns, first + to_ns))?
 }
 
-/// Bytes that came since the first arrival until so long after it, nanoseconds. `None` where the stream did not last so long.
+/// Bytes received from the first arrival until `after_ns` later. `None` if the stream did not last as long.
 pub fn received_by(arrivals: &[Arrival], after_ns: f64) -> Option<f64> {
     let (first, last) = ends(arrivals)?;
     let at = first + after_ns;
@@ -60,13 +59,13 @@ fn ends(arrivals: &[Arrival]) -> Option<(f64, f64)> {
     (last > first).then_some((first, last))
 }
 
-/// The bytes that were noted with the first arrival came before it: only what came since counts.
+/// The bytes recorded with the first arrival came before it: only later ones count.
 fn between(arrivals: &[Arrival], from: f64, to: f64) -> Option<f64> {
     let rate = (count_at(arrivals, to)? - count_at(arrivals, from)?) / (to - from) * 1e9;
     rate.is_finite().then_some(rate)
 }
 
-/// Bytes until then; between two notes they are taken to have come evenly.
+/// Bytes received until this time, by linear interpolation between records.
 fn count_at(arrivals: &[Arrival], at: f64) -> Option<f64> {
     let next = arrivals.partition_point(|arrival| (arrival.at_ns as f64) < at);
     let Some(after) = arrivals.get(next) else { return arrivals.last().map(|last| last.bytes as f64) };
@@ -81,7 +80,7 @@ fn count_at(arrivals: &[Arrival], at: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// 1 GB/s after a millisecond at a tenth of it, from 5 ms of the clock on; noted every 20 µs.
+    /// 1 GB/s after a millisecond at a tenth of it, from 5 ms of the clock on; recorded every 20 µs.
     fn ramp() -> Vec<Arrival> {
         let mut bytes = 70_000;
         let note = |step: u64| {

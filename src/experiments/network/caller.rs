@@ -1,4 +1,4 @@
-//! Whoever calls: makes connections to an accepting service, times one part of each, and ends them.
+//! The client side: opens connections to an accepting service, times one part of each, and ends them.
 
 use super::tcp_info::tcp_info;
 use crate::experiment::{Failure, Stopwatch, ensure};
@@ -11,31 +11,31 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A connection that stays silent for longer is broken: the opening segment is sent again after one second.
+/// A connection that is silent for longer is broken: the opening segment is retransmitted after one second.
 const TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Counts of what was called.
+/// Counts of connections.
 #[derive(Debug, Default)]
 pub struct Calls {
-    /// Connections that `connect` has made.
+    /// Connections opened by `connect`.
     pub connected: Cell<u64>,
-    /// Those whose accept has answered with its greeting.
+    /// Connections whose accept was confirmed by the greeting.
     pub accepted: Cell<u64>,
-    /// Opening segments that were sent again.
+    /// Opening segments that were retransmitted.
     pub opened_again: Cell<u64>,
 }
 
-/// Witness: connections made.
+/// Witness: connections opened.
 pub const CONNECTED: &str = "connections_made";
-/// Witness: connections that were accepted.
+/// Witness: connections accepted.
 pub const ACCEPTED: &str = "connections_accepted";
-/// Witness: opening segments sent again.
+/// Witness: opening segments retransmitted.
 pub const OPENED_AGAIN: &str = "opening_segments_sent_again";
-/// Witness: connections of the whole network namespace that found a full backlog.
+/// Witness: connections that found a full backlog, in the whole network namespace.
 pub const OVERFLOWS: &str = "backlog_overflows";
 
 impl Calls {
-    /// For the evidence.
+    /// The counts as witnesses, for the evidence.
     pub fn witness(&self) -> Vec<(&'static str, f64)> {
         let count = |name, counter: &Cell<u64>| (name, counter.get() as f64);
         let mut counts = vec![
@@ -48,16 +48,16 @@ impl Calls {
     }
 }
 
-/// Calls one service.
+/// A client of one service.
 pub struct Caller {
     address: SocketAddr,
-    /// What was called so far.
+    /// The counts so far.
     pub calls: Rc<Calls>,
     _other: Box<dyn Any>,
 }
 
 impl Caller {
-    /// Calls whoever listens there, and keeps it alive.
+    /// A client of the service at this address, which it keeps alive.
     pub fn of(address: SocketAddr, other: impl Any) -> Self {
         Caller { address, calls: Rc::default(), _other: Box::new(other) }
     }
@@ -70,7 +70,7 @@ impl Caller {
         Ok(socket)
     }
 
-    /// `connect`, until it returns.
+    /// Calls `connect`, and waits until it returns.
     pub fn connect(&self, socket: &Socket) -> Result<(), Failure> {
         socket.connect(&self.address.into()).map_err(|error| broke("connect", &error))
     }
@@ -87,7 +87,7 @@ impl Caller {
         Ok(stream)
     }
 
-    /// A connection that is open on both sides.
+    /// Opens a connection that both sides have established.
     pub fn open(&self) -> Result<TcpStream, Failure> {
         let socket = self.socket()?;
         self.connect(&socket)?;
@@ -95,7 +95,7 @@ impl Caller {
     }
 }
 
-/// Says that nothing more comes, and waits for the other side to say the same. The socket's own release is left over.
+/// Shuts down this direction, and waits for the other side to do the same. The socket itself remains to be closed.
 pub fn end_gracefully(mut stream: TcpStream) -> Result<Option<TcpStream>, Failure> {
     stream.shutdown(Shutdown::Write).map_err(|error| broke("shutdown", &error))?;
     let end = stream.read(&mut [0]).map_err(|error| broke("waiting for the other side's end", &error))?;
@@ -103,14 +103,14 @@ pub fn end_gracefully(mut stream: TcpStream) -> Result<Option<TcpStream>, Failur
     Ok(Some(stream))
 }
 
-/// Has `close` reset the connection (`SO_LINGER` of zero, socket(7)): neither side waits, and no port does.
+/// Makes `close` reset the connection (`SO_LINGER` of zero, socket(7)): neither side waits, and no port stays in `TIME_WAIT`.
 pub fn to_be_reset(stream: &TcpStream) -> Result<(), Failure> {
     socket2::SockRef::from(stream)
         .set_linger(Some(Duration::ZERO))
         .map_err(|error| broke("SO_LINGER", &error))
 }
 
-/// The time that something took, nanoseconds.
+/// The duration of an action, nanoseconds.
 pub fn timed<T>(
     watch: &dyn Stopwatch,
     act: impl FnOnce() -> Result<T, Failure>,

@@ -1,4 +1,4 @@
-//! A conversation over a stream of bytes: a message out, the same message back.
+//! A request and its echo over a stream of bytes.
 
 use super::datagrams::Numbered;
 use crate::experiment::{Failure, Site, ensure};
@@ -10,25 +10,25 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// A stream that stays silent for longer is broken: TCP itself has tried again several times by then.
+/// A stream that is silent for longer is broken: TCP itself has retransmitted several times by then.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// One side of a conversation, and whatever keeps the other alive.
+/// One side of a conversation, and the other side, which it keeps alive.
 pub struct Conversation<S> {
     /// The stream.
     pub stream: S,
     message: Vec<u8>,
     back: Vec<u8>,
-    /// Bytes of the next answer that have come, where answers are looked for and not waited for.
+    /// Bytes of the next answer received so far, on a socket that does not wait.
     come: usize,
     _other: Other,
 }
 
-/// Whoever echoes.
+/// The echoing side.
 pub enum Other {
-    /// A process of this trial's.
+    /// A process of this trial.
     Process(#[expect(dead_code, reason = "kept alive until the conversation is dropped")] Process),
-    /// A service on loopback or of the peer.
+    /// A service on loopback or on the peer.
     Service(#[expect(dead_code, reason = "kept alive until the conversation is dropped")] OtherSide),
 }
 
@@ -46,7 +46,7 @@ impl<S: Read + Write> Conversation<S> {
     }
 }
 
-/// Numbered messages on a socket that does not wait: for open loops.
+/// Numbered messages on a non-blocking socket, for open loops.
 impl Numbered for Conversation<TcpStream> {
     fn send(&mut self, number: u64) -> std::io::Result<()> {
         let bytes = self.message.len().min(8);
@@ -74,7 +74,7 @@ impl Numbered for Conversation<TcpStream> {
     }
 }
 
-/// The other side of pipes and UNIX sockets.
+/// The echoing side of pipes and UNIX sockets.
 fn echo(mut stream: impl Read + Write, bytes: usize) -> Result<(), Failure> {
     let mut message = vec![0; bytes];
     loop {
@@ -105,7 +105,7 @@ impl Write for Pipes {
     }
 }
 
-/// Over two pipes with a forked process.
+/// A conversation over two pipes with a forked process.
 pub fn pipes(bytes: usize, site: &Site) -> Result<Conversation<Pipes>, Failure> {
     let ((read_there, write_here), (read_here, write_there)) = (pipe()?, pipe()?);
     let far = Pipes { read: read_there.into(), write: write_there.into() };
@@ -114,14 +114,14 @@ pub fn pipes(bytes: usize, site: &Site) -> Result<Conversation<Pipes>, Failure> 
     Ok(Conversation::new(near, bytes, Other::Process(process)))
 }
 
-/// Over a UNIX stream socket with a forked process.
+/// A conversation over a UNIX stream socket with a forked process.
 pub fn unix(bytes: usize, site: &Site) -> Result<Conversation<UnixStream>, Failure> {
     let (near, far) = UnixStream::pair().map_err(|error| broke("socketpair", &error))?;
     let process = Process::start(site.partner, move || echo(far, bytes))?;
     Ok(Conversation::new(near, bytes, Other::Process(process)))
 }
 
-/// Over TCP with an echo service.
+/// A conversation over TCP with an echo service.
 pub fn tcp(bytes: usize, other: OtherSide) -> Result<Conversation<TcpStream>, Failure> {
     let stream =
         TcpStream::connect_timeout(&other.address, TIMEOUT).map_err(|error| broke("connect", &error))?;

@@ -1,4 +1,4 @@
-//! Datagrams out and back: each has a number, so that a lost one is known from a late one.
+//! Datagrams and their echoes: each has a number, so that a lost one is distinguished from a late one.
 
 use crate::experiment::{Failure, Stopwatch};
 use crate::peer::other_side::OtherSide;
@@ -9,19 +9,19 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A datagram that has not come back by then is lost. Far above any round trip on a network that serves interactive
-/// work, and short enough for a few losses not to cost the trial its time.
+/// Time after which a datagram without an echo counts as lost. Far above any round trip on a network that serves interactive
+/// work, and short enough that a few losses do not cost the trial its time.
 pub const TIMEOUT: Duration = Duration::from_millis(250);
 
-/// A way to send a numbered datagram and to receive its echo.
+/// A way to send numbered datagrams and to receive their echoes.
 pub trait Numbered {
-    /// Sends the datagram of this number.
+    /// Sends the datagram with this number.
     fn send(&mut self, number: u64) -> std::io::Result<()>;
 
-    /// Waits for the next echo and tells the low bits of its number; an error of kind `WouldBlock` when the timeout ends.
+    /// Waits for the next echo and returns the low bits of its number; an error of kind `WouldBlock` on timeout.
     fn receive(&mut self) -> std::io::Result<u64>;
 
-    /// Which bits of its number a datagram carries.
+    /// The bits of its number that a datagram carries.
     fn mask(&self) -> u64;
 }
 
@@ -35,7 +35,7 @@ pub struct Udp {
 }
 
 impl Udp {
-    /// A socket for datagrams of so many bytes.
+    /// A socket for datagrams of this many bytes.
     pub fn open(bytes: usize, other: OtherSide) -> Result<Self, Failure> {
         let socket = connected(other.address)?;
         socket.set_read_timeout(Some(TIMEOUT)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
@@ -47,7 +47,7 @@ impl Udp {
     }
 }
 
-/// A UDP socket that talks to one address and hears nobody else.
+/// A UDP socket connected to one address, which receives from no other.
 pub fn connected(address: SocketAddr) -> Result<UdpSocket, Failure> {
     let any: SocketAddr = match address {
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
@@ -94,24 +94,24 @@ impl Numbered for Ping {
     }
 }
 
-/// What became of the datagrams.
+/// The outcomes of datagrams.
 #[derive(Debug, Default)]
 pub struct DatagramCounts {
-    /// Sent.
+    /// Number sent.
     pub sent: Cell<u64>,
-    /// Not back in time.
+    /// Number without an echo in time.
     pub lost: Cell<u64>,
-    /// Back after they had been given up, or twice.
+    /// Number of echoes that came after the timeout, or twice.
     pub late: Cell<u64>,
 }
 
 impl DatagramCounts {
-    /// One more of these.
+    /// Increments a counter.
     pub fn count(counter: &Cell<u64>) {
         counter.set(counter.get() + 1);
     }
 
-    /// For the evidence.
+    /// The counts as witnesses, for the evidence.
     pub fn witness(&self) -> Vec<(&'static str, f64)> {
         let count = |counter: &Cell<u64>| counter.get() as f64;
         vec![(SENT, count(&self.sent)), (LOST, count(&self.lost)), (LATE, count(&self.late))]
@@ -120,12 +120,12 @@ impl DatagramCounts {
 
 /// Witness: datagrams sent.
 pub const SENT: &str = "datagrams_sent";
-/// Witness: datagrams that did not come back in time, or did not arrive.
+/// Witness: datagrams whose echo was not in time, or that did not arrive.
 pub const LOST: &str = "datagrams_lost";
-/// Witness: datagrams that came back after they had been given up, or twice.
+/// Witness: datagrams whose echo came after the timeout, or twice.
 pub const LATE: &str = "datagrams_late";
 
-/// Round trips one after the other. A lost datagram is counted and observes nothing: it is not sent again.
+/// Round trips one after the other. A lost datagram is counted and yields no observation: it is not retransmitted.
 pub fn closed_loop(
     mut way: impl Numbered,
     watch: &dyn Stopwatch,
@@ -151,7 +151,7 @@ pub fn closed_loop(
     }
 }
 
-/// Whether nothing came in time.
+/// Whether the error is a timeout.
 pub fn is_silence(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// Loses some numbers and delivers others late.
+    /// A channel that loses some numbers and delivers others late.
     #[derive(Default)]
     struct Bad {
         queue: VecDeque<u64>,

@@ -1,4 +1,4 @@
-//! What predictions of this family are made of: wake-ups, copies, wires.
+//! Parts of predictions in this family: wake-ups, copies, wires.
 
 use super::path::{LOOPBACK, WITHIN};
 use super::round_trip::{PIPE, UNIX, closed, ping};
@@ -6,7 +6,7 @@ use crate::experiment::{Basis, Known, Placement};
 use crate::experiments::cpu::context_switch;
 use crate::machine::{Adapter, Fact};
 
-/// What it takes until the other side runs, nanoseconds: a switch on one CPU, a wake-up on another.
+/// Time until the other side runs, nanoseconds: a switch on one CPU, a wake-up on another.
 pub fn hand_over(placement: Placement, known: &Known) -> (&'static str, Basis) {
     match placement {
         Placement::OneCpu => (
@@ -36,12 +36,12 @@ pub fn hand_over(placement: Placement, known: &Known) -> (&'static str, Basis) {
     }
 }
 
-/// What one core does for TCP at its best, which is the receiver's part of a long flow.
+/// The best published TCP throughput of one core, which is the receiver's part of a long flow.
 const CAI: &str = "Cai et al., Understanding Host Network Stack Overheads, SIGCOMM 2021: a core of 3.4 GHz moves 42 Gbit/s by \
                    TCP, 0.65 cycles a byte, and spends 49 % of them copying";
-/// Cycles a byte: 3.4 GHz over 42 Gbit/s.
+/// Cycles per byte: 3.4 GHz over 42 Gbit/s.
 const TCP_CYCLES: f64 = 3.4 / 42.0 * 8.0;
-/// Of them, those that copy.
+/// The share of these cycles spent copying.
 const COPYING: f64 = 0.49;
 
 /// The time to copy one byte between a process and the kernel, nanoseconds.
@@ -49,13 +49,13 @@ pub fn copy_ns(known: &Known) -> Basis {
     known.cycles(TCP_CYCLES * COPYING, CAI)
 }
 
-/// What TCP does for each byte of a long stream beside copying it, nanoseconds.
+/// TCP's time per byte of a long stream besides copying, nanoseconds.
 pub fn protocol_ns(known: &Known) -> Basis {
     known.cycles(TCP_CYCLES * (1.0 - COPYING), CAI)
 }
 
-/// What one small message takes of both sides together, nanoseconds, with nobody waiting: half of its round trip on one CPU,
-/// less the switch. `None` where this run has not found both, or cannot tell them apart.
+/// Time of one small message on both sides together, nanoseconds, without waiting: half of its round trip on one CPU, less the
+/// switch. `None` if this run has not measured both, or they do not differ significantly.
 pub fn message_ns(by: &str, known: &Known) -> Option<Basis> {
     let path = if matches!(by, PIPE | UNIX) { WITHIN } else { LOOPBACK };
     let there_and_back = closed(by, path, 1, Placement::OneCpu);
@@ -65,15 +65,15 @@ pub fn message_ns(by: &str, known: &Known) -> Option<Basis> {
     (value > 0.0).then_some(Basis { value, ..found })
 }
 
-/// Bytes of the Internet packet that adapters carry unless they are told otherwise, less its own and the datagram's heads.
+/// Bytes of the Internet packet by the adapters' default MTU, less the headers of packet and datagram.
 const FRAGMENT: f64 = 1480.0;
 
-/// Packets beyond the first that a datagram is cut into on its way to a peer.
+/// Packets beyond the first into which a datagram is fragmented on its way to a peer.
 pub fn further_fragments(bytes: f64) -> f64 {
     ((bytes + 8.0) / FRAGMENT).ceil() - 1.0
 }
 
-/// What one packet takes on its way through the kernel alone, nanoseconds: half a ping to this host.
+/// Time of one packet in the kernel alone, nanoseconds: half a ping to this host.
 pub fn packet_ns(known: &Known) -> Basis {
     let there_and_back = known.measured("network/round_trip", &ping(LOOPBACK));
     let measured = there_and_back.map(|found| Basis { value: found.value / 2.0, ..found });
@@ -81,7 +81,7 @@ pub fn packet_ns(known: &Known) -> Basis {
     measured.unwrap_or_else(|| Basis::assumed(ns, reason))
 }
 
-/// Bits per second of the adapter that leads to the peer; where that tells none, that of the usual one.
+/// Bits per second of the adapter that leads to the peer; if it reports none, those of the usual one.
 pub fn link_rate(known: &Known) -> Basis {
     match adapter(known) {
         Some((adapter, rate)) => {
@@ -91,13 +91,13 @@ pub fn link_rate(known: &Known) -> Basis {
     }
 }
 
-/// The adapter that leads to the peer, or where the way is not known the fastest that is up; with its rate, bits per second.
+/// The adapter that leads to the peer, or if the route is unknown the fastest that is up; with its rate, bits per second.
 pub fn adapter<'known>(known: &'known Known) -> Option<(&'known Adapter, f64)> {
     let (adapter, rate) = known.machine.adapter_of(known.machine.peer_route.as_ref())?;
     Some((adapter, rate as f64))
 }
 
-/// Why it is that adapter.
+/// The reason for the choice of that adapter.
 pub fn chosen(known: &Known) -> &'static str {
     match known.machine.peer_route.as_ref().and_then(Fact::value) {
         Some(_) => "which leads to the peer",
@@ -105,7 +105,7 @@ pub fn chosen(known: &Known) -> &'static str {
     }
 }
 
-/// A local network there and back, nanoseconds: for hosts that no measurement has reached yet.
+/// An assumed round trip on a local network, nanoseconds, for hosts without a measurement.
 pub fn network_round_trip() -> Basis {
     Basis::assumed(
         100_000.0,

@@ -1,4 +1,4 @@
-//! What a message, a byte and a connection cost, through the software alone and to another host.
+//! Messages, bandwidth and connections: the cost of the software alone, and to another host.
 
 mod account;
 mod acknowledged;
@@ -22,6 +22,6 @@ pub use datagrams::LOST as DATAGRAMS_LOST;
 
 use crate::experiment::Experiment;
 
-/// The experiments of this family, in the order in which each may build on those before it.
+/// The experiments of this family, in an order in which each may build on those before it.
 pub const EXPERIMENTS: &[&dyn Experiment] =
     &[&round_trip::RoundTrip, &bandwidth::Bandwidth, &connection::Connection, &sustained::Sustained];

@@ -1,17 +1,17 @@
-//! An open loop: messages leave on a schedule, whether or not earlier ones have come back, and a message's latency counts
-//! from the moment at which it should have left. In a closed loop one slow answer holds back the questions that would
-//! have found the system slow as well (coordinated omission; Tene 2013, Schroeder, Wierman & Harchol-Balter 2006).
+//! An open loop: messages are sent on a schedule, whether or not earlier ones were answered, and a message's latency counts from
+//! its scheduled time. In a closed loop one slow answer delays the requests that would have found the system slow as well
+//! (coordinated omission; Tene 2013, Schroeder, Wierman & Harchol-Balter 2006).
 
 use super::datagrams::{DatagramCounts, Numbered, is_silence};
 use crate::experiment::{Failure, Stopwatch};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// With more messages on their way the other side does not keep up, and a latency would be that of an ever longer queue.
+/// Maximum unanswered messages: with more, the other side does not keep up, and latencies would be those of a growing queue.
 const MOST_UNANSWERED: usize = 2000;
 
-/// Sends every `interval_ns` and yields the latency of each answer. `way` must not wait when it receives: between two
-/// departures this side polls, so its own waking up is not part of the latency.
+/// Sends every `interval_ns` and yields the latency of each answer. `way` must not block when it receives: between two scheduled
+/// times this side polls, so its own wake-up is not part of the latency.
 pub fn open_loop(
     mut way: impl Numbered,
     interval_ns: f64,
@@ -22,7 +22,7 @@ pub fn open_loop(
     let mut calls = 0;
     move || {
         calls += 1;
-        // The sampler warms up with one call and then reads its counters: the schedule begins after that.
+        // The sampler warms up with one call and then reads its counters: the schedule starts after that.
         if calls <= 2 {
             schedule.due = watch.now_ns();
         }
@@ -49,7 +49,7 @@ pub fn open_loop(
     }
 }
 
-/// What left, and when it should have.
+/// The messages sent, with their scheduled times.
 struct Schedule {
     interval_ns: f64,
     due: f64,
@@ -58,7 +58,7 @@ struct Schedule {
 }
 
 impl Schedule {
-    /// The next number leaves.
+    /// Takes the next number and advances the schedule.
     fn next(&mut self) -> u64 {
         self.number += 1;
         self.away.push_back((self.number, self.due));
@@ -66,8 +66,8 @@ impl Schedule {
         self.number
     }
 
-    /// When the answered message should have left. Those that left before it and are unanswered are given up: a network
-    /// that changes the order makes them late.
+    /// The scheduled time of the answered message. Unanswered messages scheduled before it are given up: a network that changes
+    /// the order makes them late.
     fn answered(&mut self, back: u64, mask: u64, counts: &DatagramCounts) -> Option<f64> {
         let place = self.away.iter().position(|(number, _)| number & mask == back)?;
         for _ in 0..place {
@@ -89,7 +89,7 @@ mod tests {
     use std::cell::Cell;
     use std::io::ErrorKind;
 
-    /// A clock that goes on by a microsecond at every look.
+    /// A clock that advances by a microsecond at every reading.
     struct Steps(Cell<f64>);
 
     // SAFETY: a test of one thread.
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// Answers after 20 µs, but is deaf between 1 ms and 2 ms.
+    /// Answers after 20 µs, but stalls between 1 ms and 2 ms.
     struct Stalls<'clock> {
         clock: &'clock Steps,
         away: VecDeque<(u64, f64)>,

@@ -1,19 +1,19 @@
-//! How far a message travels: what it is called, and what it needs.
+//! The path of a message: its names, and its requirements.
 
 use crate::experiment::{Failure, Parameter, Placement, Point, Requirement, Scale};
 pub use crate::peer::other_side::{LOOPBACK, PEER};
 
-/// How far a message travels.
+/// Parameter: the path of a message.
 pub const PATH: Parameter = Parameter {
     name: "path",
     meaning: "how far it travels: within the kernel, over the loopback interface, or to the peer",
     scale: Scale::Name,
 };
 
-/// Between two processes, without a network protocol.
+/// Path: between two processes, without a network protocol.
 pub const WITHIN: &str = "within";
 
-/// What a point's path and placement need.
+/// The requirements of a point's path and placement.
 pub fn required(point: &Point) -> Vec<Requirement> {
     match (point.name(&PATH), point.placement()) {
         (PEER, _) => vec![Requirement::Peer],
@@ -22,7 +22,7 @@ pub fn required(point: &Point) -> Vec<Requirement> {
     }
 }
 
-/// Refuses a point whose path leads nowhere.
+/// Refuses a point with an unknown path.
 pub fn ensure_path(point: &Point) -> Result<(), Failure> {
     point.ensure_variant(&PATH, &[WITHIN, LOOPBACK, PEER])
 }

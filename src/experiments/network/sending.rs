@@ -1,4 +1,4 @@
-//! Ways to give bytes to a socket or pipe: written from memory, or from a file without a copy through this process.
+//! Ways to send bytes to a socket or pipe: written from memory, or from a file without a copy through this process.
 
 use crate::experiment::{Failure, errno};
 use crate::sampling::partner::pipe;
@@ -7,26 +7,26 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 /// A way to send.
 pub trait Supply {
-    /// Sends one chunk whole.
+    /// Sends one whole chunk.
     fn put(&mut self) -> Result<(), Failure>;
 
-    /// Waits until the kernel needs the chunks no more; tells how many were sent without a copy and how many the kernel
-    /// copied after all, where it tells that.
+    /// Waits until the kernel no longer uses the chunks; returns the number of sends without a copy and of sends that the kernel
+    /// copied after all, if it reports them.
     fn settle(&mut self) -> Result<Option<(u64, u64)>, Failure> {
         Ok(None)
     }
 }
 
-/// The simple way: `write` from memory.
+/// Method: `write` from memory.
 pub const WRITE: &str = "write";
-/// `sendfile` from a file in memory.
+/// Method: `sendfile` from a file in memory.
 pub const SENDFILE: &str = "sendfile";
-/// `splice` from a file in memory through a pipe.
+/// Method: `splice` from a file in memory through a pipe.
 pub const SPLICE: &str = "splice";
-/// `send` with `MSG_ZEROCOPY`.
+/// Method: `send` with `MSG_ZEROCOPY`.
 pub const ZERO_COPY: &str = "MSG_ZEROCOPY";
 
-/// A supply of chunks for an open descriptor, which it borrows for as long as it lives.
+/// A supply of chunks for an open descriptor, which it borrows for its lifetime.
 pub fn supply<'to>(by: &str, to: BorrowedFd<'to>, chunk: usize) -> Result<Box<dyn Supply + 'to>, Failure> {
     Ok(match by {
         SENDFILE => Box::new(FromFile { to, file: file(chunk)?, chunk, through: None }),
@@ -45,7 +45,7 @@ impl Supply for Written<'_> {
     fn put(&mut self) -> Result<(), Failure> {
         let mut left = &self.data[..];
         while !left.is_empty() {
-            // SAFETY: as many valid bytes as said.
+            // SAFETY: the length is that of the valid bytes.
             let sent = unsafe { libc::write(self.to.as_raw_fd(), left.as_ptr().cast(), left.len()) };
             left = &left[errno("write", sent)? as usize..];
         }
@@ -53,7 +53,7 @@ impl Supply for Written<'_> {
     }
 }
 
-/// A file of so many ones that exists in memory alone.
+/// An in-memory file with this many bytes of the value one.
 fn file(bytes: usize) -> Result<OwnedFd, Failure> {
     use std::io::Write;
     // SAFETY: a C string; the new descriptor is owned here alone.
@@ -80,7 +80,7 @@ impl Supply for FromFile<'_> {
             let left = (end - at) as usize;
             match &self.through {
                 None => {
-                    // SAFETY: open descriptors; the kernel moves the offset on.
+                    // SAFETY: open descriptors; the kernel advances the offset.
                     let sent = unsafe {
                         libc::sendfile(self.to.as_raw_fd(), self.file.as_raw_fd(), &raw mut at, left)
                     };
@@ -108,8 +108,8 @@ fn splice(from: RawFd, at: Option<&mut i64>, to: RawFd, bytes: usize) -> Result<
     }
 }
 
-/// The kernel sends from this memory and tells in the socket's error queue when it is done with it
-/// (`msg_zerocopy.rst` of the kernel's documentation).
+/// The kernel sends from this memory and reports in the socket's error queue when it no longer uses it (`msg_zerocopy.rst` of the
+/// kernel's documentation).
 struct ZeroCopy<'to> {
     to: BorrowedFd<'to>,
     data: Vec<u8>,
@@ -137,7 +137,7 @@ impl<'to> ZeroCopy<'to> {
         Ok(ZeroCopy { to, data: vec![1; chunk], sent: 0, done: 0, copied: 0 })
     }
 
-    /// Reads one message of the error queue: sends from number `ee_info` to `ee_data` are done. False where none waits.
+    /// Reads one message of the error queue: sends from number `ee_info` to `ee_data` are complete. False if there is none.
     fn reap(&mut self) -> Result<bool, Failure> {
         let mut control = [0_u64; 16];
         // SAFETY: a msghdr is integers and pointers; zero is a value of each.
@@ -166,10 +166,10 @@ impl<'to> ZeroCopy<'to> {
         Ok(true)
     }
 
-    /// Waits for a message of the error queue; five seconds without one is a failure.
+    /// Waits for a message of the error queue; fails after five seconds without one.
     fn wait(&mut self) -> Result<(), Failure> {
         let mut poll = libc::pollfd { fd: self.to.as_raw_fd(), events: 0, revents: 0 };
-        // SAFETY: one valid pollfd. Errors are always told.
+        // SAFETY: one valid pollfd. Errors are always reported.
         let ready = unsafe { libc::poll(&raw mut poll, 1, 5_000) };
         if ready <= 0 || !self.reap()? {
             return Err(Failure::Broke("the kernel did not report that a send has completed".to_owned()));
@@ -184,13 +184,13 @@ impl Supply for ZeroCopy<'_> {
         while at < self.data.len() {
             let left = &self.data[at..];
             let (to, flags) = (self.to.as_raw_fd(), libc::MSG_ZEROCOPY);
-            // SAFETY: as many valid bytes as said; the memory lives until `settle` has seen them all sent.
+            // SAFETY: the length is that of the valid bytes; the memory lives until `settle` has seen that all were sent.
             let sent = unsafe { libc::send(to, left.as_ptr().cast(), left.len(), flags) };
             if sent >= 0 {
                 at += sent as usize;
                 self.sent += 1;
             } else if std::io::Error::last_os_error().raw_os_error() == Some(libc::ENOBUFS) {
-                // More memory is lent to the kernel than it may hold: some must come back first.
+                // More memory is in use by the kernel than its limit allows: some must be released first.
                 self.wait()?;
             } else {
                 return Err(Failure::last("send with MSG_ZEROCOPY"));

@@ -1,8 +1,8 @@
-//! What of a way between two hosts is software, and what the network.
+//! The shares of software and network in the time of an exchange between two hosts.
 
 use crate::experiment::{Found, Statement, said};
 
-/// What is software of a time that holds the same work as over loopback, and the network besides.
+/// The software's share of a time that contains the same work as over loopback, plus the network.
 pub fn software_and_network(here: Found, remote: Found, what: &str) -> Statement {
     match here.differs_from(&remote) {
         Some(false) => said!["the two are not significantly different, and the network's part is unknown"],

@@ -18,7 +18,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What is timed.
+/// The experiment `network/sustained`.
 pub struct Sustained;
 
 static ABOUT: About = About {
@@ -133,7 +133,7 @@ impl Experiment for Sustained {
     }
 }
 
-/// A stream on this path.
+/// The point of a stream on this path.
 fn stream(path: &str) -> Point {
     Point::at(Placement::AcrossCpus).named(&PATH, path)
 }

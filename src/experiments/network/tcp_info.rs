@@ -1,4 +1,4 @@
-//! What the kernel itself knows of a TCP connection.
+//! The kernel's information about a TCP connection.
 
 use crate::experiment::Failure;
 use std::net::TcpStream;
@@ -7,20 +7,20 @@ use std::os::fd::AsRawFd;
 /// The kernel's account of a connection (`TCP_INFO`, tcp(7)).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TcpInfo {
-    /// Its smoothed estimate of the round-trip time, nanoseconds: from a segment's leaving to its acknowledgement, which
-    /// travels with the reply where there is one.
+    /// Its smoothed estimate of the round-trip time, nanoseconds: from sending a segment to its acknowledgement, which travels
+    /// with the reply if there is one.
     pub round_trip_ns: u64,
-    /// Segments that were sent again, those that open the connection included.
+    /// Retransmitted segments, including those that open the connection.
     pub sent_again: u64,
 }
 
-/// Asks for it; `Unsupported` where the system has no such thing.
+/// Reads it; `Unsupported` if the system does not provide it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub fn tcp_info(stream: &TcpStream) -> Result<TcpInfo, Failure> {
     // SAFETY: a tcp_info is plain integers; zero is a value of each.
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
     let mut size = size_of::<libc::tcp_info>() as libc::socklen_t;
-    // SAFETY: room for as many bytes as said.
+    // SAFETY: the length is that of the buffer.
     let told = unsafe {
         libc::getsockopt(
             stream.as_raw_fd(),
@@ -39,7 +39,7 @@ pub fn tcp_info(stream: &TcpStream) -> Result<TcpInfo, Failure> {
     })
 }
 
-/// Asks for it; `Unsupported` where the system has no such thing.
+/// Reads it; `Unsupported` if the system does not provide it.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub fn tcp_info(_: &TcpStream) -> Result<TcpInfo, Failure> {
     Err(Failure::Unsupported("this system does not report on its connections".to_owned()))

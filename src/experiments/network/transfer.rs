@@ -1,4 +1,4 @@
-//! One transfer, from its first byte to its last: sent on one side, timed where it arrives.
+//! A transfer from its first byte to its last: sent by one side, timed on arrival by the other.
 
 use super::datagrams;
 use super::sending::{Supply, WRITE, supply};
@@ -18,28 +18,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// A connection that stands still for longer is broken.
+/// A connection without progress for longer is broken.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Bytes between two looks at the clock: a look after every chunk of 512 bytes would slow the stream.
+/// Bytes between two readings of the clock: a reading after every chunk of 512 bytes would slow the stream.
 const BETWEEN_LOOKS: u64 = 64 << 10;
 
-/// What is transferred.
+/// The description of a transfer.
 #[derive(Debug, Clone)]
 pub struct Order {
-    /// By which way of sending, where this side sends.
+    /// The method of sending, if this side sends.
     pub by: String,
-    /// Where to.
+    /// The path.
     pub path: String,
-    /// Bytes of each read and write.
+    /// Bytes per read and write.
     pub chunk: u32,
-    /// Connections beside each other.
+    /// Number of concurrent connections.
     pub streams: usize,
-    /// Socket buffers that are asked for.
+    /// Requested size of the socket buffers.
     pub buffers: Option<u32>,
-    /// How long.
+    /// The condition that ends the transfer.
     pub enough: Enough,
-    /// How long the receiver of a TCP stream does not read at first: see `bandwidth`'s method.
+    /// Time for which the receiver of a TCP stream does not read at first: see `bandwidth`'s method.
     pub reads_after: Duration,
 }
 
@@ -49,28 +49,28 @@ impl Order {
     }
 }
 
-/// What came of it.
+/// The result of a transfer.
 #[derive(Debug, Clone, Default)]
 pub struct Transfer {
-    /// Bytes that were sent.
+    /// Bytes sent.
     pub sent: u64,
-    /// Bytes that arrived.
+    /// Bytes received.
     pub received: u64,
-    /// How they arrived, by the receiver's clock.
+    /// Arrivals over time, by the receiver's clock.
     pub arrivals: Vec<Arrival>,
-    /// Reads or datagrams that they arrived in.
+    /// Number of reads, or of datagrams received.
     pub reads: u64,
     /// Processor time of the sender, nanoseconds.
     pub sender_ns: f64,
     /// Processor time of the receiver, nanoseconds.
     pub receiver_ns: f64,
-    /// Segments sent again, as this side knows.
+    /// Retransmitted segments, as far as this side knows.
     pub sent_again: u64,
-    /// The send buffer that this side's socket had at the end, bytes.
+    /// Size of the send buffer of this side's socket at the end, bytes.
     pub send_buffer: u64,
-    /// The receive buffer that this side's socket had at the end, bytes.
+    /// Size of the receive buffer of this side's socket at the end, bytes.
     pub receive_buffer: u64,
-    /// Sends without a copy, and sends that the kernel copied after all, where it tells.
+    /// Sends without a copy, and sends that the kernel copied after all, if it reports them.
     pub uncopied: Option<(u64, u64)>,
 }
 
@@ -100,7 +100,7 @@ fn used_ns() -> f64 {
     processor_time().map_or(0.0, |time| time.as_nanos() as f64)
 }
 
-/// Connections, as many as were ordered.
+/// Opens the connections of the transfer.
 fn connections(order: &Order, other: &OtherSide) -> Result<Vec<TcpStream>, Failure> {
     let connect = |_| {
         let socket = order.options().socket(other.address)?;
@@ -114,7 +114,7 @@ fn connections(order: &Order, other: &OtherSide) -> Result<Vec<TcpStream>, Failu
     (0..order.streams).map(connect).collect::<std::io::Result<_>>().map_err(|error| broke("connect", &error))
 }
 
-/// This side sends over TCP; the other times what arrives.
+/// Sends over TCP; the other side times the arrivals.
 pub fn send(order: &Order, site: &Site) -> Result<Transfer, Failure> {
     let reads_after_ns = order.reads_after.as_nanos() as u64;
     let service = Service::Sink { stream: order.options(), acknowledged: None, reads_after_ns };
@@ -132,7 +132,7 @@ pub fn send(order: &Order, site: &Site) -> Result<Transfer, Failure> {
     Ok(transfer)
 }
 
-/// Does `work` for every stream at once: in this thread for a single one, in threads of the same CPU for more.
+/// Runs `work` for every stream concurrently: a single one in this thread, several in threads on the same CPU.
 fn beside_each_other<T: Send>(
     streams: &[TcpStream],
     work: impl Fn(&TcpStream) -> Result<T, Failure> + Sync,
@@ -156,7 +156,7 @@ fn send_one(stream: &TcpStream, order: &Order, watch: &dyn Stopwatch) -> Result<
     let bytes = pour(&mut *supply, order, watch)?;
     stream.shutdown(Shutdown::Write).map_err(|error| broke("shutdown", &error))?;
     let mut stream = stream;
-    // The sink closes when it has read all.
+    // The sink closes after it has read everything.
     let end = stream.read(&mut [0]).map_err(|error| broke("waiting for the receiver", &error))?;
     if end != 0 {
         return Err(Failure::Broke("the receiver sent something".to_owned()));
@@ -164,7 +164,7 @@ fn send_one(stream: &TcpStream, order: &Order, watch: &dyn Stopwatch) -> Result<
     Ok((bytes, supply.settle()?))
 }
 
-/// Sends for as long as was ordered; tells how many bytes.
+/// Sends until the condition is met; returns the number of bytes.
 fn pour(supply: &mut dyn Supply, order: &Order, watch: &dyn Stopwatch) -> Result<u64, Failure> {
     let (began, chunk, mut sent) = (watch.now_ns(), u64::from(order.chunk), 0);
     while sent < order.enough.bytes || watch.now_ns() - began < order.enough.ns as f64 {
@@ -177,7 +177,7 @@ fn pour(supply: &mut dyn Supply, order: &Order, watch: &dyn Stopwatch) -> Result
     Ok(sent)
 }
 
-/// The other side sends over TCP; this one times what arrives.
+/// Receives over TCP; this side times the arrivals.
 pub fn receive(order: &Order, site: &Site) -> Result<Transfer, Failure> {
     let service = Service::Source { stream: order.options(), enough: order.enough, acknowledged: false };
     let other = OtherSide::start(&service, &order.path, site)?;
@@ -215,7 +215,7 @@ pub fn receive(order: &Order, site: &Site) -> Result<Transfer, Failure> {
     })
 }
 
-/// Over a UNIX stream socket or a pipe to a forked process, which times what arrives.
+/// Sends over a UNIX stream socket or a pipe to a forked process, which times the arrivals.
 pub fn send_within(order: &Order, socket: bool, site: &Site) -> Result<Transfer, Failure> {
     let (read, write): (OwnedFd, OwnedFd) = if socket {
         let (near, far) = UnixStream::pair().map_err(|error| broke("socketpair", &error))?;
@@ -225,8 +225,8 @@ pub fn send_within(order: &Order, socket: bool, site: &Site) -> Result<Transfer,
     };
     let (near, chunk, cpu) = (write.as_raw_fd(), order.chunk as usize, site.partner);
     let helper = Helper::start(cpu, move || {
-        // SAFETY: the forked process's own copy of the sender's end, which nothing here uses: as long as it is open, the
-        // stream has no end.
+        // SAFETY: the forked process's own copy of the sender's end, which nothing here uses: as long as it is open, the stream
+        // has no end.
         unsafe { libc::close(near) };
         let mut running = Running::new(0);
         let mut read = std::fs::File::from(read);
@@ -242,14 +242,14 @@ pub fn send_within(order: &Order, socket: bool, site: &Site) -> Result<Transfer,
     Ok(Transfer::reported(helper.stop()?, sent, sender_ns))
 }
 
-/// Datagrams, as fast as this side can send them; the other counts and times those that arrive.
+/// Sends datagrams as fast as this side can; the other side counts and times those that arrive.
 pub fn send_datagrams(order: &Order, site: &Site) -> Result<Transfer, Failure> {
     let other = OtherSide::start(&Service::Datagrams { bytes: order.chunk }, &order.path, site)?;
     let socket = datagrams::connected(other.address)?;
     let before = used_ns();
     let sent = pour(&mut *supply(WRITE, socket.as_fd(), order.chunk as usize)?, order, site.stopwatch)?;
     let sender_ns = used_ns() - before;
-    // What is on its way arrives.
+    // Datagrams in flight arrive.
     std::thread::sleep(Duration::from_millis(if order.path == super::path::PEER { 50 } else { 1 }));
     Ok(Transfer::reported(other.stop()?, sent, sender_ns))
 }

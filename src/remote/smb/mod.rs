@@ -1,7 +1,7 @@
-//! A client of SMB 2.1 (Microsoft's MS-SMB2): one share, one file; as nobody, or as a user with a password.
+//! A client of SMB 2.1 (Microsoft's MS-SMB2): one share, one file; anonymous, or as a user with a password.
 //!
-//! What a user asks and is answered is signed from the log-in on, whatever the negotiation said of it: that is not signed, so
-//! that whoever stands on the way may have written it. Nobody has no password, and so no key to sign with.
+//! A user's requests and the answers are signed from the log-in on, whatever the negotiation said: the negotiation is not signed,
+//! so an attacker on the path could have altered it. An anonymous session has no password, and so no key for signatures.
 
 mod ntlm;
 mod session;
@@ -25,23 +25,23 @@ const READ: u16 = 8;
 const WRITE: u16 = 9;
 const ECHO: u16 = 13;
 
-/// The dialects spoken: 2.0.2 and 2.1.
+/// The supported dialects: 2.0.2 and 2.1.
 const DIALECTS: [u16; 2] = [0x0202, 0x0210];
 
-/// A server's ability to move more than 64 KiB at once.
+/// The capability of a server to transfer more than 64 KiB at once.
 const LARGE: u32 = 4;
 
-/// What a client says of signing: it may be, or it must be.
+/// The client's signing modes: enabled, and required.
 const SIGNING_ENABLED: u8 = 1;
 const SIGNING_REQUIRED: u8 = 2;
 
-/// What a session may be: a guest's, or nobody's, neither of which can be signed.
+/// The flags of guest and anonymous sessions, neither of which can be signed.
 const UNSIGNED: u16 = 3;
 
-/// The largest request, where the server takes more.
+/// Maximum size of a request, if the server accepts more.
 const MOST: u32 = 1 << 20;
 
-/// Rights, disposition and options of opening: to read, to make and write, to remove.
+/// Access rights, disposition and options for opening: to read, to create and write, to remove.
 const TO_READ: [u32; 3] = [0x0012_0089, 1, 0];
 const TO_MAKE: [u32; 3] = [0x0012_019f, 2, 0x40];
 const TO_REMOVE: [u32; 3] = [0x0001_0000, 1, 0x1000];
@@ -56,14 +56,14 @@ pub struct Smb {
     most: usize,
 }
 
-/// What opening a file tells.
+/// The result of opening a file.
 struct Opened {
     handle: [u8; 16],
     kind: Kind,
 }
 
 impl Smb {
-    /// Connects, agrees on a dialect, says who asks, and chooses the share: the first name of the path.
+    /// Connects, negotiates a dialect, authenticates, and connects to the share: the first name of the path.
     pub fn connect(url: &RemoteUrl, access: &Access, deadline: Deadline) -> Result<Self, Failure> {
         let share = url.path.split('/').find(|name| !name.is_empty());
         let share = share.ok_or_else(|| Failure::Broke(format!("{url} names no share")))?.to_owned();
@@ -77,7 +77,7 @@ impl Smb {
         Ok(client)
     }
 
-    /// Agrees on a dialect and on how much a request may move.
+    /// Negotiates a dialect and the maximum sizes of requests.
     fn negotiate(&mut self, signing: u8) -> Result<(), Failure> {
         let dialects: Vec<u8> = DIALECTS.iter().flat_map(|dialect| dialect.to_le_bytes()).collect();
         let client = [&[36, 0, 2, 0, signing, 0, 0, 0][..], &LARGE.to_le_bytes(), &guid(), &[0; 8]].concat();
@@ -139,7 +139,7 @@ impl Smb {
         Ok(())
     }
 
-    /// An exchange that is expected to succeed; the server's reason where it does not.
+    /// An exchange that must succeed; else the server's reason as the failure.
     fn asked(&mut self, command: u16, what: &str, body: &[&[u8]]) -> Result<Answer, Failure> {
         let answer = self.session.call(command, body)?;
         if answer.status == 0 { Ok(answer) } else { Err(self.refused(what, answer.status)) }
@@ -149,7 +149,7 @@ impl Smb {
         Failure::Broke(format!("{}: {what}: {}", self.session.server(), words(status)))
     }
 
-    /// Opens a path of the URL: the share stands first in it.
+    /// Opens a path of the URL, which begins with the share.
     fn opened(&mut self, path: &str, how: [u32; 3]) -> Result<Opened, Failure> {
         let below = path.trim_start_matches('/').strip_prefix(&*self.share).unwrap_or(path);
         let name = utf16(&below.trim_matches('/').replace('/', "\\"));
@@ -167,7 +167,7 @@ impl Smb {
             &[0; 8],
         ]
         .concat();
-        // At least a byte stands for the name, also of the share itself.
+        // The name has at least one byte, also that of the share itself.
         let filled = if name.is_empty() { vec![0] } else { name };
         opened(&self.asked(CREATE, path, &[&before, &filled])?)
     }
@@ -177,7 +177,7 @@ impl Smb {
     }
 }
 
-/// Who asks: `user` or `domain;user` of the URL with the password that was given; nobody where there is none.
+/// The user: `user` or `domain;user` of the URL with the given password; `None` for an anonymous session.
 fn user<'session>(
     url: &'session RemoteUrl,
     access: &'session Access,
@@ -193,7 +193,7 @@ fn user<'session>(
     Ok(Some(User { domain, name, password }))
 }
 
-/// A number that no other connection has: it need not be secret.
+/// A number that is unique to the connection: it need not be secret.
 fn guid() -> [u8; 16] {
     let mut guid = [0; 16];
     let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -202,7 +202,7 @@ fn guid() -> [u8; 16] {
     guid
 }
 
-/// The token in the answer to a set-up.
+/// The token in the answer to a session set-up.
 fn token(answer: &Answer) -> Result<&[u8], Failure> {
     let mut said = answer.body();
     let (_, _, place, length) = (said.u16_le()?, said.u16_le()?, said.u16_le()?, said.u16_le()?);
@@ -220,7 +220,7 @@ fn opened(answer: &Answer) -> Result<Opened, Failure> {
     Ok(Opened { handle, kind })
 }
 
-/// What a status means (MS-ERREF, section 2.3), of those that readers of files meet.
+/// The meaning of a status (MS-ERREF, section 2.3), for those that occur when reading files.
 fn words(status: u32) -> String {
     let words = match status {
         0xc000_000f | 0xc000_0034 => "there is no such file",
@@ -240,7 +240,7 @@ fn words(status: u32) -> String {
     words.to_owned()
 }
 
-/// The data of a read, to where they belong.
+/// Copies the data of a read to `into`.
 fn data(answer: &Answer, into: &mut [u8]) -> Result<usize, Failure> {
     match answer.status {
         0 => {}

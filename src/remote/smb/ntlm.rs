@@ -1,4 +1,4 @@
-//! Who asks, by NTLM version 2 (Microsoft's MS-NLMP), without negotiation around it; nobody at all where no user is named.
+//! Authentication by NTLM version 2 (Microsoft's MS-NLMP), without negotiation around it; anonymous if no user is named.
 
 use crate::experiment::Failure;
 use crate::remote::wire::Message;
@@ -8,18 +8,18 @@ use md5::Md5;
 
 const SIGNATURE: &[u8] = b"NTLMSSP\0";
 
-/// Unicode, target wanted, signing, NTLM, always sign, extended security, 128 bits. Keys are not exchanged: what the
-/// password gives is the session's.
+/// Unicode, target requested, signing, NTLM, always sign, extended security, 128 bits. Keys are not exchanged: the session's key
+/// follows from the password.
 const FLAGS: u32 = 0x1 | 0x4 | 0x10 | 0x200 | 0x8000 | 0x8_0000 | 0x2000_0000;
-/// Nobody asks.
+/// An anonymous session.
 const ANONYMOUS: u32 = 0x800;
 
-/// Which of the server's facts is its time.
+/// The number of the server's time among its target information.
 const TIME: u16 = 7;
 
 /// A user with a password.
 pub struct User<'session> {
-    /// The user's domain; empty for one that the server itself knows.
+    /// The user's domain; empty for a user known to the server itself.
     pub domain: &'session str,
     /// The user's name.
     pub name: &'session str,
@@ -27,7 +27,7 @@ pub struct User<'session> {
     pub password: &'session str,
 }
 
-/// What opens the conversation.
+/// The first message of the conversation.
 pub fn hello() -> Vec<u8> {
     let mut message = SIGNATURE.to_vec();
     message.extend_from_slice(&1_u32.to_le_bytes());
@@ -36,7 +36,7 @@ pub fn hello() -> Vec<u8> {
     message
 }
 
-/// What a server asks.
+/// A server's challenge.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Challenge {
     number: [u8; 8],
@@ -44,7 +44,7 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    /// Reads it.
+    /// Parses a challenge.
     pub fn parse(bytes: &[u8]) -> Result<Self, Failure> {
         let mut said = Message::new(bytes);
         if said.bytes(8)? != SIGNATURE || said.u32_le()? != 2 {
@@ -60,7 +60,7 @@ impl Challenge {
         Ok(Challenge { number, facts: whole.bytes(usize::from(length))?.to_vec() })
     }
 
-    /// The server's time, in the units of its files; 0 where it does not tell.
+    /// The server's time, in the units of its files; 0 if it sends none.
     fn time(&self) -> u64 {
         let mut facts = Message::new(&self.facts);
         while let (Ok(kind), Ok(length)) = (facts.u16_le(), facts.u16_le()) {
@@ -76,15 +76,15 @@ impl Challenge {
     }
 }
 
-/// An answer, and the key of the session that follows from it.
+/// The answer to a challenge, and the key of the session that follows from it.
 pub struct Answer {
     /// The message to send.
     pub message: Vec<u8>,
-    /// The key; `None` where nobody asked.
+    /// The key; `None` for an anonymous session.
     pub key: Option<[u8; 16]>,
 }
 
-/// Answers a challenge; `own` is a number drawn at random.
+/// Answers a challenge; `own` is a random number.
 pub fn answer(challenge: &Challenge, user: Option<&User>, own: u64) -> Answer {
     let Some(user) = user else {
         return Answer { message: message(FLAGS | ANONYMOUS, &[&[0], &[], &[], &[]]), key: None };
@@ -111,7 +111,7 @@ fn owner_key(user: &User) -> [u8; 16] {
     hmac_md5(&password, &[&utf16(&user.name.to_uppercase()), &utf16(user.domain)])
 }
 
-/// Responses, domain, user; no work station and no key. Each field's length twice, then where it stands.
+/// Responses, domain, user; no work station and no key. For each field its length twice, then its offset.
 fn message(flags: u32, fields: &[&[u8]; 4]) -> Vec<u8> {
     const HEADER: usize = 64;
     let mut message = SIGNATURE.to_vec();
@@ -130,7 +130,7 @@ fn message(flags: u32, fields: &[&[u8]; 4]) -> Vec<u8> {
     message
 }
 
-/// Text as Microsoft's protocols have it.
+/// Text in the encoding of Microsoft's protocols.
 pub fn utf16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }

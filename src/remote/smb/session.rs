@@ -1,4 +1,4 @@
-//! Messages of SMB 2 (Microsoft's MS-SMB2) over TCP: numbered, signed where a user asks, credited.
+//! Messages of SMB 2 (Microsoft's MS-SMB2) over TCP: numbered, with credits, and signed for a user.
 
 use crate::experiment::Failure;
 use crate::remote::unanswered::Unanswered;
@@ -6,19 +6,19 @@ use crate::remote::wire::{Message, Wire};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// Bytes before a message's own.
+/// Length of the header before a message's body, bytes.
 pub const HEADER: usize = 64;
 
-/// More than this is no answer of a file server.
+/// Maximum length of an answer, bytes; a file server sends no longer ones.
 const LONGEST: usize = 16 << 20;
 
-/// Credits asked for with every request: enough for 16 requests ahead of a megabyte each.
+/// Credits requested with every message: enough for 16 requests of a megabyte each in flight.
 const WANTED_CREDITS: u16 = 512;
 
-/// One credit pays for so many bytes.
+/// Bytes per credit.
 pub const PER_CREDIT: usize = 64 << 10;
 
-/// Status: more is to be said, and the answer comes later.
+/// Status: more processing is required, and the answer comes later.
 pub const MORE: u32 = 0xc000_0016;
 const PENDING: u32 = 0x0000_0103;
 
@@ -33,9 +33,9 @@ pub struct Session {
     pub id: u64,
     /// The share's number, as the server gave it.
     pub tree: u32,
-    /// Signs what is sent and proves what is received, of whoever has a password.
+    /// Signs sent messages and verifies received ones, for a user with a password.
     pub key: Option<[u8; 16]>,
-    /// Whether requests of more than one credit are understood.
+    /// Whether the server accepts requests of more than one credit.
     pub large: bool,
     requests: u64,
     unanswered: Unanswered,
@@ -44,19 +44,19 @@ pub struct Session {
 
 /// An answer: its status, and the whole message.
 pub struct Answer {
-    /// Zero where all is well.
+    /// Zero for success.
     pub status: u32,
     /// Header and body.
     pub bytes: Vec<u8>,
 }
 
 impl Answer {
-    /// What follows the header.
+    /// The bytes after the header.
     pub fn body(&self) -> Message<'_> {
         Message::new(&self.bytes[HEADER..])
     }
 
-    /// A part of the message, by its place in the whole.
+    /// A part of the message, by its offset in the whole.
     pub fn part(&self, offset: usize, bytes: usize) -> Result<&[u8], Failure> {
         let end = offset.checked_add(bytes);
         let part = end.and_then(|end| self.bytes.get(offset..end));
@@ -69,7 +69,7 @@ impl Answer {
 }
 
 impl Session {
-    /// Nothing is said yet; the first message is paid for.
+    /// A session without messages; it has one credit.
     pub fn over(wire: Wire) -> Self {
         let (unanswered, message) = (Unanswered::default(), vec![]);
         Session {
@@ -86,7 +86,7 @@ impl Session {
         }
     }
 
-    /// Sends a request that moves so many bytes; its number.
+    /// Sends a request that transfers this many bytes; returns its number.
     pub fn send(&mut self, command: u16, moved: usize, body: &[&[u8]]) -> Result<u64, Failure> {
         let charge = if self.large { moved.div_ceil(PER_CREDIT).max(1) as u16 } else { 1 };
         self.credits = self.credits.checked_sub(u64::from(charge)).ok_or_else(|| {
@@ -98,7 +98,7 @@ impl Session {
         for part in body {
             self.message.extend_from_slice(part);
         }
-        // The length stands before the message, and is not signed.
+        // The length is before the message, and is not signed.
         let length = (self.message.len() as u32 - 4).to_be_bytes();
         self.message[..4].copy_from_slice(&length);
         if let Some(key) = &self.key {
@@ -164,7 +164,7 @@ impl Session {
         Ok(answer)
     }
 
-    /// An answer of a signed session is the server's own.
+    /// Verifies that an answer of a signed session comes from the server.
     fn proved(&self, answer: &Answer) -> Result<(), Failure> {
         let Some(key) = self.key.filter(|_| answer.status != PENDING) else { return Ok(()) };
         let mut bytes = answer.bytes.clone();
@@ -175,7 +175,7 @@ impl Session {
         Err(Failure::Broke(format!("{}: an answer is not signed by the server", self.wire.server())))
     }
 
-    /// Requests that were sent so far.
+    /// Requests sent so far.
     pub fn requests(&self) -> u64 {
         self.requests
     }
@@ -185,7 +185,7 @@ impl Session {
         self.wire.received()
     }
 
-    /// Who is on the other side.
+    /// The name of the server.
     pub fn server(&self) -> &str {
         self.wire.server()
     }

@@ -1,8 +1,8 @@
-//! The chains and branches of aarch64.
+//! Dependency chains and branches on aarch64.
 
 use core::arch::asm;
 
-/// `n` times 256 instructions, dealt out to the chains that are named.
+/// `n` times 256 instructions, distributed over the named chains.
 macro_rules! integer {
     ($name:ident, $times:literal, $operand:literal, $($link:literal),*) => {
         pub fn $name(n: u64) {
@@ -51,7 +51,7 @@ integer!(
     "mul x6, x6, x9",
     "mul x7, x7, x9"
 );
-// By 1: the quotient keeps all bits of the dividend.
+// Division by 1: the quotient keeps all bits of the dividend.
 integer!(divide_dependent, 256, 1_u64, "udiv x0, x0, x9");
 integer!(
     divide_independent,
@@ -70,7 +70,7 @@ integer!(
 macro_rules! double {
     ($name:ident, $times:literal, $operand:literal, $($link:literal),*) => {
         pub fn $name(n: u64) {
-            // SAFETY: registers only. The operand keeps every chain finite and normal for ever.
+            // SAFETY: registers only. The operand keeps every chain finite and normal indefinitely.
             unsafe {
                 asm!(
                     ".p2align 6", "2:", concat!(".rept ", $times), $($link,)* ".endr", "subs {n}, {n}, #1", "b.ne 2b",
@@ -156,8 +156,8 @@ double!(
     "fdiv d7, d7, d16"
 );
 
-/// `n` branches, each taken when the next pseudo-random number (xorshift64, Marsaglia 2003) has no bit of `mask`; returns how
-/// many were not.
+/// `n` branches, each taken if the next pseudo-random number (xorshift64, Marsaglia 2003) has no bit of `mask`; returns the
+/// number of branches not taken.
 pub fn branches(n: u64, state: &mut u64, mask: u64) -> u64 {
     let mut not_taken = 0_u64;
     let mut number = *state;

@@ -1,4 +1,4 @@
-//! The unrolled chains of instructions that `arithmetic` times, in assembly, so that nothing is folded or reordered away.
+//! Unrolled chains of instructions for `cpu/arithmetic`, in assembly, so that nothing is folded or reordered away.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -13,15 +13,16 @@ use x86_64 as chains;
 use crate::experiments::listing;
 pub use chains::branches;
 
-/// Instructions between two times round the loop.
+/// Instructions in one iteration of the loop.
 pub const UNROLLED: u64 = 256;
 
-/// The kernel for an instruction with so many chains in flight.
+/// The kernel for an instruction with this many chains in flight.
 pub fn find(name: &str, chains: u64) -> Option<fn(u64)> {
     TABLE.iter().find(|(known, count, _)| *known == name && *count == chains).map(|(.., kernel)| *kernel)
 }
 
-/// Instructions in one iteration of a kernel's loop, by disassembly, the loop's own two included; `None` where it has not one loop.
+/// Instructions in one iteration of a kernel's loop, by disassembly, including the loop's own two; `None` unless it has exactly
+/// one loop.
 pub fn instructions(kernel: fn(u64)) -> Option<u64> {
     // SAFETY: a function of this program that returns after 256 instructions of a few bytes.
     match unsafe { listing::loops(kernel as *const u8) }[..] {
@@ -30,7 +31,7 @@ pub fn instructions(kernel: fn(u64)) -> Option<u64> {
     }
 }
 
-/// An instruction, its chains, and the loop around it.
+/// An instruction, its number of chains, and its loop.
 type Row = (&'static str, u64, fn(u64));
 
 const TABLE: &[Row] = &[
@@ -66,7 +67,8 @@ mod tests {
     fn every_kernel_has_one_loop_of_the_instructions_that_are_counted() {
         for (name, chains, kernel) in TABLE {
             let each = match (*name, chains) {
-                // Its operands stand in fixed registers, of which one is cleared and one set before.
+                // The operands are in fixed registers: before each division one is cleared, and for independent ones another is
+                // set.
                 ("integer-divide", 1) if cfg!(target_arch = "x86_64") => 2,
                 ("integer-divide", _) if cfg!(target_arch = "x86_64") => 3,
                 _ => 1,
@@ -82,7 +84,7 @@ mod tests {
         let taken = branches(100_000, &mut state, 1 << 40);
         assert!((48_000..52_000).contains(&taken), "{taken}");
         assert_eq!(branches(1000, &mut state, 0), 0);
-        // Marsaglia 2003, xorshift64 of this seed: the first number.
+        // The first number of xorshift64 (Marsaglia 2003) from this seed.
         let mut state = 88_172_645_463_325_252;
         branches(1, &mut state, 0);
         assert_eq!(state, 8_748_534_153_485_358_512);

@@ -1,8 +1,8 @@
-//! The chains and branches of x86-64.
+//! Dependency chains and branches on x86-64.
 
 use core::arch::asm;
 
-/// `n` times 256 instructions, dealt out to the chains that are named.
+/// `n` times 256 instructions, distributed over the named chains.
 macro_rules! integer {
     ($name:ident, $times:literal, $($link:literal),*) => {
         pub fn $name(n: u64) {
@@ -71,7 +71,7 @@ divide!(divide_independent, "mov rax, {number}", "xor edx, edx", "div {one}");
 macro_rules! double {
     ($name:ident, $times:literal, $operand:literal, $($link:literal),*) => {
         pub fn $name(n: u64) {
-            // SAFETY: registers only. The operand keeps every chain finite and normal for ever.
+            // SAFETY: registers only. The operand keeps every chain finite and normal indefinitely.
             unsafe {
                 asm!(
                     ".p2align 6", "2:", concat!(".rept ", $times), $($link,)* ".endr", "dec {n}", "jnz 2b",
@@ -157,8 +157,8 @@ double!(
     "divsd xmm7, xmm15"
 );
 
-/// `n` branches, each taken when the next pseudo-random number (xorshift64, Marsaglia 2003) has no bit of `mask`; returns how
-/// many were not.
+/// `n` branches, each taken if the next pseudo-random number (xorshift64, Marsaglia 2003) has no bit of `mask`; returns the
+/// number of branches not taken.
 pub fn branches(n: u64, state: &mut u64, mask: u64) -> u64 {
     let mut not_taken = 0_u64;
     let mut number = *state;

@@ -1,19 +1,19 @@
-//! The calls of aarch64.
+//! Procedure calls on aarch64.
 
 use core::arch::global_asm;
 
-/// Arguments that travel in registers (AAPCS64).
+/// Number of arguments passed in registers (AAPCS64).
 pub const ARGUMENT_REGISTERS: u64 = 8;
 
 global_asm!(
-    // Emits `line` when there are more than `least` arguments.
+    // Emits `line` if there are more than `least` arguments.
     ".macro fathom_if k, least, line:vararg",
     ".if \\k > \\least",
     "\\line",
     ".endif",
     ".endm",
-    // The constants 1 to k into the places of the AAPCS64; `first` says whether the first is placed, or the last result
-    // stays where it is.
+    // Puts the constants 1 to k where the AAPCS64 passes arguments; `first` says whether the first is set, or the last result
+    // stays in its register.
     ".macro fathom_place k, first",
     "fathom_if \\k, 6, mov w6, #7",
     "fathom_if \\k, 5, mov w5, #6",
@@ -25,7 +25,7 @@ global_asm!(
     "fathom_if \\k, 0, mov w0, #1",
     ".endif",
     ".endm",
-    // What a loop saves: the counter's register, the callee's address and the frame. n is in x0.
+    // Registers that a loop saves: the counter's register, the callee's address and the frame. n is in x0.
     ".macro fathom_begin",
     "stp x29, x30, [sp, #-80]!",
     "stp x19, x20, [sp, #16]",
@@ -70,7 +70,7 @@ global_asm!(
     "ret",
     "fathom_callee_end_\\k:",
     ".endm",
-    // One call, n times where n is always one.
+    // One call per iteration, n times; n is always one.
     ".macro fathom_single_loop k",
     "fathom_single_\\k:",
     "fathom_begin",
@@ -82,14 +82,14 @@ global_asm!(
     "b.ne fathom_single_call_\\k",
     "fathom_end",
     ".endm",
-    // Adds argument `at` to the sum, from the frame, as a compiler does without optimisation.
+    // Adds argument `at` to the sum, from the frame, as unoptimised compiled code does.
     ".macro fathom_add_spilled k, least, at",
     ".if \\k > \\least",
     "ldr w1, [sp, #\\at]",
     "add w0, w0, w1",
     ".endif",
     ".endm",
-    // As a compiler writes it without optimisation: arguments are spilled to the frame and loaded again.
+    // As unoptimised compiled code does: arguments are spilled to the frame and loaded again.
     ".macro fathom_spilled_callee k",
     ".p2align 6",
     "fathom_spilled_callee_\\k:",
@@ -140,7 +140,7 @@ global_asm!(
     "b.ne fathom_spilled_call_\\k",
     "fathom_end",
     ".endm",
-    // A row of the table: run, the call from and to, the callee from and to.
+    // A row of the table: the loop, start and end of the call, start and end of the callee.
     ".macro fathom_row name, callee, k",
     ".quad fathom_\\name\\()_\\k, fathom_\\name\\()_call_\\k, fathom_\\name\\()_call_end_\\k",
     ".quad fathom_\\callee\\()_\\k, fathom_\\callee\\()_end_\\k",

@@ -1,8 +1,8 @@
-//! The loops of calls that `procedure_call` times: written in assembly so that it is known what runs, and listed in a
-//! table of addresses so that they can be disassembled where they stand.
+//! Loops of calls for `cpu/procedure_call`: in assembly, so that the executed instructions are known, and listed in a table of
+//! addresses so that they can be disassembled in place.
 //!
-//! A loop around one call could not be subtracted from it: what the processor does beside a dependent chain costs
-//! nothing there, and a whole cycle alone. Sixteen calls per iteration make it too small to matter.
+//! The cost of a loop around one call could not be subtracted: next to a dependent chain the loop costs nothing, alone it costs a
+//! whole cycle. Sixteen calls per iteration make it negligible.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -16,7 +16,7 @@ pub use aarch64::ARGUMENT_REGISTERS;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::ARGUMENT_REGISTERS;
 
-/// One loop of calls, and where its code stands; laid out as the assembly of each architecture writes it.
+/// One loop of calls and the addresses of its code; laid out as the assembly of each architecture writes it.
 #[repr(C)]
 pub struct Kernel {
     run: extern "C" fn(u64) -> u64,
@@ -27,23 +27,24 @@ pub struct Kernel {
 // SAFETY: addresses of code, which never changes.
 unsafe impl Sync for Kernel {}
 
-/// Calls in one iteration of the loop; the assembly repeats as often.
+/// Calls in one iteration of the loop; the assembly repeats the call as often.
 pub const CALLS: u64 = 16;
 
 impl Kernel {
-    /// Goes round `n` times, at least once, and returns the last sum.
+    /// Runs `n` iterations, at least one, and returns the last sum.
     pub fn run(&self, n: u64) -> u64 {
         (self.run)(n.max(1))
     }
 
-    /// The instructions of one of `calls` calls, on both sides, by disassembly; not whole where they are not all alike.
+    /// Instructions per call, caller's and callee's, by disassembly, averaged over `calls` calls; not an integer if the calls
+    /// differ.
     pub fn instructions(&self, calls: u64) -> Option<f64> {
         let count = |[start, end]: [*const u8; 2]| Some(listing::instructions(start, end)? as f64);
         Some(count(self.call)? / calls as f64 + count(self.callee)?)
     }
 }
 
-/// The kernel of a form (abi, chained, indirect, spilled, single) and a number of arguments up to seven.
+/// The kernel of a form (abi, chained, indirect, spilled, single) with up to seven arguments.
 pub fn kernel(form: usize, arguments: usize) -> &'static Kernel {
     &fathom_calls[arguments.min(7)][form.min(4)]
 }

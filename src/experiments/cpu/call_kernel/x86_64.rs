@@ -1,18 +1,18 @@
-//! The calls of x86-64.
+//! Procedure calls on x86-64.
 
 use core::arch::global_asm;
 
-/// Arguments that travel in registers (System V ABI).
+/// Number of arguments passed in registers (System V ABI).
 pub const ARGUMENT_REGISTERS: u64 = 6;
 
 global_asm!(
-    // Emits `line` when there are more than `least` arguments.
+    // Emits `line` if there are more than `least` arguments.
     ".macro fathom_if k, least, line:vararg",
     ".if \\k > \\least",
     "\\line",
     ".endif",
     ".endm",
-    // The constants 1 to k into the places of the System V ABI; `first` stands for the first.
+    // Puts the constants 1 to k where the System V ABI passes arguments; `first` replaces the instruction for the first.
     ".macro fathom_place k, first",
     "fathom_if \\k, 6, push 7",
     "fathom_if \\k, 5, mov r9d, 6",
@@ -61,7 +61,7 @@ global_asm!(
     "ret",
     "fathom_callee_end_\\k:",
     ".endm",
-    // One call, n times where n is always one.
+    // One call per iteration, n times; n is always one.
     ".macro fathom_single_loop k",
     "fathom_single_\\k:",
     "push rbx",
@@ -76,7 +76,7 @@ global_asm!(
     "pop rbx",
     "ret",
     ".endm",
-    // As a compiler writes it without optimisation: arguments are spilled to the frame and loaded again.
+    // As unoptimised compiled code does: arguments are spilled to the frame and loaded again.
     ".macro fathom_spilled_callee k",
     ".p2align 6",
     "fathom_spilled_callee_\\k:",
@@ -138,7 +138,7 @@ global_asm!(
     "pop rbx",
     "ret",
     ".endm",
-    // A row of the table: run, the call from and to, the callee from and to.
+    // A row of the table: the loop, start and end of the call, start and end of the callee.
     ".macro fathom_row name, callee, k",
     ".quad fathom_\\name\\()_\\k, fathom_\\name\\()_call_\\k, fathom_\\name\\()_call_end_\\k",
     ".quad fathom_\\callee\\()_\\k, fathom_\\callee\\()_end_\\k",

@@ -1,18 +1,18 @@
-//! What switches say beside each other, and beside what making a process or thread costs.
+//! Findings from context switches: comparisons with each other, and with the creation of a process or thread.
 
 use super::points::{NAME, PIPE_NET, PROCESSES, STACKS, THREADS, USER_LEVEL, between};
 use crate::experiment::{Finding, Found, Known, Point, Question, Statement, said};
 use crate::experiments::cpu::{process_creation, thread_creation};
 use crate::experiments::rule_of_thumb::{self, Rule};
 
-/// Everything that the results of `cpu/context_switch` say.
+/// All findings from `cpu/context_switch`.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let told =
         [address_space(known), switch_against_creation(known), without_the_kernel(known), by_rules(known)];
     told.into_iter().flatten().collect()
 }
 
-/// Reports 000 and 001 predicted by these.
+/// The rules by which reports 000 and 001 predicted a process switch from these.
 fn by_rules(known: &Known) -> Option<Finding> {
     let process = known.found(NAME, &between(PIPE_NET, PROCESSES))?;
     let cited = Rule { text: "30 µs, as report 001 cites", says: Found::exact(30e3, process.dimension) };
@@ -21,7 +21,7 @@ fn by_rules(known: &Known) -> Option<Finding> {
     rule_of_thumb::beside("a switch between processes", process, rules)
 }
 
-/// What a process costs more than a thread, to switch to.
+/// The additional cost of switching to a process rather than a thread.
 fn address_space(known: &Known) -> Option<Finding> {
     let process = known.found(NAME, &between(PIPE_NET, PROCESSES))?;
     let thread = known.found(NAME, &between(PIPE_NET, THREADS))?;
@@ -39,7 +39,7 @@ fn address_space(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// What a switch costs against making what is switched to.
+/// The cost of a switch compared with the cost of creating the process or thread.
 fn switch_against_creation(known: &Known) -> Option<Finding> {
     let told = |what: &str, switch: Found, creation: Found| {
         let name = format!("creation over switch, {what}");
@@ -62,7 +62,7 @@ fn switch_against_creation(known: &Known) -> Option<Finding> {
     Some(Finding::of(Question::Thread, said!["Creation and end together: ", told, "."]))
 }
 
-/// What entering the kernel, and what it decides there, adds to a change of stacks.
+/// The cost that the kernel entry and the scheduler add to a change of stacks.
 fn without_the_kernel(known: &Known) -> Option<Finding> {
     let thread = known.found(NAME, &between(PIPE_NET, THREADS))?;
     let stacks = known.found(NAME, &between(USER_LEVEL, STACKS))?;

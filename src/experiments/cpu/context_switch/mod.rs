@@ -19,7 +19,7 @@ use points::{
     USER_LEVEL, WORKING_SET, YIELD,
 };
 
-/// What is timed.
+/// The experiment `cpu/context_switch`.
 pub struct ContextSwitch;
 
 static ABOUT: About = About {
@@ -129,7 +129,7 @@ impl Experiment for ContextSwitch {
                 1.0,
                 estimated(200.0),
             ),
-            // Whether an idle CPU polls or sleeps decides; a virtual one must be woken by the hypervisor.
+            // It depends on whether an idle CPU polls or sleeps; a virtual one must be woken by the hypervisor.
             (_, _) if known.machine.is_virtual() => calls(2.0).software(
                 "an idle virtual CPU woken through the hypervisor",
                 1.0,
@@ -182,7 +182,7 @@ impl Experiment for ContextSwitch {
                 )]
             }
             (START, _) => vec![],
-            // This side is switched away from once a round trip; the kernel counts both sides of threads here.
+            // This side is switched out once per round trip; the kernel counts both sides of threads here.
             (_, Placement::OneCpu) => {
                 let claim = "switches counted by the kernel per switch claimed, to the other side and back";
                 let (own, of) = match (mechanism, point.name(&BETWEEN)) {
@@ -211,7 +211,7 @@ impl Experiment for ContextSwitch {
     }
 }
 
-/// Waking a sleeping virtual CPU: the request traps, and the host has to run the other CPU again.
+/// Wake-up of a sleeping virtual CPU: the request traps, and the host has to run the other CPU again.
 pub fn virtual_wake_up(known: &Known) -> Basis {
     known.cycles(
         2_384.0 + 18_923.0,
@@ -220,7 +220,7 @@ pub fn virtual_wake_up(known: &Known) -> Basis {
     )
 }
 
-/// Choosing the next task and changing to it: half of report 000's round trips (table 7: 1785.8 and 2145.6 ns), less its
+/// The scheduler's decision and the change of task: half of report 000's round trips (table 7: 1785.8 and 2145.6 ns), less its
 /// pipe (579.2 ns). The report's own differences, 586.9 and 761.8 ns, are miscalculated.
 fn scheduler(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
     let (what, round_trip_ns) = match point.name(&BETWEEN) {
@@ -230,7 +230,7 @@ fn scheduler(prediction: Prediction, point: &Point, known: &Known) -> Prediction
     kernel_service::scaled(prediction, what, 0.5, round_trip_ns, known)
 }
 
-/// A child up to its first instruction: most of what creating it whole takes.
+/// Creation of a child up to its first instruction: most of the cost of its complete creation.
 fn created(point: &Point, known: &Known) -> Prediction {
     let (what, whole_ns) = match point.name(&BETWEEN) {
         PROCESSES => ("most of a process made and reaped", 42_803.4),
@@ -239,7 +239,7 @@ fn created(point: &Point, known: &Known) -> Prediction {
     kernel_service::scaled(Prediction::new(), what, 0.7, whole_ns, known)
 }
 
-/// Rounds of giving and waiting against a partner that echoes.
+/// Round trips with a partner that echoes.
 fn hand_over<'site>((near, far): Ends, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let other = match point.name(&BETWEEN) {
         PROCESSES => Some(partner::Process::start(site.partner, move || turn::echo(far))?),
@@ -252,7 +252,7 @@ fn hand_over<'site>((near, far): Ends, point: &Point, site: &'site Site) -> Resu
     Ok(turn::rounds(near, other))
 }
 
-/// What the pipes of a round trip cost by themselves: two bytes written and read, with nobody waiting.
+/// The cost of the pipes in a round trip without waiting: two bytes written and read.
 fn pipe_round_trip() -> Result<impl FnMut(u64) -> Result<(), Failure>, Failure> {
     let mut own = turn::pipe_to_self()?;
     Ok(move |n| {
@@ -273,7 +273,7 @@ fn ring<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Fail
     Ok(Workload::batched(pass).against(idle).per_iteration(members as u64))
 }
 
-/// Two processes that only yield; one yield of ours is one switch to the other, and its own brings us back.
+/// Two processes that only yield: our yield switches to the other process, and its yield switches back.
 fn yielding<'site>(site: &'site Site) -> Result<Workload<'site>, Failure> {
     let yield_once = || {
         // SAFETY: takes no arguments.

@@ -1,4 +1,4 @@
-//! The loops of aarch64.
+//! Loops on aarch64.
 
 use core::arch::asm;
 
@@ -26,7 +26,7 @@ nested!(
     register,
     "mov {inner}, {count} /* {counter} */",
     "cbz {inner}, 4f",
-    // As compilers align their loops.
+    // The alignment that compilers give their loops.
     ".p2align 5",
     "2:",
     "subs {inner}, {inner}, #1",

@@ -1,4 +1,4 @@
-//! The loops that `loop_overhead` times: `n` times sixteen loops of `count` iterations, in assembly.
+//! Loops for `cpu/loop_overhead`: `n` times sixteen loops of `count` iterations, in assembly.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -11,10 +11,10 @@ pub use aarch64::{memory, memory_and_pointer, register};
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::{memory, memory_and_pointer, register};
 
-/// Loops between two times round the outer one.
+/// Inner loops in one iteration of the outer loop.
 pub const LOOPS: u64 = 16;
 
-/// Instructions of one iteration of one of the sixteen, by disassembly; `None` where they are not sixteen alike in one more.
+/// Instructions in one iteration of an inner loop, by disassembly; `None` unless there are sixteen equal ones in an outer loop.
 pub fn round(kernel: fn(u64, u64)) -> Option<u64> {
     // SAFETY: a function of this program that returns after some hundred instructions.
     let loops = unsafe { listing::loops(kernel as *const u8) };
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn a_counter_in_memory_is_loaded_increased_stored_and_compared_each_time() {
-        // x86-64 increases it in one instruction.
+        // x86-64 increments it in one instruction.
         let expected = if cfg!(target_arch = "x86_64") { [2, 4, 6] } else { [2, 6, 8] };
         assert_eq!([register, memory, memory_and_pointer].map(round), expected.map(Some));
         for kernel in [register, memory, memory_and_pointer] {

@@ -1,4 +1,4 @@
-//! The loops of x86-64.
+//! Loops on x86-64.
 
 use core::arch::asm;
 
@@ -27,7 +27,7 @@ nested!(
     "mov {inner}, {count} /* {counter} */",
     "test {inner}, {inner}",
     "jz 4f",
-    // As compilers align their loops: a loop that straddles two lines of code takes a cycle more each time.
+    // The alignment that compilers give their loops: a loop that straddles two lines of code takes one more cycle per iteration.
     ".p2align 5",
     "2:",
     "dec {inner}",

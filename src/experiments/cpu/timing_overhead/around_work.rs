@@ -1,10 +1,10 @@
-//! Two readings around work of known length: which forms keep it between them (R-TIM-05).
+//! Two readings around work of known length: which forms keep the work between them (R-TIM-05).
 
 use super::points::{AROUND, MEASURE, NAME, PAIR, READING};
 use crate::experiment::{Finding, Found, Known, Point, Prediction, Question, Statement, said};
 use crate::experiments::cpu::counter_forms::{self, Form, MULTIPLICATIONS};
 
-/// What of known work each form has seen between its readings (report 003 says that a bare pair is not enough).
+/// The part of the known work that each form has between its readings (report 003 says that a bare pair is not enough).
 pub fn kept_between(known: &Known) -> Option<Finding> {
     let seen = |Form { name, .. }: &Form| {
         let found = |measure| known.found(NAME, &Point::new().named(&READING, name).named(&MEASURE, measure));
@@ -32,12 +32,12 @@ pub fn kept_between(known: &Known) -> Option<Finding> {
 const KEEPS: &str =
     if cfg!(target_arch = "x86_64") { "lfence-rdtsc-lfence rdtscp-lfence" } else { "isb-cntvct-isb" };
 
-/// Whether the later reading waits for what stands before it.
+/// Whether the later reading waits for the instructions before it.
 fn waits(reading: &str) -> bool {
     !matches!(reading, "rdtsc" | "cntvct")
 }
 
-/// What a pair with nothing between takes, and the work where the later reading waits for it.
+/// The time of a pair back to back, plus the work if the later reading waits for it.
 pub fn predicted(pair: Prediction, reading: &str, known: &Known) -> Prediction {
     if !waits(reading) {
         return pair;

@@ -15,7 +15,7 @@ use points::{AROUND, COST, MEASURE, NAME, PAIR, READING, RESOLUTION};
 use std::cell::Cell;
 use std::hint::black_box;
 
-/// What is timed.
+/// The experiment `cpu/timing_overhead`.
 pub struct TimingOverhead;
 
 static ABOUT: About = About {
@@ -50,7 +50,7 @@ static ABOUT: About = About {
     ]),
 };
 
-/// The kernel's clocks by name.
+/// The kernel's clocks with their names.
 const KERNEL_CLOCKS: [(&str, libc::clockid_t); 7] = [
     ("monotonic", libc::CLOCK_MONOTONIC),
     ("monotonic-raw", libc::CLOCK_MONOTONIC_RAW),
@@ -61,7 +61,7 @@ const KERNEL_CLOCKS: [(&str, libc::clockid_t); 7] = [
     ("thread-cputime", libc::CLOCK_THREAD_CPUTIME_ID),
 ];
 
-/// The forms of reading the counter are those of the architecture that this program was built for.
+/// The architecture that this program was built for, whose forms of reading the counter apply.
 const HERE: &[&str] = &[std::env::consts::ARCH];
 
 impl Experiment for TimingOverhead {
@@ -71,7 +71,7 @@ impl Experiment for TimingOverhead {
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
         let counter = counter_forms::ALL.iter().flat_map(|Form { name, .. }| {
-            // What a no-op between two readings adds (report 000 asks) is seen in the pair alone.
+            // The cost of a no-op between two readings (report 000's question) shows in the pair alone.
             let measures: &[&str] =
                 if name.contains("nop") { &[PAIR] } else { &[COST, PAIR, AROUND, RESOLUTION] };
             measures.iter().map(|measure| Point::new().named(&READING, name).named(&MEASURE, measure))
@@ -100,15 +100,15 @@ impl Experiment for TimingOverhead {
         let reading = point.name(&READING);
         if point.name(&MEASURE) == RESOLUTION {
             let is_coarse = reading.starts_with("monotonic-coarse");
-            // Two readings are a reading apart at the least.
+            // Two readings are at least the cost of one reading apart.
             return Ok(if is_coarse { predicted_tick(known) } else { predicted_cost(reading, PAIR, known) });
         }
         Ok(predicted_cost(reading, point.name(&MEASURE), known))
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        // A form that serialises twice cannot take less than a cycle an instruction (R-FIX-03: 15.4 cycles for
-        // CPUID + RDTSC + RDTSCP + CPUID were believed because they equalled the instruction count).
+        // A form that serialises twice cannot take less than a cycle per instruction (R-FIX-03: 15.4 cycles for CPUID + RDTSC +
+        // RDTSCP + CPUID were believed because they equalled the instruction count).
         let reading = point.name(&READING);
         if point.name(&MEASURE) == PAIR && reading.contains("fence") {
             return Some(Bound {
@@ -165,7 +165,7 @@ impl Experiment for TimingOverhead {
         let (least, most) = advance(reading);
         vec![
             Check::within(claim, advanced / elapsed, least, most),
-            // The library asks the kernel for CPU time, and answers for the others from the vDSO where it can.
+            // The library asks the kernel for CPU time, and reads the other clocks from the vDSO if it can.
             if enters_the_kernel(reading) { Check::system_calls(seen, 1.0) } else { none_or_one_call(seen) },
         ]
     }
@@ -175,7 +175,7 @@ impl Experiment for TimingOverhead {
     }
 }
 
-/// A reading by the library is no system call, or is one where programs cannot read the kernel's clock: each time.
+/// A reading by the library is no system call, or always one if programs cannot read the kernel's clock.
 fn none_or_one_call(seen: &Observed) -> Check {
     let none = Check::system_calls(seen, 0.0);
     let one = Check::system_calls(seen, 1.0);
@@ -188,7 +188,7 @@ fn none_or_one_call(seen: &Observed) -> Check {
     }
 }
 
-/// That the library's clocks are system calls here, and what that costs.
+/// Whether the library's clocks are system calls on this machine, and their cost.
 fn read_by_the_kernel(known: &Known) -> Option<Finding> {
     let kernel = &known.machine.kernel;
     if kernel.clock_reading()? != ClockReading::SystemCall {
@@ -213,13 +213,13 @@ fn read_by_the_kernel(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// Whether a reading is a system call: the vDSO answers for clocks of real time only.
+/// Whether a reading is a system call: the vDSO provides clocks of real time only.
 fn enters_the_kernel(reading: &str) -> bool {
     reading.ends_with("syscall") || reading.contains("cputime")
 }
 
-/// What a clock may advance of real time, least and most: clocks of CPU time stand still while something else runs,
-/// coarse ones step by more than a batch; the others are slewed by at most 500 millionths.
+/// The minimum and maximum advance of a clock relative to real time: clocks of CPU time stand still while other tasks run, coarse
+/// ones step by more than a batch; the others are slewed by at most 500 ppm.
 fn advance(reading: &str) -> (f64, f64) {
     match reading {
         _ if reading.contains("cputime") => (0.3, 1.01),
@@ -228,7 +228,7 @@ fn advance(reading: &str) -> (f64, f64) {
     }
 }
 
-/// What a reading takes, or two of them with nothing between are apart.
+/// The predicted cost of a reading, or the predicted distance of two back to back.
 fn predicted_cost(reading: &str, measure: &str, known: &Known) -> Prediction {
     match KERNEL_CLOCKS.iter().find(|(name, _)| reading.starts_with(&format!("{name} by"))) {
         Some((clock, _)) => predicted_kernel_clock(clock, reading.ends_with("syscall"), known),
@@ -258,7 +258,7 @@ fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
             known.cycles(6.0, "Fog, Instruction tables, 2022: LFENCE 4 to 8 cycles with nothing in flight");
         prediction = prediction.hardware("fences", fences, cost);
     }
-    // CPUID stands before the first reading and behind the last: it is part of the cost, not of the pair.
+    // CPUID is before the first reading and after the last: it is part of the cost, not of the pair.
     let cpuids = reading.matches("cpuid").count() as f64 / 2.0;
     if cpuids > 0.0 && measure == COST {
         let cost = if known.machine.is_virtual() {
@@ -295,7 +295,7 @@ fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> P
     prediction
 }
 
-/// The coarse clocks advance at the timer's tick (`clock_getres(2)`).
+/// The coarse clocks advance at the timer tick (`clock_getres(2)`).
 fn predicted_tick(known: &Known) -> Prediction {
     let tick = match known.machine.kernel.tick_hz.value() {
         Some(hertz) => Basis::fact(1e9 / f64::from(*hertz), "the kernel's timer tick"),
@@ -360,7 +360,7 @@ fn read_by_system_call(clock: libc::clockid_t) -> libc::c_int {
     unsafe { libc::syscall(libc::SYS_clock_gettime, clock, &raw mut time) as libc::c_int }
 }
 
-/// The smallest step of a kernel clock, nanoseconds: of two hundred readings, and until one differs.
+/// The smallest step of a kernel clock, nanoseconds: over two hundred readings, and until one differs.
 fn smallest_step(clock: libc::clockid_t) -> f64 {
     let mut smallest = u64::MAX;
     let mut last = kernel_clock(clock);

@@ -1,14 +1,14 @@
-//! What is varied.
+//! Points of `cpu/timing_overhead`.
 
 use crate::experiment::{Parameter, Scale};
 
-/// The experiment's name.
+/// Name of the experiment.
 pub const NAME: &str = "cpu/timing_overhead";
 
-/// How the clock is read.
+/// Parameter: the way the clock is read.
 pub const READING: Parameter =
     Parameter { name: "reading", meaning: "the instructions or the call", scale: Scale::Name };
-/// What is asked about it.
+/// Parameter: the measured property.
 pub const MEASURE: Parameter = Parameter {
     name: "measure",
     meaning: "cost: one reading of many back to back; pair: the difference of two readings with nothing between them; \
@@ -17,11 +17,11 @@ pub const MEASURE: Parameter = Parameter {
     scale: Scale::Name,
 };
 
-/// Measure: what a reading takes, many back to back.
+/// Measure: the cost of a reading, many back to back.
 pub const COST: &str = "cost";
-/// Measure: what two readings with nothing between show.
+/// Measure: the difference between two readings back to back.
 pub const PAIR: &str = "pair";
-/// Measure: what two readings around known work show.
+/// Measure: the difference between two readings around known work.
 pub const AROUND: &str = "around work";
 /// Measure: the smallest step other than zero.
 pub const RESOLUTION: &str = "resolution";

@@ -1,15 +1,15 @@
-//! The change of stacks on aarch64.
+//! Change of stacks on aarch64.
 
 use super::state::State;
 
-/// Words that `switch` leaves on a stack: `x19` to `x30`, and the lower halves of `v8` to `v15`.
+/// Words that `switch` saves on a stack: `x19` to `x30`, and the lower halves of `v8` to `v15`.
 pub const FRAME_WORDS: usize = 20;
-/// Which of them becomes `x19`, where `entry` finds its state.
+/// Index of the word that becomes `x19`, where `entry` finds its state.
 pub const THREAD: usize = 0;
-/// Which of them becomes `x30`, the address to go on at.
+/// Index of the word that becomes `x30`, the address at which execution resumes.
 pub const ENTRY: usize = 11;
 
-/// Changes stacks: saves what the procedure call standard (AAPCS64) lets a callee keep, exchanges the stack pointer with
+/// Changes stacks: saves the callee-saved registers of the procedure call standard (AAPCS64) and exchanges the stack pointer with
 /// `*other`.
 #[unsafe(naked)]
 pub unsafe extern "C" fn switch(_other: *mut usize) {
@@ -40,12 +40,12 @@ pub unsafe extern "C" fn switch(_other: *mut usize) {
         "ldp d12, d13, [sp, #128]",
         "ldp d14, d15, [sp, #144]",
         "add sp, sp, #160",
-        // Not `ret`, whose target the processor would predict from calls made on the other stack.
+        // Not `ret`, whose predicted target would come from calls made on the other stack.
         "br x30",
     )
 }
 
-/// What runs on the second stack: counts its turns and gives back, for ever. Its state is in `x19`.
+/// The code of the second stack: counts its turns and switches back, in an endless loop. Its state is in `x19`.
 #[unsafe(naked)]
 pub unsafe extern "C" fn entry() {
     core::arch::naked_asm!(

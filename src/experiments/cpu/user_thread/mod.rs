@@ -1,5 +1,5 @@
-//! Threads of the user level: two stacks in one kernel thread, and a few instructions that change from one to the other.
-//! The kernel knows nothing of them; pthreads, which a report called by this name, are kernel threads (R-FIX-26).
+//! User-level threads: two stacks in one kernel thread, and a few instructions that change from one to the other. The kernel does
+//! not know them; pthreads, which a report called user-level threads, are kernel threads (R-FIX-26).
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -14,10 +14,10 @@ use x86_64::{ENTRY, FRAME_WORDS, THREAD, entry, switch};
 
 use state::State;
 
-/// Bytes of the second stack.
+/// Size of the second stack, bytes.
 const STACK_BYTES: usize = 16 << 10;
 
-/// A second stack with a function that runs on it and gives the processor back whenever it is given it.
+/// A second stack with a function that switches back each time it runs.
 pub struct UserThread {
     /// The memory of the second stack.
     stack: Box<[u128]>,
@@ -25,7 +25,7 @@ pub struct UserThread {
 }
 
 impl UserThread {
-    /// Makes a stack as `switch` leaves one: registers, and the address to go on at.
+    /// Prepares a stack as `switch` leaves one: registers, and the address at which execution resumes.
     #[allow(clippy::unnecessary_box_returns, reason = "the second stack holds its address: it must not move")]
     pub fn new() -> Box<Self> {
         let mut stack = vec![0_u128; STACK_BYTES / 16].into_boxed_slice();
@@ -35,11 +35,11 @@ impl UserThread {
         thread
     }
 
-    /// Starts the function afresh: the cost of creating such a thread, with `top` the end of its stack.
+    /// Starts the function anew: the cost of creating such a thread. `top` is the end of its stack.
     fn begin(&mut self, top: usize) {
         let frame = (top - 16 - FRAME_WORDS * 8) as *mut usize;
         let state = &raw mut self.state;
-        // SAFETY: the frame lies inside the stack that this thread owns.
+        // SAFETY: the frame is inside the stack that this thread owns.
         unsafe {
             frame.add(THREAD).write(state as usize);
             frame.add(ENTRY).write(entry as *const () as usize);
@@ -53,15 +53,15 @@ impl UserThread {
         self.begin(top);
     }
 
-    /// Times that the second stack has run.
+    /// Number of times that the second stack has run.
     pub fn turns(&self) -> u64 {
         self.state.turns
     }
 
-    /// Lets the second stack run until it gives back: two switches.
+    /// Runs the second stack until it switches back: two switches.
     #[inline]
     pub fn round_trip(&mut self) {
-        // SAFETY: `other` is a stack that `switch` or `begin` has left.
+        // SAFETY: `other` is a stack that `switch` or `begin` left.
         unsafe { switch(&raw mut self.state.other) }
     }
 }

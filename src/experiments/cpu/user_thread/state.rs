@@ -1,9 +1,9 @@
-//! What the assembly of both stacks shares.
+//! State shared by the assembly of both stacks.
 
-/// The state of a user-level thread, at the address that its second stack holds.
+/// State of a user-level thread; its address is saved on the second stack.
 pub struct State {
-    /// The stack pointer of whoever does not run.
+    /// Stack pointer of the stack that is not running.
     pub other: usize,
-    /// Times that the second stack has run.
+    /// Number of times that the second stack has run.
     pub turns: u64,
 }

@@ -1,15 +1,15 @@
-//! The change of stacks on x86-64.
+//! Change of stacks on x86-64.
 
 use super::state::State;
 
-/// Words that `switch` leaves on a stack: six registers and the address to go on at.
+/// Words that `switch` saves on a stack: six registers and the address at which execution resumes.
 pub const FRAME_WORDS: usize = 7;
-/// Which of them becomes `rbx`, where `entry` finds its state.
+/// Index of the word that becomes `rbx`, where `entry` finds its state.
 pub const THREAD: usize = 5;
-/// Which of them is the address to go on at.
+/// Index of the address at which execution resumes.
 pub const ENTRY: usize = 6;
 
-/// Changes stacks: saves what the System V ABI lets a callee keep, exchanges the stack pointer with `*other`.
+/// Changes stacks: saves the callee-saved registers of the System V ABI and exchanges the stack pointer with `*other`.
 #[unsafe(naked)]
 pub unsafe extern "sysv64" fn switch(_other: *mut usize) {
     core::arch::naked_asm!(
@@ -29,13 +29,13 @@ pub unsafe extern "sysv64" fn switch(_other: *mut usize) {
         "pop r12",
         "pop rbp",
         "pop rbx",
-        // Not `ret`, whose target the processor would predict from calls made on the other stack.
+        // Not `ret`, whose predicted target would come from calls made on the other stack.
         "pop rcx",
         "jmp rcx",
     )
 }
 
-/// What runs on the second stack: counts its turns and gives back, for ever. Its state is in rbx.
+/// The code of the second stack: counts its turns and switches back, in an endless loop. Its state is in rbx.
 #[unsafe(naked)]
 pub unsafe extern "sysv64" fn entry() {
     core::arch::naked_asm!(

@@ -1,5 +1,5 @@
-//! What competition does: whether order still matters, whether more processes still slow one another, how far they fall
-//! apart, and whether the size of the files matters.
+//! Findings on competition: whether order still matters, whether more processes slow each other further, how unequal they become,
+//! and whether the size of the files matters.
 
 use super::findings::capital;
 use super::points::{
@@ -8,7 +8,7 @@ use super::points::{
 use crate::experiment::{Finding, Found, Known, Question, Statement, said};
 use crate::quantity::declared;
 
-/// What the points say of it.
+/// The findings from the points.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let patterns = [ALL_SEQUENTIAL, ALL_RANDOM];
     let of_patterns = patterns.into_iter().flat_map(|pattern| {
@@ -17,15 +17,15 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     order_lost(known).into_iter().chain(of_patterns).collect()
 }
 
-/// A process's time for a block, by the number of processes, ascending.
+/// A process's time per block, by the number of processes, ascending.
 fn each(pattern: &str, file: u64, known: &Known) -> Vec<(u64, Found)> {
     let mut found = known.found_along(NAME, &point(pattern, EACH, file, 1), &PROCESSES);
     found.sort_by_key(|(processes, _)| *processes);
     found
 }
 
-/// What order is worth to one process alone and among the most: many sequences that are interleaved are none to the device
-/// (R-FS-31).
+/// The advantage of sequential order for one process alone and for the maximum number: interleaved sequences are not sequential
+/// to the device (R-FS-31).
 fn order_lost(known: &Known) -> Option<Finding> {
     let (sequential, random) = (each(ALL_SEQUENTIAL, USUAL_FILE, known), each(ALL_RANDOM, USUAL_FILE, known));
     let at = |processes: u64, found: &[(u64, Found)]| {
@@ -54,7 +54,7 @@ fn order_lost(known: &Known) -> Option<Finding> {
     })
 }
 
-/// From how many processes on a further one adds nothing that can be told: report 001 looks for that point (R-FS-34).
+/// The number of processes from which another one adds no significant time: report 001 looks for that point (R-FS-34).
 fn plateau(pattern: &str, known: &Known) -> Option<Finding> {
     let found = each(pattern, USUAL_FILE, known);
     let level = |from: &usize| {
@@ -74,7 +74,7 @@ fn plateau(pattern: &str, known: &Known) -> Option<Finding> {
     ))
 }
 
-/// Whether the slowest of many falls farther behind than that of few.
+/// Whether the slowest process falls farther behind among many than among few.
 fn fairness(pattern: &str, known: &Known) -> Option<Finding> {
     let mut found = known.found_along(NAME, &point(pattern, UNFAIRNESS, USUAL_FILE, 1), &PROCESSES);
     found.sort_by_key(|(processes, _)| *processes);
@@ -131,7 +131,7 @@ mod tests {
     use crate::quantity::Unit;
     use crate::statistics::Interval;
 
-    /// What is said of times for a block, each known to a hundredth.
+    /// The findings for these times per block, each known to one percent.
     fn said_of(planted: &[(&str, &str, u64, u64, f64)]) -> String {
         let machine = Machine::describe(std::path::Path::new("/"));
         let mut known = Known::new(&machine, None);

@@ -1,4 +1,4 @@
-//! What the points say: how a block's time grows with the processes, and when they read most together.
+//! Findings: growth of the time per block with the number of processes, and the number with the highest total rate.
 
 use super::points::{
     ALL_RANDOM, ALL_SEQUENTIAL, EACH, NAME, PATTERNS, PROCESSES, RANDOM_AMONG, SEQUENTIAL_AMONG, TOGETHER,
@@ -8,15 +8,15 @@ use crate::experiment::{Dimension, Finding, Found, Known, Question, Statement, s
 use crate::quantity::Unit;
 use crate::statistics::{Segments, two_segments};
 
-/// What the points say.
+/// All findings of this experiment.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let grows = PATTERNS.into_iter().filter_map(|pattern| growth(pattern, known));
     let rates = [ALL_SEQUENTIAL, ALL_RANDOM].into_iter().filter_map(|pattern| best_rate(pattern, known));
     grows.chain(rates).collect()
 }
 
-/// How a block's time grows with the processes: one line, or two that meet; and how that compares with a device that serves
-/// one process after the other, where each further one adds what one alone takes.
+/// Growth of the time per block with the number of processes: one line, or two that meet; compared with a device that serves one
+/// process after the other, where each additional process adds the time of one alone.
 fn growth(pattern: &str, known: &Known) -> Option<Finding> {
     let group = point(pattern, EACH, USUAL_FILE, 1);
     let found = known.along(NAME, &group, &PROCESSES);
@@ -33,7 +33,7 @@ fn time(value: f64) -> Found {
     Found::bare(value, Dimension::Of(Unit::Nanoseconds))
 }
 
-/// Of two lines the slopes have no intervals: where they meet was searched for.
+/// The slopes of two lines have no intervals, because the point where they meet was searched for.
 fn two_lines(pattern: &str, two: &Segments) -> (Statement, Found) {
     let (before, after) = (time(two.slope_before), time(two.slope_after));
     let knee = Found::bare(two.break_at, Dimension::Count);
@@ -58,7 +58,7 @@ fn one_line(pattern: &str, (slope, besides): (Found, Found)) -> (Statement, Foun
     (told, slope)
 }
 
-/// A slope as a share of what one process alone takes for a block.
+/// A slope as a share of the time per block of one process alone.
 fn serial(pattern: &str, slope: Found, known: &Known) -> Option<Statement> {
     let alone = known.found(NAME, &point(alike(pattern), EACH, USUAL_FILE, 1))?;
     let share = slope.share_of(alone);
@@ -79,7 +79,7 @@ fn serial(pattern: &str, slope: Found, known: &Known) -> Option<Statement> {
     ])
 }
 
-/// One process alone reads in its own order: the mixtures have no point of one.
+/// The pattern of one process alone, which reads in its own order: the mixtures have no point with one process.
 fn alike(pattern: &str) -> &str {
     match pattern {
         SEQUENTIAL_AMONG => ALL_SEQUENTIAL,
@@ -106,7 +106,7 @@ fn best_rate(pattern: &str, known: &Known) -> Option<Finding> {
     ))
 }
 
-/// The text with a capital letter in front.
+/// The text with its first letter in upper case.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -23,7 +23,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What is timed.
+/// The experiment `filesystem/contention`.
 pub struct Contention;
 
 static ABOUT: About = About {
@@ -76,7 +76,7 @@ impl Experiment for Contention {
         self.sweep_for(machine, &Asked::default())
     }
 
-    /// With numbers of processes that were asked for these and no others.
+    /// If numbers of processes were requested, these and no others.
     fn sweep_for(&self, _: &Machine, asked: &Asked) -> Vec<Point> {
         let given = asked.processes.as_slice();
         let counts = |usual: &'static [u64]| if given.is_empty() { usual.to_vec() } else { given.to_vec() };
@@ -105,7 +105,7 @@ impl Experiment for Contention {
         match point.name(&FIGURE) {
             _ if point.number(&FILE) == OTHER_FILES[0] && count == OTHER_FILE_COUNT => Effort::Standard,
             _ if point.number(&FILE) != USUAL_FILE => Effort::Thorough,
-            // Numbers that are not in the usual sweep were asked for.
+            // Numbers outside the usual sweep were requested.
             _ if !ours => Effort::Quick,
             EACH if QUICK_COUNTS.contains(&count) && [ALL_SEQUENTIAL, ALL_RANDOM].contains(&pattern) => {
                 Effort::Quick
@@ -150,7 +150,7 @@ impl Experiment for Contention {
         let fleet = Rc::new(RefCell::new(Fleet::start(&members, site)?));
         let (watched, mut asked) = (Rc::clone(&fleet), false);
         let observe = move || {
-            // The untimed first observation lets all get under way.
+            // The untimed first observation lets all processes start reading.
             let whole = std::mem::replace(&mut asked, true);
             let seen = fleet.borrow_mut().watch(if whole { 1.0 } else { 0.2 }, site)?;
             let mine: Vec<Progress> = timed.iter().map(|number| seen[*number]).collect();
@@ -165,8 +165,8 @@ impl Experiment for Contention {
                      processes, per byte they read";
         let served = match (device, read) {
             (Some(device), Some(read)) if read > 0.0 => {
-                // At either end of an observation each process has one block under way, and the accounts are those of
-                // moments one after the other.
+                // At either end of an observation each process has one block in flight, and the accounts are read one after the
+                // other.
                 let meanwhile = seen.witness(Fleet::MEANWHILE).unwrap_or_default();
                 let under_way = ((seen.trials * point.number(&PROCESSES) * BLOCK) as f64 + meanwhile) / read;
                 Check::within(claim, device / read, 0.98 - under_way, 1.02 + under_way)
@@ -186,13 +186,13 @@ impl Experiment for Contention {
         findings::findings(known).into_iter().chain(competition::findings(known)).collect()
     }
 
-    /// A rotating disk needs half a second for every block of fifty processes; files are made in the first trial.
+    /// A rotating disk takes half a second for one block of each of fifty processes; the first trial creates the files.
     fn time_limit(&self, _: &Point) -> Duration {
         Duration::from_mins(1)
     }
 }
 
-/// Every second process of a mixture reads in random order; the first in sequence.
+/// In a mixture every second process reads in random order, and the first in sequence.
 fn member(point: &Point, number: u64) -> Member {
     let random = match point.name(&PATTERN) {
         ALL_SEQUENTIAL => false,
@@ -211,25 +211,25 @@ fn is_timed(point: &Point, number: usize) -> bool {
     }
 }
 
-/// What can be told of processes that were watched together.
+/// The figures from processes observed together.
 fn figures(seen: &[Progress]) -> Vec<FigureValue> {
     let told = [(EACH, each(seen)), (TOGETHER, together(seen)), (UNFAIRNESS, unfairness(seen))];
     told.into_iter().filter_map(|(figure, value)| Some((figure, value?))).collect()
 }
 
-/// Nanoseconds for a block, mean over the processes.
+/// Time per block, nanoseconds, mean over the processes.
 fn each(seen: &[Progress]) -> Option<f64> {
     let times: Vec<f64> = seen.iter().filter_map(|one| Some(1.0 / one.blocks_per_ns()?)).collect();
     (times.len() == seen.len()).then(|| times.iter().sum::<f64>() / times.len() as f64)
 }
 
-/// Bytes a second of all.
+/// Total rate, bytes per second.
 fn together(seen: &[Progress]) -> Option<f64> {
     let rates: Vec<f64> = seen.iter().filter_map(Progress::blocks_per_ns).collect();
     (rates.len() == seen.len()).then(|| rates.iter().sum::<f64>() * BLOCK as f64 * 1e9)
 }
 
-/// By how many millionths of the mean rate the slowest lies below it.
+/// Deviation of the slowest rate below the mean rate, in millionths of the mean.
 fn unfairness(seen: &[Progress]) -> Option<f64> {
     let rates: Vec<f64> = seen.iter().filter_map(Progress::blocks_per_ns).collect();
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;

@@ -1,59 +1,59 @@
-//! What is varied, and the points it makes.
+//! Points of `filesystem/contention`.
 
 use crate::experiment::{Parameter, Placement, Point, Scale};
 
-/// The experiment's name.
+/// Name of the experiment.
 pub const NAME: &str = "filesystem/contention";
 
-/// Who reads how.
+/// Parameter: the order in which the processes read.
 pub const PATTERN: Parameter =
     Parameter { name: "pattern", meaning: "the order in which the processes read", scale: Scale::Name };
-/// What of it is told.
+/// Parameter: the figure.
 pub const FIGURE: Parameter = Parameter {
     name: "figure",
     meaning: "the time of a process for a block, the total rate, or how far the slowest process is behind the mean",
     scale: Scale::Name,
 };
-/// How large a file each has.
+/// Parameter: the size of each process's file.
 pub const FILE: Parameter =
     Parameter { name: "file", meaning: "size of each process's file", scale: Scale::Bytes };
-/// How many.
+/// Parameter: the number of processes.
 pub const PROCESSES: Parameter =
     Parameter { name: "processes", meaning: "processes that read at the same time", scale: Scale::Count };
 
-/// Pattern: all read in sequence.
+/// Pattern: all processes read sequentially.
 pub const ALL_SEQUENTIAL: &str = "all sequential";
-/// Pattern: all read in random order.
+/// Pattern: all processes read in random order.
 pub const ALL_RANDOM: &str = "all random";
-/// Pattern: those of a mixture that read in sequence.
+/// Pattern: the sequential readers of a mixture.
 pub const SEQUENTIAL_AMONG: &str = "sequential among mixed";
-/// Pattern: those of a mixture that read in random order.
+/// Pattern: the random readers of a mixture.
 pub const RANDOM_AMONG: &str = "random among mixed";
 /// Every pattern.
 pub const PATTERNS: [&str; 4] = [ALL_SEQUENTIAL, ALL_RANDOM, SEQUENTIAL_AMONG, RANDOM_AMONG];
-/// Figure: the time for a block.
+/// Figure: the time per block.
 pub const EACH: &str = "each process";
-/// Figure: the rate of all.
+/// Figure: the total rate.
 pub const TOGETHER: &str = "all together";
-/// Figure: how far the slowest falls behind.
+/// Figure: how far the slowest process falls behind.
 pub const UNFAIRNESS: &str = "slowest behind the mean";
 
-/// Bytes of a block.
+/// Size of a block, bytes.
 pub const BLOCK: u64 = 4096;
-/// A thousand blocks, as in report 000.
+/// The usual size of a file, bytes: a thousand blocks, as in report 000.
 pub const USUAL_FILE: u64 = 1000 * BLOCK;
-/// Other sizes, the second for a thorough run alone: whether the knee moves with them (R-FS-33).
+/// Other sizes, the second only for a thorough run: whether the knee moves with them (R-FS-33).
 pub const OTHER_FILES: [u64; 2] = [1 << 20, 64 << 20];
-/// The number of processes with files of another size that a default run compares.
+/// Number of processes with files of other sizes in a default run.
 pub const OTHER_FILE_COUNT: u64 = 8;
-/// Numbers of processes.
+/// Numbers of processes for files of the usual size.
 pub const COUNTS: [u64; 11] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 50];
-/// Those of a quick run.
+/// Numbers of processes in a quick run.
 pub const QUICK_COUNTS: [u64; 2] = [1, 8];
-/// Of the other sizes.
+/// Numbers of processes for files of other sizes.
 pub const FEW_COUNTS: [u64; 5] = [1, 2, 4, 8, 16];
 
-/// A point of so many processes.
+/// A point with this number of processes.
 pub fn point(pattern: &str, figure: &str, file: u64, processes: u64) -> Point {
     let point = Point::at(Placement::Free).named(&PATTERN, pattern).named(&FIGURE, figure);
     point.with(&FILE, file).with(&PROCESSES, processes)

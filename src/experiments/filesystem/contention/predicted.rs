@@ -1,12 +1,12 @@
-//! What is expected: one process alone, and what it waits for the others.
+//! Predictions: the time of one process alone, and its wait for the others.
 
 use super::points::{ALL_RANDOM, BLOCK, FIGURE, PATTERN, PROCESSES, RANDOM_AMONG, TOGETHER, UNFAIRNESS};
 use crate::experiment::{Basis, Known, Point, Prediction};
 use crate::experiments::device_facts;
 use crate::experiments::filesystem::read;
 
-/// What one process alone needs, and what it waits for the others: as long as this run has found requests to wait when one
-/// process has as many in flight. Before that was found the device is assumed to serve 8 at once.
+/// The time of one process alone, plus its wait for the others: that of requests when one process has as many in flight, as
+/// measured in this run. Before it was measured the device is assumed to serve 8 at once.
 pub fn predicted(point: &Point, known: &Known) -> Prediction {
     let processes = point.number(&PROCESSES);
     let (what, alone) = alone(point, known);
@@ -29,10 +29,10 @@ pub fn predicted(point: &Point, known: &Known) -> Prediction {
     }
 }
 
-/// Requests that a device is assumed to serve at once where nothing was found.
+/// Requests that a device is assumed to serve concurrently if this was not measured.
 const AT_ONCE: f64 = 8.0;
 
-/// The rate of so many processes, less what they lose by waiting for one another.
+/// The rate of this number of processes, less the loss from waiting for each other.
 fn together_at(processes: f64, what: &str, alone: Basis, waiting: Basis) -> Prediction {
     let rate = |ns: f64| processes * BLOCK as f64 * 1e9 / ns;
     let (unhindered, reached) = (rate(alone.value), rate(alone.value + waiting.value));

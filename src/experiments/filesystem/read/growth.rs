@@ -1,10 +1,10 @@
-//! Why a block in sequence costs more or less in a larger file (R-FS-18).
+//! Why a sequential block costs more or less in a larger file (R-FS-18).
 
 use super::points::{COLD, DIRECT, FILE, NAME, RANDOM, SEQUENTIAL, USUAL_BLOCK, WARM, usual};
 use crate::experiment::{Finding, Found, Known, Question, Statement, said};
 use crate::quantity::declared;
 
-/// One for every state of the cache in which files of several sizes were read.
+/// One finding for every state of the cache in which files of several sizes were read.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let states = [
         (DIRECT, "past the page cache", LARGER_ON_THE_DEVICE),
@@ -21,7 +21,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 const LARGER_ON_THE_DEVICE: &str =
     "a larger file has more metadata to look up, and its blocks can be in several places of the device";
 
-/// The smallest file of several blocks against the largest.
+/// The smallest file of several blocks compared with the largest.
 fn growth(state: &str, name: &str, larger: &str, known: &Known) -> Option<Finding> {
     let mut found = known.found_along(NAME, &usual(state, SEQUENTIAL, 0), &FILE);
     found.retain(|(file, _)| *file > USUAL_BLOCK);
@@ -48,8 +48,7 @@ fn growth(state: &str, name: &str, larger: &str, known: &Known) -> Option<Findin
     })
 }
 
-/// What is done once for a file is shared among its blocks: what that is, beside a block at random, which waits as the
-/// first one does.
+/// The cost incurred once per file and shared by its blocks, compared with a random block, which waits as the first one does.
 fn shared((small, few): (u64, Found), (large, many): (u64, Found), state: &str, known: &Known) -> Statement {
     let once = few.minus(many).scaled(small as f64 / USUAL_BLOCK as f64);
     let first = known.found(NAME, &usual(state, RANDOM, large));
@@ -77,7 +76,7 @@ mod tests {
     use crate::quantity::Unit;
     use crate::statistics::Interval;
 
-    /// What is said of a cold file of 64 KiB and of one of 64 MiB, whose blocks take so long, each known to a hundredth.
+    /// The findings for a cold file of 64 KiB and one of 64 MiB with these times per block, each known to one percent.
     fn said_of(small: f64, large: f64) -> String {
         let machine = Machine::describe(std::path::Path::new("/"));
         let mut known = Known::new(&machine, None);

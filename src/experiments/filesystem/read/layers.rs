@@ -1,4 +1,4 @@
-//! What reads say together: the layers against each other, order by the size of the file, requests in flight.
+//! Findings across points: the layers compared, order by the size of the file, requests in flight.
 
 use super::points::{
     COLD, DIRECT, FILE, NAME, QUEUE_DEPTHS, RANDOM, SEQUENTIAL, USUAL_FILE, WARM, queue, usual,
@@ -7,7 +7,7 @@ use crate::experiment::{Dimension, Finding, Found, Known, Question, Statement, s
 use crate::experiments::filesystem::uring::INTERVAL;
 use crate::quantity::declared;
 
-/// What the points say together.
+/// All findings across points.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let orders = [
         (DIRECT, "past the page cache"),
@@ -53,8 +53,8 @@ fn past_the_cache(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// Random order against sequence, in the same state of the cache and with the same block (R-FIX-56), by the size of the
-/// file.
+/// Random compared with sequential order, in the same state of the cache and with the same block size (R-FIX-56), by the size of
+/// the file.
 fn order(state: &str, name: &str, known: &Known) -> Option<Finding> {
     let sequential = known.found_along(NAME, &usual(state, SEQUENTIAL, 0), &FILE);
     let told = sequential.into_iter().filter_map(|(file, sequential)| {
@@ -80,7 +80,7 @@ fn one_file(file: u64, sequential: Found, random: Found) -> Statement {
     ]
 }
 
-/// What more requests in flight bring.
+/// The gain from more requests in flight.
 fn deep(known: &Known) -> Option<Finding> {
     let interval = |depth| known.found(NAME, &queue(depth, INTERVAL));
     let measured = QUEUE_DEPTHS.into_iter().filter_map(|depth| Some((depth, interval(depth)?)));

@@ -26,7 +26,7 @@ use std::fs::File;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What is timed.
+/// The experiment `filesystem/read`.
 pub struct Read;
 
 static ABOUT: About = About {
@@ -116,7 +116,7 @@ impl Experiment for Read {
         predicted::bound(point, known)
     }
 
-    /// Warming a file takes longer than reading some blocks of it, and reading it does not change it.
+    /// Reading a file into the cache takes longer than reading some of its blocks, and reading does not change it.
     fn block(&self, point: &Point) -> Option<String> {
         (point.name(&STATE) == WARM).then(|| format!("{WARM}, {} bytes", point.number(&FILE)))
     }
@@ -151,13 +151,13 @@ impl Experiment for Read {
         layers::findings(known).into_iter().chain(growth::findings(known)).collect()
     }
 
-    /// Making a file of a gibibyte on a slow disk, and evicting it, takes longer than observing.
+    /// Creating and evicting a file of a gibibyte on a slow disk takes longer than observing.
     fn time_limit(&self, _: &Point) -> Duration {
         Duration::from_secs(90)
     }
 }
 
-/// The caches that a file may lie in.
+/// The caches that may hold a file.
 fn landmarks(machine: &Machine) -> Vec<Landmark> {
     let cache = |level| {
         let size = machine.data_cache_bytes(*machine.allowed_cpus().first()?, level)?;
@@ -166,22 +166,22 @@ fn landmarks(machine: &Machine) -> Vec<Landmark> {
     [2, 3].into_iter().filter_map(cache).collect()
 }
 
-/// The point of one reader past the cache that contention is predicted from.
+/// The point of one reader with direct I/O, from which contention is predicted.
 pub fn direct_point(random: bool) -> Point {
     points::usual(DIRECT, if random { RANDOM } else { SEQUENTIAL }, USUAL_FILE)
 }
 
-/// The point of random blocks past the cache with so many requests in flight: the time from one completion to the next.
+/// The point of random blocks with direct I/O and this many requests in flight: the time between completions.
 pub fn queued_point(depth: u64) -> Point {
     points::queue(depth, uring::INTERVAL)
 }
 
-/// The point of the largest blocks in sequence past the cache.
+/// The point of the largest blocks in sequence with direct I/O.
 pub fn largest_direct_point() -> Point {
     points::largest_direct()
 }
 
-/// A block in sequence past the cache, as this run has found it, or by the device's rate.
+/// The time of a sequential block with direct I/O, as measured in this run, else by the device's rate.
 pub fn direct_block(block: u64, known: &Known) -> Basis {
     let point = points::at(DIRECT, SEQUENTIAL, READ, block, USUAL_FILE);
     known.measured(NAME, &point).unwrap_or_else(|| {
@@ -190,7 +190,7 @@ pub fn direct_block(block: u64, known: &Known) -> Basis {
     })
 }
 
-/// A block copied out of the page cache, as this run has found it, or by the bytes.
+/// The time of a block copied from the page cache, as measured in this run, else by its bytes.
 pub fn cached_block(block: u64, known: &Known) -> Basis {
     let point = points::at(WARM, SEQUENTIAL, READ, block, USUAL_FILE);
     known.measured(NAME, &point).unwrap_or_else(|| {
@@ -199,7 +199,7 @@ pub fn cached_block(block: u64, known: &Known) -> Basis {
     })
 }
 
-/// A block in the page cache, as this run has found it, for what else copies one; `None` where it has not.
+/// The time of a block in the page cache, as measured in this run, for other reads through it; `None` if it was not measured.
 pub fn from_the_cache(random: bool, block: u64, known: &Known) -> Option<Prediction> {
     let order = if random { RANDOM } else { SEQUENTIAL };
     let point = points::at(WARM, order, points::usual_call(order), block, USUAL_FILE);
@@ -207,7 +207,7 @@ pub fn from_the_cache(random: bool, block: u64, known: &Known) -> Option<Predict
     Some(Prediction::new().software("a block of the size read out of the page cache", 1.0, basis))
 }
 
-/// The file of a point. Warm points have their own, so that nobody evicts it between their trials.
+/// The file of a point. Warm points have their own, so that no other point evicts it between their trials.
 fn file(point: &Point, site: &Site) -> Result<TestFile, Failure> {
     let room = if points::effort(point) == Effort::Thorough { Room::THOROUGH } else { Room::DEFAULT };
     let what = if point.name(&STATE) == WARM { "warm" } else { "cold" };
@@ -234,7 +234,7 @@ fn walk(test: &TestFile, point: &Point, site: &Site) -> Walk {
     Walk::through(test.bytes, point.number(&BLOCK), order(point), site.seed)
 }
 
-/// Another description of the same file, for the work to own.
+/// A second open of the same file, for the work to own.
 fn opened(test: &TestFile) -> Result<File, Failure> {
     File::open(&test.path).map_err(|error| Failure::Broke(format!("the test file is gone: {error}")))
 }
@@ -274,11 +274,11 @@ fn warmed(point: &Point, site: &Site) -> Result<TestFile, Failure> {
 
 fn out_of_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let test = site.shared.get_or_make(|| warmed(point, site))?;
-    // Under pressure the kernel may have dropped some of it since.
+    // Under memory pressure the kernel may have dropped some of it since.
     warm(&test)?;
     let (mut reader, mut walk) = (reader(opened(&test)?, &test, point)?, walk(&test, point, site));
     if point.name(&CALL) == MMAP {
-        // The first touch of a mapped page enters the kernel: that is another experiment's question.
+        // The first touch of a mapped page is a page fault, which is the question of another experiment.
         (0..test.bytes / point.number(&BLOCK))
             .try_for_each(|number| reader.read(number * point.number(&BLOCK)))?;
     }
@@ -286,7 +286,7 @@ fn out_of_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<
     Ok(watched(Workload::batched(read), test))
 }
 
-/// Adds what shows which layer served.
+/// Adds witnesses of the layer that served.
 fn watched(mut work: Workload<'_>, test: Rc<TestFile>) -> Workload<'_> {
     let mut of_the_work = work.witness.take();
     let counts = move || {
@@ -303,17 +303,17 @@ fn watched(mut work: Workload<'_>, test: Rc<TestFile>) -> Workload<'_> {
 }
 
 fn direct_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
-    // Requests in flight are more than are told as observations: they are counted where they complete.
+    // More requests complete than are reported as observations: they are counted at their completion.
     let observed = point.number(&BLOCK) as f64 * seen.operations as f64;
     let read = seen.witness(uring::READ).unwrap_or(observed);
-    // Pages of this program itself may come from the same account: a little more is no doubt, less is.
+    // The account may include pages of this program itself: a little more is acceptable, less is not.
     let claim = "every block came from the device: bytes read from devices, by the kernel's accounting, per byte read";
-    // The account is of requests when they are sent: those under way when it is looked at first were sent before.
+    // The account counts requests when they are sent: those in flight at its first reading were sent before.
     let under_way = (point.number(&QUEUE_DEPTH) * point.number(&BLOCK) * seen.trials) as f64;
     vec![bypassed(seen), share(claim, seen.witness(SERVED), read, 0.99 - under_way / read, 1.5)]
 }
 
-/// Bytes that were counted per byte read.
+/// Checks the counted bytes per byte read.
 fn share(claim: &str, bytes: Option<f64>, read: f64, low: f64, high: f64) -> Check {
     bytes.map_or_else(|| Check::missing(claim), |bytes| Check::within(claim, bytes / read, low, high))
 }

@@ -1,53 +1,53 @@
-//! Which points are visited, and at which effort.
+//! Points of `filesystem/read`, with their effort.
 
 use crate::experiment::{Effort, Known, Parameter, Point, Scale};
 use crate::experiments::filesystem::uring::{INTERVAL, LATENCY};
 
-/// The experiment's name.
+/// Name of the experiment.
 pub const NAME: &str = "filesystem/read";
 
-/// Which layer serves.
+/// Parameter: the layer that serves the read.
 pub const STATE: Parameter = Parameter {
     name: "state",
     meaning: "where the bytes come from: past the page cache (direct), through it but not in it (cold), or from it \
               (warm)",
     scale: Scale::Name,
 };
-/// In which order.
+/// Parameter: the order of the blocks.
 pub const ORDER: Parameter =
     Parameter { name: "order", meaning: "the order of the blocks", scale: Scale::Name };
-/// By which call.
+/// Parameter: the call.
 pub const CALL: Parameter = Parameter { name: "call", meaning: "the call that reads", scale: Scale::Name };
-/// How much at once.
+/// Parameter: bytes per operation.
 pub const BLOCK: Parameter =
     Parameter { name: "block", meaning: "bytes of one operation", scale: Scale::Bytes };
-/// Out of how much.
+/// Parameter: the size of the file.
 pub const FILE: Parameter = Parameter { name: "file", meaning: "size of the file", scale: Scale::Bytes };
-/// What the kernel may add.
+/// Parameter: the kernel's read-ahead.
 pub const READ_AHEAD: Parameter = Parameter {
     name: "read_ahead",
     meaning: "whether the kernel may read more than is requested",
     scale: Scale::Name,
 };
-/// How many at once.
+/// Parameter: requests in flight.
 pub const QUEUE_DEPTH: Parameter =
     Parameter { name: "queue_depth", meaning: "requests in flight", scale: Scale::Count };
-/// What an observation of several requests in flight is.
+/// Parameter: the figure of an observation with several requests in flight.
 pub const FIGURE: Parameter = Parameter {
     name: "figure",
     meaning: "with several requests in flight: the latency of each, or the time from one completion to the next",
     scale: Scale::Name,
 };
 
-/// State: past the page cache.
+/// State: direct I/O, past the page cache.
 pub const DIRECT: &str = "direct";
-/// State: through the page cache, and not in it.
+/// State: through the page cache, without cached pages.
 pub const COLD: &str = "cold";
 /// State: in the page cache.
 pub const WARM: &str = "warm";
 /// Order: one block after another.
 pub const SEQUENTIAL: &str = "sequential";
-/// Order: any block.
+/// Order: random blocks.
 pub const RANDOM: &str = "random";
 /// Call: `read`.
 pub const READ: &str = "read";
@@ -55,29 +55,29 @@ pub const READ: &str = "read";
 pub const PREAD: &str = "pread";
 /// Calls: `lseek`, then `read`.
 pub const SEEK: &str = "lseek + read";
-/// Loads from a mapping.
+/// Call: loads from a mapping.
 pub const MMAP: &str = "mmap";
-/// Several requests in flight.
+/// Call: `io_uring`, with several requests in flight.
 pub const IO_URING: &str = "io_uring";
-/// No read-ahead.
+/// Read-ahead: off.
 pub const OFF: &str = "off";
 
-/// The block of every file system that is common, and of the reports.
+/// The block size of the common file systems, and of the reports.
 pub const USUAL_BLOCK: u64 = 4096;
-/// The file of all points that do not vary its size.
+/// The size of the file at all points that do not vary it.
 pub const USUAL_FILE: u64 = 64 << 20;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// Files by factors of 4 to 16, as in the reports (R-FS-09); the largest on request.
+/// File sizes by factors of 4 to 16, as in the reports (R-FS-09); the largest on request.
 pub const FILES: [u64; 8] = [4 * KIB, 64 * KIB, MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 4 * GIB];
 const BLOCKS: [u64; 5] = [512, 16 * KIB, 64 * KIB, 256 * KIB, MIB];
-/// Requests in flight.
+/// Numbers of requests in flight.
 pub const QUEUE_DEPTHS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 
-/// A point of the sweep over files, which all others vary.
+/// A point of the sweep over files; all others vary it.
 pub fn at(state: &str, order: &str, call: &str, block: u64, file: u64) -> Point {
     let point = Point::new().named(&STATE, state).named(&ORDER, order).named(&CALL, call);
     point.with(&BLOCK, block).with(&FILE, file)
@@ -88,7 +88,7 @@ pub fn usual_call(order: &str) -> &'static str {
     if order == RANDOM { PREAD } else { READ }
 }
 
-/// The block of 4 KiB, by the usual call.
+/// The point of a block of 4 KiB with the usual call.
 pub fn usual(state: &str, order: &str, file: u64) -> Point {
     at(state, order, usual_call(order), USUAL_BLOCK, file)
 }
@@ -96,7 +96,7 @@ pub fn usual(state: &str, order: &str, file: u64) -> Point {
 /// Every point, in the order of the table: each may be predicted from those before it.
 pub fn all() -> Vec<Point> {
     let mut points = vec![];
-    // Past the cache first: what the device needs is what reading through the cache is predicted from.
+    // Direct I/O first: reading through the cache is predicted from the device's time.
     for state in [DIRECT, COLD, WARM] {
         for order in [SEQUENTIAL, RANDOM] {
             points.extend(FILES.map(|file| usual(state, order, file)));
@@ -131,23 +131,23 @@ fn other_calls() -> Vec<Point> {
     ]
 }
 
-/// The largest blocks of a file in sequence, past the cache: what the device's rate is known from.
+/// The point of the largest sequential blocks of a file with direct I/O, which shows the device's rate.
 pub fn largest_direct() -> Point {
     at(DIRECT, SEQUENTIAL, READ, MIB, USUAL_FILE)
 }
 
-/// Depths at which this run has found what a request takes, with that, nanoseconds.
+/// The measured queue depths, each with the latency of a request, nanoseconds.
 pub fn waits_by_depth(known: &Known) -> Vec<(u64, f64)> {
     let found = |depth| Some((depth, known.median(NAME, &queue(depth, LATENCY))?));
     QUEUE_DEPTHS.into_iter().filter_map(found).collect()
 }
 
-/// Random direct reads with several in flight.
+/// The point of random direct reads with several in flight.
 pub fn queue(depth: u64, figure: &str) -> Point {
     at(DIRECT, RANDOM, IO_URING, USUAL_BLOCK, USUAL_FILE).with(&QUEUE_DEPTH, depth).named(&FIGURE, figure)
 }
 
-/// What is worth its time.
+/// The effort from which on a point is measured.
 pub fn effort(point: &Point) -> Effort {
     let (file, warm) = (point.number(&FILE), point.name(&STATE) == WARM);
     let sweep = point.get(READ_AHEAD.name).is_none() && point.name(&CALL) == usual_call(point.name(&ORDER));

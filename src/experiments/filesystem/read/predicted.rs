@@ -1,4 +1,4 @@
-//! What is expected of a point: the device's facts, then what this run has found of the simpler points.
+//! Predictions of a point: from the device's facts, then from the simpler points measured in this run.
 
 use super::points::{
     self, BLOCK, CALL, COLD, DIRECT, FIGURE, FILE, FILES, MMAP, NAME, OFF, ORDER, QUEUE_DEPTH, RANDOM,
@@ -9,12 +9,12 @@ use crate::experiments::cpu::kernel_service;
 use crate::experiments::filesystem::uring::{INTERVAL, LATENCY};
 use crate::experiments::{device_facts, memory};
 
-/// Copying a byte out of memory that is not in the caches, nanoseconds.
+/// Time to copy a byte from memory that is not in the caches, nanoseconds.
 pub fn copied(known: &Known) -> Basis {
     known.assumed_cycles(0.25, "a byte copied from memory to memory: some 4 bytes a cycle, 12 GB/s at 3 GHz")
 }
 
-/// The derivation.
+/// The predicted cost of a point.
 pub fn cost(point: &Point, known: &Known) -> Prediction {
     match (point.name(&STATE), point.name(&CALL)) {
         (DIRECT, _) if point.number(&QUEUE_DEPTH) > 0 => in_flight(point, known),
@@ -29,7 +29,7 @@ fn entered(prediction: Prediction, calls: f64, known: &Known) -> Prediction {
     prediction.software("system calls, each at least an empty one", calls, kernel_service::entry(known))
 }
 
-/// What this run has found at another point, or what the device's kind suggests.
+/// The result at another point of this run, else the figure for the device's kind.
 fn found_or(point: &Point, known: &Known, else_from: Basis) -> Basis {
     known.measured(NAME, point).unwrap_or(else_from)
 }
@@ -38,7 +38,7 @@ fn of_the_device(order: &str, known: &Known) -> Basis {
     if order == RANDOM { device_facts::random_read(known) } else { device_facts::sequential_read(known) }
 }
 
-/// The device's time for a block of 4 KiB of a smaller file, and what more bytes take.
+/// The device's time for a block of 4 KiB of a smaller file, plus that of additional bytes.
 fn direct(point: &Point, known: &Known) -> Prediction {
     let (order, block, file) = (point.name(&ORDER), point.number(&BLOCK), point.number(&FILE));
     let (simpler, what) = if block == USUAL_BLOCK && point.name(&CALL) == points::usual_call(order) {
@@ -65,14 +65,14 @@ fn direct(point: &Point, known: &Known) -> Prediction {
     entered(prediction, 1.0, known)
 }
 
-/// Requests in flight overlap, and wait for one another where the device cannot serve all at once: each of them for as long
-/// as this run has found it with fewer in flight. Before any was found, the device is assumed to serve 8 at once.
+/// Requests in flight overlap, and wait for each other if the device cannot serve all at once: each wait is as long as measured
+/// in this run with fewer in flight. Before any was measured, the device is assumed to serve 8 at once.
 fn in_flight(point: &Point, known: &Known) -> Prediction {
     const AT_ONCE: f64 = 8.0;
     let depth = point.number(&QUEUE_DEPTH);
     let alone = points::usual(DIRECT, RANDOM, USUAL_FILE);
     let one = found_or(&alone, known, device_facts::random_read(known));
-    // What is counted between completions is the time of each, shared by all.
+    // The interval between completions is the time of each request, divided by their number.
     let shared = if point.name(&FIGURE) == INTERVAL { 1.0 / depth as f64 } else { 1.0 };
     let fewer = points::waits_by_depth(known).into_iter().rfind(|(fewer, _)| (2..depth).contains(fewer));
     let Some((fewer, wait)) = fewer else {
@@ -90,8 +90,8 @@ fn in_flight(point: &Point, known: &Known) -> Prediction {
     prediction.hardware(&what, (depth - 1) as f64 * shared, Basis { value: behind, source })
 }
 
-/// What a random block waits for others, nanoseconds, when so many are in flight: between the depths at which this run has
-/// found it, and beyond the deepest in proportion. `None` where it has not, or nobody waits.
+/// The time that a random block waits for others, nanoseconds, with this many in flight: interpolated between the depths measured
+/// in this run, and in proportion beyond the deepest. `None` if it was not measured, or there is no wait.
 pub fn waiting(in_flight: u64, known: &Known) -> Option<Basis> {
     let found = points::waits_by_depth(known);
     let alone = found.first().filter(|(depth, _)| *depth == 1)?.1;
@@ -111,7 +111,7 @@ pub fn waiting(in_flight: u64, known: &Known) -> Option<Basis> {
     (value > alone).then_some(Basis { value: value - alone, source })
 }
 
-/// A byte at the device's rate, nanoseconds: as large reads past the cache have found it, or as its kind suggests.
+/// Time of a byte at the device's rate, nanoseconds: as measured with large direct reads, else by its kind.
 fn byte(known: &Known) -> Basis {
     let large = points::largest_direct();
     let block = known.measured(NAME, &large);
@@ -119,7 +119,7 @@ fn byte(known: &Known) -> Basis {
     byte.unwrap_or_else(|| device_facts::byte(known))
 }
 
-/// A block in memory: the way into the kernel and the copy, or the loads alone.
+/// A cached block: the kernel entry and the copy, or the loads alone.
 fn warm(call: &str, point: &Point, known: &Known) -> Prediction {
     let block = point.number(&BLOCK) as f64;
     if call == MMAP {
@@ -142,7 +142,7 @@ fn warm(call: &str, point: &Point, known: &Known) -> Prediction {
 /// Pages that a read looks up together (`struct folio_batch` in mm/filemap.c, up to Linux 6.9; 31 since).
 pub const PAGES_AT_ONCE: f64 = 15.0;
 
-/// Through the cache: the device's time, a page made for it, and the copy.
+/// A block through the cache: the device's time, the allocation of a page, and the copy.
 fn cold(point: &Point, known: &Known) -> Prediction {
     let read_ahead = point.name(&READ_AHEAD) != OFF;
     match (point.name(&ORDER), point.name(&CALL)) {
@@ -157,7 +157,7 @@ fn cold(point: &Point, known: &Known) -> Prediction {
     }
 }
 
-/// What the kernel does for a block that has come from the device.
+/// The kernel's work for a block that has come from the device.
 fn served(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
     let paged = kernel_service::assumed(
         prediction,
@@ -171,7 +171,7 @@ fn served(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
     entered(paged, 1.0, known).hardware("the copy", point.number(&BLOCK) as f64, copied(known))
 }
 
-/// In sequence the kernel reads ahead while the reader takes what has come: the slower of the two decides.
+/// In sequence the kernel reads ahead while the reader copies: the slower of the two determines the time.
 fn read_ahead_of(point: &Point, known: &Known) -> Prediction {
     let (block, file) = (point.number(&BLOCK) as f64, point.number(&FILE));
     let first = found_or(&points::usual(DIRECT, RANDOM, file), known, device_facts::random_read(known));
@@ -186,8 +186,8 @@ fn read_ahead_of(point: &Point, known: &Known) -> Prediction {
     if device.total() < reader.total() { reader } else { device }
 }
 
-/// A fault in random order has the kernel read around its page (`do_sync_mmap_readahead` in mm/filemap.c), and the next
-/// fault waits for the end of that.
+/// A fault in random order makes the kernel read around its page (`do_sync_mmap_readahead` in mm/filemap.c), and the next fault
+/// waits for its end.
 fn read_around(point: &Point, known: &Known) -> Prediction {
     let window = device_facts::read_ahead(known.machine);
     let bytes = window.value.min(point.number(&FILE) as f64);
@@ -204,10 +204,10 @@ fn read_around(point: &Point, known: &Known) -> Prediction {
     served(prediction, point, known)
 }
 
-/// No block can be had faster.
+/// The lower bound of the time per block.
 pub fn bound(point: &Point, known: &Known) -> Option<Bound> {
     let waits = point.name(&STATE) != WARM;
-    // Requests overlap; each of them takes its time.
+    // Requests overlap, but each takes its own time.
     let single = point.number(&QUEUE_DEPTH) <= 1 || point.name(&FIGURE) == LATENCY;
     let one_by_one = waits && single && !(point.name(&STATE) == COLD && point.name(&ORDER) == SEQUENTIAL);
     let mapped = point.name(&CALL) == MMAP;

@@ -1,5 +1,5 @@
-//! What remote reads have cost: the network's penalty against local reads, and against what its round trip and its
-//! bandwidth predict.
+//! Findings from remote reads: the network's penalty compared with local reads, and with the prediction from its round trip and
+//! its bandwidth.
 
 use super::points::{
     CLIENT_CACHED, DEEP, FILES, LARGE, LOCAL, QUEUE_DEPTH, RANDOM, SEQUENTIAL, SERVER_CACHED, SERVER_COLD,
@@ -11,7 +11,7 @@ use crate::quantity::{Unit, declared};
 
 const NAME: &str = "filesystem/remote_read";
 
-/// What the results say.
+/// All findings from the results.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let Some(remote) = &known.machine.storage.remote else { return vec![] };
     let through = remote.through.as_str();
@@ -28,12 +28,12 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     penalties.chain(orders).chain(others.into_iter().flatten()).chain(one_machine(remote)).collect()
 }
 
-/// A block that the server has in its cache.
+/// A block in the server's cache.
 fn far(through: &str, order: &str, bytes: u64, known: &Known) -> Option<Found> {
     known.found(NAME, &block(through, SERVER_CACHED, order, bytes))
 }
 
-/// The same block of a local file that is in this machine's cache.
+/// The same block of a local file in this machine's cache.
 fn near(order: &str, bytes: u64, known: &Known) -> Option<Found> {
     known.found(NAME, &block(LOCAL, CLIENT_CACHED, order, bytes))
 }
@@ -66,7 +66,7 @@ fn penalty(through: &str, order: &str, bytes: u64, known: &Known) -> Option<Find
     ))
 }
 
-/// A random block of the smallest and of the largest file, over the network and here.
+/// A random block of the smallest and of the largest file, remote and local.
 fn by_file(through: &str, known: &Known) -> Option<Finding> {
     let found = |through, state, file| known.found(NAME, &by_size(through, state, RANDOM, file));
     let (small, large) = (FILES[0], FILES[FILES.len() - 1]);
@@ -100,8 +100,8 @@ fn order(through: &str, bytes: u64, known: &Known) -> Option<Finding> {
     ))
 }
 
-/// The penalty of a small block against one exchange without data and its bytes at the rate of a deep queue, or of a mount at
-/// that of large blocks in sequence.
+/// The penalty of a small block compared with one exchange without data plus its bytes at the rate of a deep queue, or for a
+/// mount at the rate of large sequential blocks.
 fn predicted(through: &str, known: &Known) -> Option<Finding> {
     let round_trip = known.found(NAME, &no_data(through))?;
     let in_flight = block(through, SERVER_CACHED, SEQUENTIAL, LARGE).with(&QUEUE_DEPTH, DEEP);

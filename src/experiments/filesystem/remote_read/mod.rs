@@ -21,7 +21,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What is timed.
+/// The experiment `filesystem/remote_read`.
 pub struct RemoteRead;
 
 static ABOUT: About = About {
@@ -77,7 +77,7 @@ impl Experiment for RemoteRead {
 
     fn effort(&self, point: &Point, _: &Machine) -> Effort {
         match point.name(&STATE) {
-            // All of the machine's page cache is dropped.
+            // Drops the whole page cache of the machine.
             SERVER_COLD if point.name(&PROTOCOL) != "sftp" => Effort::Thorough,
             SERVER_COLD | UNPROVED => Effort::Standard,
             _ if point.number(&FILE) > 0 => Effort::Standard,
@@ -139,18 +139,18 @@ impl Experiment for RemoteRead {
     }
 
     fn time_limit(&self, _: &Point) -> Duration {
-        // Connecting, and bringing a far server to the state that is asked for, take round trips of their own.
+        // Connecting, and bringing a distant server to the requested state, take round trips of their own.
         Duration::from_secs(40)
     }
 }
 
-/// What this machine itself remembers of a file is told without waiting.
+/// Metadata that this machine has cached are returned without waiting.
 fn answered_elsewhere(seen: &Observed) -> Check {
     let claim = "the answer came from elsewhere: sleeps of the caller per exchange";
     Check::within(claim, seen.per_operation(seen.counters.voluntary_switches), 0.5, 100.0)
 }
 
-/// Refuses a point that is read through something else than the file is.
+/// Refuses a point whose protocol is not that of the file.
 fn ensure_through(point: &Point, file: &RemoteFile) -> Result<(), Failure> {
     let through = point.name(&PROTOCOL);
     let is_it = match &file.address {
@@ -179,7 +179,7 @@ fn part(point: &Point, file_bytes: u64, site: &Site) -> Result<Part, Failure> {
     Part::of(file_bytes, point.number(&BLOCK), point.name(&ORDER) == RANDOM, once, site.seed)
 }
 
-/// The same reads of a file of this machine, from its page cache.
+/// The same reads of a local file, from the page cache.
 fn local<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
     if Remote::find(&Root::default(), &RemoteAddress::Mounted(site.folder.clone())).is_ok() {
         return Err(Failure::Unsupported(

@@ -1,76 +1,76 @@
-//! The points of remote reads: what is varied, and what its values are called.
+//! Points of `filesystem/remote_read`.
 
 use crate::experiment::{Parameter, Placement, Point, Scale};
 use crate::machine::Remote;
 
-/// What the bytes are read through.
+/// Parameter: the protocol or mount through which the file is read.
 pub const PROTOCOL: Parameter = Parameter {
     name: "protocol",
     meaning: "how the bytes are read: through a protocol's client, a mount of a network file system, or, for \
               comparison, a local file",
     scale: Scale::Name,
 };
-/// Who holds the bytes before they are read.
+/// Parameter: the cache that holds the data before the read.
 pub const STATE: Parameter = Parameter {
     name: "state",
     meaning: "which cache holds the blocks before they are read, where that can be shown",
     scale: Scale::Name,
 };
-/// The order of the blocks.
+/// Parameter: the order of the blocks.
 pub const ORDER: Parameter = Parameter {
     name: "order",
     meaning: "the order in which the blocks of the file are read",
     scale: Scale::Name,
 };
-/// The size of a block.
+/// Parameter: the size of a block.
 pub const BLOCK: Parameter =
     Parameter { name: "block", meaning: "bytes of one block, each read whole", scale: Scale::Bytes };
-/// How much of the file is read.
+/// Parameter: the size of the part of the file that is read.
 pub const FILE: Parameter = Parameter {
     name: "file",
     meaning: "bytes read, from the beginning of the file; without this parameter, a part elsewhere in the file",
     scale: Scale::Bytes,
 };
-/// Requests in flight.
+/// Parameter: requests in flight.
 pub const QUEUE_DEPTH: Parameter = Parameter {
     name: "queue_depth",
     meaning: "requests in flight: the one whose answer is awaited, and those sent after it",
     scale: Scale::Count,
 };
 
-/// State: no data is asked for.
+/// State: a request without data.
 pub const NO_DATA: &str = "no data";
-/// State: this machine's page cache.
+/// State: the data are in this machine's page cache.
 pub const CLIENT_CACHED: &str = "client-cached";
-/// State: the server was asked for these blocks moments before.
+/// State: this machine read the same blocks from the server just before.
 pub const SERVER_CACHED: &str = "server-cached";
-/// State: the server's page cache was seen to be empty.
+/// State: the server's page cache was verified to be empty.
 pub const SERVER_COLD: &str = "server-cold";
-/// State: nobody knows.
+/// State: unknown.
 pub const UNPROVED: &str = "server unproved";
 
-/// What local reads, to compare, are through.
+/// Protocol of local reads, for comparison.
 pub const LOCAL: &str = "local file";
-/// The order that jumps.
+/// Order: random.
 pub const RANDOM: &str = "random";
-/// The order of the file.
+/// Order: that of the file.
 pub const SEQUENTIAL: &str = "sequential";
 
-/// Bytes of a small block: a page, and the block of the reports.
+/// Size of a small block, bytes: a page, and the block of the reports.
 pub const SMALL: u64 = 4 << 10;
-/// Bytes of a large block.
+/// Size of a large block, bytes.
 pub const LARGE: u64 = 1 << 20;
 
-/// Requests in flight where there is more than one: the one whose answer is waited for, and 16 sent after it.
+/// Requests in flight if there is more than one: the awaited one, and 16 sent after it.
 pub const DEEP: u64 = 17;
 
-/// Beginnings of the file that are read as files of growing size (R-REP-11): the largest is all of a file that is made.
+/// Sizes of the beginnings of the file that are read as files of growing size (R-REP-11): the largest is all of a created file.
 pub const FILES: [u64; 4] = [64 << 10, 1 << 20, 8 << 20, 32 << 20];
 
-/// The four ways that blocks are read in; the reports have random and sequential ones (R-FS-19, R-FS-25).
+/// The four combinations of order and block size; the reports have random and sequential ones (R-FS-19, R-FS-25).
 const SHAPES: [(&str, u64); 4] = [(RANDOM, SMALL), (SEQUENTIAL, SMALL), (RANDOM, LARGE), (SEQUENTIAL, LARGE)];
 
-/// A point about a block.
+/// The point of a block.
 pub fn block(through: &str, state: &str, order: &str, bytes: u64) -> Point {
     Point::at(Placement::Free)
         .named(&PROTOCOL, through)
@@ -80,35 +80,35 @@ pub fn block(through: &str, state: &str, order: &str, bytes: u64) -> Point {
         .with(&QUEUE_DEPTH, 1)
 }
 
-/// A small block of a file of some size.
+/// The point of a small block of a file of some size.
 pub fn by_size(through: &str, state: &str, order: &str, file: u64) -> Point {
     block(through, state, order, SMALL).with(&FILE, file)
 }
 
-/// Small blocks of files of every size, in sequence and at random.
+/// Points of small blocks of files of every size, sequential and random.
 fn by_sizes<'a>(through: &'a str, state: &'a str) -> impl Iterator<Item = Point> + 'a {
     let of_order = move |order| FILES.map(|file| by_size(through, state, order, file));
     [SEQUENTIAL, RANDOM].into_iter().flat_map(of_order)
 }
 
-/// The point about an exchange without data.
+/// The point of an exchange without data.
 pub fn no_data(through: &str) -> Point {
     Point::at(Placement::Free).named(&PROTOCOL, through).named(&STATE, NO_DATA)
 }
 
-/// Whether there is a way to have the server forget a file: programs that run there, or all caches of this machine where it is
-/// the server.
+/// Whether the server's cache can be emptied: by programs that run there, or by dropping all caches of this machine if it is the
+/// server.
 fn empties_its_server(remote: &Remote) -> bool {
     remote.through == "sftp" || remote.is_here()
 }
 
-/// Whether a mount's attributes can be had from the server whatever is remembered of them: the kernel's clients do so when they
-/// are told to; the daemons behind FUSE remember by themselves.
+/// Whether a mount can be made to get attributes from the server despite its cache: the kernel's clients do so on request; FUSE
+/// daemons have caches of their own.
 fn asks_its_server(through: &str) -> bool {
     matches!(through, "NFS mount" | "SMB mount")
 }
 
-/// Every point about what is read over a network here: local reads to compare first, for predictions stand on them.
+/// Every point of a remote file: local reads first, for comparison, because predictions build on them.
 pub fn points(remote: &Remote) -> Vec<Point> {
     let through = remote.through.as_str();
     let shaped = |through: &'static str, state: &'static str| {

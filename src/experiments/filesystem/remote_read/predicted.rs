@@ -1,4 +1,4 @@
-//! What remote reads are expected to cost: network, protocol, server, bytes.
+//! Predictions of remote reads: network, protocol, server, bytes.
 
 use super::points::{
     BLOCK, CLIENT_CACHED, LOCAL, NO_DATA, ORDER, PROTOCOL, QUEUE_DEPTH, RANDOM, SERVER_COLD, STATE, UNPROVED,
@@ -10,16 +10,16 @@ use crate::machine::Remote;
 
 const NAME: &str = "filesystem/remote_read";
 
-/// A round trip where nothing is known of the way, nanoseconds.
+/// A round trip if the path is unknown, nanoseconds.
 const ROUND_TRIP_NS: f64 = 200_000.0;
-/// A byte at a gigabit a second, nanoseconds.
+/// Time of a byte at one gigabit per second, nanoseconds.
 const GIGABIT_BYTE_NS: f64 = 8.0;
-/// A byte copied between the kernel and a process, nanoseconds: half of what memory does at 10 GB/s.
+/// Time to copy a byte between the kernel and a process, nanoseconds: half the rate of memory at 10 GB/s.
 const COPIED_BYTE_NS: f64 = 0.1;
-/// A random read of a solid-state disk, nanoseconds (R-FS-16).
+/// Time of a random read of a solid-state disk, nanoseconds (R-FS-16).
 const DISK_NS: f64 = 100_000.0;
 
-/// What is expected of a point.
+/// The prediction of a point.
 pub fn predicted(point: &Point, known: &Known) -> Prediction {
     let bytes = point.number(&BLOCK);
     match (point.name(&PROTOCOL), point.name(&STATE)) {
@@ -56,7 +56,7 @@ fn exchange(through: &str, known: &Known) -> Prediction {
     )
 }
 
-/// The network's round trip, before anything was asked of the server.
+/// The network's round trip, before any request to the server.
 fn round_trip(known: &Known) -> (f64, &'static str) {
     if known.machine.storage.remote.as_ref().is_some_and(Remote::is_here) {
         return (10_000.0, "the server is this machine: no wire, 10 µs in the kernel");
@@ -64,7 +64,7 @@ fn round_trip(known: &Known) -> (f64, &'static str) {
     (ROUND_TRIP_NS, "a switched local network: 0.2 ms")
 }
 
-/// Round trips and the way of the bytes.
+/// Round trips, and the transfer of the bytes.
 fn network(through: &str, point: &Point, known: &Known) -> Prediction {
     let bytes = point.number(&BLOCK);
     let requests = (bytes as f64 / most(through)).max(1.0);
@@ -91,7 +91,7 @@ fn scaled(prediction: &Prediction, times: f64) -> Prediction {
     scaled
 }
 
-/// The most that a request asks for, bytes, as common servers take it.
+/// The maximum bytes per request that common servers accept.
 fn most(through: &str) -> f64 {
     match through {
         "sftp" => 131_072.0,
@@ -130,7 +130,7 @@ fn from_disk(prediction: Prediction, point: &Point) -> Prediction {
     let disk =
         Basis::assumed(DISK_NS, "a solid-state disk answers in 0.1 ms, as those of reports 000 and 003 do");
     let rate = Basis::assumed(1.0, "a solid-state disk reads 1 GB/s");
-    // A server reads ahead of sequential readers, 128 KiB as Linux does by default.
+    // A server reads ahead for sequential readers, 128 KiB by Linux's default.
     let answers = if point.name(&ORDER) == RANDOM { 1.0 } else { bytes / 131_072.0 };
     prediction.hardware("an answer of the server's disk", answers, disk).hardware(
         "a byte from the server's disk",

@@ -1,4 +1,4 @@
-//! Blocks of a file as work to be timed: which ones, in which order, from whose cache, and seen to be the right ones.
+//! Blocks of a file as timed work: their order and cache state, with their content verified.
 
 use super::points::{CLIENT_CACHED, SERVER_CACHED, SERVER_COLD, UNPROVED};
 use crate::experiment::{Check, Failure, Observed, RemoteFile, Site, Workload, ensure};
@@ -11,13 +11,13 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 
-/// The most that a trial reads again and again: soon brought to the server's cache, also from far away.
+/// Maximum bytes that a trial reads repeatedly: quickly brought to the server's cache, also over a long path.
 const AGAIN: u64 = 8 << 20;
 
-/// Blocks that a trial reads where each may be read only once: more than one trial observes.
+/// Blocks read by a trial if each may be read only once: more than a trial observes.
 const ONCE: u64 = 2048;
 
-/// Blocks that a trial reads otherwise.
+/// Blocks read by a trial otherwise.
 const BLOCKS: u64 = 256;
 
 /// The part of a file that a trial reads.
@@ -26,13 +26,13 @@ pub struct Part {
     start: u64,
     bytes: u64,
     block: u64,
-    /// Where its blocks begin, in the order in which they are read.
+    /// Offsets of its blocks, in the order in which they are read.
     offsets: Vec<u64>,
 }
 
 impl Part {
-    /// A part somewhere in the file, other in every trial; large enough that each block need be read only once, or small
-    /// enough to be read before.
+    /// A part at a position of the file that changes with the trial; large enough that each block need be read only once, or
+    /// small enough to be read before.
     pub fn of(file_bytes: u64, block: u64, random: bool, once: bool, seed: u64) -> Result<Self, Failure> {
         let most = if once { ONCE } else { BLOCKS.min(AGAIN / block) };
         let (whole, mut chance) = (file_bytes / block, SplitMix64::seed_from_u64(seed));
@@ -46,7 +46,7 @@ impl Part {
         Ok(Part::at(start, blocks, block, random.then_some(&mut chance)))
     }
 
-    /// The beginning of a file, read as a file of that size.
+    /// The beginning of a file, which is read as a file of `bytes`.
     pub fn beginning(
         (file_bytes, bytes): (u64, u64),
         block: u64,
@@ -60,7 +60,7 @@ impl Part {
         Ok(Part::at(0, bytes / block, block, random.then_some(&mut chance)))
     }
 
-    /// So many blocks from here on, shuffled where there is chance.
+    /// The blocks from `start` on, shuffled if there is a random generator.
     fn at(start: u64, blocks: u64, block: u64, chance: Option<&mut SplitMix64>) -> Self {
         let mut offsets: Vec<u64> = (0..blocks).map(|index| start + index * block).collect();
         if let Some(chance) = chance {
@@ -72,7 +72,7 @@ impl Part {
     }
 }
 
-/// What is read, and what it must hold.
+/// The file being read, and its expected content.
 pub struct Reading {
     stream: Stream,
     part: Part,
@@ -83,20 +83,20 @@ pub struct Reading {
     blocks: u64,
     compared: u64,
     stated: Vec<(&'static str, f64)>,
-    /// Whether what devices of this machine send is counted: it is the server.
+    /// Whether bytes sent by this machine's devices are counted: it is the server.
     counts_devices: bool,
 }
 
-/// What is known of the content before it is timed.
+/// The content known before timing.
 enum Expected {
-    /// All of it: this run has made the file.
+    /// All content: this run has created the file.
     Made(Content),
-    /// The first words of the blocks in the order of the file, as they were read before.
+    /// The first words of the blocks in the order of the file, from an earlier read.
     Seen(Vec<[u8; 8]>),
 }
 
 impl Reading {
-    /// A part of a remote file that is open already.
+    /// Reads a part of a remote file that is already open.
     pub fn new(
         client: Box<dyn Client>,
         file: &RemoteFile,
@@ -109,7 +109,7 @@ impl Reading {
         Ok(Reading::over(client, known, matches!(file.address, RemoteAddress::Mounted(_)), part, queue_depth))
     }
 
-    /// A part of a local file.
+    /// Reads a part of a local file.
     pub fn of_local(test: TestFile, part: &Part) -> Self {
         Reading::over(Box::new(Mounted::holding(test.file)), Expected::Made(test.content), true, part, 1)
     }
@@ -137,7 +137,7 @@ impl Reading {
         }
     }
 
-    /// Reads the part once, so that whoever caches it has it.
+    /// Reads the part once, so that the caches on its path hold it.
     fn bring(&mut self) -> Result<(), Failure> {
         let block = self.part.block as usize;
         let mut piece = vec![0; (1 << 20).max(block)];
@@ -153,7 +153,7 @@ impl Reading {
         Ok(())
     }
 
-    /// All of it in the page cache of this machine.
+    /// State: all of the part in the page cache of this machine.
     pub fn client_cached(mut self) -> Result<Self, Failure> {
         self.bring()?;
         let resident = self.stream.client().resident(self.part.start, self.part.bytes)?;
@@ -167,7 +167,7 @@ impl Reading {
         Ok(self)
     }
 
-    /// All of it read by this machine moments before, and nothing of it kept here.
+    /// State: all of the part read by this machine just before, and none of it cached here.
     pub fn server_cached(mut self) -> Result<Self, Failure> {
         self.bring()?;
         self.stream.client().forget()?;
@@ -176,7 +176,7 @@ impl Reading {
         Ok(self)
     }
 
-    /// Nothing of the file in the page cache of the server.
+    /// State: none of the file in the page cache of the server.
     pub fn server_cold(mut self, file: &RemoteFile) -> Result<Self, Failure> {
         match &file.address {
             RemoteAddress::Url(url) if url.protocol == Protocol::Sftp => {
@@ -198,7 +198,7 @@ impl Reading {
         }
     }
 
-    /// Blocks that nobody of this run has read.
+    /// State: blocks that this run has not read before.
     pub fn unproved(self, file: &RemoteFile) -> Result<Self, Failure> {
         if file.own {
             return Err(Failure::Unsupported(
@@ -210,7 +210,7 @@ impl Reading {
         Ok(self)
     }
 
-    /// Reads the next block; an error where it is not the right one.
+    /// Reads the next block; an error if it is not the right one.
     fn read(&mut self) -> Result<(), Failure> {
         let offset = self.stream.read(&mut self.block)?;
         self.blocks += 1;
@@ -234,13 +234,13 @@ impl Reading {
         ensure(right, "the block read is not the one requested")
     }
 
-    /// Every block between two clock readings.
+    /// Each block timed between two clock readings.
     pub fn timed(self) -> Workload<'static> {
         self.workload(|reading| Workload::each(move |n| (0..n).try_for_each(|_| reading.borrow_mut().read())))
     }
 
-    /// Every block read once, because reading it brings it to a cache; when none is left, this machine's cache is
-    /// emptied again, where it is only that.
+    /// Each block read once, because reading brings it into a cache; when none is left, this machine's cache is emptied again, if
+    /// that is the only cache concerned.
     pub fn once<'site>(self, site: &'site Site) -> Workload<'site> {
         self.workload(|reading| {
             Workload::recorded(move || {
@@ -257,7 +257,7 @@ impl Reading {
         })
     }
 
-    /// As [`Reading::once`] where this machine caches what it reads, else as [`Reading::timed`].
+    /// As [`Reading::once`] if this machine caches the file, else as [`Reading::timed`].
     pub fn timed_or_once<'site>(self, site: &'site Site) -> Workload<'site> {
         if self.mounted { self.once(site) } else { self.timed() }
     }
@@ -267,7 +267,7 @@ impl Reading {
         self.stream.read(&mut self.block)
     }
 
-    /// Whether the blocks may be read once more.
+    /// Prepares the blocks for another pass, if they may be read once more.
     fn again(&mut self) -> Result<bool, Failure> {
         let from_server = self.mounted && self.stated.iter().any(|(name, _)| *name == "resident_share");
         if from_server {
@@ -296,7 +296,7 @@ impl Reading {
     }
 }
 
-/// Witness: bytes that all devices of this machine, which is the server, have sent.
+/// Witness: bytes sent by all devices of this machine, which is the server.
 const SENT_BY_DEVICES: &str = "bytes_sent_by_devices";
 
 /// `pgpgin` of /proc/vmstat, KiB.
@@ -306,9 +306,9 @@ fn sent_by_devices() -> Option<f64> {
     Some(count * 1024.0)
 }
 
-/// Has this machine forget all files that it caches (`drop_caches`, proc(5)): what was written is on its devices before.
+/// Makes this machine drop all cached files (`drop_caches`, proc(5)) after writing dirty pages to their devices.
 fn drop_all_caches() -> Result<(), Failure> {
-    // SAFETY: takes nothing and cannot fail.
+    // SAFETY: takes no arguments and cannot fail.
     unsafe { libc::sync() };
     std::fs::write("/proc/sys/vm/drop_caches", "1").map_err(|error| {
         Failure::Unsupported(format!(
@@ -321,14 +321,14 @@ fn first_word(block: &[u8]) -> [u8; 8] {
     block.first_chunk().copied().unwrap_or_default()
 }
 
-/// Every sector of what was read is the one that was written.
+/// Checks that every sector read is the one that was written.
 fn whole(content: Content, piece: &[u8], offset: u64) -> Result<(), Failure> {
     let mut sectors = (offset..).step_by(SECTOR).zip(piece.chunks(SECTOR));
     let right = sectors.all(|(offset, sector)| content.is_at(sector, offset));
     ensure(right, "what was read of the file is not what was written")
 }
 
-/// What shows that blocks of this size came from where the state says.
+/// The checks that blocks of this size came from the cache or device of the state.
 pub fn evidence(block: u64, queue_depth: u64, state: &str, seen: &Observed) -> Vec<Check> {
     let mut checks = vec![Check::witnessed("blocks received per block claimed", seen, "blocks", 1.0, 1.0)];
     if state != UNPROVED {
@@ -339,7 +339,7 @@ pub fn evidence(block: u64, queue_depth: u64, state: &str, seen: &Observed) -> V
         let claim = format!("requests sent per block; {expected} are needed");
         checks.push(Check::witnessed(&claim, seen, "requests", expected, expected * 1.02));
     }
-    // With several requests in flight, what is counted between two moments is not what was asked for between them.
+    // With several requests in flight, the bytes counted between two times are not those requested between them.
     if queue_depth == 1 && seen.witness("received").is_some() {
         let claim = "bytes that the kernel received over the connection per block";
         let most = block as f64 * 1.1 + 1000.0;

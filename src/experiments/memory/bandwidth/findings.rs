@@ -1,4 +1,4 @@
-//! What bandwidths say: the quickest means, and how naive counting misleads.
+//! Findings from bandwidths: the fastest methods, and how naive counting misleads.
 
 use super::points::point;
 use crate::experiment::{Finding, Found, Known, Question, Statement, said};
@@ -9,7 +9,7 @@ use crate::quantity::declared;
 
 const NAME: &str = "memory/bandwidth";
 
-/// Everything that the results of memory/bandwidth say.
+/// All findings from `memory/bandwidth`.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let size = working_set::in_memory(known.machine);
     let best = Kind::ALL.iter().filter_map(|kind| best_said(*kind, size, known));
@@ -17,7 +17,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     best.chain(others.into_iter().flatten()).collect()
 }
 
-/// The quickest method of a kind at a size, and its rate.
+/// The fastest method of a kind at a size, and its rate.
 fn best(kind: Kind, size: (Level, u64), known: &Known) -> Option<(&'static Kernel, Found)> {
     let of_kind = KERNELS.iter().filter(|kernel| kernel.kind == kind);
     let measured = of_kind.filter_map(|kernel| Some((kernel, known.found(NAME, &point(kernel, size))?)));
@@ -40,7 +40,8 @@ fn best_said(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding> {
     ))
 }
 
-/// The share is that of the bytes on the bus, not of those that the program counts (R-MEM-22, R-FIX-37).
+/// The achieved share of the theoretical bandwidth, for the bytes on the bus, not for those that the program counts (R-MEM-22,
+/// R-FIX-37).
 fn of_theory(kernel: &Kernel, rate: Found, theory: &Bandwidth) -> Statement {
     let (least, most) = kernel.bus_bytes();
     let carried = Found::exact(theory.bytes_per_second, rate.dimension);
@@ -57,7 +58,7 @@ fn of_theory(kernel: &Kernel, rate: Found, theory: &Bandwidth) -> Statement {
     said![": the bus moves ", crossing, " of the ", carried.named("theoretical bandwidth"), formula]
 }
 
-/// Reading against writing, each by its best means, in bytes of the program.
+/// Reading compared with writing, each by its fastest method, in bytes of the program.
 fn read_against_write(size: (Level, u64), known: &Known) -> Option<Finding> {
     let ((_, read), (_, write)) = (best(Kind::Read, size, known)?, best(Kind::Write, size, known)?);
     Some(Finding::of(
@@ -70,7 +71,7 @@ fn read_against_write(size: (Level, u64), known: &Known) -> Option<Finding> {
     ))
 }
 
-/// The quickest of each kind in each cache.
+/// The fastest method of each kind in each cache.
 fn caches_said(known: &Known) -> Option<Finding> {
     let of_kind = |kind: Kind| {
         let sizes = working_set::sizes(known.machine).into_iter();
@@ -88,7 +89,7 @@ fn caches_said(known: &Known) -> Option<Finding> {
     Some(Finding::of(Question::Bandwidth, said!["Best bandwidth of the caches: ", told, "."]))
 }
 
-/// How far one word of each line misleads.
+/// The error from counting one word of a line as the whole line.
 fn per_line_said(size: (Level, u64), known: &Known) -> Option<Finding> {
     let naive = Kernel::find("read", PER_LINE)?;
     let bytes = known.found(NAME, &point(naive, size))?;
@@ -135,7 +136,7 @@ mod tests {
         learn("read", "8 words unrolled", 30e9);
         let said: Vec<String> = findings(&known).iter().map(|found| found.statement.plain()).collect();
         let said = said.join("\n");
-        // Each line written is read for ownership as well: 20 of 40 GB/s cross the bus.
+        // Each line written is also read for ownership: 20 of 40 GB/s cross the bus.
         for sentence in [
             "write bandwidth of memory by one core: {10000000000} (8 words unrolled): the bus moves {0.5} of the {40000000000}",
             "read bandwidth of memory by one core: {30000000000} (8 words unrolled): the bus moves {0.75}",

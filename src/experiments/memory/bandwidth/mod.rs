@@ -1,4 +1,4 @@
-//! How many bytes a second does one core move, by instruction and by level of the memory hierarchy?
+//! How many bytes per second does one core move, by instruction and by level of the memory hierarchy?
 
 mod findings;
 mod points;
@@ -20,7 +20,7 @@ use crate::quantity::{Unit, declared};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What is timed.
+/// The experiment `memory/bandwidth`.
 pub struct Bandwidth;
 
 static ABOUT: About = About {
@@ -80,7 +80,7 @@ static ABOUT: About = About {
     ]),
 };
 
-/// Whether this CPU may execute a kernel: the plan was made by the machine's description.
+/// Whether this CPU may execute a kernel: the plan was made from the machine's description.
 pub fn executable(kernel: &Kernel) -> Result<(), Failure> {
     let lacking = kernel.needs.filter(|_| !kernel.runs_here());
     lacking.map_or(Ok(()), |name| {
@@ -88,7 +88,7 @@ pub fn executable(kernel: &Kernel) -> Result<(), Failure> {
     })
 }
 
-/// Methods of which a quick run shows what they do in memory; the wide vectors it takes through all sizes.
+/// Methods that a quick run measures in memory only; the widest vectors it measures at all sizes.
 const QUICK_IN_MEMORY: &[&str] = &[
     "8 words unrolled",
     "avx2 non-temporal",
@@ -98,8 +98,8 @@ const QUICK_IN_MEMORY: &[&str] = &[
     "memcpy",
 ];
 
-/// Methods that a default run takes through the caches: those that differ there. The others move as many bytes from a
-/// cache as their instructions allow, or go to memory whatever the size.
+/// Methods that a default run measures in the caches: those that differ there. The others move as many bytes from a cache as
+/// their instructions allow, or go to memory whatever the size.
 const THROUGH_CACHES: &[&str] =
     &["sse", "avx2", "avx512", "neon", "rep stos", "rep movs", "memset", "memcpy"];
 
@@ -112,9 +112,9 @@ impl Experiment for Bandwidth {
         self.sweep_for(machine, &Asked::default())
     }
 
-    /// Where only so much memory may be taken, also with arrays of that size, if they stand in memory.
+    /// If the memory is limited, also arrays of that size, if they are in memory.
     fn sweep_for(&self, machine: &Machine, asked: &Asked) -> Vec<Point> {
-        // The reference first: what it reads predicts the others.
+        // The reference first: its rate predicts the others.
         let reference = prediction::reference(machine);
         let others = KERNELS.iter().filter(|kernel| !std::ptr::eq(*kernel, reference));
         let kernels = [reference].into_iter().chain(others);
@@ -152,7 +152,7 @@ impl Experiment for Bandwidth {
         Unit::BytesPerSecond
     }
 
-    /// All kernels go through the same memory.
+    /// All kernels use the same memory.
     fn block(&self, point: &Point) -> Option<String> {
         Some(declared::size(point.number(&SIZE)))
     }
@@ -227,7 +227,7 @@ impl Experiment for Bandwidth {
     }
 }
 
-/// What the widest vectors that were measured so far have read at the same size; `None` while none was.
+/// The rate at which the widest vectors measured so far read at the same size; `None` if none was measured.
 pub fn reference_rate(kernel: &Kernel, level: Level, known: &Known) -> Option<Basis> {
     // Non-temporal stores go to memory whatever the size.
     let level = if kernel.avoids_caches() { Level::Memory } else { level };
@@ -238,7 +238,7 @@ pub fn reference_rate(kernel: &Kernel, level: Level, known: &Known) -> Option<Ba
     others.filter(|read| prediction::width(read) >= prediction::width(kernel)).find_map(found)
 }
 
-/// Whether a kernel is visited before another in round one.
+/// Whether a kernel is measured before another in round one.
 fn comes_before(one: &Kernel, other: &Kernel, known: &Known) -> bool {
     let reference = prediction::reference(known.machine);
     let place = |kernel: &Kernel| {
@@ -248,20 +248,20 @@ fn comes_before(one: &Kernel, other: &Kernel, known: &Known) -> bool {
     place(one) < place(other)
 }
 
-/// Witnessed: bytes of passes whose sum was right.
+/// Witnessed: bytes of passes whose sum was correct.
 const VERIFIED: &str = "bytes_verified";
-/// Witnessed: words looked at after they were written.
+/// Witnessed: words checked after they were written.
 const LOOKED_AT: &str = "words_looked_at";
-/// Witnessed: of them not what they must be.
+/// Witnessed: checked words with a wrong value.
 const WRONG: &str = "words_wrong";
-/// Stated: what the disassembled loop loads and stores of each line of an array.
+/// Stated: bytes that the disassembled loop loads and stores per line of an array.
 const LOADED: &str = "bytes_loaded_per_line";
 const STORED: &str = "bytes_stored_per_line";
-/// Stated: bytes that must cross the bus for each byte moved.
+/// Stated: bytes that must cross the bus per byte moved.
 const BUS_LEAST: &str = "bus_bytes_per_byte_at_least";
 const BUS_MOST: &str = "bus_bytes_per_byte_at_most";
 
-/// States the bytes of the kernel: of its instructions, as they stand in this process, and of the bus.
+/// States the kernel's traffic: by its instructions as disassembled in this process, and on the bus.
 fn stating_traffic<'site>(workload: Workload<'site>, kernel: &Kernel) -> Workload<'site> {
     let (least, most) = kernel.bus_bytes();
     let workload = workload.stating(BUS_LEAST, least).stating(BUS_MOST, most);
@@ -284,7 +284,7 @@ fn traffic_evidence(kernel: &Kernel, seen: &Observed) -> Vec<Check> {
     vec![told("loads", LOADED, kernel.kind.loaded()), told("stores", STORED, kernel.kind.stored())]
 }
 
-/// All that was written and fits into the piece is looked at, but for what does not fill a pass at an array's end.
+/// All written words that fit into the piece are checked, except those that do not fill a pass at an array's end.
 fn written_evidence(kernel: &Kernel, point: &Point, seen: &Observed) -> Vec<Check> {
     let (wrong, looked_at) =
         ("words that differ from what should have been written", "words checked in a trial");
@@ -303,7 +303,7 @@ fn written_evidence(kernel: &Kernel, point: &Point, seen: &Observed) -> Vec<Chec
 mod tests {
     use super::*;
 
-    /// What a flawless trial of one pass would have shown, with one thing otherwise.
+    /// The observations of a flawless trial of one pass, with one value replaced.
     fn judged(kind: &str, method: &str, otherwise: (&'static str, f64)) -> bool {
         let kernel = Kernel::find(kind, method).unwrap();
         let mut seen = Observed { operations: 4096, trials: 1, ..Observed::default() };

@@ -1,4 +1,4 @@
-//! Memory that cycles are laid in, one after the other: the points of a block map it once.
+//! Memory in which cycles are laid out one after the other: the points of a block map it once.
 
 use crate::experiment::{Failure, Site};
 use crate::experiments::memory::backing::Backing;
@@ -11,11 +11,11 @@ use std::rc::Rc;
 pub struct Arena {
     mapping: Mapping,
     pages: Pages,
-    /// What really stands behind it.
+    /// The pages behind it.
     pub backing: Backing,
 }
 
-/// The arena of a block, so far.
+/// The block's arena, if it exists already.
 #[derive(Default)]
 struct Kept(RefCell<Option<Rc<Arena>>>);
 
@@ -26,8 +26,8 @@ impl Arena {
         Ok(Arena { mapping, pages, backing })
     }
 
-    /// That of the block, if it is large enough, or a larger one in its place: there is never more than the block's largest
-    /// point needs.
+    /// The block's arena if it is large enough, else a larger one in its place: there is never more memory than the block's
+    /// largest point needs.
     pub fn of_block(site: &Site, bytes: usize, pages: Pages) -> Result<Rc<Self>, Failure> {
         let kept = site.shared.get_or_make(|| Ok(Kept::default()))?;
         let mut kept = kept.0.borrow_mut();
@@ -35,7 +35,7 @@ impl Arena {
         if let Some(arena) = kept.as_ref().filter(fits) {
             return Ok(Rc::clone(arena));
         }
-        // The smaller one goes first: memory was asked for one point, not for two.
+        // The smaller one is freed first: memory was requested for one point, not for two.
         *kept = None;
         let arena = Rc::new(Arena::new(bytes, pages)?);
         *kept = Some(Rc::clone(&arena));

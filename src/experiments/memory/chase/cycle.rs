@@ -1,4 +1,4 @@
-//! One cycle of pointers through an array: built, and proved to be one.
+//! A cycle of pointers through an array, with proof that it is one cycle.
 
 use super::arena::Arena;
 use crate::experiment::{Check, Failure, Observed, Workload};
@@ -7,24 +7,24 @@ use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-/// Stated: elements that the cycle should have, and those that it was found to have.
+/// Stated: elements that the cycle should have, and elements found in it.
 const ELEMENTS: &str = "elements_of_the_set";
 const VISITED: &str = "elements_in_the_cycle";
-/// Stated: the share of the most common distance between one element and the next, and the most that chance gives.
+/// Stated: the share of the most common distance between consecutive elements, and the maximum by chance.
 const COMMONEST: &str = "share_of_the_commonest_step";
 const CHANCE: &str = "most_by_chance";
-/// Stated: the share of steps that stay on a page, and the most that chance gives.
+/// Stated: the share of steps that stay on a page, and the maximum by chance.
 const SAME_PAGE: &str = "share_of_steps_on_a_page";
 const SAME_PAGE_CHANCE: &str = "most_on_a_page_by_chance";
 
-/// Steps that are looked at to judge whether an order could be prefetched.
+/// Steps examined to judge whether an order could be prefetched.
 const STEPS_JUDGED: u64 = 4096;
 /// Elements whose pointers are verified together.
 const BLOCK: u64 = 64;
-/// Equal distances among so many steps of a random order: the commonest of some thousand has about 8.
+/// Maximum number of equal distances by chance in a random order: among some thousand steps the most common has about 8.
 const EQUAL_BY_CHANCE: f64 = 14.0;
 
-/// Where the elements of a cycle lie: offsets in bytes from the array's first, in the order of visiting.
+/// The positions of a cycle's elements: offsets in bytes from the start of the array, in the order of visiting.
 pub trait Places {
     /// The offset of an element; `element` is below the number of elements.
     fn at(&self, element: u64) -> usize;
@@ -38,7 +38,7 @@ impl<F: Fn(u64) -> usize> Places for F {
 
 /// Pointers in an array, each to the next element, the last to the first.
 pub struct Cycle<P> {
-    // Holds the memory that the pointers are in.
+    // Owns the memory of the pointers.
     arena: Rc<Arena>,
     base: NonNull<u8>,
     elements: u64,
@@ -47,8 +47,9 @@ pub struct Cycle<P> {
 }
 
 impl<P: Places> Cycle<P> {
-    /// Links `elements` elements within this memory, beginning `offset` bytes into its first page, and proves the cycle. Verifying visits all elements in the order of the chase, so that caches and TLBs hold
-    /// what they hold in the midst of one: the cycle's last elements, not those that were written last.
+    /// Links `elements` elements within this memory, starting `offset` bytes into its first page, and proves the cycle.
+    /// Verification visits all elements in the order of the chase, so that caches and TLBs hold what they hold during a chase:
+    /// the cycle's last elements, not those written last.
     pub fn build(arena: Rc<Arena>, offset: usize, elements: u64, places: P) -> Result<Self, Failure> {
         // SAFETY: the memory is longer than `offset`.
         let base = unsafe { arena.start().add(offset) };
@@ -64,7 +65,7 @@ impl<P: Places> Cycle<P> {
         unsafe { self.base.add(self.places.at(element)) }
     }
 
-    /// How many elements it has.
+    /// The number of elements.
     pub fn elements(&self) -> u64 {
         self.elements
     }
@@ -79,18 +80,18 @@ impl<P: Places> Cycle<P> {
         }
     }
 
-    /// Proves that the pointers are one cycle through all elements, and returns how many those are.
+    /// Proves that the pointers form one cycle through all elements, and returns their number.
     ///
-    /// Every element is found to point to the next one of the order, so following the pointers goes through the order and
-    /// back to its first element. Were any element met twice, then what follows it would repeat as well, and so would the
-    /// first: it is one cycle if the first is met once. The addresses are computed, not followed, so that the processor
-    /// can fetch many at once, and a gigabyte takes a fifth of a second.
+    /// Each element is checked to point to the next of the order, so following the pointers goes through the order and back to
+    /// its first element. If any element occurred twice, the elements after it would repeat as well, and so would the first: it
+    /// is one cycle if the first occurs once. The addresses are computed, not followed, so that the processor can fetch many at
+    /// once, and a gigabyte takes a fifth of a second.
     fn verified(&self) -> Result<u64, Failure> {
         let first = self.element(0);
         let mut block = [first; BLOCK as usize + 1];
         for begin in (0..self.elements).step_by(BLOCK as usize) {
             let here = &mut block[..=(self.elements - begin).min(BLOCK) as usize];
-            // Addresses first, then loads: so that the loads of a block are under way together.
+            // Addresses first, then loads, so that the loads of a block overlap.
             here.iter_mut().zip(begin..).for_each(|(address, element)| *address = self.following(element));
             for (pair, element) in here.windows(2).zip(begin + 1..) {
                 // SAFETY: `link` has written a pointer there.
@@ -112,12 +113,13 @@ impl<P: Places> Cycle<P> {
         Ok(self.elements)
     }
 
-    /// The address of an element, or of the first after the last.
+    /// The address of an element; after the last comes the first.
     fn following(&self, element: u64) -> NonNull<u8> {
         self.element(if element == self.elements { 0 } else { element })
     }
 
-    /// Follows the pointers from the first element until they return to it, at most `limit` of them.
+    /// Follows the pointers from the first element until they return to it, for at most `limit` steps; returns the number of
+    /// steps.
     #[cfg(test)]
     fn followed(&self, limit: u64) -> Option<u64> {
         let mut here = self.element(0);
@@ -128,12 +130,12 @@ impl<P: Places> Cycle<P> {
         })
     }
 
-    /// Offsets in the order of the pointers, as far as the order is judged.
+    /// The first offsets in the order of the pointers, at most [`STEPS_JUDGED`].
     fn offsets(&self) -> Vec<usize> {
         (0..self.elements.min(STEPS_JUDGED)).map(|element| self.places.at(element)).collect()
     }
 
-    /// Writes down what was built, for the evidence.
+    /// States the built cycle, for the evidence.
     pub fn stated<'site>(&self, bytes: usize, workload: Workload<'site>) -> Workload<'site> {
         let order = Predictability::of(&self.offsets(), bytes);
         let workload = self.arena.backing.stated(workload);
@@ -155,7 +157,7 @@ pub fn whole(seen: &Observed) -> Check {
     }
 }
 
-/// The claims that the order is no other than chance would give, so that nothing could be fetched ahead.
+/// The claims that the order is like one by chance, so that nothing could be prefetched.
 pub fn unpredictable(seen: &Observed) -> Vec<Check> {
     let below = |claim: &str, share, chance| match (seen.witness(share), seen.witness(chance)) {
         (Some(share), Some(chance)) => Check::within(claim, share, 0.0, chance),
@@ -167,7 +169,7 @@ pub fn unpredictable(seen: &Observed) -> Vec<Check> {
     ]
 }
 
-/// How much of an order a prefetcher could learn.
+/// How well a prefetcher could predict an order.
 struct Predictability {
     commonest: f64,
     commonest_by_chance: f64,
@@ -266,7 +268,7 @@ mod tests {
     #[test]
     fn two_cycles_are_found_out() {
         let cycle = build(1000, random(1000, 7)).unwrap();
-        // Crossing two links cuts one cycle into two.
+        // Exchanging two links splits one cycle into two.
         let (one, other) = (cycle.element(100).cast::<usize>(), cycle.element(600).cast::<usize>());
         // SAFETY: both hold pointers of this cycle.
         unsafe { one.swap(other) };
@@ -286,10 +288,10 @@ mod tests {
         let holds = |cycle: Observed| unpredictable(&cycle).iter().all(|check| check.holds);
         let sequential = build(1000, |element| element as usize * LINE).unwrap();
         assert!(!holds(seen(&sequential)), "one line after the other");
-        // 389 is prime to 1024: a stride that comes back to where it was only at the end.
+        // 389 is coprime to 1024: a stride that returns to its start only at the end.
         let strided = build(1024, |element| (element * 389 % 1024) as usize * LINE).unwrap();
         assert!(!holds(seen(&strided)), "a stride");
-        // Random within a page, one page after the other: the next page's translation and lines are foreseen.
+        // Random within a page, page after page: translations and lines of the next page are predictable.
         let within = RandomOrder::new(64, 3);
         let paged = build(4096, move |element| (element / 64 * 64 + within.at(element % 64)) as usize * LINE);
         assert!(!holds(seen(&paged.unwrap())), "page by page");

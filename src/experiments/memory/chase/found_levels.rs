@@ -1,4 +1,4 @@
-//! The levels that a curve of latency shows, beside those that the machine declares.
+//! Levels of the memory hierarchy found in a curve of latency, compared with those that the machine declares.
 
 use super::hierarchy;
 use crate::experiment::{
@@ -7,30 +7,30 @@ use crate::experiment::{
 use crate::quantity::Unit;
 use crate::statistics::{Crossing, CurvePoint, Interval, Measured, Plateau, plateaus, rise};
 
-/// What a run has found along a parameter, with its logarithm to the base 2 as x.
+/// The results of a run along a parameter, with the parameter's logarithm to base 2 as x.
 pub fn curve(known: &Known, experiment: &str, group: &Point, along: &Parameter) -> Vec<CurvePoint> {
     let found = known.found_along(experiment, group, along);
     found.into_iter().map(|(x, found)| ((x as f64).log2(), found.value, found.interval)).collect()
 }
 
-/// What a curve goes along: what its x counts, and what comes after the number.
+/// The axis of a curve: the quantity of x, and the noun after its numbers.
 #[derive(Clone, Copy)]
 pub struct Along {
-    /// What it counts.
+    /// The quantity.
     pub dimension: Dimension,
-    /// ` pages`; nothing where the unit says it.
+    /// The noun, such as ` pages`; empty if the unit says it.
     pub noun: &'static str,
-    /// What answers beyond the last limit.
+    /// Name of the level beyond the last limit.
     beyond: &'static str,
 }
 
 impl Along {
-    /// Sizes.
+    /// An axis of sizes.
     pub const BYTES: Along = Along { dimension: Dimension::Of(Unit::Bytes), noun: "", beyond: "memory" };
-    /// Pages.
+    /// An axis of numbers of pages.
     pub const PAGES: Along = Along { dimension: Dimension::Count, noun: " pages", beyond: "page walks" };
 
-    /// A place on the axis, which is a logarithm to the base 2.
+    /// A position on the axis, given as a logarithm to base 2.
     fn place(self, at: f64, interval: Interval, name: &str) -> Statement {
         let ends = Interval { low: interval.low.exp2(), high: interval.high.exp2() };
         let measured = Measured { value: at.exp2(), interval: Some(ends) };
@@ -43,35 +43,35 @@ impl Along {
     }
 }
 
-/// A declared limit that a plateau may end at.
+/// A declared limit at which a plateau may end.
 pub struct Limit {
-    /// `L1`.
+    /// Its name, such as `L1`.
     pub name: String,
     /// Its value.
     pub at: u64,
-    /// Who says so: `declared`, or `published for Zen 4`.
+    /// Its origin: `declared`, or `published for Zen 4`.
     pub said_by: String,
-    /// What the level is expected to answer in, and the level beyond it, nanoseconds; `None` where nothing is known.
+    /// Expected latency of the level and of the level beyond it, nanoseconds; `None` if nothing is known.
     pub expected: Option<(f64, f64)>,
 }
 
-/// How a limit is matched by a plateau.
+/// The plateau that matches a limit.
 enum LimitMatch<'found> {
-    /// A plateau ends about there.
+    /// A plateau ends near it.
     By(&'found Plateau, Crossing),
-    /// None does.
+    /// No plateau ends near it.
     ByNone,
-    /// The curve does not go that far.
+    /// The curve ends before it.
     Beyond,
 }
 
-/// How far from a declared limit a level may be found to end, in octaves: what lies beside the array in a cache, what others
-/// have of it, and sets that fill unevenly let it end earlier; a replacement that is not strictly by age, later.
+/// Maximum distance of a level's end from its declared limit, in octaves: earlier because of other data in the cache, sharing
+/// with other cores, and sets that fill unevenly; later because of replacement that is not strictly by age.
 const EARLIER: f64 = 0.75;
 const LATER: f64 = 0.5;
 
-/// A plateau this much above what is published of a level is not that level's; a next plateau this much above what is
-/// published of the next level is not that one's, which then has none of its own.
+/// Factor above the published latency of a level from which a plateau is not that level's; likewise a next plateau this much
+/// above the published latency of the next level is not that level's, which then has none.
 const ANOTHER: f64 = 3.0;
 
 /// A curve in the order of x, and its plateaus.
@@ -80,15 +80,15 @@ struct Shown<'curve> {
     plateaus: Vec<Plateau>,
 }
 
-/// Where a plateau ends: half way to the next, or, where the curve has no next, where it ceases to be flat.
+/// The end of a plateau: half way to the next level, or, if the curve has no next plateau, the end of its flat part.
 fn boundary(plateau: &Plateau) -> Option<Crossing> {
     let flat = |ends: Interval| Crossing { at: plateau.to, interval: ends };
     plateau.half_way.or(plateau.ends.map(flat))
 }
 
 impl Shown<'_> {
-    /// Where a plateau ends beyond which another level is expected: half way to that; where that one shows no plateau, as shared last-level caches
-    /// often do not, half way to what is published of it.
+    /// The end of a plateau beyond which another level is expected: half way to that level; if the level has no plateau, as is
+    /// common for shared last-level caches, half way to its published latency.
     fn boundary_before(&self, plateau: &Plateau, beyond: f64) -> Option<Crossing> {
         let next = self.plateaus.iter().find(|next| next.from > plateau.to);
         if next.is_some_and(|next| next.value <= ANOTHER * beyond) || beyond <= plateau.value {
@@ -98,8 +98,8 @@ impl Shown<'_> {
         rise(self.curve, plateau, beyond, around).or_else(|| boundary(plateau))
     }
 
-    /// Where memory begins (or page walks do), whatever a data sheet declares: the first plateau of more than half of what the largest set takes,
-    /// in a sweep that goes beyond every limit or shows far more than is published of the last level.
+    /// The start of memory (or of page walks), whatever a data sheet declares: the first plateau above half of the latency of the
+    /// largest set, in a sweep that goes beyond every limit or shows far more than the published latency of the last level.
     fn memory_from(&self, limits: &[Limit]) -> Option<f64> {
         let (furthest, most, _) = self.curve.last()?;
         let last = limits.last()?;
@@ -109,7 +109,7 @@ impl Shown<'_> {
         (beyond || slow).then_some(first.from)
     }
 
-    /// The plateau before memory that no limit explains: what the last level answers where it ends before it is declared to.
+    /// The plateau before memory that no limit explains: that of the last level, if it ends before its declared limit.
     fn last_before(&self, memory: f64, claimed: &[f64]) -> Option<(&Plateau, Crossing)> {
         let last_claimed = claimed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let between = |plateau: &&Plateau| plateau.from > last_claimed && plateau.from < memory;
@@ -117,7 +117,7 @@ impl Shown<'_> {
         Some((plateau, boundary(plateau)?))
     }
 
-    /// The plateau that ends about a limit; of several, the one that ends nearest to it.
+    /// The plateau that ends near a limit; of several, the nearest.
     fn matched(&self, limit: &Limit, claimed: &[f64], memory: f64) -> LimitMatch<'_> {
         let at = (limit.at as f64).log2();
         if self.curve.last().is_none_or(|last| at >= last.0) {
@@ -125,7 +125,7 @@ impl Shown<'_> {
         }
         let candidate = |plateau: &&Plateau| {
             let own = limit.expected.is_none_or(|(own, _)| plateau.value <= ANOTHER * own);
-            // A plateau is that of one level: what ends nowhere else cannot be told from its neighbour.
+            // A plateau belongs to one level: one without an end of its own cannot be told from its neighbour.
             plateau.from < at.min(memory) && own && !claimed.contains(&plateau.from)
         };
         let near = self.plateaus.iter().filter(candidate).filter_map(|plateau| {
@@ -141,7 +141,7 @@ impl Shown<'_> {
     }
 }
 
-/// The declared caches, with what is published of each and of what lies beyond it.
+/// The declared caches, with the published latencies of each and of the level beyond it.
 pub fn limits_of_caches(known: &Known) -> Vec<Limit> {
     let levels = hierarchy::levels(known);
     let expected =
@@ -155,7 +155,7 @@ pub fn limits_of_caches(known: &Known) -> Vec<Limit> {
     hierarchy::declared(known.machine).into_iter().enumerate().map(limit).collect()
 }
 
-/// What a curve over sizes shows of the caches, on pages of this name.
+/// The finding on the caches from a curve over sizes, on pages of this name.
 pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Finding> {
     let told = levels_told(&limits_of_caches(known), curve, Along::BYTES);
     let told = Statement::joined(told, "; ")?;
@@ -163,7 +163,7 @@ pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Fin
     Some(Finding::of(Question::Caches, said![lead, told, "."]))
 }
 
-/// How each limit is matched, in the order of the limits. Where the last one is not, the plateau before memory is that level's.
+/// The match of each limit, in the order of the limits. If the last is not matched, the plateau before memory is its level's.
 fn matches<'found>(found: &'found Shown, limits: &[Limit], memory: Option<f64>) -> Vec<LimitMatch<'found>> {
     let mut claimed: Vec<f64> = vec![];
     let mut matches = vec![];
@@ -184,8 +184,8 @@ fn matches<'found>(found: &'found Shown, limits: &[Limit], memory: Option<f64>) 
     matches
 }
 
-/// The levels that a curve, in the order of x, shows: each from where the one before it ends, and what lies beyond the last from
-/// where its plateau begins.
+/// The levels found in a curve in the order of x: each begins where the one before it ends, and the level beyond the last begins
+/// with its plateau.
 pub fn levels(limits: &[Limit], curve: &[CurvePoint]) -> Vec<Level> {
     let found = Shown { curve, plateaus: plateaus(curve) };
     let memory = found.memory_from(limits);
@@ -201,7 +201,7 @@ pub fn levels(limits: &[Limit], curve: &[CurvePoint]) -> Vec<Level> {
     levels
 }
 
-/// What a curve, in the order of x, shows of each limit, and which plateaus it has besides.
+/// The findings on each limit from a curve in the order of x, and its other plateaus.
 pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<Statement> {
     let found = Shown { curve, plateaus: plateaus(curve) };
     if found.plateaus.is_empty() {
@@ -226,7 +226,7 @@ pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<
     told
 }
 
-/// Memory, or page walks: what the largest sets take, and from where on.
+/// The finding on memory, or page walks: the latency of the largest sets, and its start.
 fn memory_told(found: &Shown, memory: Option<f64>, along: Along) -> Option<Statement> {
     let from = memory?.exp2().round();
     let last = found.plateaus.last()?;
@@ -235,7 +235,7 @@ fn memory_told(found: &Shown, memory: Option<f64>, along: Along) -> Option<State
     Some(said![format!("{beyond}: "), value(last, beyond), ", from ", from, along.noun, " on"])
 }
 
-/// How a declared limit is matched.
+/// The finding on a declared limit.
 fn limit_told(limit: &Limit, matched: &LimitMatch, along: Along) -> Statement {
     let (name, said_by, declared) = (limit.name.as_str(), limit.said_by.as_str(), along.declared(limit));
     match matched {
@@ -259,7 +259,7 @@ fn value(plateau: &Plateau, name: &str) -> Statement {
     said![Found::measured(measured, Dimension::Of(Unit::Nanoseconds)).named(&format!("{name}, latency"))]
 }
 
-/// Where a plateau ends, and whether it was flat so far.
+/// The statement on the end of a plateau, and whether it was flat up to there.
 fn end(plateau: &Plateau, ends: Crossing, along: Along, name: &str) -> Statement {
     let sloping = plateau.ends.filter(|flat| flat.high < ends.interval.low - 0.5).map(|flat| {
         let rises = along.place(plateau.to, flat, &format!("{name}, flat up to"));
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_level_before_one_without_a_plateau_ends_half_way_to_what_is_published_of_that() {
-        // The second level ends at 1 MiB; from there latency rises all the way into memory, which is no third level.
+        // The second level ends at 1 MiB; from there latency rises continuously into memory, which is not a third level.
         let rising = |x: f64| match x {
             x if x <= 15.0 => 1.0,
             x if x <= 20.0 => 4.0,
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_plateau_far_below_a_declared_last_cache_is_memory_and_the_one_before_it_that_cache() {
-        // L3 ends at 8 MiB and is declared to reach to 256 MiB; the sweep goes to 1 GiB.
+        // L3 ends at 8 MiB and is declared as 256 MiB; the sweep goes to 1 GiB.
         let curve = steps(&[(15.0, 4.0), (20.0, 35.0), (23.0, 142.0)], 30.0);
         let mut limits = limits(&[15, 20, 28]);
         for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 33.0), (33.0, 110.0)]) {

@@ -1,38 +1,38 @@
-//! What the machine's declarations and published figures let us expect of a load: the levels of cache before memory, how
-//! much of a set each of them holds, and what translating its address adds.
+//! Expected latency of a load, from the machine's declarations and published figures: the cache levels before memory, the share
+//! of a set that each of them holds, and the cost of address translation.
 
 use crate::experiment::{Basis, Known, Landmark, Parameter, Prediction};
 use crate::experiments::core_facts;
 use crate::machine::{Machine, TlbKind};
 
-/// One level that may answer a load.
+/// A level that may serve a load.
 pub struct Level {
-    /// `L1`, `L2`, …, `memory`.
+    /// Its name: `L1`, `L2`, …, `memory`.
     pub name: String,
-    /// What it holds for this machine's cores, bytes.
+    /// Capacity for this machine's cores, bytes.
     pub bytes: f64,
-    /// How many lines of it lie in one place, and how many bytes apart addresses share one; `None` where that is not told, and
-    /// of a third cache, which spreads addresses by a function of all their bits.
+    /// Associativity, and the distance in bytes at which addresses share a set; `None` if it is not declared, and for a
+    /// third-level cache, which distributes addresses by a hash of all their bits.
     ways: Option<(f64, f64)>,
-    /// What a load takes that it answers.
+    /// Latency of a load that it serves.
     latency: Basis,
 }
 
 impl Level {
-    /// What a load takes that it answers, nanoseconds.
+    /// Latency of a load that it serves, nanoseconds.
     pub fn latency(&self) -> Basis {
         self.latency.clone()
     }
 }
 
-/// The declared caches that data go through, by level: bytes.
+/// The declared data caches by level, bytes.
 pub fn declared(machine: &Machine) -> Vec<(u8, u64)> {
     let cpu = machine.measured_cpu();
     let last = machine.last_level(cpu).unwrap_or(0);
     (1..=last).filter_map(|level| Some((level, machine.data_cache_bytes(cpu, level)?))).collect()
 }
 
-/// What a sweep of sizes may show.
+/// The capacities that a sweep of sizes may show.
 pub fn landmarks(machine: &Machine, along: &Parameter) -> Vec<Landmark> {
     let cpu = machine.measured_cpu();
     let landmark = |name: String, bytes: u64| Landmark {
@@ -48,10 +48,10 @@ pub fn landmarks(machine: &Machine, along: &Parameter) -> Vec<Landmark> {
     declared(machine).into_iter().flat_map(of_level).collect()
 }
 
-/// Sizes of a middling core, where the machine does not declare its own.
+/// Cache sizes of a typical core, if the machine does not declare its own.
 const USUAL: [(u8, u64); 3] = [(1, 32 << 10), (2, 1 << 20), (3, 16 << 20)];
 
-/// The levels in the order in which a load asks them; the last is memory, which holds everything.
+/// The levels in the order in which a load looks them up; the last is memory, which holds everything.
 pub fn levels(known: &Known) -> Vec<Level> {
     let declared = declared(known.machine);
     let caches = if declared.is_empty() { USUAL.to_vec() } else { declared };
@@ -82,8 +82,8 @@ fn cache_latency(known: &Known, level: u8) -> Basis {
     }
 }
 
-/// On a mesh the third cache runs at a clock of its own, and hops through it count; where cores share it on a ring or in a
-/// cluster, it runs at theirs.
+/// On a mesh the third-level cache has its own clock, and hops add to its latency; if cores share it on a ring or in a cluster,
+/// it runs at their clock.
 fn third_cache_latency(known: &Known) -> Basis {
     let vendor = known.machine.processor.vendor.value().map(String::as_str);
     match vendor {
@@ -116,26 +116,26 @@ fn memory_latency(machine: &Machine) -> Basis {
     )
 }
 
-/// Lines that one core keeps in flight to memory, reading ahead of its second cache: 48 on Intel's since Sunny Cove, 64 on AMD's
-/// since Zen 3, by their vendors' presentations.
+/// Lines that one core keeps in flight to memory with the prefetches of its second-level cache: 48 on Intel's since Sunny Cove,
+/// 64 on AMD's since Zen 3, by their vendors' presentations.
 pub const LINES_IN_FLIGHT: f64 = 48.0;
 
-/// A line from memory, one after the other: what [`levels`] ends with, for those who count lines in flight.
+/// The latency of memory for dependent loads: the last of [`levels`], for calculations of lines in flight.
 pub fn of_memory(known: &Known) -> Basis {
     memory_latency(known.machine)
 }
 
-/// The share of a set that a cache of random replacement still holds when the set is read in circles; a set that fits is
-/// held whole. Set and capacity in the same unit.
+/// The share of a set that a cache with random replacement still holds when the set is read cyclically; a set that fits is held
+/// completely. Set and capacity in the same unit.
 ///
-/// Every load that misses drives out one of `capacity` entries by chance. Between two visits of an element `set` × (1 - h)
-/// loads miss, so it survives with the probability h = exp(-(1 - h) set / capacity), whose smallest solution is the share.
-/// (Under exact least-recently-used replacement it would be 0, and with as many sets by chance as lines a little more.)
+/// Every load that misses evicts one of `capacity` entries at random. Between two visits of an element `set` × (1 - h) loads
+/// miss, so it survives with probability h = exp(-(1 - h) set / capacity), whose smallest solution is the share. (With exact
+/// least-recently-used replacement it would be 0, and with as many sets by chance as lines a little more.)
 pub fn kept(capacity: f64, set: f64) -> f64 {
     if set <= capacity {
         return 1.0;
     }
-    // It only rises; far from the capacity a few steps bring it there.
+    // The iteration is monotone; far from the capacity it converges in a few steps.
     let mut share: f64 = 0.0;
     for _ in 0..500 {
         let next = (-(1.0 - share) * set / capacity).exp();
@@ -147,10 +147,9 @@ pub fn kept(capacity: f64, set: f64) -> f64 {
     share
 }
 
-/// The same of a set that lies in frames of physical memory of so many bytes, of which each is somewhere by chance: the frames
-/// that share a place of a cache (its colours) are then now more and now fewer than it has ways (Kessler and Hill, Page placement
-/// algorithms for large real-indexed caches, 1992). A line's own place has one frame and those of the others that chance puts
-/// there (Poisson).
+/// The same for a set in physical frames of `frame` bytes at random positions: the number of frames that share a colour of the
+/// cache varies around its associativity (Kessler and Hill, Page placement algorithms for large real-indexed caches, 1992). A
+/// line's own colour has its own frame and a Poisson number of others.
 fn kept_of_frames(level: &Level, set: f64, frame: f64) -> f64 {
     let Some((ways, apart)) = level.ways.filter(|(_, apart)| *apart > frame) else {
         return kept(level.bytes, set);
@@ -163,12 +162,12 @@ fn kept_of_frames(level: &Level, set: f64, frame: f64) -> f64 {
         share += chance * kept(ways, f64::from(number) + 1.0);
         chance *= others / (f64::from(number) + 1.0);
     }
-    // A set that is many times the cache leaves nothing to sum up.
+    // If the set is many times the cache, there is nothing to sum.
     share.min(1.0)
 }
 
-/// The bytes that are known to lie together in physical memory: in a guest no more than a base page, for its host may map what it
-/// takes for huge pages by base pages.
+/// The bytes known to be contiguous in physical memory: at most a base page in a guest, because its host may map the guest's huge
+/// pages by base pages.
 fn frame(machine: &Machine, page: u64) -> f64 {
     if machine.is_virtual() { machine.page_bytes() as f64 } else { page as f64 }
 }
@@ -176,7 +175,7 @@ fn frame(machine: &Machine, page: u64) -> f64 {
 /// Shares below this are left out of a derivation.
 const NEGLIGIBLE: f64 = 5e-4;
 
-/// The share of loads from a set in frames of so many bytes that each level answers, in the order of the levels.
+/// The share of loads served by each level, in the order of the levels, for a set in frames of `frame` bytes.
 fn shares(levels: &[Level], set: f64, frame: f64) -> Vec<f64> {
     let mut held = 0.0;
     let share = |level: &Level| {
@@ -188,7 +187,8 @@ fn shares(levels: &[Level], set: f64, frame: f64) -> Vec<f64> {
     levels.iter().map(share).collect()
 }
 
-/// Adds the caches' and memory's share of a load from a set of so many bytes on pages of so many, visited in random circles.
+/// Adds the latency from caches and memory for a load from a set of `set` bytes on pages of `page` bytes, visited in random
+/// cycles.
 pub fn answered(mut prediction: Prediction, known: &Known, set: f64, page: u64) -> Prediction {
     let levels = levels(known);
     for (level, share) in levels.iter().zip(shares(&levels, set, frame(known.machine, page))) {
@@ -200,7 +200,7 @@ pub fn answered(mut prediction: Prediction, known: &Known, set: f64, page: u64) 
     prediction
 }
 
-/// Entries of the TLBs for data, first and second level, for pages of this size; usual ones where nothing is declared.
+/// Entries of the data TLBs, first and second level, for pages of this size; typical ones if nothing is declared.
 pub fn tlb_entries(machine: &Machine, page: u64) -> [Option<u64>; 2] {
     let tlbs = machine.processor.tlbs.value().map_or(&[][..], Vec::as_slice);
     let of_level = |level| {
@@ -216,13 +216,13 @@ pub fn tlb_entries(machine: &Machine, page: u64) -> [Option<u64>; 2] {
 
 const USUAL_ENTRIES: [u64; 2] = [64, 1536];
 
-/// Entries of the TLBs for data and base pages where the processor tells none: those published of its design, with the source.
+/// Entries of the data TLBs for base pages if the processor declares none: those published for its design, with the source.
 pub fn published_tlb_entries(machine: &Machine) -> Option<([u64; 2], &'static str)> {
     let core = core_facts::of(machine);
     core.tlb_entries.map(|entries| (entries, core.source))
 }
 
-/// Adds what translating addresses on so many pages takes beyond the first-level TLB.
+/// Adds the cost of address translation beyond the first-level TLB, for accesses to this many pages.
 pub fn translated(mut prediction: Prediction, known: &Known, pages: f64, page: u64) -> Prediction {
     let entries = tlb_entries(known.machine, page);
     let published = published_tlb_entries(known.machine).map_or(USUAL_ENTRIES, |(entries, _)| entries);
@@ -235,8 +235,8 @@ pub fn translated(mut prediction: Prediction, known: &Known, pages: f64, page: u
         prediction = prediction.hardware("translations from the second-level TLB", second - first, basis);
     }
     if 1.0 - second > NEGLIGIBLE {
-        // A walk's upper levels are cached; what it loads is the last entry, 8 bytes of a table as long as the pages are
-        // many; in a virtual machine the host's entry as well (two-dimensional walk: Bhargava et al., ASPLOS 2008).
+        // A walk's upper levels are cached; it loads the last entry, 8 bytes of a table whose length grows with the number of
+        // pages; in a virtual machine also the host's entry (two-dimensional walk: Bhargava et al., ASPLOS 2008).
         let loads = if known.machine.is_virtual() { 2.0 } else { 1.0 };
         let levels = levels(known);
         let entry = |index: usize| levels[index].latency.value;

@@ -1,19 +1,19 @@
-//! Chases through cycles of pointers: each load's address is what the load before it found.
+//! Pointer chases: the address of each load is the result of the load before it.
 
 use std::ptr::NonNull;
 
-/// Loads between two times round the loop of [`chase`]: the loop's own instructions hide behind them.
+/// Loads in one iteration of the loop of [`chase`]: the loop's own instructions overlap with them.
 pub const UNROLLED: u64 = 64;
 
-/// Follows pointers for `turns` × [`UNROLLED`] loads and returns where it arrived; what is returned is used, so nothing
-/// can be dropped (R-MEM-08).
+/// Follows pointers for `turns` × [`UNROLLED`] loads and returns the final address; the result is used, so nothing can be dropped
+/// (R-MEM-08).
 ///
 /// # Safety
-/// Every place that is met holds a pointer to another such place.
+/// Every visited location holds a pointer to another such location.
 #[cfg(target_arch = "x86_64")]
 pub unsafe fn chase(from: NonNull<u8>, turns: u64) -> NonNull<u8> {
     let mut at = from.as_ptr();
-    // SAFETY: loads along the pointers that the caller vouches for.
+    // SAFETY: loads along the pointers that the caller guarantees.
     unsafe {
         core::arch::asm!(
             ".p2align 6", "2:", ".rept 64", "mov {at}, [{at}]", ".endr", "dec {turns}", "jnz 2b",
@@ -30,7 +30,7 @@ pub unsafe fn chase(from: NonNull<u8>, turns: u64) -> NonNull<u8> {
 #[cfg(target_arch = "aarch64")]
 pub unsafe fn chase(from: NonNull<u8>, turns: u64) -> NonNull<u8> {
     let mut at = from.as_ptr();
-    // SAFETY: loads along the pointers that the caller vouches for.
+    // SAFETY: loads along the pointers that the caller guarantees.
     unsafe {
         core::arch::asm!(
             ".p2align 6", "2:", ".rept 64", "ldr {at}, [{at}]", ".endr", "subs {turns}, {turns}, #1", "b.ne 2b",
@@ -46,11 +46,11 @@ pub unsafe fn chase(from: NonNull<u8>, turns: u64) -> NonNull<u8> {
 /// As on x86-64.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub unsafe fn chase(from: NonNull<u8>, turns: u64) -> NonNull<u8> {
-    // SAFETY: as the caller vouches.
+    // SAFETY: as the caller guarantees.
     unsafe { chase_rolled(from, turns.max(1) * UNROLLED) }
 }
 
-/// One load in each iteration of the loop, as report 003 first wrote it.
+/// One load per iteration of the loop, as report 003 first wrote it.
 ///
 /// # Safety
 /// As of [`chase`].
@@ -58,24 +58,23 @@ pub unsafe fn chase(from: NonNull<u8>, turns: u64) -> NonNull<u8> {
 pub unsafe fn chase_rolled(from: NonNull<u8>, loads: u64) -> NonNull<u8> {
     let mut at = from;
     for _ in 0..loads {
-        // SAFETY: as the caller vouches. Volatile, so that the compiler neither drops nor unrolls into fewer loads.
+        // SAFETY: as the caller guarantees. Volatile, so that the compiler neither drops loads nor merges them when unrolling.
         at = unsafe { at.cast::<NonNull<u8>>().as_ptr().read_volatile() };
     }
     at
 }
 
-/// `K` chases at once, none of which waits for another; each goes on for `turns` loads.
+/// `K` independent chases at once, each for `turns` loads.
 ///
-/// In Rust, because no architecture has registers for 32 chases: where one is spilled, that costs a few cycles of a
-/// hundred nanoseconds.
+/// In Rust, because no architecture has registers for 32 chases: spilling one costs a few cycles of a hundred nanoseconds.
 ///
 /// # Safety
-/// As of [`chase`], of every place.
+/// As of [`chase`], for every starting point.
 #[inline(never)]
 pub unsafe fn chase_many<const K: usize>(mut at: [NonNull<u8>; K], turns: u64) -> [NonNull<u8>; K] {
     for _ in 0..turns {
         for here in &mut at {
-            // SAFETY: as the caller vouches.
+            // SAFETY: as the caller guarantees.
             *here = unsafe { here.cast::<NonNull<u8>>().as_ptr().read_volatile() };
         }
     }

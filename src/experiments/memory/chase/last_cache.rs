@@ -1,15 +1,15 @@
-//! Whether the last cache reaches as far as it is declared: of a large one that several guests share, a guest is told the
-//! size of the whole.
+//! Whether the last-level cache is as large as declared: of a large one that several guests share, a guest is told the whole
+//! size.
 
 use super::hierarchy;
 use crate::experiment::{Dimension, Finding, Found, Known, Question, said};
 use crate::quantity::{Unit, declared};
 
-/// Said where loads take half of what memory takes although they go to less than half of the last cache. `curve` is what
-/// loads take by the size of what they go to, ascending.
+/// The finding if loads take half of the latency of memory although their set is less than half of the last-level cache. `curve`
+/// gives the latency by the size of the set, ascending.
 pub fn short_of_declared(known: &Known, curve: &[(u64, Found)]) -> Option<Finding> {
     let (level, bytes) = hierarchy::declared(known.machine).last().copied()?;
-    // A cache of random replacement still holds a fifth of a set twice as large.
+    // A cache with random replacement still holds a fifth of a set twice as large.
     let (largest, memory) = curve.last().copied().filter(|(size, _)| *size >= 2 * bytes)?;
     let (from, load) = half_of_the_way(curve).filter(|(from, _)| *from < bytes / 2)?;
     let size = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
@@ -38,7 +38,7 @@ pub fn short_of_declared(known: &Known, curve: &[(u64, Found)]) -> Option<Findin
     ))
 }
 
-/// The size from which on every load takes more than half of what it takes from the largest, as far as intervals tell.
+/// The size from which on every load takes more than half of the latency at the largest size, as far as the intervals tell.
 fn half_of_the_way(curve: &[(u64, Found)]) -> Option<(u64, Found)> {
     let memory = curve.last()?.1;
     let is_beyond = |load: &Found| {

@@ -1,4 +1,4 @@
-//! Chasing pointers: cycles through memory, how they are followed, and what the levels that they show are expected to be.
+//! Pointer chasing: cycles through memory, the loops that follow them, and the expected latencies of the levels that they show.
 
 pub mod arena;
 pub mod cycle;

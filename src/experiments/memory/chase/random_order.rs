@@ -1,19 +1,19 @@
-//! A random order of the numbers below `n` in which the i-th is computed, not looked up: shuffling a gigabyte's lines
-//! would need a table of its own and a second per trial (R-MEM-07: one order for all random experiments).
+//! A random order of the numbers below `n` in which the i-th is computed, not looked up: shuffling the lines of a gigabyte would
+//! need a table of its own and a second per trial (R-MEM-07: one order for all random experiments).
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Rounds of multiplying and folding. With five the commonest distance between neighbours is as common as in a shuffled
-/// order (8 of 4096, over 4800 orders of all sizes); with three one order in 150 had a distance that came 15 to 40 times.
+/// Rounds of multiplying and folding. With five rounds the most common distance between neighbours is as common as in a shuffled
+/// order (8 of 4096, over 4800 orders of all sizes); with three, one order in 150 had a distance that occurred 15 to 40 times.
 const ROUNDS: usize = 5;
 
 /// A permutation of `0..n`, chosen by a seed.
 ///
-/// On as many bits as `n - 1` needs, multiplying by an odd number, adding, and folding the upper half of the bits into the
-/// lower can each be undone, so the whole is one to one. What falls beyond `n` is put in again until it falls below
-/// (cycle walking: Black and Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002), which takes fewer than two
-/// turns on average.
+/// On the number of bits of `n - 1`, multiplying by an odd number, adding, and folding the upper half of the bits into the lower
+/// are each invertible, so the whole is one to one. A result of at least `n` is permuted again until it is below `n` (cycle
+/// walking: Black and Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002), which takes fewer than two turns on
+/// average.
 #[derive(Debug, Clone)]
 pub struct RandomOrder {
     n: u64,

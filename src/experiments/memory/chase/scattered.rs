@@ -1,13 +1,13 @@
-//! Loads of random elements that do not wait for each other, as report 002 made them.
+//! Independent loads of random elements, as report 002 made them.
 
 use super::arena::Arena;
 use crate::experiment::Workload;
 use std::rc::Rc;
 
-/// Loads in one iteration: as many as the report made in all.
+/// Loads per iteration: as many as the report made in total.
 const LOADS: u64 = 1000;
 
-/// Loads of random elements of eight bytes, their indices computed beside them.
+/// Loads of random elements of eight bytes; the indices are computed between the loads.
 pub fn workload<'site>(arena: Rc<Arena>, bytes: usize, seed: u64) -> Workload<'site> {
     let mut next = seed;
     let load = move |n: u64| {
@@ -19,20 +19,20 @@ pub fn workload<'site>(arena: Rc<Arena>, bytes: usize, seed: u64) -> Workload<'s
     Workload::batched(load).per_iteration(LOADS)
 }
 
-/// The sum of so many elements, the `first`-th of a random sequence and those after it.
+/// The sum of `loads` elements, those of a random sequence from its `first` on.
 #[inline(never)]
 fn sum(arena: &Arena, elements: u64, first: u64, loads: u64) -> u64 {
     let array = arena.start().cast::<u64>();
     let mut sum = 0_u64;
     for number in first..first.saturating_add(loads) {
         let index = below(elements, scrambled(number));
-        // SAFETY: the memory holds so many elements, and all of it was written.
+        // SAFETY: the memory holds this many elements, and all of it was written.
         sum = sum.wrapping_add(unsafe { array.add(index).read_volatile() });
     }
     sum
 }
 
-/// The finalizer of `SplitMix64` (Steele, Lea and Flood 2014): each number by itself, so that none waits for another.
+/// The finalizer of `SplitMix64` (Steele, Lea and Flood 2014): each number is computed independently of the others.
 fn scrambled(number: u64) -> u64 {
     let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

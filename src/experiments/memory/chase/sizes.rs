@@ -1,16 +1,16 @@
-//! The sizes that memory is swept over.
+//! The sizes of a sweep over memory.
 
 use crate::machine::Root;
 
-/// Sizes from `smallest` to `largest` (bytes), four to an octave: 4, 5, 6 and 7 quarters of a power of two, which caches
-/// and their shares are usually sized in.
+/// Sizes from `smallest` to `largest` (bytes), four per octave: 4, 5, 6 and 7 quarters of a power of two, the usual sizes of
+/// caches and their shares.
 pub fn four_an_octave(smallest: u64, largest: u64) -> Vec<u64> {
     let octaves = (2..62).map(|power| 1_u64 << power);
     let quarters = octaves.flat_map(|octave| [4, 5, 6, 7].map(|quarters| octave / 4 * quarters));
     quarters.filter(|size| (smallest..=largest).contains(size)).collect()
 }
 
-/// How finely a sweep must be asked for to have this size: 1, 2 or 4 to an octave.
+/// The fineness of a sweep that contains this size: 1, 2 or 4 sizes per octave.
 pub fn fineness(size: u64) -> u32 {
     match size >> size.ilog2().saturating_sub(2) {
         4 => 1,
@@ -19,7 +19,7 @@ pub fn fineness(size: u64) -> u32 {
     }
 }
 
-/// The line that this CPU moves between its caches and memory, bytes; 64, that of most, where the kernel does not tell.
+/// The size of a cache line of this CPU, bytes; 64, the most common, if the kernel does not tell.
 pub fn line_bytes(cpu: Option<usize>) -> usize {
     let cpu = cpu.unwrap_or(0);
     let file = format!("/sys/devices/system/cpu/cpu{cpu}/cache/index0/coherency_line_size");

@@ -1,4 +1,4 @@
-//! A chase on its way through a cycle, which knows where it must have arrived.
+//! A chase through a cycle, which verifies where it has arrived.
 
 use super::cycle::{Cycle, Places};
 use super::kernel::{UNROLLED, chase, chase_many, chase_rolled};
@@ -6,7 +6,7 @@ use crate::experiment::{Check, Failure, Observed, Workload};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Witness: loads, if the chase stands where so many lead from where it began.
+/// Witness: loads, if the chase is at the element that this many loads lead to.
 pub const LOADS: &str = "loads_shown_by_where_they_lead";
 
 /// One chase of dependent loads; an iteration is [`UNROLLED`] of them.
@@ -19,7 +19,7 @@ pub fn one<'site, P: Places + 'site>(cycle: Rc<Cycle<P>>, bytes: usize, rolled: 
     walking(cycle, bytes, at, UNROLLED, turn)
 }
 
-/// `K` chases from places spread evenly over the cycle; an iteration is [`UNROLLED`] loads of each.
+/// `K` chases from starting points spread evenly over the cycle; an iteration is [`UNROLLED`] loads of each.
 pub fn many<'site, const K: usize, P: Places + 'site>(cycle: Rc<Cycle<P>>, bytes: usize) -> Workload<'site> {
     let apart = cycle.elements() / K as u64;
     let at: Cell<Standing<K>> = Cell::new(std::array::from_fn(|index| cycle.element(index as u64 * apart)));
@@ -57,7 +57,7 @@ struct Walk<P, const K: usize> {
 }
 
 impl<P: Places, const K: usize> Walk<P, K> {
-    /// Loads of all chases, if each of them stands where so many lead; otherwise none are shown.
+    /// Loads of all chases, if each of them is at the element that its loads lead to; else none.
     fn shown(&self) -> f64 {
         let (elements, loads) = (self.cycle.elements(), self.loads.get());
         let apart = elements / K as u64;
@@ -67,13 +67,13 @@ impl<P: Places, const K: usize> Walk<P, K> {
     }
 }
 
-/// The most instructions per load of the unrolled chase, and of those in Rust. The sampler's own are among them: some sixty
-/// around a batch, which has two hundred loads where they come from memory.
+/// Maximum instructions per load of the unrolled chase. They include the sampler's own, about sixty around a batch, which has two
+/// hundred loads if they come from memory.
 pub const UNROLLED_MOST: f64 = 1.6;
-/// As above.
+/// Maximum instructions per load of the chases in Rust, with the sampler's own.
 pub const ROLLED_MOST: f64 = 8.0;
 
-/// The claims that every load was made, one after the other, and that none of them met a fault.
+/// The claims that all loads were made, one after the other, and that none of them faulted.
 pub fn evidence(seen: &Observed, most_instructions: f64) -> Vec<Check> {
     let mut checks = vec![
         Check::witnessed(
@@ -96,7 +96,7 @@ pub fn evidence(seen: &Observed, most_instructions: f64) -> Vec<Check> {
     checks
 }
 
-/// The claim that all pages were there.
+/// The claim that no page was missing.
 pub fn no_faults(seen: &Observed) -> Check {
     let faults = seen.counters.minor_faults + seen.counters.major_faults;
     Check::within("page faults per load", seen.per_operation(faults), 0.0, 0.001)

@@ -1,4 +1,4 @@
-//! Pages that parent and child share after `fork`, until one of them writes.
+//! Pages shared by parent and child after `fork`, until one of them writes.
 
 use super::lap::Lap;
 use super::stretch::Mapped;
@@ -12,14 +12,14 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Who writes first.
+/// The process that writes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writer {
-    /// The child: it gets copies.
+    /// The child, which gets copies.
     Child,
-    /// The parent, while the child lives: it gets copies.
+    /// The parent, while the child lives: the parent gets copies.
     Parent,
-    /// The parent, when the child is gone: the pages are its own again, and only made writable.
+    /// The parent, after the child has exited: it owns the pages alone again, and they are only made writable.
     Survivor,
 }
 
@@ -51,14 +51,14 @@ pub fn workload<'site>(writer: Writer, bytes: usize, site: &'site Site) -> Resul
 fn timed_writes(memory: &Mapping, pages: Range<usize>, lap: &Lap) -> Result<(f64, Faults), Failure> {
     let before = Faults::so_far();
     let ns = lap.of(|| {
-        // SAFETY: our own mapping, in which nobody holds anything.
+        // SAFETY: our own mapping, whose contents nobody uses.
         unsafe { memory.write_pages(pages) };
         Ok(())
     })?;
     Ok((ns, Faults::so_far().since(before)))
 }
 
-/// What a child tells its parent.
+/// Results that a child reports to its parent.
 struct Told {
     picoseconds: &'static AtomicU64,
     minor: &'static AtomicU64,
@@ -115,11 +115,11 @@ fn waiting_child(site: &Site) -> Result<Process, Failure> {
             unsafe { libc::pause() };
         }
     })?;
-    // The end of the pipe that the child held is closed when it is about to sleep; giving the CPU away once lets it.
+    // The child closes its end of the pipe just before it sleeps; yielding the CPU once lets it get there.
     let mut nothing = [0_u8];
     let read = std::fs::File::from(ready).read(&mut nothing);
     ensure(matches!(read, Ok(0)), "the child did not start")?;
-    // SAFETY: takes nothing.
+    // SAFETY: takes no arguments.
     unsafe { libc::sched_yield() };
     Ok(child)
 }

@@ -1,4 +1,4 @@
-//! A file of random content that is on its device and not in memory, mapped.
+//! A mapped file of random content that is on its device and not in memory.
 
 use super::file_mapping::{FileMapping, Sharing};
 use super::stretch::Mapped;
@@ -11,33 +11,33 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// Its size: more than a trial reads, and two of the longest strides.
+/// Its size, bytes: more than a trial reads, and two of the longest strides.
 pub const BYTES: u64 = 128 << 20;
 
-/// How often the kernel is asked, with a millisecond between.
+/// Maximum number of checks whether reads have finished, with a millisecond between.
 const ATTEMPTS: usize = 1_000;
 
-/// How often in a row it may drop nothing before it is given up.
+/// Maximum number of eviction attempts in a row without progress.
 const IDLE_ATTEMPTS: usize = 100;
 
-/// For how many milliseconds no page may come where nothing tells which are on their way: longer than a disk takes to serve
-/// a request.
+/// Milliseconds without a new page after which reads count as finished if nothing counts requests in flight: longer than a disk
+/// takes to serve a request.
 const QUIET: usize = 20;
 
-/// File systems that live in memory (`include/uapi/linux/magic.h`): tmpfs and ramfs.
+/// File systems in memory (`include/uapi/linux/magic.h`): tmpfs and ramfs.
 const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58F6];
 
-/// The run's file for page faults; of random content, because a device or file system that compresses or leaves out zeros
-/// would not have to read them (R-FIX-39). Evicted when it is dropped.
+/// The run's file for page faults; of random content, because a device or file system that compresses or omits zeros would not
+/// have to read them (R-FIX-39). Evicted when dropped.
 #[derive(Debug)]
 pub struct ColdFile {
     test: TestFile,
-    /// All of it.
+    /// The mapping of the whole file.
     pub mapping: FileMapping,
 }
 
 impl ColdFile {
-    /// Opens and maps the run's file; the first trial that needs it makes it.
+    /// Opens and maps the run's file; the first trial that needs it creates it.
     pub fn of(site: &Site) -> Result<Self, Failure> {
         refuse_memory(&site.folder)?;
         let test = TestFile::kept(site, "page-faults", BYTES, Room::DEFAULT)?;
@@ -46,17 +46,17 @@ impl ColdFile {
         Ok(ColdFile { test, mapping })
     }
 
-    /// The file itself.
+    /// The open file.
     pub fn file(&self) -> &File {
         &self.test.file
     }
 
-    /// Has all of it in the page cache.
+    /// Reads the whole file into the page cache.
     pub fn warm(&self) -> Result<(), Failure> {
         test_file::warm(&self.test)
     }
 
-    /// Switches read-ahead off, for the file and for the mapping.
+    /// Switches read-ahead off for the file and for the mapping.
     pub fn without_read_ahead(&self) -> Result<(), Failure> {
         // SAFETY: advice about a file of our own.
         match unsafe { libc::posix_fadvise(self.file().as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) } {
@@ -67,14 +67,14 @@ impl ColdFile {
         }
     }
 
-    /// Has the kernel drop every page, and sees that none is left. What is mapped is not dropped, so it is taken from the
-    /// mapping first; what a read-ahead still fetches is not either, so it is waited for.
+    /// Evicts every page, and verifies that none is left. The kernel does not drop mapped pages, so they are unmapped first; nor
+    /// pages that a read-ahead still fetches, so those are awaited.
     pub fn evict(&self) -> Result<(), Failure> {
         let (mut last, mut left, mut idle) = (Ok(()), u64::MAX, 0);
         while idle < IDLE_ATTEMPTS {
             self.mapping.forget()?;
             last = test_file::evict(self.file());
-            // What is on its way is not counted everywhere, and comes between the two questions.
+            // Pages being read are not counted everywhere, and may arrive between the two checks.
             if last.is_ok() && self.mapping.resident_pages()? == 0 {
                 return Ok(());
             }
@@ -87,8 +87,8 @@ impl ColdFile {
         Err(Failure::Broke(format!("mincore finds {left} bytes of an evicted file in memory")))
     }
 
-    /// Pages of the file in memory when all that was asked of the device has come: pages on their way are in the page cache
-    /// already, but mincore does not count them. Where nothing counts them, none has come for a while.
+    /// Pages of the file in memory after all requests to the device have finished: pages being read are in the page cache
+    /// already, but mincore does not count them. If nothing counts requests, after no page has arrived for a while.
     pub fn pages_come(&self) -> Result<usize, Failure> {
         let (mut before, mut quiet) = (0, 0);
         for _ in 0..ATTEMPTS {
@@ -114,7 +114,7 @@ impl ColdFile {
 
 impl Drop for ColdFile {
     fn drop(&mut self) {
-        // The next user of the machine's memory need not push it out.
+        // Then the next user of the machine's memory need not evict it.
         let _ = self.mapping.forget().and_then(|()| test_file::evict(self.file()));
     }
 }
@@ -123,7 +123,7 @@ fn wait_a_millisecond() {
     std::thread::sleep(Duration::from_millis(1));
 }
 
-/// Says so where no page of a file can ever be on a device.
+/// Refuses a folder on a file system in memory, whose pages are never on a device.
 fn refuse_memory(folder: &Path) -> Result<(), Failure> {
     let path = CString::new(folder.as_os_str().as_bytes()).unwrap_or_default();
     // SAFETY: a statfs is plain integers, of which zero is a valid value; the call writes no more than it.

@@ -1,4 +1,4 @@
-//! Reading a cold file through its mapping: single accesses and stretches, with the faults of each.
+//! Reads of a cold file through its mapping: single accesses and stretches, with their faults.
 
 use super::cold_file::ColdFile;
 use super::device_reads;
@@ -12,19 +12,19 @@ use std::collections::VecDeque;
 use std::os::fd::AsRawFd;
 use std::rc::Rc;
 
-/// What is read in order between two looks at the clock: several times what any device reads ahead.
+/// Bytes read in order between two readings of the clock: several times the read-ahead of any device.
 pub const WINDOW: usize = 32 << 20;
-/// Pages that are written before they are synchronised.
+/// Pages written before they are synchronised.
 pub const WRITTEN_PAGES: usize = 256;
 
-/// One access: its time, its faults, and the bytes that the device was asked for meanwhile.
+/// One access: its time, its faults, and the bytes requested from the device during it.
 struct Access {
     ns: f64,
     faults: Faults,
     served: f64,
 }
 
-/// The cold file, mapped, with everything that is counted beside its accesses.
+/// The mapped cold file, with the counts of its accesses.
 pub struct ColdReader<'site> {
     /// The file.
     pub cold: ColdFile,
@@ -46,7 +46,7 @@ impl<'site> ColdReader<'site> {
         Workload::recorded(observe).witnessed(witness)
     }
 
-    /// One timed part, and the faults in it beside those claimed.
+    /// Times one part, and counts its faults next to those claimed.
     fn timed(
         &self,
         claimed: f64,
@@ -59,8 +59,8 @@ impl<'site> ColdReader<'site> {
         Ok(ns)
     }
 
-    /// Series of single accesses; each begins with nothing of the file in memory. A series is made as a whole and then told
-    /// access by access, so that none is cut short by the end of the trial, which would count the first ones alone.
+    /// Series of single accesses; each series begins with nothing of the file in memory. A series is made as a whole and then
+    /// reported access by access, so that the end of the trial does not cut it short, which would count the first accesses alone.
     pub fn accesses(self, mut series: impl FnMut() -> Vec<usize> + 'site) -> Workload<'site> {
         let mut made = VecDeque::new();
         let tally = Rc::clone(&self.tally);
@@ -76,7 +76,7 @@ impl<'site> ColdReader<'site> {
             served.set(served.get() + access.served);
             Ok(Some(access.ns))
         };
-        // Whether anybody counts what the device serves is known beforehand.
+        // Whether the kernel counts the bytes that the device serves is known beforehand.
         let counted = device_reads::count().is_some();
         Workload::recorded(observe).witnessed(move || {
             let served = counted.then(|| device_reads::named(told.get()));
@@ -95,7 +95,7 @@ impl<'site> ColdReader<'site> {
         Ok(Access { ns, faults, served: served() - served_before })
     }
 
-    /// The beginning of the file, page by page; the result is per page.
+    /// Reads the beginning of the file page by page; the result is per page.
     pub fn windows(self) -> Workload<'site> {
         let page = Pages::Base.bytes();
         ColdReader::recorded(Rc::clone(&self.tally), move || {
@@ -109,7 +109,7 @@ impl<'site> ColdReader<'site> {
         })
     }
 
-    /// The first byte through a mapping made for it, which is part of the time.
+    /// Reads the first byte through a mapping made for it, which is part of the time.
     pub fn fresh_mappings(self) -> Workload<'site> {
         let page = Pages::Base.bytes();
         ColdReader::recorded(Rc::clone(&self.tally), move || {
@@ -128,20 +128,20 @@ impl<'site> ColdReader<'site> {
                 }
                 Ok(())
             })?;
-            // SAFETY: the mapping just made, of which nothing is kept.
+            // SAFETY: the mapping just made, to which no references are kept.
             errno("munmap", unsafe { libc::munmap(fresh, page) })?;
             Ok(Some(ns))
         })
     }
 
-    /// The first pages written and synchronised; the result is per page.
+    /// Writes and synchronises the first pages; the result is per page.
     pub fn written(self) -> Workload<'site> {
         let page = Pages::Base.bytes();
         ColdReader::recorded(Rc::clone(&self.tally), move || {
             self.cold.evict()?;
             let ns = self.timed(WRITTEN_PAGES as f64, WRITTEN_PAGES, |reader| {
                 let start = reader.cold.mapping.start().as_ptr().cast();
-                // SAFETY: our own mapping of a file in which nobody keeps anything.
+                // SAFETY: our own mapping of a file whose contents nobody uses.
                 let synchronised = unsafe {
                     reader.cold.mapping.write_pages(0..WRITTEN_PAGES);
                     libc::msync(start, WRITTEN_PAGES * page, libc::MS_SYNC)

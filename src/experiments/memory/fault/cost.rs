@@ -1,4 +1,4 @@
-//! What the parts of a fault are expected to cost.
+//! Expected costs of the parts of a fault.
 
 use crate::experiment::{Basis, Known, Prediction};
 use crate::experiments::cpu::kernel_service;
@@ -6,7 +6,7 @@ use crate::experiments::memory::minor_fault::{
     NAME, cached_point, cleared_point, with_neighbours_point, written_shared_point,
 };
 
-/// Leaving the program and returning to it by an exception.
+/// Adds leaving the program and returning to it by an exception.
 pub fn trap(prediction: Prediction, known: &Known) -> Prediction {
     let exception =
         known.assumed_cycles(1_000.0, "order of magnitude of an exception and its return on x86-64 cores");
@@ -17,12 +17,12 @@ pub fn trap(prediction: Prediction, known: &Known) -> Prediction {
     )
 }
 
-/// What the kernel does besides, assumed on report 000's machine.
+/// Adds the kernel's other work, assumed on report 000's machine.
 pub fn handling(prediction: Prediction, what: &str, ns: f64, known: &Known) -> Prediction {
     kernel_service::assumed(prediction, what, ns, known)
 }
 
-/// A page written through once: as this run has found it in the program, else at an assumed bandwidth.
+/// The cost of clearing a page without a fault, as measured in this run, else at an assumed bandwidth.
 pub fn page_cleared(known: &Known, page_bytes: f64) -> Basis {
     known.measured_or(
         NAME,
@@ -32,7 +32,7 @@ pub fn page_cleared(known: &Known, page_bytes: f64) -> Basis {
     )
 }
 
-/// The cost of a fault on a page that is in the page cache, as this run has found it.
+/// The cost of a fault on a page in the page cache, as measured in this run, else assumed.
 pub fn minor(known: &Known) -> Basis {
     known.measured_or_assumed(
         NAME,
@@ -42,19 +42,19 @@ pub fn minor(known: &Known) -> Basis {
     )
 }
 
-/// The cost of a fault on a page that is in the page cache and whose neighbours are mapped with it.
+/// The cost of a fault on a page in the page cache whose neighbours are mapped with it.
 pub fn minor_with_neighbours(known: &Known) -> Basis {
     let (point, citation) = (with_neighbours_point(), "a minor fault on a page of a file in about 0.8 µs");
     known.measured_or(NAME, &point, 800.0, citation)
 }
 
-/// The cost of the first write to a page of a file that others may see, as this run has found it; else that of any fault.
+/// The cost of the first write to a page of a shared file, as measured in this run; else that of any fault.
 pub fn made_writable(known: &Known) -> Basis {
     let written = known.measured(NAME, &written_shared_point());
     written.unwrap_or_else(|| minor(known))
 }
 
-/// What the kernel maps at one fault of what the page cache holds, bytes (`fault_around_bytes` in mm/memory.c).
+/// Bytes of the page cache that the kernel maps at one fault (`fault_around_bytes` in mm/memory.c).
 pub fn mapped_at_once() -> u64 {
     65_536
 }

@@ -1,4 +1,4 @@
-//! A stretch of a file, mapped.
+//! A mapped stretch of a file.
 
 use super::stretch::Mapped;
 use crate::experiment::Failure;
@@ -7,18 +7,18 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::ptr::{NonNull, null_mut};
 
-/// Whose the written pages are.
+/// The owner of written pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
-    /// The file's: what is written is written to it.
+    /// The file: writes reach it.
     Shared,
-    /// This process's own copies.
+    /// This process: writes go to private copies.
     Private,
 }
 
-/// Addresses of our own, aligned to a huge page, at which the pages of a file are seen; unmapped when dropped.
+/// Addresses of our own, aligned to a huge page, at which the pages of a file are mapped; unmapped when dropped.
 ///
-/// Aligned, because a fault that maps its neighbours does so within aligned windows: the stretch is whole windows.
+/// Aligned, because a fault that maps its neighbours does so within aligned windows: the stretch consists of whole windows.
 #[derive(Debug)]
 pub struct FileMapping {
     reserved: NonNull<u8>,
@@ -28,15 +28,15 @@ pub struct FileMapping {
 }
 
 impl FileMapping {
-    /// Maps the first `bytes` of a file, to be read and written.
+    /// Maps the first `bytes` of a file for reading and writing.
     pub fn whole(file: &File, bytes: usize, sharing: Sharing) -> Result<Self, Failure> {
         let mapping = FileMapping::reserve(bytes)?;
         mapping.place(file, 0, bytes, 0, sharing)?;
         Ok(mapping)
     }
 
-    /// Maps the first `bytes` of a file page by page, the last page first, so that the kernel cannot join the mappings and
-    /// a fault finds no neighbour in its own.
+    /// Maps the first `bytes` of a file page by page, the last page first, so that the kernel cannot merge the mappings and a
+    /// fault finds no neighbour in its own.
     pub fn in_single_pages(file: &File, bytes: usize) -> Result<Self, Failure> {
         let mapping = FileMapping::reserve(bytes)?;
         let page = Pages::Base.bytes();
@@ -56,12 +56,12 @@ impl FileMapping {
         let reserved = NonNull::new(address.cast::<u8>()).filter(|_| address != libc::MAP_FAILED);
         let reserved = reserved.ok_or_else(|| Failure::last("mmap of addresses for a file"))?;
         let skipped = (address as usize).next_multiple_of(align) - address as usize;
-        // SAFETY: less than `align` is skipped, by which the reservation is longer.
+        // SAFETY: less than `align` is skipped, and the reservation is longer by that.
         let start = unsafe { reserved.add(skipped) };
         Ok(FileMapping { reserved, reserved_bytes, start, bytes })
     }
 
-    /// Puts `bytes` of the file from `from` on in the place of those at `offset` of the stretch.
+    /// Maps `bytes` of the file from `from` on at `offset` of the stretch.
     fn place(
         &self,
         file: &File,

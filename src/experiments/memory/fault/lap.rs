@@ -1,8 +1,8 @@
-//! The time of a stretch of work between two readings of the stopwatch, for observations that must be prepared untimed.
+//! The time of a stretch of work between two readings of the stopwatch, for observations whose preparation is not timed.
 
 use crate::experiment::{Failure, Site, Stopwatch};
 
-/// Pairs of readings that their cost is found from.
+/// Pairs of readings from which their cost is found.
 const PAIRS: usize = 63;
 
 /// The stopwatch with the cost of its two readings.
@@ -12,10 +12,10 @@ pub struct Lap<'site> {
 }
 
 impl<'site> Lap<'site> {
-    /// How often it reads the clock for one stretch.
+    /// Readings of the clock per stretch.
     pub const READINGS: usize = 2;
 
-    /// Finds the cost of a pair of readings with nothing between them: the median.
+    /// Measures the cost of a pair of readings back to back: the median.
     pub fn new(site: &'site Site) -> Self {
         let mut lap = Lap { stopwatch: site.stopwatch, cost_ns: 0.0 };
         let mut pairs: Vec<f64> = (0..PAIRS).map(|_| lap.between(|| ())).collect();

@@ -1,4 +1,4 @@
-//! Faults: memory and files whose pages are not there yet, how they are touched, and how what the kernel did is counted.
+//! Page faults: memory and files whose pages are missing, how they are touched, and how the faults are counted.
 
 pub mod after_fork;
 pub mod cold_file;

@@ -1,15 +1,15 @@
-//! Peaks in a series of access times, and how far apart they stand.
+//! Peaks in a series of access times, and their distances.
 
-/// Fewer peaks have no period.
+/// Minimum number of peaks for a period.
 const LEAST: usize = 3;
 
-/// The places of the accesses that took at least so long.
+/// The indices of the accesses that took at least `least`.
 pub fn of(times: &[f64], least: f64) -> Vec<usize> {
     let is_peak = |(_, time): &(usize, &f64)| **time >= least;
     times.iter().enumerate().filter(is_peak).map(|(place, _)| place).collect()
 }
 
-/// The usual (median) distance from a peak to the next; `None` where there are too few.
+/// The median distance from a peak to the next; `None` if there are too few.
 pub fn period(peaks: &[usize]) -> Option<f64> {
     let mut distances: Vec<usize> = peaks.windows(2).map(|pair| pair[1] - pair[0]).collect();
     distances.sort_unstable();

@@ -1,5 +1,5 @@
-//! A fault against a load from memory, byte for byte: computed with this run's latencies, not with a
-//! bandwidth or with another day's figure (R-FIX-40).
+//! A fault compared with a load from memory, per byte: computed with this run's latencies, not with a bandwidth or with another
+//! day's figure (R-FIX-40).
 
 use crate::experiment::{Basis, Finding, Found, Known, Parameter, Point, Question, Scale, said};
 use crate::experiments::memory::pages::{PAGES, Pages};
@@ -7,13 +7,13 @@ use crate::quantity::declared;
 
 const LINE: f64 = 64.0;
 
-/// The parameters of `memory/load_latency` that its memory plateau is looked up by.
+/// The parameters of `memory/load_latency` by which its memory plateau is looked up.
 const ORDER: Parameter = Parameter { name: "order", meaning: "", scale: Scale::Name };
 const SIZE: Parameter = Parameter { name: "size", meaning: "", scale: Scale::Bytes };
 
 const LATENCY: &str = "memory/load_latency";
 
-/// The largest array that this run has visited in random order, and its size, bytes.
+/// The point of the largest array that this run visited in random order, and its size, bytes.
 fn memory(known: &Known) -> Option<(Point, u64)> {
     let largest = |pages: Pages| {
         let group = Point::new().named(&ORDER, "random cycle").named(&PAGES, pages.name());
@@ -23,7 +23,7 @@ fn memory(known: &Known) -> Option<(Point, u64)> {
     Pages::ALL.into_iter().filter_map(largest).max_by_key(|(_, size)| *size)
 }
 
-/// A dependent load from there.
+/// The latency of a dependent load from that array.
 pub fn load(known: &Known) -> Basis {
     const REASON: &str = "a load from memory takes about 100 ns";
     match memory(known) {
@@ -32,7 +32,7 @@ pub fn load(known: &Known) -> Basis {
     }
 }
 
-/// What a byte costs by a fault of this kind that brings in one page, against a byte by a load that brings in one line
+/// The cost per byte of a fault of this kind that brings in one page, compared with that of a load that brings in one line
 /// (R-MEM-31).
 pub fn finding(kind: &str, fault: Found, known: &Known) -> Option<Finding> {
     let (point, size) = memory(known)?;

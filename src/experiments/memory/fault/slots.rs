@@ -1,11 +1,10 @@
-//! Places for mappings, far enough from each other that the kernel cannot join them.
+//! Address ranges for mappings, far enough apart that the kernel cannot merge them.
 
 use crate::experiment::{Failure, errno};
 use crate::experiments::memory::pages::Pages;
 use std::ptr::NonNull;
 
-/// Addresses for `count` mappings of `bytes`, each followed by a page that stays unused. The stretch is reserved for as long
-/// as this lives, so that nothing else is put between them; mapping a slot replaces its part of the reservation.
+/// Addresses for `count` mappings of `bytes`, each followed by an unused page, so that the kernel cannot merge the mappings.
 #[derive(Debug)]
 pub struct Slots {
     start: NonNull<u8>,
@@ -14,8 +13,8 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Finds the addresses and gives them back: mapping a slot then takes a gap, as it does in a program. Nothing else is
-    /// mapped meanwhile by a trial, which has one thread; should it be, `map` fails.
+    /// Finds the addresses and releases them: mapping a slot then fills a gap, as in a program. A trial has one thread and maps
+    /// nothing else meanwhile; if something is mapped there, `map` fails.
     pub fn new(count: usize, bytes: usize) -> Result<Self, Failure> {
         let slots = |start| Slots { start, count, bytes };
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -33,12 +32,12 @@ impl Slots {
             .ok_or_else(|| Failure::Broke("mmap gave address 0".to_owned()))
     }
 
-    /// How many there are.
+    /// The number of slots.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// How long each is.
+    /// The length of each slot, bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -59,7 +58,7 @@ impl Slots {
         Ok(())
     }
 
-    /// Maps every slot, in base pages; fails where anything else is there.
+    /// Maps every slot in base pages; fails if anything else is there.
     #[inline]
     pub fn map(&self) -> Result<(), Failure> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -74,16 +73,16 @@ impl Slots {
     /// Unmaps every slot.
     #[inline]
     pub fn unmap(&self) -> Result<(), Failure> {
-        // SAFETY: mappings of ours, of which nobody keeps a reference.
+        // SAFETY: our own mappings, to which no references are kept.
         self.each(|start, bytes| errno("munmap", unsafe { libc::munmap(start, bytes) }))
     }
 
-    /// Writes a byte of every page of every slot; they must be mapped.
+    /// Writes one byte of every page of every slot; the slots must be mapped.
     pub fn write(&self) {
         for index in 0..self.count {
             let start = self.start.as_ptr().wrapping_add(index * self.step());
             for offset in (0..self.bytes).step_by(Pages::Base.bytes()) {
-                // SAFETY: inside a mapping of ours.
+                // SAFETY: inside our own mapping.
                 unsafe { start.wrapping_add(offset).write_volatile(1) };
             }
         }

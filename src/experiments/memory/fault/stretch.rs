@@ -1,4 +1,4 @@
-//! A stretch of pages: touched in order, forgotten again, and asked what stands behind it.
+//! A stretch of pages: touched in order, forgotten again, and its backing queried.
 
 use crate::experiment::{Failure, errno};
 use crate::experiments::memory::pages::{Mapping, Pages};
@@ -15,12 +15,12 @@ pub trait Mapped {
     /// Its length: whole pages.
     fn bytes(&self) -> usize;
 
-    /// Every page.
+    /// All page indices.
     fn all_pages(&self) -> Range<usize> {
         0..self.pages()
     }
 
-    /// Reads one byte of each of some pages, in the order of addresses.
+    /// Reads one byte of each of these pages, in the order of addresses.
     #[inline]
     fn read_pages(&self, pages: Range<usize>) {
         let page = Pages::Base.bytes();
@@ -30,11 +30,11 @@ pub trait Mapped {
         }
     }
 
-    /// Writes one byte of each of some pages, in the order of addresses.
+    /// Writes one byte of each of these pages, in the order of addresses.
     ///
     /// # Safety
     ///
-    /// The mapping can be written, and nobody else holds what is in it.
+    /// The mapping is writable, and nobody else uses its contents.
     #[inline]
     unsafe fn write_pages(&self, pages: Range<usize>) {
         let page = Pages::Base.bytes();
@@ -51,24 +51,24 @@ pub trait Mapped {
         errno(name, unsafe { libc::madvise(self.start().as_ptr().cast(), self.bytes(), advice) }).map(drop)
     }
 
-    /// Has the next touch of every page fault again: anonymous pages are freed, those of a file stay in its cache.
+    /// Makes the next touch of every page fault again: anonymous pages are freed, those of a file stay in the page cache.
     fn forget(&self) -> Result<(), Failure> {
         self.advise(libc::MADV_DONTNEED, "madvise to forget pages")
     }
 
-    /// How many base pages there are.
+    /// The number of base pages.
     fn pages(&self) -> usize {
         self.bytes() / Pages::Base.bytes()
     }
 
-    /// How many of them this process could touch without a fault.
+    /// The number of pages that this process could touch without a fault.
     fn present_pages(&self) -> Result<usize, Failure> {
         let table = PageTable::open()?;
         table.present(self.start().as_ptr() as usize, self.pages())
     }
 
-    /// Forgets all pages, then touches those that are missing when their turn comes: how many that are. It is how often a
-    /// walk over all of them must fault, whatever the kernel maps at each fault.
+    /// Forgets all pages, then touches those that are missing on their turn; returns their number, which is the number of faults
+    /// in a walk over all pages, however many pages the kernel maps at each fault.
     fn faults_of_a_walk(&self, touch: impl Fn(usize) -> Result<(), Failure>) -> Result<usize, Failure> {
         self.forget()?;
         let (table, mut missing) = (PageTable::open()?, 0);
@@ -81,18 +81,18 @@ pub trait Mapped {
         Ok(missing)
     }
 
-    /// How many of them are in memory, whoever has mapped them (`mincore(2)`).
+    /// The number of pages in memory, whoever has mapped them (`mincore(2)`).
     fn resident_pages(&self) -> Result<usize, Failure> {
         let mut pages = vec![0_u8; self.pages()];
         let start = self.start().as_ptr().cast();
-        // SAFETY: room for one byte a page.
+        // SAFETY: room for one byte per page.
         errno("mincore", unsafe { libc::mincore(start, self.bytes(), pages.as_mut_ptr()) })?;
         Ok(pages.iter().filter(|page| **page & 1 == 1).count())
     }
 }
 
-/// The page table of this process as the kernel shows it to everybody: one word a page, of which bit 63 says whether the
-/// page is present, the shared page of zeros included (`/proc/self/pagemap`, in the kernel's documentation).
+/// The page table of this process as the kernel exports it: one word per page, whose bit 63 says whether the page is present,
+/// including the shared zero page (`/proc/self/pagemap`, in the kernel's documentation).
 struct PageTable(File);
 
 impl PageTable {
@@ -104,10 +104,10 @@ impl PageTable {
         Failure::Unsupported(format!("/proc/self/pagemap cannot be read ({error}): mount /proc"))
     }
 
-    /// How many of so many pages from an address on are present.
+    /// The number of present pages among `pages` pages from an address on.
     fn present(&self, address: usize, pages: usize) -> Result<usize, Failure> {
         const WORD: usize = 8;
-        // The words are in the machine's order: bit 63 is in the last byte of a little-endian one.
+        // The words are in the machine's byte order: bit 63 is in the last byte of a little-endian one.
         let top = if cfg!(target_endian = "little") { WORD - 1 } else { 0 };
         let mut words = [0; 512 * WORD];
         let (mut first, mut left, mut present) = (address / Pages::Base.bytes(), pages, 0);

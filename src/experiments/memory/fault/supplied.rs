@@ -14,11 +14,11 @@ use std::thread::{Builder, JoinHandle};
 /// Pages of the stretch: more than a trial reads that cannot forget them between two readings of the clock.
 const PAGES_READ: usize = 4096;
 
-/// Memory whose missing pages a second thread supplies. The page behind those that are read is for saying goodbye.
+/// Memory whose missing pages a second thread supplies. The page after those that are read serves to end the thread.
 pub struct Supplied<'site> {
-    /// The memory; what is forgotten of it is missing again.
+    /// The memory; its forgotten pages are missing again.
     pub memory: Mapping,
-    /// What each page is full of.
+    /// The byte that fills each page.
     content: Option<u8>,
     /// The page to be read next.
     pub next: Cell<usize>,
@@ -31,7 +31,7 @@ pub struct Supplied<'site> {
 }
 
 impl<'site> Supplied<'site> {
-    /// Starts the handler, on the CPU of the other side; it puts pages full of this there, or the page of zeros.
+    /// Starts the handler on the CPU of the other side; it supplies pages filled with `content`, or the zero page.
     pub fn new(content: Option<u8>, site: &'site Site) -> Result<Self, Failure> {
         let memory = Mapping::untouched((PAGES_READ + 1) * Pages::Base.bytes(), Pages::Base)?;
         let faults = UserFaults::over(&memory)?;
@@ -46,8 +46,8 @@ impl<'site> Supplied<'site> {
             ends: Arc::clone(&ends),
         };
         let cpu = site.partner;
-        // SAFETY: the thread borrows the stopwatch of the site, which outlives this value; dropping it ends the thread and
-        // waits for that, and it is not leaked.
+        // SAFETY: the thread borrows the stopwatch of the site, which outlives this value; dropping this value ends the thread
+        // and joins it, and it is not leaked.
         let started =
             unsafe { Builder::new().stack_size(64 << 10).spawn_unchecked(move || handler.run(cpu)) };
         let handler = started.map_err(|error| {
@@ -57,7 +57,7 @@ impl<'site> Supplied<'site> {
         Ok(Supplied { memory, content, next, waits_ns, answered, ends, handler, _stopwatch: PhantomData })
     }
 
-    /// Reads the next page, which is missing; the handler waits before it answers.
+    /// Reads the next page, which is missing; the handler waits for `waits_ns` before it answers.
     #[inline]
     pub fn fault(&self, waits_ns: u64) -> Result<(), Failure> {
         self.waits_ns.store(waits_ns, Ordering::Release);
@@ -70,7 +70,7 @@ impl<'site> Supplied<'site> {
 
     #[inline]
     fn read(&self, page: usize) -> u8 {
-        // SAFETY: inside the mapping; what is missing is supplied.
+        // SAFETY: inside the mapping; missing pages are supplied.
         unsafe { Mapped::start(&self.memory).add(page * Pages::Base.bytes()).read_volatile() }
     }
 }
@@ -78,7 +78,7 @@ impl<'site> Supplied<'site> {
 impl Drop for Supplied<'_> {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Release);
-        // A last fault wakes the handler, which finds that it is to end.
+        // A last fault wakes the handler, which then sees that it must end.
         self.read(PAGES_READ);
         let _ = self.handler.take().map(JoinHandle::join);
     }
@@ -98,7 +98,7 @@ impl Handler<'_> {
     fn run(self, cpu: Option<usize>) {
         let served = cpu.map_or(Ok(()), affinity::pin).and_then(|()| self.serve());
         if let Err(failure) = served {
-            // Whoever waits for a page would wait for ever: the trial ends here, and says why.
+            // A thread that waits for a page would wait for ever: the trial ends here, with the reason.
             eprintln!("the handler of page faults: {failure}");
             std::process::exit(1);
         }
@@ -108,7 +108,7 @@ impl Handler<'_> {
         while !self.ends.load(Ordering::Acquire) {
             let address = self.faults.wait()?;
             self.wait();
-            // Before the page is there: whoever waits for it may run and count before this thread does again.
+            // Before the page is supplied: the thread that waits for it may run and read the count before this thread continues.
             self.answered.fetch_add(1, Ordering::AcqRel);
             match &self.page {
                 Some(page) => self.faults.supply(address, page)?,
@@ -118,7 +118,7 @@ impl Handler<'_> {
         Ok(())
     }
 
-    /// Spins for as long as it was told to.
+    /// Spins for the requested time.
     fn wait(&self) {
         let waits_ns = self.waits_ns.load(Ordering::Acquire) as f64;
         if waits_ns > 0.0 {

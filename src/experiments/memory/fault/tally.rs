@@ -1,21 +1,21 @@
-//! Page faults, counted by the kernel around the timed part of every observation: one fault may map hundreds of pages,
-//! and one touch may need none (R-FIX-38).
+//! Page faults, counted by the kernel around the timed part of every observation: one fault may map hundreds of pages, and one
+//! touch may need none (R-FIX-38).
 
 use crate::experiment::{Check, Observed};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Faults that this process has taken, as `getrusage(2)` counts them.
+/// Faults of this process, as `getrusage(2)` counts them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// Those that needed no device.
+    /// Faults without device access.
     pub minor: u64,
-    /// Those that waited.
+    /// Faults that waited for a device.
     pub major: u64,
 }
 
 impl Faults {
-    /// Until now, by all threads of this process.
+    /// Faults until now, of all threads of this process.
     pub fn so_far() -> Self {
         // SAFETY: an rusage is plain integers, of which zero is a valid value; the call writes no more than it.
         let usage = unsafe {
@@ -26,12 +26,12 @@ impl Faults {
         Faults { minor: usage.ru_minflt as u64, major: usage.ru_majflt as u64 }
     }
 
-    /// Since an earlier count.
+    /// Faults since an earlier count.
     pub fn since(self, earlier: Faults) -> Self {
         Faults { minor: self.minor - earlier.minor, major: self.major - earlier.major }
     }
 
-    /// Of both kinds.
+    /// Faults of both kinds.
     pub fn all(self) -> u64 {
         self.minor + self.major
     }
@@ -52,12 +52,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing yet.
+    /// A tally without counts.
     pub fn new() -> Rc<Self> {
         Rc::default()
     }
 
-    /// One timed part: how many faults it should have taken, how many it took, and how many pages it touched.
+    /// Adds one timed part: the number of faults claimed, the faults counted, and the number of pages touched.
     pub fn add(&self, claimed: f64, faults: Faults, pages: u64) {
         let add = |sum: &Cell<f64>, more: f64| sum.set(sum.get() + more);
         add(&self.claimed, claimed);
@@ -77,18 +77,18 @@ impl Tally {
     }
 }
 
-/// Of which kind the claimed faults must be.
+/// The kind that the claimed faults must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// They needed no device, and none beside them did.
+    /// Minor faults, and no major ones.
     Minor,
-    /// They waited, and hardly one beside them did not.
+    /// Major faults, and hardly any minor ones.
     Major,
-    /// Whether they count as minor or as major is the kernel's affair.
+    /// Either: whether they count as minor or as major is up to the kernel.
     Either,
 }
 
-/// As many faults counted as claimed, to within one percent, and of the kind that was claimed.
+/// Checks that as many faults were counted as claimed, to within one percent, and of the claimed kind.
 pub fn checks(seen: &Observed, kind: Kind) -> Vec<Check> {
     let share = |counted: &[&str]| {
         let claimed = seen.witness(CLAIMED).filter(|claimed| *claimed > 0.0)?;
@@ -119,7 +119,7 @@ pub fn checks(seen: &Observed, kind: Kind) -> Vec<Check> {
     }
 }
 
-/// Nothing faulted in the timed parts.
+/// Checks that there was no fault in the timed parts.
 pub fn none(seen: &Observed) -> Check {
     let claim = "faults counted by the kernel in the timed parts";
     match (seen.witness(MINOR), seen.witness(MAJOR)) {
@@ -128,7 +128,7 @@ pub fn none(seen: &Observed) -> Check {
     }
 }
 
-/// Faults that waited, in the timed parts; `None` where nobody counted.
+/// Major faults in the timed parts; `None` if they were not counted.
 pub fn major(seen: &Observed) -> Option<f64> {
     seen.witness(MAJOR)
 }

@@ -1,4 +1,4 @@
-//! Pages that are forgotten and touched again, each fault of it counted.
+//! Pages that are forgotten and touched again, with each fault counted.
 
 use super::file_mapping::FileMapping;
 use super::lap::Lap;
@@ -12,31 +12,31 @@ use std::fs::File;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Stated: pages that one fault maps, on average.
+/// Stated: pages mapped per fault, on average.
 pub const MAPPED: &str = "pages_mapped_by_one_fault";
 /// Stated: the share of the file that was in the page cache.
 pub const IN_CACHE: &str = "share_in_page_cache";
 
-/// How some pages are touched.
+/// A way to touch pages.
 pub type Touch<M> = fn(&M, Range<usize>) -> Result<(), Failure>;
 
-/// Reads a byte of each.
+/// Reads one byte of each page.
 pub fn read<M: Mapped>(memory: &M, pages: Range<usize>) -> Result<(), Failure> {
     memory.read_pages(pages);
     Ok(())
 }
 
-/// Writes a byte of each.
+/// Writes one byte of each page.
 pub fn write<M: Mapped>(memory: &M, pages: Range<usize>) -> Result<(), Failure> {
-    // SAFETY: every mapping here can be written, and nothing is kept in it.
+    // SAFETY: every mapping here is writable, and its contents are not used.
     unsafe { memory.write_pages(pages) };
     Ok(())
 }
 
-/// Asks for pages in one system call (since Linux 5.14).
+/// Populates the pages in one system call (since Linux 5.14).
 pub fn populate<M: Mapped>(memory: &M, pages: Range<usize>) -> Result<(), Failure> {
     let page = Pages::Base.bytes();
-    // SAFETY: our own mapping; pages that are not there yet are put there.
+    // SAFETY: our own mapping; the call adds missing pages.
     let populated = unsafe {
         let start = memory.start().add(pages.start * page).as_ptr().cast();
         libc::madvise(start, pages.len() * page, libc::MADV_POPULATE_WRITE)
@@ -48,7 +48,7 @@ pub fn populate<M: Mapped>(memory: &M, pages: Range<usize>) -> Result<(), Failur
     Err(Failure::of_newer_call("MADV_POPULATE_WRITE", "Linux 5.14", &error))
 }
 
-/// A stretch that is forgotten, untimed, and touched, again and again; the result is per fault counted.
+/// A stretch that is repeatedly forgotten, untimed, and touched; the result is per fault counted.
 pub fn touched<'site, M: Mapped + 'site>(
     memory: M,
     touch: Touch<M>,
@@ -70,7 +70,7 @@ pub fn touched<'site, M: Mapped + 'site>(
     Ok(Workload::recorded(observe).witnessed(move || counts.counts()).stating(MAPPED, mapped))
 }
 
-/// Huge pages, verified to be such before they are touched anew.
+/// The same for huge pages, verified to be huge before they are touched again.
 pub fn huge<'site>(bytes: usize, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let memory = Mapping::untouched(bytes, Pages::Huge)?;
     write(&memory, memory.all_pages())?;
@@ -86,7 +86,7 @@ pub fn huge<'site>(bytes: usize, site: &'site Site) -> Result<Workload<'site>, F
     Ok(backing.stated(touched(memory, write, site)?))
 }
 
-/// Pages of a file that are all in the page cache.
+/// The same for pages of a file that are all in the page cache.
 pub fn cached<'site>(
     memory: FileMapping,
     touch: Touch<FileMapping>,
@@ -96,14 +96,14 @@ pub fn cached<'site>(
     Ok(touched(memory, touch, site)?.stating(IN_CACHE, share))
 }
 
-/// A file without a name that was just written, and so is in the page cache.
+/// An unnamed file that was just written, and therefore is in the page cache.
 pub fn file(bytes: usize, site: &Site) -> Result<File, Failure> {
     let test = TestFile::nameless(site, bytes as u64, Room::DEFAULT)?;
     test_file::warm(&test)?;
     Ok(test.file)
 }
 
-/// Clears pages that are there already.
+/// Clearing of pages that are present, without faults.
 pub fn cleared<'site>(bytes: usize, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let (memory, _) = Mapping::resident(bytes, Pages::Base)?;
     let (lap, tally) = (Lap::new(site), Tally::new());

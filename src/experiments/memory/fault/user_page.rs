@@ -1,11 +1,11 @@
-//! Pages that a program supplies itself: `userfaultfd(2)`, spoken to directly, because no library of ours knows it.
+//! Pages that a program supplies itself: `userfaultfd(2)`, called directly, because our libraries do not offer it.
 
 use super::stretch::Mapped;
 use crate::experiment::{Failure, errno};
 use crate::experiments::memory::pages::Pages;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// `include/uapi/linux/userfaultfd.h`: the structures of its requests.
+/// The structures of the requests in `include/uapi/linux/userfaultfd.h`.
 #[repr(C)]
 struct Api {
     version: u64,
@@ -42,7 +42,7 @@ struct ZeroPage {
     zeroed: i64,
 }
 
-/// What the kernel sends for a fault.
+/// The kernel's message for a fault.
 #[repr(C)]
 #[derive(Default)]
 struct Message {
@@ -56,7 +56,7 @@ struct Message {
 const API: u64 = 0xAA;
 const EVENT_PAGEFAULT: u8 = 0x12;
 const MODE_MISSING: u64 = 1;
-/// Faults of the program alone are asked for, none that the kernel takes for it: that needs no privilege (Linux 5.11).
+/// Requests only faults in user mode, none in the kernel on the program's behalf: that needs no privilege (Linux 5.11).
 const USER_MODE_ONLY: libc::c_int = 1;
 /// `USERFAULTFD_IOC_NEW`, a request to /dev/userfaultfd.
 const NEW: libc::Ioctl = 0xAA00;
@@ -66,12 +66,12 @@ const fn request<T>(number: u64) -> libc::Ioctl {
     ((3 << 30) | ((size_of::<T>() as u64) << 16) | (API << 8) | number) as libc::Ioctl
 }
 
-/// A stretch of memory whose missing pages are asked for in messages.
+/// The descriptor that receives the faults on a stretch of memory.
 #[derive(Debug)]
 pub struct UserFaults(OwnedFd);
 
 impl UserFaults {
-    /// Has the faults of a stretch sent here.
+    /// Registers a stretch, so that its faults are sent here.
     pub fn over(memory: &impl Mapped) -> Result<Self, Failure> {
         let faults = UserFaults(open()?);
         let mut api = Api { version: API, features: 0, ioctls: 0 };
@@ -85,7 +85,7 @@ impl UserFaults {
         Ok(faults)
     }
 
-    /// Waits for a fault; the address of its page.
+    /// Waits for a fault and returns the address of its page.
     pub fn wait(&self) -> Result<u64, Failure> {
         let mut message = Message::default();
         let bytes = size_of::<Message>();
@@ -97,27 +97,27 @@ impl UserFaults {
         Ok(message.address & !(Pages::Base.bytes() as u64 - 1))
     }
 
-    /// Puts a copy of a page at an address, and wakes who waits for it.
+    /// Puts a copy of a page at an address, and wakes the waiting thread.
     pub fn supply(&self, address: u64, page: &[u8]) -> Result<(), Failure> {
         let bytes = page.len() as u64;
         let mut copy = Copy { to: address, from: page.as_ptr() as u64, bytes, mode: 0, copied: 0 };
         self.ask("UFFDIO_COPY", 3, &mut copy)
     }
 
-    /// Puts the page of zeros at an address, and wakes who waits for it.
+    /// Puts the zero page at an address, and wakes the waiting thread.
     pub fn supply_zeros(&self, address: u64) -> Result<(), Failure> {
         let range = Range { start: address, bytes: Pages::Base.bytes() as u64 };
         self.ask("UFFDIO_ZEROPAGE", 4, &mut ZeroPage { range, mode: 0, zeroed: 0 })
     }
 
     fn ask<T>(&self, name: &'static str, number: u64, what: &mut T) -> Result<(), Failure> {
-        // SAFETY: the request that its structure belongs to; addresses in it are of memory that lives.
+        // SAFETY: the request to which its structure belongs; the addresses in it are of live memory.
         errno(name, unsafe { libc::ioctl(self.0.as_raw_fd(), request::<T>(number), &raw mut *what) })
             .map(drop)
     }
 }
 
-/// Asks for as little as possible first.
+/// Opens the descriptor, trying the fewest privileges first.
 fn open() -> Result<OwnedFd, Failure> {
     let call = |flags: libc::c_int| {
         // SAFETY: takes flags alone.

@@ -1,4 +1,4 @@
-//! What the curves of latency say: levels, translation, and the naive variants beside each other.
+//! Findings from the curves of latency: levels, translation, and the naive variants compared.
 
 use super::points::{
     FIXED, NAME, SIZE, STRIDE, WIDE_STRIDE, WITHIN, WITHIN_ROLLED, cycle_point, naive_point,
@@ -8,7 +8,7 @@ use crate::experiments::memory::chase::{found_levels, last_cache};
 use crate::experiments::memory::pages::Pages;
 use crate::quantity::declared;
 
-/// Everything that the results of `memory/load_latency` say.
+/// All findings from `memory/load_latency`.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let curve = |pages| found_levels::curve(known, NAME, &cycle_point(pages, 0), &SIZE);
     let levels = |pages: Pages| found_levels::of_caches(known, pages.name(), &curve(pages));
@@ -18,7 +18,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     found.chain(translation_share(known)).chain(three_versions(known)).collect()
 }
 
-/// The levels of the curve on huge pages, where translation adds least; where none were got, on base pages.
+/// The levels of the curve on huge pages, where translation adds least; if none were available, on base pages.
 pub fn levels(known: &Known) -> Option<Levels> {
     Pages::ALL.into_iter().find_map(|pages| {
         let of = cycle_point(pages, 0);
@@ -29,7 +29,7 @@ pub fn levels(known: &Known) -> Option<Levels> {
     })
 }
 
-/// Report 003's three versions of the chase, over the largest array that was visited by all of them.
+/// Report 003's three versions of the chase, over the largest array that all of them visited.
 fn three_versions(known: &Known) -> Option<Finding> {
     let along = |order| known.found_along(NAME, &naive_point(order, 0).with(&STRIDE, WIDE_STRIDE), &SIZE);
     let of = |order, size| {
@@ -73,7 +73,7 @@ fn three_versions(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// What base pages add in memory.
+/// The latency that base pages add in memory.
 fn translation_share(known: &Known) -> Option<Finding> {
     let base = known.found_along(NAME, &cycle_point(Pages::Base, 0), &SIZE);
     let both =
@@ -107,13 +107,13 @@ mod tests {
     use crate::quantity::Unit;
     use crate::statistics::{Interval, Measured};
 
-    /// What is said of three versions that take so many nanoseconds.
+    /// The finding for three versions of these latencies in nanoseconds.
     fn compared(fixed: f64, unrolled: f64, rolled: f64) -> String {
         let machine = Machine::from_root(&Root::new("/nowhere"), &Live, std::path::Path::new("/"));
         let mut known = Known::new(&machine, None);
         for (order, ns) in [(FIXED, fixed), (WITHIN, unrolled), (WITHIN_ROLLED, rolled)] {
             for size in [1 << 20, 1 << 30] {
-                // Over the smaller array nothing can be told apart.
+                // Over the smaller array the versions do not differ.
                 let value = if size == 1 << 30 { ns } else { 5.0 };
                 let interval = Some(Interval { low: value * 0.98, high: value * 1.02 });
                 let found = Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds));

@@ -24,7 +24,7 @@ use points::{
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What is timed.
+/// The experiment `memory/load_latency`.
 pub struct LoadLatency;
 
 static ABOUT: About = About {
@@ -76,7 +76,7 @@ static ABOUT: About = About {
 
 /// The strides of lmbench's curves (and report 003's: 8 bytes, times 4).
 const STRIDES: [u64; 5] = [8, 32, 128, 512, 2048];
-/// The sizes of the naive variants: few, because what is wrong with them shows at any.
+/// The sizes of the naive variants: few, because their errors show at any size.
 const FEW_SIZES: [u64; 6] = [16 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
 
 /// The windows of multichase, within which its order is random by default.
@@ -122,7 +122,7 @@ impl Experiment for LoadLatency {
     fn effort(&self, point: &Point, machine: &Machine) -> Effort {
         match point.name(&ORDER) {
             CYCLE => cycle_effort(Pages::of(point), point.number(&SIZE)),
-            // Every element is laid before it is loaded: of short strides there are too many for a default run.
+            // Every element is laid out before it is loaded: short strides have too many for a default run.
             FIXED | WITHIN | WITHIN_ROLLED
                 if point.number(&SIZE) == behind_caches(machine) && point.number(&STRIDE) >= 128 =>
             {
@@ -134,7 +134,7 @@ impl Experiment for LoadLatency {
         }
     }
 
-    /// Sizes that are laid in the same memory, one after the other: those of up to four octaves, so that no small size waits
+    /// Sizes that are laid out in the same memory, one after the other: those of up to four octaves, so that no small size waits
     /// for memory that only a much larger one needs.
     fn block(&self, point: &Point) -> Option<String> {
         let up_to = (20..).step_by(4).map(|power| 1_u64 << power);
@@ -199,28 +199,28 @@ impl Experiment for LoadLatency {
     }
 
     fn time_limit(&self, point: &Point) -> Duration {
-        // Where a host has to find the memory first, a megabyte takes it up to 10 ms.
+        // If a host has to allocate the memory first, it takes up to 10 ms per megabyte.
         Duration::from_secs(10) + Duration::from_millis(10 * (point.number(&SIZE) >> 20))
     }
 }
 
-/// Four times the last-level caches together, a gigabyte at least and less than two; what is more than half of the memory
-/// available is skipped, and says so.
+/// Four times the last-level caches together, at least one gigabyte and less than two; a size above half of the available memory
+/// is skipped, with the reason.
 fn largest(machine: &Machine) -> u64 {
     machine.last_level_caches_bytes().map_or(GIB, |bytes| bytes.saturating_mul(4)).clamp(GIB, 7 * GIB / 4)
 }
 
-/// An array of the naive variants that no last cache holds, however large: twice what is declared, 128 MiB at least and a
-/// gigabyte at most.
+/// Size of an array of the naive variants that exceeds any last-level cache: twice the declared size, at least 128 MiB and at
+/// most a gigabyte.
 fn behind_caches(machine: &Machine) -> u64 {
     let last = hierarchy::declared(machine).last().map_or(0, |(_, bytes)| *bytes);
     last.saturating_mul(2).clamp(2 * FEW_SIZES[FEW_SIZES.len() - 1], GIB).next_power_of_two()
 }
 
-/// From which effort on a size is visited. Building a set takes longer than timing it from some 32 MiB on, so a quick run
-/// takes two sizes to an octave, then whole octaves up to 128 MiB. The default takes four to an octave; with huge pages
-/// two beyond 64 MiB, and beyond 128 MiB only 256 MiB and a gigabyte; with base pages one beyond 32 MiB, up to 128 MiB. The
-/// rest is left to a thorough one.
+/// The effort from which on a size is visited. Building a set takes longer than timing it from about 32 MiB on, so a quick run
+/// visits two sizes per octave, then whole octaves up to 128 MiB. The default visits four per octave; with huge pages two beyond
+/// 64 MiB, and beyond 128 MiB only 256 MiB and a gigabyte; with base pages one beyond 32 MiB, up to 128 MiB. The others are left
+/// to a thorough run.
 fn cycle_effort(pages: Pages, size: u64) -> Effort {
     let fineness = sizes::fineness(size);
     let (quick, fine) = match pages {
@@ -254,7 +254,7 @@ pub fn random_cycle(
     Cycle::build(arena, offset, lines, move |element| order.at(element) as usize * line)
 }
 
-/// All lines of an array in one cycle: window after window in random order, and so the lines of each.
+/// All lines of an array in one cycle: the windows in random order, and the lines in random order within each.
 fn windowed_cycle(
     bytes: usize,
     pages: Pages,
@@ -268,14 +268,14 @@ fn windowed_cycle(
     Cycle::build(arena, offset, lines, move |element| order(element) as usize * line)
 }
 
-/// A random order of windows of so many elements, and one within each of them.
+/// A random order of windows of `window` elements, and one within each of them.
 fn windowed(elements: u64, window: u64, seed: u64) -> impl Fn(u64) -> u64 {
     let (windows, within) =
         (RandomOrder::new(elements / window, seed), RandomOrder::new(window, seed.wrapping_add(1)));
     move |element| windows.at(element / window) * window + within.at(element % window)
 }
 
-/// One element in every stride, from the first to the last, `within` of each.
+/// One element in every stride, from the first stride to the last, at offset `within` in each.
 fn strided(
     bytes: usize,
     stride: u64,
@@ -301,7 +301,7 @@ fn predict_cycle(known: &Known, pages: Pages, size: u64) -> Prediction {
     };
     let huge = cycle_point(Pages::Huge, size);
     let prediction = match known.measured(ABOUT.name, &huge).filter(|_| pages == Pages::Base) {
-        // What does not concern pages was found with huge ones.
+        // The part that is independent of pages was measured with huge ones.
         Some(found) => Prediction::new().hardware("the same load from huge pages", 1.0, found),
         None => hierarchy::answered(Prediction::new(), known, size as f64, page),
     };
@@ -309,13 +309,13 @@ fn predict_cycle(known: &Known, pages: Pages, size: u64) -> Prediction {
     hierarchy::translated(prediction, known, spanned, page)
 }
 
-/// Prefetchers follow lines in sequence, a pair of them at a time, and bring them as far as L1: such a chase goes at the pace
-/// of L1 or of the lines, whichever is slower. In longer strides lines are found in L2, where its streamer puts them. It begins
-/// anew on every page, whose first lines come from where the array lies.
+/// Prefetchers follow lines in sequence, a pair at a time, and bring them as far as L1: such a chase runs at the rate of L1 or of
+/// the lines, whichever is slower. In longer strides lines are found in L2, where the streamer puts them. It restarts on every
+/// page, whose first lines come from the level that holds the array.
 fn predict_stride(known: &Known, order: &str, stride: f64, size: f64) -> Prediction {
     let (line, page) = (known.machine.line_bytes() as f64, known.machine.page_bytes());
     let nearest = known.machine.data_cache_bytes(known.machine.measured_cpu(), 1).unwrap_or(32 << 10) as f64;
-    // Lines that lie a power of two apart share the fewer sets the farther they are apart: of a fixed stride a cache holds no
+    // Lines that are a power of two apart share the fewer sets the farther apart they are: with a fixed stride a cache holds no
     // larger an array than its own size, whatever part of it is visited (Hennessy and Patterson, set-associative caches).
     let visited = if order == FIXED { size } else { size * (line / stride).min(1.0) };
     let missed = 1.0 - hierarchy::kept(nearest, visited);
@@ -356,7 +356,7 @@ const FIRST_LINES: f64 = 3.0;
 const STREAMER: &str = "Intel 64 and IA-32 Architectures Optimization Reference Manual: the streamer follows loads in one direction \
                         within a page of 4 KiB; assumed: from the fourth on; the loads of this set as published latencies give them";
 
-/// Loads that do not wait for each other: as many at once as a core has buffers for lines.
+/// Independent loads: as many at once as a core has line-fill buffers.
 fn predict_elements(known: &Known, size: f64) -> Prediction {
     let latency = hierarchy::answered(Prediction::new(), known, size, known.machine.page_bytes()).total();
     let buffers = "10 to 16 lines in flight per core (Intel optimization manual: 10 to 16 fill buffers)";

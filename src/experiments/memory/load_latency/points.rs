@@ -1,37 +1,36 @@
-//! A point: what is loaded from, and in which order.
+//! Points of `memory/load_latency`: the array, and the order of the loads.
 
 use crate::experiment::{Parameter, Point, Scale};
 use crate::experiments::memory::pages::{PAGES, Pages};
 
-/// The experiment.
+/// Name of the experiment.
 pub const NAME: &str = "memory/load_latency";
 
-/// The bytes that loads go to.
+/// Parameter: the size of the array.
 pub const SIZE: Parameter = Parameter { name: "size", meaning: "the size of the array", scale: Scale::Bytes };
-/// The order in which they are visited.
+/// Parameter: the order in which the array is visited.
 pub const ORDER: Parameter =
     Parameter { name: "order", meaning: "the order in which the array is visited", scale: Scale::Name };
-/// The distance between elements, where the order has one.
+/// Parameter: the distance between elements, if the order has one.
 pub const STRIDE: Parameter =
     Parameter { name: "stride", meaning: "bytes from one element to the next", scale: Scale::Bytes };
 
-/// All lines once, none foreseeable.
+/// Order: all lines once, none predictable.
 pub const CYCLE: &str = "random cycle";
-/// One window after the other, and within each all lines once, none foreseeable: what a prefetcher of adjacent lines and a TLB
-/// help with.
+/// Order: window after window, with all lines of each once, none predictable; prefetchers of adjacent lines and TLBs help.
 pub const WINDOWED: &str = "random within windows of 256 KiB";
-/// lmbench's, at a constant distance.
+/// Order: a constant distance, as in lmbench.
 pub const FIXED: &str = "fixed stride";
-/// Forward in strides, anywhere within each.
+/// Order: forward in strides, at a random position within each.
 pub const WITHIN: &str = "random within stride";
-/// The same in a loop of one load.
+/// Order: the same, in a loop of one load.
 pub const WITHIN_ROLLED: &str = "random within stride, not unrolled";
-/// Addresses that no load gives.
+/// Order: addresses that do not depend on loads.
 pub const ELEMENTS: &str = "random elements";
-/// The stride that the random ones lie within: eight lines.
+/// The stride within which the random positions are: eight lines.
 pub const WIDE_STRIDE: u64 = 512;
 
-/// The point of the main curve, also for those who build on it.
+/// The point of the main curve, also for other experiments.
 pub fn cycle_point(pages: Pages, size: u64) -> Point {
     Point::new().named(&ORDER, CYCLE).named(&PAGES, pages.name()).with(&SIZE, size)
 }

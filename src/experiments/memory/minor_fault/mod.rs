@@ -22,7 +22,7 @@ use points::{
     FIRST_WRITE, HUGE, HUGE_STRETCH, LARGE, PARENT, POPULATED, SMALL, SURVIVOR, point,
 };
 
-/// What is timed.
+/// The experiment `memory/minor_fault`.
 pub struct MinorFault;
 
 static ABOUT: About = About {
@@ -220,7 +220,7 @@ fn after_a_fork(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// What the kernel does at a fault besides trapping and clearing, and what that is assumed to take on report 000's machine.
+/// The kernel's work at a fault besides trapping and clearing, and its assumed time on report 000's machine.
 fn handled(access: &str) -> (&'static str, f64) {
     match access {
         FIRST_READ => ("the mapping looked up and the zero page mapped", 150.0),
@@ -236,7 +236,7 @@ fn handled(access: &str) -> (&'static str, f64) {
     }
 }
 
-/// How many pages one fault mapped. With a file the kernel decides: some neighbours, or all of a large folio.
+/// The number of pages mapped per fault. With a file the kernel decides: some neighbours, or all of a large folio.
 fn mapped_check(access: &str, stretch: u64, seen: &Observed) -> Check {
     let claim = "pages that one fault maps, on average, as the page table shows";
     let page = Pages::Base.bytes() as u64;

@@ -1,31 +1,31 @@
-//! Which pages are touched, and how.
+//! Points of `memory/minor_fault`: the pages, and how they are touched.
 
 use crate::experiment::{Parameter, Point, Scale};
 
-/// The experiment's name, also for those who build on it.
+/// Name of the experiment, also for other experiments.
 pub const NAME: &str = "memory/minor_fault";
 
-/// Which page is touched, and how.
+/// Parameter: the page, and how it is touched.
 pub const ACCESS: Parameter =
     Parameter { name: "access", meaning: "which page is touched, and how", scale: Scale::Name };
-/// How much of it.
+/// Parameter: the amount of memory.
 pub const BATCH: Parameter = Parameter {
     name: "batch",
     meaning: "memory that is touched page by page between two readings of the clock",
     scale: Scale::Bytes,
 };
 
-/// Touch: a page stored through by the program.
+/// Touch: a page written completely by the program, without a fault.
 pub const CLEARED: &str = "no fault: cleared by the program";
-/// Touch: anonymous memory read.
+/// Touch: anonymous memory, read.
 pub const FIRST_READ: &str = "anonymous, first read";
-/// Touch: anonymous memory written.
+/// Touch: anonymous memory, written.
 pub const FIRST_WRITE: &str = "anonymous, first write";
-/// Touch: pages asked for in one system call.
+/// Touch: anonymous pages populated by one system call.
 pub const POPULATED: &str = "anonymous, populated by one call";
-/// Touch: a huge page written.
+/// Touch: a huge page, written.
 pub const HUGE: &str = "anonymous huge page, first write";
-/// Touch: a page in the page cache, its neighbours mapped with it.
+/// Touch: a page in the page cache, with its neighbours mapped.
 pub const CACHED: &str = "cached file, read with neighbours";
 /// Touch: a page in the page cache, alone.
 pub const CACHED_ALONE: &str = "cached file, read, page by page";
@@ -37,14 +37,14 @@ pub const CACHED_PRIVATE: &str = "cached file, written, private copy";
 pub const CHILD: &str = "after fork, written by the child";
 /// Touch: the same, written by the parent.
 pub const PARENT: &str = "after fork, written by the parent";
-/// Touch: the same, when nobody shares it any more.
+/// Touch: the same, when it is no longer shared.
 pub const SURVIVOR: &str = "after fork, written when the child is gone";
 
-/// Usually: some of the second-level cache, and half a thousand faults between two readings.
+/// The usual batch, bytes: about the size of a second-level cache, with five hundred faults between two readings.
 pub const SMALL: u64 = 2 << 20;
-/// More than most last-level caches hold for one core.
+/// A batch larger than one core's share of most last-level caches, bytes.
 pub const LARGE: u64 = 64 << 20;
-/// Four huge pages of the usual size.
+/// Four huge pages of the usual size, bytes.
 pub const HUGE_STRETCH: u64 = 8 << 20;
 
 /// Every point, in the order of the table.
@@ -68,7 +68,7 @@ pub fn all() -> Vec<Point> {
     points
 }
 
-/// A way to touch pages of a stretch of memory.
+/// The point of a way to touch the pages of a stretch of memory.
 pub fn point(access: &str, batch: u64) -> Point {
     Point::new().named(&ACCESS, access).with(&BATCH, batch)
 }

@@ -1,5 +1,5 @@
-//! The arrays that a kernel streams through, with known contents: what is read is added up and compared, and what was
-//! written is looked at again (R-MEM-18: so that neither can be left out).
+//! The arrays through which a kernel streams, with known contents: read data are summed and compared, and written data are
+//! checked afterwards (R-MEM-18: so that neither can be left out).
 
 use super::filled::Filled;
 use super::kernel::{Kernel, Kind, PER_LINE};
@@ -7,51 +7,51 @@ use crate::experiment::{Failure, ensure};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// The most of one array that one call of our own kernels passes over. Larger arrays are passed over in pieces, so that a
-/// trial need not be long enough for a whole pass; a line is touched again only after all others. It is also the most that
-/// is looked at of what one call wrote.
+/// Maximum bytes of one array per call of our own kernels. Larger arrays are passed over in pieces, so that a trial need not be
+/// long enough for a whole pass; a line is touched again only after all others. It is also the maximum that is checked of one
+/// call's writes.
 pub const MOST_PIECE_BYTES: usize = 2 << 20;
 
-/// What scale and triad multiply with.
+/// The factor of scale and triad.
 const FACTOR: f64 = 3.0;
 
-/// What is written over what was looked at.
+/// The value written over checked words.
 const SCRIBBLE: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 
-/// The arrays of one kernel, one behind the other in memory that others use after it, and how far it has come.
+/// The arrays of one kernel, one after the other in memory that other kernels use after it, and the kernel's progress.
 #[derive(Debug)]
 pub struct Arrays {
     kernel: &'static Kernel,
-    /// Holds the array written, then those read.
+    /// Memory of the array written, followed by the arrays read.
     filled: Rc<Filled>,
-    /// Where the array written and the arrays read begin, words. What a kernel does not use is the last that it does.
+    /// Start of the array written and of the arrays read, words. Unused entries repeat the last used one.
     places: [usize; 3],
     piece_words: usize,
     pieces: usize,
-    /// The piece that comes next, and what a pass over it must return.
+    /// The next piece, and the expected result of a pass over it.
     piece: usize,
     returns: u64,
-    /// The pieces that were passed over, from the first.
+    /// The number of pieces passed over, from the first.
     passed: usize,
     /// The piece last written, and the word written to it.
     written: Option<(usize, u64)>,
     mark: u8,
-    /// What was counted.
+    /// The verified counts.
     pub counts: Counts,
 }
 
-/// What was verified, ever growing.
+/// Cumulative counts of verified work.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counts {
-    /// Bytes moved by passes that returned what they must.
+    /// Bytes moved by passes that returned the expected result.
     pub bytes: u64,
-    /// Words looked at after they were written.
+    /// Words checked after they were written.
     pub looked_at: u64,
-    /// Of them not what they must be.
+    /// Checked words with a wrong value.
     pub wrong: u64,
 }
 
-/// The length of each array where `total` bytes are shared by the arrays of a kind: whole pages, whole pieces.
+/// The length of each array if the arrays of a kind share `total` bytes: whole pages, whole pieces.
 fn array_bytes(total: u64, piece: usize, kind: Kind) -> usize {
     let share = (total / kind.arrays()) as usize;
     let unit = if share > piece { piece } else { 4096 };
@@ -59,14 +59,14 @@ fn array_bytes(total: u64, piece: usize, kind: Kind) -> usize {
 }
 
 impl Arrays {
-    /// Arrays of `total` bytes of this memory together (a little less where they do not divide evenly). Who chooses by the
-    /// size how lines are moved gets whole arrays.
+    /// Arrays of `total` bytes of this memory together (a little less if they do not divide evenly). Kernels that choose by size
+    /// how lines are moved get whole arrays.
     pub fn new(kernel: &'static Kernel, filled: &Rc<Filled>, total: u64) -> Result<Self, Failure> {
         let piece = if kernel.chooses_by_size() { usize::MAX } else { MOST_PIECE_BYTES };
         Arrays::in_pieces(kernel, filled, total, piece)
     }
 
-    /// The same, passed over in pieces of so many bytes of each array at most: a multiple of a page.
+    /// The same, passed over in pieces of at most `piece` bytes per array: a multiple of a page.
     pub fn in_pieces(
         kernel: &'static Kernel,
         filled: &Rc<Filled>,
@@ -101,16 +101,16 @@ impl Arrays {
         lines * self.kernel.used_of_line()
     }
 
-    /// Passes over the next piece, and checks what comes back.
+    /// Passes over the next piece, and checks its result.
     #[inline]
     pub fn pass(&mut self) -> Result<(), Failure> {
         let at = self.piece * self.piece_words;
         let value = self.value();
         let [to, from, other] = self.places;
         let first = self.filled.first();
-        // Whatever becomes of the pass, it may have written there.
+        // Even if the pass fails, it may have written there.
         self.passed = self.passed.max(self.piece + 1);
-        // SAFETY: the piece lies inside arrays lent to us, which do not overlap; `runs_here` was asked for the kernel.
+        // SAFETY: the piece is inside arrays lent to us, which do not overlap; `runs_here` was checked for the kernel.
         let returned = unsafe {
             let array = |begin: usize| first.add(begin + at);
             (self.kernel.run)(array(to), array(from), array(other), self.piece_words * 8, value)
@@ -118,7 +118,7 @@ impl Arrays {
         ensure(returned == self.returns, "the sum of what a kernel read differs from the sum of the array")?;
         self.written = Some((self.piece, value));
         self.counts.bytes += self.bytes_per_pass();
-        // Of arrays that are one piece nothing changes: in the nearest cache a pass takes less than a hundred nanoseconds.
+        // For arrays of one piece nothing changes: in the nearest cache a pass takes less than a hundred nanoseconds.
         if self.pieces > 1 {
             self.piece = (self.piece + 1) % self.pieces;
             self.returns = self.returned();
@@ -126,13 +126,13 @@ impl Arrays {
         Ok(())
     }
 
-    /// Looks at every word of the piece last written (of a large one, at a stretch of it) and scribbles over it, so that
-    /// the next look finds what was written since.
+    /// Checks every word of the piece last written (of a large one, a stretch of it) and overwrites it, so that the next check
+    /// sees only later writes.
     pub fn look(&mut self) {
         if let (1, Some((piece, value))) = (self.kernel.kind.stored(), self.written) {
             let step = if self.kernel.used_of_line() == 64 { 1 } else { 8 };
             for word in self.stretch(piece).step_by(step) {
-                // SAFETY: inside the array that is written, the first of the memory lent to us.
+                // SAFETY: inside the array that is written, the first in the memory lent to us.
                 let found = unsafe { std::mem::replace(&mut *self.filled.first().add(word), SCRIBBLE) };
                 self.counts.looked_at += 1;
                 self.counts.wrong += u64::from(found != self.expected(word, value));
@@ -140,7 +140,7 @@ impl Arrays {
         }
     }
 
-    /// The words of a piece that are looked at: of a large piece a stretch that the trial's seed has drawn.
+    /// The words of a piece to be checked: of a large piece, a stretch drawn with the trial's seed.
     fn stretch(&self, piece: usize) -> Range<usize> {
         let words = self.piece_words.min(MOST_PIECE_BYTES / 8);
         let drawn = self.filled.begin as usize % (self.piece_words / words);
@@ -148,8 +148,8 @@ impl Arrays {
         begin..begin + words
     }
 
-    /// The word that the next pass writes or multiplies with. Its bytes are alike, because `memset` sets bytes; and each
-    /// pass writes another than the one before.
+    /// The word that the next pass writes or multiplies with. Its bytes are equal, because `memset` sets bytes; and each pass
+    /// writes a value other than that of the pass before.
     fn value(&mut self) -> u64 {
         match self.kernel.kind {
             Kind::Scale | Kind::Triad => FACTOR.to_bits(),
@@ -160,7 +160,7 @@ impl Arrays {
         }
     }
 
-    /// What must stand at a place of the array written.
+    /// The expected word at a position of the array written.
     fn expected(&self, word: usize, value: u64) -> u64 {
         let [_, from, other] = self.places.map(|begin| self.filled.content(begin + word));
         match self.kernel.kind {
@@ -171,8 +171,7 @@ impl Arrays {
         }
     }
 
-    /// What a pass over the piece that comes next must return: the sum of the words that it reads, of `rep lods` the last
-    /// one, else 0.
+    /// The expected result of a pass over the next piece: the sum of the words read, for `rep lods` the last one, else 0.
     fn returned(&self) -> u64 {
         let begin = self.places[1] + self.piece * self.piece_words;
         let read = begin..begin + self.piece_words;
@@ -205,7 +204,7 @@ mod tests {
     fn every_kernel_does_what_its_name_says_to_every_word() {
         let filled = Rc::new(Filled::new(5 << 20, 7).unwrap());
         for kernel in runnable() {
-            // Five MiB make several pieces of some kinds, one of others; 16 KiB are one page an array of some.
+            // Five MiB make several pieces of some kinds, one of others; 16 KiB are one page per array of some.
             for total in [16 << 10, 5 << 20] {
                 let mut arrays = Arrays::new(kernel, &filled, total).unwrap();
                 for _ in 0..=arrays.pieces {

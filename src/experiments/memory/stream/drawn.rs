@@ -1,4 +1,4 @@
-//! Windows of a walk through memory while others stream: what a load takes, and what they draw.
+//! Windows of a walk through memory while other threads stream: the latency of loads, and the bandwidth drawn.
 
 use super::fleet::Streaming;
 use crate::experiment::{Check, Failure, FigureValue, Observed, Stopwatch, Work, Workload};
@@ -7,18 +7,18 @@ use crate::experiments::memory::chase::walk;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// The figures of a window: what a load takes, nanoseconds, and what the others move meanwhile, bytes per second.
+/// Figure: latency of a load in a window, nanoseconds.
 pub const LATENCY: &str = "latency";
-/// As above.
+/// Figure: bandwidth of the other threads in a window, bytes per second.
 pub const DRAWN: &str = "drawn";
 
-/// Witnessed: bytes that the others have moved, and nanoseconds since some moment.
+/// Witnessed: bytes moved by the other threads, and a time in nanoseconds from an arbitrary origin.
 const MOVED: &str = "bytes_moved_by_others";
 const PASSED: &str = "nanoseconds_meanwhile";
-/// Witnessed: windows, and threads that moved bytes, window by window.
+/// Witnessed: windows, and threads that moved bytes, summed over windows.
 const WINDOWS: &str = "windows";
 const DRAWING: &str = "threads_drawing";
-/// Stated: the CPU that the chase found itself on, and how many it and the other threads were on.
+/// Stated: the CPU of the chase, and the number of CPUs of the chase and the other threads.
 const CHASING_CPU: &str = "cpu_of_the_chase";
 const CPUS: &str = "cpus_of_all_threads";
 
@@ -27,7 +27,7 @@ const WINDOW_ITERATIONS: u64 = 64;
 /// Loads in one window.
 const WINDOW_LOADS: u64 = WINDOW_ITERATIONS * UNROLLED;
 
-/// What was counted in the windows so far, ever growing.
+/// Cumulative counts over the windows.
 #[derive(Default)]
 struct Counted {
     windows: Cell<f64>,
@@ -46,7 +46,7 @@ impl Counted {
         ]
     }
 
-    /// Adds a window in which each of the others has moved so many bytes; the figures that it gives.
+    /// Adds a window in which each of the other threads moved these bytes; returns its figures.
     fn window(&self, moved: &[u64], ns: f64) -> Vec<FigureValue> {
         let add = |to: &Cell<f64>, more: f64| to.set(to.get() + more);
         let bytes = moved.iter().sum::<u64>() as f64;
@@ -59,7 +59,7 @@ impl Counted {
     }
 }
 
-/// Windows of the walk: what a load takes, and what the others move meanwhile.
+/// Windows of the walk: latency of loads, and bandwidth of the other threads meanwhile.
 pub fn windows<'site>(
     walk: Workload<'site>,
     others: Option<Streaming>,
@@ -88,17 +88,17 @@ pub fn windows<'site>(
     Ok(windows.stating(CHASING_CPU, chasing).stating(CPUS, cpus))
 }
 
-/// The CPU of this thread, and on how many it and the others are.
+/// The CPU of this thread, and the number of CPUs of this and the other threads.
 fn cpus_of_all(others: Option<&Streaming>) -> (f64, f64) {
-    // SAFETY: asks for a number.
+    // SAFETY: returns a number.
     let chasing = unsafe { libc::sched_getcpu() };
     let mut cpus = others.map(Streaming::cpus).unwrap_or_default();
     cpus.insert(chasing as u64);
     (f64::from(chasing), cpus.len() as f64)
 }
 
-/// The claims that the loads were made, that the others drew all the while what the point says, and that all of them were
-/// on CPUs of their own.
+/// The claims that the loads were made, that the other threads streamed all the while as the point says, and that each thread had
+/// its own CPU.
 pub fn evidence(others: u64, seen: &Observed) -> Vec<Check> {
     let (windows, others) = (seen.witness(WINDOWS).unwrap_or_default(), others as f64);
     // An observation is a window of many loads.
@@ -131,7 +131,7 @@ fn drawn_evidence(loaded: bool, seen: &Observed) -> Check {
 mod tests {
     use super::*;
 
-    /// What a flawless trial of a hundred windows would have shown, with one thing otherwise.
+    /// The observations of a flawless trial of a hundred windows, with one value replaced.
     fn judged(others: u64, otherwise: (&str, f64)) -> bool {
         let drawing = others as f64;
         let mut seen = Observed { operations: 100, trials: 1, ..Observed::default() };

@@ -1,5 +1,5 @@
-//! Memory of which every word is known without looking at it: filled once, then read and overwritten by one kernel after
-//! the other, each of which puts back what it has overwritten.
+//! Memory whose words are known by their position: filled once, then read and overwritten by one kernel after the other, each of
+//! which restores what it has overwritten.
 
 use crate::experiment::{Failure, ensure};
 use crate::experiments::memory::backing::Backing;
@@ -7,28 +7,28 @@ use crate::experiments::memory::pages::{Mapping, Pages};
 use std::cell::Cell;
 use std::ops::Range;
 
-/// The first word of all: the double 1. Those after it are doubles below 2, whose products with 3 and whose sums with
-/// such products need fewer bits than a double has, and so are exact.
+/// The first word: the double 1. Those after it are doubles below 2, whose products with 3 and sums with such products need fewer
+/// bits than a double has, and so are exact.
 const ONE: u64 = 1.0_f64.to_bits();
-/// From a word to the next: no two are the same, and the sum of any stretch is one of whole numbers in a row.
+/// Difference between consecutive words: no two are equal, and the sum of any stretch is one of consecutive whole numbers.
 const STEP: u64 = 1 << 8;
-/// Words begin at a number below this, so that all of them are below 2.
+/// Upper limit of the number of the first word, so that all words are below 2.
 const BEGIN_BELOW: u64 = 1 << 43;
 
-/// Memory filled with words that are known by their place, in huge pages where these can be had: a walk through them waits
-/// for no translation.
+/// Memory filled with words known by their position, in huge pages if available, so that a walk through it does not wait for
+/// translation.
 #[derive(Debug)]
 pub struct Filled {
     mapping: Mapping,
-    /// What really stands behind it.
+    /// The pages behind it.
     pub backing: Backing,
-    /// The number of the first word, as the seed has drawn it.
+    /// The number of the first word, drawn with the seed.
     pub begin: u64,
     lent: Cell<bool>,
 }
 
 impl Filled {
-    /// At least `bytes` of it; the seed says where its numbers begin.
+    /// At least `bytes` of memory; the seed determines its first number.
     pub fn new(bytes: u64, seed: u64) -> Result<Self, Failure> {
         let bytes = bytes as usize;
         let (mapping, backing) = match Mapping::resident(bytes, Pages::Huge) {
@@ -40,7 +40,7 @@ impl Filled {
         Ok(filled)
     }
 
-    /// How many words there are.
+    /// The number of words.
     pub fn words(&self) -> usize {
         self.mapping.bytes() / 8
     }
@@ -50,12 +50,12 @@ impl Filled {
         self.mapping.start().as_ptr().cast()
     }
 
-    /// What stands at a place where nobody has written.
+    /// The word at a position that was not overwritten.
     pub fn content(&self, at: usize) -> u64 {
         ONE + (self.begin + at as u64) * STEP
     }
 
-    /// The sum of every `step`-th word of a stretch of a multiple of that, modulo 2^64.
+    /// The sum of every `step`-th word of a stretch, whose length is a multiple of `step`, modulo 2^64.
     pub fn sum(&self, stretch: &Range<usize>, step: usize) -> u64 {
         let words = (stretch.len() / step) as u64;
         let numbers = words.wrapping_mul(self.begin + stretch.start as u64);
@@ -63,11 +63,11 @@ impl Filled {
         words.wrapping_mul(ONE).wrapping_add(numbers.wrapping_add(beyond).wrapping_mul(STEP))
     }
 
-    /// Puts back what stood in a stretch.
+    /// Restores the original words of a stretch.
     pub fn restore(&self, stretch: Range<usize>) {
         assert!(stretch.end <= self.words(), "a stretch beyond the memory");
         for at in stretch {
-            // SAFETY: inside the mapping, as was asserted; whoever holds its address runs no kernel meanwhile.
+            // SAFETY: inside the mapping, as was asserted; no kernel that holds its address runs meanwhile.
             unsafe { self.first().add(at).write(self.content(at)) };
         }
     }
@@ -77,13 +77,13 @@ impl Filled {
         ensure(!self.lent.replace(true), "memory that another kernel still has")
     }
 
-    /// Takes it back, with what was overwritten restored.
+    /// Takes it back, and restores overwritten words.
     pub fn take_back(&self, overwritten: Range<usize>) {
         self.restore(overwritten);
         self.lent.set(false);
     }
 
-    /// Words that are not what they were filled with.
+    /// The number of words that differ from their original value.
     #[cfg(test)]
     pub fn changed(&self) -> usize {
         // SAFETY: inside the mapping.
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn every_word_is_a_double_from_1_to_2_whose_triad_is_exact() {
-        // The last words of the largest memory, from the latest begin.
+        // The last words of the largest memory, with the highest first number.
         let last = ONE + (BEGIN_BELOW + (1 << 30)) * STEP;
         for bits in [ONE, ONE + STEP, last - STEP, last] {
             let value = f64::from_bits(bits);

@@ -1,7 +1,7 @@
-//! Threads that stream at once, each on a CPU of its own through arrays of its own, and count the bytes that they move.
+//! Threads that stream concurrently, each on its own CPU through its own arrays, and count the bytes that they move.
 //!
-//! They are made once, with their arrays filled, and do one task after the other: all stream before anybody looks at their
-//! counters, and go on until the task is dropped (lmbench and multichase time so, too). Between two tasks they sleep.
+//! They are created once, with their arrays filled, and do one task after the other: all stream before their counters are read,
+//! and continue until the task is dropped (lmbench and multichase time in this way, too). Between two tasks they sleep.
 
 use super::arrays::Arrays;
 use super::filled::Filled;
@@ -17,22 +17,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
-/// What each of the threads does.
+/// The task of each thread.
 #[derive(Debug, Clone, Copy)]
 pub struct Task {
-    /// How it streams.
+    /// The kernel.
     pub kernel: &'static Kernel,
-    /// The most that it passes over before it counts.
+    /// Maximum bytes passed over before it counts.
     pub piece_bytes: usize,
-    /// Turns of an empty loop after each piece: a thread that pauses draws less.
+    /// Iterations of an empty loop after each piece: a thread that pauses draws less bandwidth.
     pub pause: u64,
 }
 
-/// What one thread has told; two lines wide, for processors that fetch lines in pairs.
+/// State reported by one thread; aligned to two lines, for processors that fetch lines in pairs.
 #[repr(align(128))]
 #[derive(Debug, Default)]
 struct Told {
-    /// Moved so far, in all tasks.
+    /// Bytes moved so far, in all tasks.
     bytes: AtomicU64,
     /// 0 until the arrays are filled, then the CPU that the thread runs on, plus one.
     cpu: AtomicU64,
@@ -51,7 +51,7 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// A thread on each of these CPUs, with filled memory of `bytes` of its own.
+    /// One thread on each of these CPUs, with `bytes` of filled memory of its own.
     pub fn new(cpus: &[usize], bytes: u64, seed: u64) -> Result<Self, Failure> {
         let mut fleet = Fleet { told: vec![], orders: vec![], streaming: Arc::default() };
         for cpu in cpus.iter().copied() {
@@ -69,11 +69,11 @@ impl Fleet {
         Ok(fleet)
     }
 
-    /// Sets all threads to work, and returns when all of them move bytes. They rest when what is returned is dropped.
+    /// Starts all threads, and returns when all of them move bytes. They rest when the returned value is dropped.
     pub fn stream(self: &Rc<Self>, task: Task) -> Result<Streaming, Failure> {
         let before = self.bytes()?;
         self.streaming.store(true, Ordering::Release);
-        // From here on, whatever fails: dropping it has the threads rest.
+        // From here on, if anything fails, dropping this makes the threads rest.
         let streaming = Streaming { fleet: Rc::clone(self) };
         for (told, order) in self.told.iter().zip(&self.orders) {
             told.busy.store(true, Ordering::Release);
@@ -85,7 +85,7 @@ impl Fleet {
         Ok(streaming)
     }
 
-    /// Waits until all threads have come so far; a thread that fails ends the waiting, a hang the trial's time limit.
+    /// Waits until `done` holds for all threads; a failed thread ends the wait, a hang the trial's time limit.
     fn until(&self, done: impl Fn(&Told) -> bool) -> Result<(), Failure> {
         while !self.told.iter().all(|told| done(told)) {
             self.well()?;
@@ -108,24 +108,24 @@ impl Fleet {
     }
 }
 
-/// Threads at work, until it is dropped.
+/// Threads at work; they rest when it is dropped.
 #[derive(Debug)]
 pub struct Streaming {
     fleet: Rc<Fleet>,
 }
 
 impl Streaming {
-    /// What each thread has moved so far, bytes, ever growing; an error where one of them has ended.
+    /// Bytes moved so far by each thread, never decreasing; an error if one of them has ended.
     pub fn bytes(&self) -> Result<Vec<u64>, Failure> {
         self.fleet.bytes()
     }
 
-    /// The CPUs that the threads found themselves on when they began.
+    /// The CPUs of the threads when they began.
     pub fn cpus(&self) -> BTreeSet<u64> {
         self.fleet.told.iter().map(|told| told.cpu.load(Ordering::Acquire) - 1).collect()
     }
 
-    /// Writes down on how many CPUs the threads run, and the least share of their memory in huge pages.
+    /// States the number of CPUs of the threads, and the smallest share of their memory in huge pages.
     pub fn stated<'site>(&self, workload: Workload<'site>) -> Workload<'site> {
         let huge = self.fleet.told.iter().map(|told| told.huge_thousandths.load(Ordering::Acquire)).min();
         workload
@@ -134,20 +134,20 @@ impl Streaming {
     }
 }
 
-/// Stated: CPUs on which threads stream.
+/// Stated: the number of CPUs on which threads stream.
 pub const STREAMING_CPUS: &str = "cpus_that_stream";
-/// Stated: the least share of a thread's arrays in huge pages.
+/// Stated: the smallest share of a thread's arrays in huge pages.
 const LEAST_HUGE: &str = "least_share_in_huge_pages";
 
 impl Drop for Streaming {
     fn drop(&mut self) {
         self.fleet.streaming.store(false, Ordering::Release);
-        // A thread that has failed rests, too.
+        // A failed thread rests as well.
         let _ = self.fleet.until(|told| !told.busy.load(Ordering::Acquire));
     }
 }
 
-/// The life of one thread.
+/// The main function of one thread.
 fn serve(
     bytes: u64,
     seed: u64,
@@ -169,12 +169,12 @@ fn serve(
 }
 
 fn tell_cpu(told: &Told) {
-    // SAFETY: asks for a number.
+    // SAFETY: returns a number.
     let cpu = unsafe { libc::sched_getcpu() };
     told.cpu.store(cpu as u64 + 1, Ordering::Release);
 }
 
-/// One task.
+/// Runs one task.
 fn stream(task: Task, arrays: &mut Arrays, told: &Told, streaming: &AtomicBool) -> Result<(), Failure> {
     let before = told.bytes.load(Ordering::Relaxed);
     while streaming.load(Ordering::Relaxed) {
@@ -185,11 +185,11 @@ fn stream(task: Task, arrays: &mut Arrays, told: &Told, streaming: &AtomicBool) 
     Ok(())
 }
 
-/// An empty loop that the compiler cannot shorten: a turn is one subtraction that waits for the one before.
+/// An empty loop that the compiler cannot shorten: an iteration is one subtraction that depends on the one before.
 fn rest(mut turns: u64) {
     while turns > 0 {
         turns -= 1;
-        // SAFETY: no instruction at all; only the compiler must believe that the register has changed.
+        // SAFETY: no instruction at all; it only makes the compiler assume that the register has changed.
         unsafe { asm!("/* {turns} */", turns = inout(reg) turns, options(nomem, nostack, preserves_flags)) };
     }
 }
@@ -213,7 +213,7 @@ mod tests {
         let cpus = affinity::current();
         let fleet = Rc::new(Fleet::new(&cpus[..cpus.len().min(2)], 64 << 10, 7).unwrap());
         for kind in ["write", "read", "copy", "read"] {
-            // What was overwritten is restored, or reading would fail.
+            // Overwritten words are restored, or reading would fail.
             let streaming = fleet.stream(task(kind)).unwrap();
             let (first, begun) = (streaming.bytes().unwrap(), streaming.cpus());
             assert_eq!(begun.len(), cpus.len().min(2));

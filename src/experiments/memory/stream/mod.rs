@@ -1,4 +1,4 @@
-//! Streaming through arrays: the kernels, what they move, and what they are expected to move.
+//! Streaming through arrays: the kernels, their traffic, and their expected rates.
 
 pub mod arrays;
 pub mod drawn;

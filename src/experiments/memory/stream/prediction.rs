@@ -1,4 +1,4 @@
-//! How fast a kernel should stream: as fast as the slower of its instructions and of the wires between the caches.
+//! Predicted rate of a kernel: the lower of the rates of its instructions and of the buses between the caches.
 
 use super::kernel::{KERNELS, Kernel, Kind, Maker, PER_LINE};
 use super::working_set::Level;
@@ -15,12 +15,12 @@ const ARM: &str = "Arm, Neoverse N1 Software Optimization Guide: two loads or st
 const WIRES: &str = "Fog 2022, Microarchitecture: 32 bytes a cycle between the first two caches, half of that to a third, \
                      on current cores";
 
-/// The read that says what the wires of a level carry: the widest vectors of this processor.
+/// The read kernel that shows what the buses of a level carry: the widest vectors of this processor.
 pub fn reference(machine: &Machine) -> &'static Kernel {
     references(machine).first().copied().unwrap_or(&KERNELS[0])
 }
 
-/// The reads of whole lines that this processor offers, the widest first.
+/// The read kernels of whole lines that this processor offers, the widest first.
 pub fn references(machine: &Machine) -> Vec<&'static Kernel> {
     let offered = |kernel: &&Kernel| {
         let lacking = kernel.needs.and_then(|name| Requirement::Instructions(name).lacking(machine));
@@ -43,7 +43,7 @@ pub fn width(kernel: &Kernel) -> u64 {
     }
 }
 
-/// Cycles that the instructions for one line of every array take if nothing waits for data.
+/// Cycles of the instructions for one line of every array if nothing waits for data.
 fn cycles_per_line(kernel: &Kernel, machine: &Machine) -> f64 {
     let accesses = (kernel.used_of_line() / width(kernel)) as f64;
     let wide_paths = machine.processor.vendor.value().is_some_and(|vendor| vendor == "GenuineIntel");
@@ -52,10 +52,10 @@ fn cycles_per_line(kernel: &Kernel, machine: &Machine) -> f64 {
         _ if wide_paths => 64,
         _ => 32,
     };
-    // Where the paths are 32 bytes wide, an access of 64 takes them twice.
+    // If the paths are 32 bytes wide, an access of 64 bytes uses them twice.
     let twice = (width(kernel) as f64 / f64::from(path)).max(1.0);
     match kernel.method {
-        // One word each time round the loop.
+        // One word per iteration of the loop.
         "word loop" => accesses,
         "rep lods" => 2.0 * accesses,
         _ => {
@@ -69,13 +69,13 @@ fn is_neon(kernel: &Kernel) -> bool {
     kernel.method.starts_with("neon")
 }
 
-/// Bytes that the program moves in a line of every array.
+/// Bytes that the program moves per line of every array.
 fn bytes_per_line(kernel: &Kernel) -> f64 {
     (kernel.kind.arrays() * kernel.used_of_line()) as f64
 }
 
-/// What is expected of a kernel at a level. `reference_rate` is what this run has found the reference to read there, if
-/// this is not that point itself.
+/// The prediction for a kernel at a level. `reference_rate` is the rate of the reference kernel there, as measured in this run,
+/// unless this is the point of the reference itself.
 pub fn predict(kernel: &Kernel, level: Level, reference_rate: Option<Basis>, known: &Known) -> Prediction {
     let per_cycle = bytes_per_line(kernel) / cycles_per_line(kernel, known.machine);
     let hertz = 1e9 / known.cycle().value;
@@ -95,18 +95,18 @@ pub fn predict(kernel: &Kernel, level: Level, reference_rate: Option<Basis>, kno
     Prediction::new().hardware(slower.0, slower.1, slower.2)
 }
 
-/// Bytes on the wires behind a level for each byte that the program moves, in the direction that is busier.
+/// Bytes on the bus behind a level per byte that the program moves, in the busier direction.
 fn crossing(kernel: &Kernel, level: Level) -> f64 {
     let (least, most) = kernel.bus_bytes();
     match level {
-        // One bus carries both directions. Where the processor chooses, it reads lines before it writes them.
+        // One bus carries both directions. If the processor chooses, it is assumed to read lines before it writes them.
         Level::Memory if kernel.avoids_caches() => least,
         Level::Memory => most,
-        // The arrays that are read stay in the cache; only the stores go to memory.
+        // The arrays read stay in the cache; only the stores go to memory.
         Level::Cache(_) if kernel.avoids_caches() => {
             kernel.kind.stored() as f64 / kernel.kind.arrays() as f64
         }
-        // Between caches lines come and go on wires of their own: as many come as the arrays have, fewer go.
+        // Between caches each direction has its own bus: as many lines come in as the arrays have, fewer go out.
         Level::Cache(_) => 64.0 / kernel.used_of_line() as f64,
     }
 }
@@ -119,7 +119,8 @@ fn clock_source(known: &Known) -> &'static str {
     }
 }
 
-/// What the wires behind a level carry in lines, as times × each; `None` where nothing leaves the first cache.
+/// The rate of the bus behind a level for whole lines, bytes per second, as times × each; `None` if nothing leaves the
+/// first-level cache.
 fn wires(
     level: Level,
     reference_rate: Option<Basis>,
@@ -145,7 +146,7 @@ fn wires(
     Some(measured.unwrap_or_else(|| (what, per_cycle, Basis::published(hertz, WIRES))))
 }
 
-/// Bytes a second if one line were fetched after the other: 64 for each latency, as this run has found it.
+/// Bytes per second if lines were fetched one after the other: 64 per latency, as measured in this run.
 fn one_line_at_a_time(known: &Known) -> Basis {
     let size = memory_parallelism::set_bytes(known.machine);
     let point = load_latency::cycle_point(Pages::Huge, size);
@@ -157,9 +158,9 @@ fn one_line_at_a_time(known: &Known) -> Basis {
     Basis { value: 64.0 / latency.value * 1e9, source: latency.source }
 }
 
-/// No core sold loads more than four times or 192 bytes a cycle, nor stores more than twice or 128 bytes.
+/// No core on the market loads more than four times or 192 bytes per cycle, nor stores more than twice or 128 bytes.
 pub fn bound(kernel: &Kernel, known: &Known) -> Bound {
-    // Nothing is known of the accesses that a compiler, the library or microcode choose.
+    // The accesses of a compiler, the library or microcode are unknown.
     let width = match (kernel.maker, kernel.method) {
         (_, "word loop" | "8 words unrolled" | PER_LINE) => 8,
         (Maker::Assembly(width), _) if width > 8 => width,

@@ -1,10 +1,10 @@
-//! How large the arrays of a stream are: half of each cache, so that they stay in it, and several times the last cache,
-//! so that they do not.
+//! Sizes of the arrays of a stream: half of each cache, so that they stay in it, and several times the last-level cache, so that
+//! they do not.
 
 use crate::experiment::{Failure, Parameter, Point, Scale};
 use crate::machine::Machine;
 
-/// Where the arrays stand.
+/// Parameter: the level that holds the arrays.
 pub const LEVEL: Parameter = Parameter {
     name: "level",
     meaning: "the cache that the size fits into, L1 being closest to the core, or memory; it relates rows of machines \
@@ -12,11 +12,11 @@ pub const LEVEL: Parameter = Parameter {
     scale: Scale::Name,
 };
 
-/// The bytes of all arrays together.
+/// Parameter: the size of all arrays together.
 pub const SIZE: Parameter =
     Parameter { name: "size", meaning: "all arrays of the stream together", scale: Scale::Bytes };
 
-/// Where arrays of a size stand.
+/// The level that holds arrays of a size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// In the cache of this level, 1 being nearest to the core.
@@ -40,7 +40,7 @@ impl Level {
         }
     }
 
-    /// The level that a point names.
+    /// The level of a point.
     pub fn of(point: &Point) -> Result<Level, Failure> {
         let named = |level: &Level| level.name() == point.name(&LEVEL);
         let found = Level::ALL.into_iter().find(named);
@@ -48,19 +48,19 @@ impl Level {
     }
 }
 
-/// Caches where nobody tells of any: smaller than those of any current core.
+/// Cache sizes if none are declared: smaller than those of any current core.
 const USUAL: [(u8, u64); 2] = [(1, 32 << 10), (2, 256 << 10)];
-/// A last cache where nobody tells of any: larger than most cores' share.
+/// Size of the last-level cache if none is declared: larger than most cores' share.
 const USUAL_LAST: u64 = 32 << 20;
 
-/// Beyond the last cache means this many times its size: a quarter of the lines at most can still be there.
+/// Arrays in memory are this many times the last-level cache: at most a quarter of the lines can still be there.
 const BEYOND: u64 = 4;
-/// But arrays that are zeroed for each trial should not be larger than this.
+/// Maximum size of arrays in memory, because they are filled for each trial.
 const LARGEST: u64 = 1 << 30;
-/// Nor smaller than this: a cache of which nobody tells may be as large as half of it.
+/// Minimum size of arrays in memory: an undeclared cache may be as large as half of it.
 pub const SMALLEST: u64 = 64 << 20;
 
-/// The caches of each level: what the CPU that has the least may count on, and what is declared of the one that has the most.
+/// The caches of each level: the smallest size available to a CPU, and the largest declared size.
 fn caches(machine: &Machine) -> Vec<(u8, u64, u64)> {
     let of_level = |level| {
         let cpus = machine.allowed_cpus().iter();
@@ -71,8 +71,8 @@ fn caches(machine: &Machine) -> Vec<(u8, u64, u64)> {
     if found.is_empty() { USUAL.map(|(level, size)| (level, size, size)).into() } else { found }
 }
 
-/// The sizes of a sweep with where their arrays stand, ascending. A cache that is hardly larger than the one before has
-/// none: half of it would fit into that.
+/// The sizes of a sweep with their levels, ascending. A cache hardly larger than the one before has no size: half of it would fit
+/// into that one.
 pub fn sizes(machine: &Machine) -> Vec<(Level, u64)> {
     let mut found = vec![];
     let mut before = 0;
@@ -88,28 +88,28 @@ pub fn sizes(machine: &Machine) -> Vec<(Level, u64)> {
     found
 }
 
-/// The size that stands in memory, with its level.
+/// The size of arrays in memory, with its level.
 pub fn in_memory(machine: &Machine) -> (Level, u64) {
     (Level::Memory, memory_bytes(machine))
 }
 
-/// How many times the caches arrays must be that stand in memory where it is asked for little of it: every second line may still
-/// be in a cache, and machines are compared with their like.
+/// How many times the caches the arrays in memory must be if the memory is limited: every second line may still be in a cache,
+/// and machines are compared with machines alike.
 const BEYOND_WITHIN: u64 = 2;
 
-/// Arrays of at most so many bytes that stand in memory; `None` where caches of so many bytes hold too much of them.
+/// The size of arrays in memory with at most `most` bytes; `None` if caches of `caches` bytes would hold too much of them.
 pub fn memory_bytes_within(most: u64, caches: u64) -> Option<u64> {
     let bytes = most / (6 << 20) * (6 << 20);
     (bytes >= SMALLEST && bytes >= BEYOND_WITHIN.saturating_mul(caches)).then_some(bytes)
 }
 
-/// What one core can count on of its last cache, bytes.
+/// The part of the last-level cache available to one core, bytes.
 pub fn last_cache_bytes(machine: &Machine) -> u64 {
     let told = machine.caches.value().and_then(|_| caches(machine).last().copied());
     told.map_or(USUAL_LAST, |(_, counted_on, _)| counted_on)
 }
 
-/// Arrays that stand in memory: four times the largest last-level cache that one core uses.
+/// The size of arrays in memory: four times the largest last-level cache that one core uses, bytes.
 pub fn memory_bytes(machine: &Machine) -> u64 {
     let told = machine.caches.value().and_then(|_| caches(machine).last().copied());
     let last = told.map_or(USUAL_LAST, |(_, _, most)| most);

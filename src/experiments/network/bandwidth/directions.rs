@@ -1,4 +1,4 @@
-//! Whether a path carries as much in one direction as in the other.
+//! Whether a path has the same bandwidth in both directions.
 
 use super::points::{CHUNK, DIRECTION, RECEIVE, SEND, STREAMS, usual, usual_beside};
 use crate::experiment::{Finding, Found, Known, Parameter, Point, Question, Statement, said};
@@ -7,7 +7,7 @@ use crate::quantity::declared;
 
 const NAME: &str = "network/bandwidth";
 
-/// The same transfer in both directions, where the two are told apart.
+/// The same transfer in both directions, whose rates differ.
 struct Pair {
     what: String,
     sent: Found,
@@ -15,13 +15,13 @@ struct Pair {
 }
 
 impl Pair {
-    /// How many times the slower direction's rate the faster one's is.
+    /// The ratio of the faster direction's rate to the slower one's.
     fn times(&self) -> f64 {
         self.sent.over(self.received).value.max(self.received.over(self.sent).value)
     }
 }
 
-/// One for every path whose directions differ anywhere: the widest difference, with both of its rates.
+/// One finding for every path whose directions differ in any transfer: the largest difference, with both rates.
 pub fn findings(known: &Known) -> Vec<Finding> {
     [LOOPBACK, PEER].into_iter().filter_map(|path| differing(path, known)).collect()
 }
@@ -64,7 +64,7 @@ fn pairs(group: &Point, along: &Parameter, known: &Known) -> Vec<Pair> {
     of(SEND).into_iter().filter_map(pair).collect()
 }
 
-/// Over loopback both directions are the same work: what differs is how the flow was controlled, or the CPUs of the sides.
+/// Over loopback both directions are the same work: the difference is due to flow control, or to the CPUs of the sides.
 fn because(path: &str, known: &Known) -> Statement {
     if path == PEER {
         return "In either direction the same two hosts and adapters are involved.".into();

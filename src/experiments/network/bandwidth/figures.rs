@@ -1,4 +1,4 @@
-//! What is read off one transfer: several figures where several are asked of it.
+//! The figures from one transfer: several if the point has several.
 
 use super::points::{
     CHUNK, LOSS, MESSAGES, RAMP, READ, RECEIVER, SENDER, START, STEADY, TRANSPORT, UDP, WHOLE, WINDOW,
@@ -8,7 +8,7 @@ use crate::experiment::{Failure, FigureValue, Point};
 use crate::experiments::network::arrival_rate::{since_first_byte, steady};
 use crate::experiments::network::transfer::Transfer;
 
-/// Every figure of the kind of transfer that the point stands for, each in its unit.
+/// Every figure from the point's kind of transfer, each in its unit.
 pub fn of(point: &Point, transfer: &Transfer) -> Result<Vec<FigureValue>, Failure> {
     if point.name(&TRANSPORT) == UDP {
         return Ok(of_datagrams(point.number(&CHUNK), transfer));
@@ -26,14 +26,14 @@ pub fn of(point: &Point, transfer: &Transfer) -> Result<Vec<FigureValue>, Failur
     Ok([(STEADY, rate), (READ, read)].into_iter().chain(costs).collect())
 }
 
-/// Of datagrams that are all lost there is no rate, and yet their loss.
+/// If all datagrams are lost there is no rate, but their loss.
 fn of_datagrams(bytes: u64, transfer: &Transfer) -> Vec<FigureValue> {
     let lost = 1.0 - transfer.reads as f64 / (transfer.sent / bytes) as f64;
     let rate = steady(&transfer.arrivals).map(|steady| (STEADY, steady.rate));
     rate.into_iter().chain([(LOSS, lost * 1e6)]).collect()
 }
 
-/// The ramp is a figure of the transfer whose first window is looked at.
+/// The ramp is a figure of the transfer whose first window is evaluated.
 fn of_the_beginning(since: u64, transfer: &Transfer) -> Result<Vec<FigureValue>, Failure> {
     let (from, until) = if since > 0 { (since, 2 * since) } else { (0, WINDOWS[1]) };
     let window = since_first_byte(&transfer.arrivals, from as f64, until as f64).ok_or_else(short)?;
@@ -44,7 +44,7 @@ fn of_the_beginning(since: u64, transfer: &Transfer) -> Result<Vec<FigureValue>,
     Ok(vec![(WINDOW, window), (RAMP, ramp_ns)])
 }
 
-/// Bytes over time from the first to the last.
+/// Bytes over time from the first arrival to the last.
 fn whole(transfer: &Transfer) -> Result<f64, Failure> {
     let ends = transfer.arrivals.last().zip(transfer.arrivals.first());
     let lasted = ends.map(|(last, first)| last.at_ns - first.at_ns).unwrap_or_default();
@@ -63,7 +63,7 @@ mod tests {
     use crate::machine::Machine;
     use crate::peer::service::Arrival;
 
-    /// 1 GB/s for 30 ms, noted every 100 µs, of which a hundredth was lost.
+    /// 1 GB/s for 30 ms, recorded every 100 µs, with a loss of one percent.
     fn transfer() -> Transfer {
         let note = |step: u64| Arrival { at_ns: 1000 + step * 100_000, bytes: 100_000 * step };
         let arrivals: Vec<Arrival> = (0..300).map(note).collect();

@@ -1,4 +1,4 @@
-//! What the rates of streams say together: ways compared, the network's share, and what is the limit.
+//! Findings from the rates of streams: methods compared, the network's share, and the bottleneck.
 
 use super::directions;
 use super::points::{
@@ -14,7 +14,7 @@ use crate::quantity::{Unit, declared};
 
 const NAME: &str = "network/bandwidth";
 
-/// What the figures say together.
+/// All findings from the figures.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let windows = [LOOPBACK, PEER].map(|path| window_over_round_trip(path, known));
     let costs = [LOOPBACK, PEER].map(|path| processor_cost::finding(path, known));
@@ -29,7 +29,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
         .collect()
 }
 
-/// What the reports' comparison wants: the best of a sweep over chunks, across CPUs.
+/// The figure for the reports' comparison: the best of a sweep over chunks, across CPUs.
 fn best(by: &str, path: &str, known: &Known) -> Option<(u64, Found)> {
     best_at(Placement::AcrossCpus, by, path, known)
 }
@@ -40,8 +40,8 @@ fn best_at(placement: Placement, by: &str, path: &str, known: &Known) -> Option<
     all.max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
 }
 
-/// One window in a round trip, as report 000 predicted loopback (R-NET-16): what a TCP without window scaling (RFC 9293, RFC
-/// 7323) could move at most.
+/// One window per round trip, as report 000 predicted loopback (R-NET-16): the maximum rate of a TCP without window scaling (RFC
+/// 9293, RFC 7323).
 fn window_over_round_trip(path: &str, known: &Known) -> Option<Finding> {
     const WINDOW: f64 = 65_536.0;
     let (_, measured) = best(TCP, path, known)?;
@@ -84,7 +84,7 @@ fn ways_compared(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// The fastest of all ways within this machine, with its placement and its chunk; `None` where there is only one.
+/// The fastest method within this machine, with its placement and its chunk; `None` if there is only one.
 fn fastest(known: &Known) -> Option<Statement> {
     let ways =
         [(TCP, LOOPBACK, "TCP over loopback"), (UNIX, WITHIN, "a UNIX socket"), (PIPE, WITHIN, "a pipe")];
@@ -113,7 +113,7 @@ fn fastest(known: &Known) -> Option<Statement> {
     Some(said![format!(" The fastest of all is {first}, "), most.named("fastest way"), apart, "."])
 }
 
-/// Report 003 saw loopback fall to a hundredth with large buffers and took it for slow start (R-FIX-44).
+/// Report 003 saw loopback drop to a hundredth with large buffers and attributed it to slow start (R-FIX-44).
 fn collapse(known: &Known) -> Option<Finding> {
     let sizes = known.found_along(NAME, &usual(LOOPBACK), &CHUNK);
     let (at, best) = sizes.iter().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
@@ -135,7 +135,7 @@ fn collapse(known: &Known) -> Option<Finding> {
     })
 }
 
-/// How much of its buffer a read fills: report 003 looked at every read (R-NET-14).
+/// The share of its buffer that a read fills: report 003 looked at every read (R-NET-14).
 fn read_sizes(path: &str, known: &Known) -> Option<Finding> {
     let [small, large] = READ_CHUNKS;
     let read = |chunk| known.found(NAME, &usual(path).with(&CHUNK, chunk).named(&FIGURE, READ));
@@ -183,11 +183,11 @@ fn network_share(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// A part this near to its whole is all that there is: of Ethernet's rate TCP's payload is at most 94 % (1448 of 1538 bytes
-/// of a full packet), and a processor that is hardly ever idle has no more to give.
+/// The share from which a resource counts as used up: of Ethernet's rate TCP's payload is at most 94 % (1448 of 1538 bytes of a
+/// full packet), and a processor that is hardly ever idle has no more to give.
 const ALL: f64 = 0.9;
 
-/// Which of adapter and processors is used up by the usual stream to the peer (R-CMP-10).
+/// Whether the adapter or the processors are used up by the usual stream to the peer (R-CMP-10).
 fn the_limit(known: &Known) -> Option<Finding> {
     let rate = known.found(NAME, &usual(PEER))?;
     let busy = |aspect: &'static str| {
@@ -224,7 +224,7 @@ fn the_limit(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// Processor time per MiB at a rate, as a share of one processor's time.
+/// Processor time at a rate, as a share of one processor's time.
 fn busy_share(ns_per_mib: Found, rate: Found) -> Found {
     let mib_per_ns = rate.counted(1e-9 / f64::from(1 << 20), Dimension::Of(Unit::BytesPerSecond));
     let idle = mib_per_ns.inverse(1.0, Dimension::Of(Unit::Nanoseconds));
@@ -242,7 +242,7 @@ fn verdict(wire: Option<Found>, busiest: Option<(&str, Found)>, known: &Known) -
     }
 }
 
-/// What can be seen of the adapter that slows a way down.
+/// The observable properties of the adapter that slow a transfer.
 fn causes(known: &Known) -> String {
     let on_the_way = adapter(known).filter(|_| !known.virtual_peer);
     let seen = on_the_way.map(|(adapter, _)| {

@@ -1,4 +1,4 @@
-//! How many bytes a second reach the other side, and how much processor time do they cost?
+//! How many bytes per second reach the other side, and how much processor time do they cost?
 
 mod directions;
 mod figures;
@@ -27,7 +27,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What is timed.
+/// The experiment `network/bandwidth`.
 pub struct Bandwidth;
 
 static ABOUT: About = About {
@@ -99,7 +99,7 @@ static ABOUT: About = About {
     ]),
 };
 
-/// The point of the steady rate of one stream of TCP on this path, as others compare with it.
+/// The point of the steady rate of one TCP stream on this path, for comparisons.
 pub fn usual_point(path: &str) -> Point {
     points::usual(path)
 }
@@ -157,7 +157,7 @@ impl Experiment for Bandwidth {
         Some(&FIGURE)
     }
 
-    /// A ramp ends with one of the intervals that the transfer is cut into.
+    /// A ramp ends with one of the intervals into which the transfer is divided.
     fn step(&self, point: &Point) -> f64 {
         if point.name(&FIGURE) == RAMP { least_interval_ns(order::least_ns(point)) } else { 0.0 }
     }
@@ -180,7 +180,7 @@ impl Experiment for Bandwidth {
             kept.borrow_mut().add(&transfer, site.stopwatch.now_ns() - began);
             figures::of(&point, &transfer)
         };
-        // A transfer has its own beginning.
+        // Each transfer has its own initial phase.
         Ok(Workload::figures(act).cold().witnessed(move || account.borrow().witness()))
     }
 

@@ -1,4 +1,4 @@
-//! What is transferred at a point: how much, how long, and when it begins to be read.
+//! The transfer of a point: its size, its duration, and the delay before the receiver reads.
 
 use super::points::{CHUNK, DIRECTION, MESSAGES, PIPE, RECEIVE, START, STREAMS, TCP, TRANSPORT, UDP, UNIX};
 use crate::experiment::{Failure, Point, Site};
@@ -8,18 +8,17 @@ use crate::experiments::network::transfer::{self, Order, Transfer};
 use crate::peer::service::Enough;
 use std::time::Duration;
 
-/// Bytes that a transfer to a peer is at least made of, where a chunk is not more.
+/// Upper limit on the minimum size of a transfer to a peer, bytes, unless one chunk is larger.
 const MOST_NEEDED: u64 = 4 << 20;
 
-/// Bytes that a transfer on this host is at least made of: where a chunk takes milliseconds, its arrivals would be too few to
-/// tell a rate.
+/// Minimum bytes of a transfer on this host: if a chunk takes milliseconds, it would have too few arrivals to determine a rate.
 const FEWEST_BYTES: u64 = 4 << 20;
 
-/// How long the receiver does not read at first, where the sender can be faster than what it sends over. A send buffer grows
-/// to 4 MiB where `tcp_wmem` is as Linux ships it, which takes a slow core 8 ms to fill.
+/// Time for which the receiver does not read at first, if the sender can be faster than the path. A send buffer grows to 4 MiB
+/// with Linux's default `tcp_wmem`, which takes a slow core 8 ms to fill.
 const FILLING: Duration = Duration::from_millis(10);
 
-/// Over a wire the wire itself shows congestion control its limit, and a beginning is looked at as it is.
+/// Over a wire, the wire itself shows congestion control its limit, and the initial phase is measured as it is.
 fn reads_after(point: &Point, site: &Site) -> Duration {
     let over_wire = point.name(&PATH) == PEER && site.peer.as_ref().is_none_or(|peer| !peer.is_virtual);
     let from_its_beginning = [START.name, MESSAGES.name].iter().any(|name| point.get(name).is_some());
@@ -27,7 +26,7 @@ fn reads_after(point: &Point, site: &Site) -> Duration {
     if is_tcp && !over_wire && !from_its_beginning { FILLING } else { Duration::ZERO }
 }
 
-/// How long a transfer lasts at least, nanoseconds.
+/// Minimum duration of a transfer, nanoseconds.
 pub fn least_ns(point: &Point) -> u64 {
     match (point.name(&PATH), point.get(START.name)) {
         (PEER, _) => 100_000_000,
@@ -36,19 +35,19 @@ pub fn least_ns(point: &Point) -> u64 {
     }
 }
 
-/// When a transfer is long enough, beside the time in which it is not read.
+/// The condition that ends a transfer, apart from the time in which it is not read.
 fn enough(point: &Point, site: &Site) -> Enough {
     let chunk = point.number(&CHUNK);
     let ns = site.duration_ns.max(least_ns(point));
     match point.number(&MESSAGES) {
-        // A slow network is not made to carry four of the largest chunks.
+        // A slow network is not required to carry four of the largest chunks.
         0 if point.name(&PATH) == PEER => Enough { ns, bytes: (4 * chunk).min(MOST_NEEDED).max(chunk) },
         0 => Enough { ns, bytes: (4 * chunk).max(FEWEST_BYTES) },
         messages => Enough { ns: 0, bytes: messages * chunk },
     }
 }
 
-/// What is transferred at a point.
+/// The transfer of a point.
 pub fn of(point: &Point, site: &Site) -> Order {
     let (enough, reads_after) = (enough(point, site), reads_after(point, site));
     Order {
@@ -62,7 +61,7 @@ pub fn of(point: &Point, site: &Site) -> Order {
     }
 }
 
-/// Transfers it, in the point's way and direction.
+/// Runs the transfer with the point's transport and direction.
 pub fn transferred(point: &Point, order: &Order, site: &Site) -> Result<Transfer, Failure> {
     match (point.name(&TRANSPORT), point.name(&DIRECTION)) {
         (UNIX, _) => transfer::send_within(order, true, site),

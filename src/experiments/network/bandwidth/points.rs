@@ -1,89 +1,89 @@
-//! Which points are visited, and at which effort.
+//! Points of `network/bandwidth`, with their effort.
 
 use crate::experiment::{Effort, Parameter, Placement, Point, Scale};
 use crate::experiments::network::path::{LOOPBACK, PATH, PEER, WITHIN};
 use crate::experiments::network::sending::{SENDFILE, SPLICE, ZERO_COPY};
 
-/// How bytes travel.
+/// Parameter: the transport.
 pub const TRANSPORT: Parameter =
     Parameter { name: "transport", meaning: "how bytes travel", scale: Scale::Name };
-/// Which side sends.
+/// Parameter: the side that sends.
 pub const DIRECTION: Parameter =
     Parameter { name: "direction", meaning: "whether this side sends or receives", scale: Scale::Name };
-/// Size of reads and writes.
+/// Parameter: bytes per read and write.
 pub const CHUNK: Parameter = Parameter {
     name: "chunk",
     meaning: "bytes of each write and of each read's buffer",
     scale: Scale::Bytes,
 };
-/// Connections.
+/// Parameter: the number of connections.
 pub const STREAMS: Parameter =
     Parameter { name: "streams", meaning: "parallel connections", scale: Scale::Count };
-/// What is asked of a stream.
+/// Parameter: the figure.
 pub const FIGURE: Parameter = Parameter {
     name: "figure",
     meaning: "the figure: the steady rate, the rate of the whole transfer or of a window, the ramp's length, losses, \
               processor time per MiB, or the mean bytes of a read",
     scale: Scale::Name,
 };
-/// Where a window begins.
+/// Parameter: the start of a window.
 pub const START: Parameter = Parameter {
     name: "start",
     meaning: "the start of the window, as time after the first byte; a window lasts as long again (the first as long \
               as the second); the ramp is the whole beginning",
     scale: Scale::Nanoseconds,
 };
-/// How many messages.
+/// Parameter: the number of messages.
 pub const MESSAGES: Parameter = Parameter {
     name: "messages",
     meaning: "messages of one chunk in the whole transfer",
     scale: Scale::Count,
 };
 
-/// TCP, written from memory.
+/// Transport: TCP, written from memory.
 pub const TCP: &str = "TCP";
-/// Report 000's form.
+/// Transport: report 000's form.
 pub const ACKNOWLEDGED: &str = "TCP, a byte back per chunk";
-/// A UNIX stream socket.
+/// Transport: a UNIX stream socket.
 pub const UNIX: &str = "UNIX socket";
-/// A pipe.
+/// Transport: a pipe.
 pub const PIPE: &str = "pipe";
-/// Datagrams.
+/// Transport: UDP datagrams.
 pub const UDP: &str = "UDP";
-/// This side sends.
+/// Direction: this side sends.
 pub const SEND: &str = "send";
-/// The other side sends.
+/// Direction: the other side sends.
 pub const RECEIVE: &str = "receive";
-/// The rate once it is steady.
+/// Figure: the rate in the steady state.
 pub const STEADY: &str = "steady";
-/// The rate of the whole transfer.
+/// Figure: the rate of the whole transfer.
 pub const WHOLE: &str = "whole";
-/// The rate of a part of the beginning.
+/// Figure: the rate of a part of the initial phase.
 pub const WINDOW: &str = "window";
-/// How long the beginning lasts.
+/// Figure: the duration of the initial phase.
 pub const RAMP: &str = "ramp";
-/// Datagrams that did not arrive.
+/// Figure: datagrams that did not arrive.
 pub const LOSS: &str = "loss";
-/// Processor time of the sender.
+/// Figure: processor time of the sender.
 pub const SENDER: &str = "sender's processor time";
-/// Processor time of the receiver.
+/// Figure: processor time of the receiver.
 pub const RECEIVER: &str = "receiver's processor time";
-/// What one read of the receiver brings.
+/// Figure: bytes per read of the receiver.
 pub const READ: &str = "bytes of a read";
 
 const CHUNKS: [u64; 9] = [512, 4 << 10, 16 << 10, 64 << 10, 128 << 10, 512 << 10, 1 << 20, 4 << 20, 32 << 20];
-/// How many streams a quick run sends wherever the scheduler likes.
+/// Numbers of streams that a quick run sends without placement.
 const QUICK_STREAMS: [u64; 2] = [1, 4];
-/// The chunk of everything that does not sweep it.
+/// The chunk size of all points that do not vary it, bytes.
 const USUAL_CHUNK: u64 = 128 << 10;
-/// Chunks at which the size of reads is told: the usual one and the largest.
+/// Chunk sizes at which the size of reads is reported: the usual one and the largest.
 pub const READ_CHUNKS: [u64; 2] = [USUAL_CHUNK, 32 << 20];
 const REPORT_000_CHUNK: u64 = 16_000_000;
 const REPORT_001_MESSAGES: [u64; 2] = [256, 10_240];
-/// Beginnings of windows, nanoseconds.
+/// Starts of windows, nanoseconds.
 pub const WINDOWS: [u64; 6] = [0, 500_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000];
 
-/// A point about the steady rate of one stream.
+/// The point of the steady rate of one stream.
 pub fn point(transport: &str, path: &str, direction: &str, chunk: u64, placement: Placement) -> Point {
     let point =
         Point::at(placement).named(&TRANSPORT, transport).named(&PATH, path).named(&DIRECTION, direction);
@@ -136,12 +136,12 @@ pub fn usual(path: &str) -> Point {
     point(TCP, path, SEND, USUAL_CHUNK, Placement::AcrossCpus)
 }
 
-/// The same by one or more streams wherever the scheduler likes.
+/// The same by one or more streams without placement.
 pub fn usual_beside(path: &str) -> Point {
     point(TCP, path, SEND, USUAL_CHUNK, Placement::Free)
 }
 
-/// From which effort on a point is worth its time.
+/// The effort from which on a point is measured.
 pub fn effort(point: &Point) -> Effort {
     let chunk = point.number(&CHUNK);
     match (point.name(&TRANSPORT), point.name(&FIGURE)) {

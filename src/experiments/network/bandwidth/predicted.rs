@@ -1,4 +1,4 @@
-//! What is expected of streams.
+//! Predictions of the bandwidth of streams.
 
 use super::points::{
     CHUNK, FIGURE, LOSS, PIPE, RAMP, READ, RECEIVER, SENDER, STREAMS, TCP, TRANSPORT, UDP, UNIX,
@@ -10,11 +10,11 @@ use crate::experiments::network::expected::{
 };
 use crate::experiments::network::path::{PATH, PEER};
 
-/// Bytes of a TCP segment's payload and of what it takes on Ethernet's wire: 1500 of the packet, 38 around it.
+/// Bytes of a TCP segment's payload, and of the segment on Ethernet's wire: a packet of 1500 and 38 around it.
 const SEGMENT: (f64, f64) = (1448.0, 1538.0);
 
-/// What the kernel does for a write and a read beside entering it and copying: assumed, nanoseconds where a null write
-/// takes 74 ns.
+/// The kernel's work for a write and a read besides the kernel entry and the copies: assumed, nanoseconds on a machine whose null
+/// write takes 74 ns.
 fn per_chunk_ns(by: &str) -> f64 {
     match by {
         PIPE => 300.0,
@@ -45,8 +45,8 @@ pub fn expected(point: &Point, known: &Known) -> Result<Prediction, String> {
     })
 }
 
-/// One side's processor time of a MiB. Over loopback what the receiver's kernel does is done by the sender, as the interrupt
-/// that a packet would raise is the sender's own (`net/core/dev.c`, `__netif_rx`).
+/// One side's processor time per MiB. Over loopback the sender does the receiver kernel's work, because the interrupt that a
+/// packet would raise is the sender's own (`net/core/dev.c`, `__netif_rx`).
 fn processor_time(point: &Point, known: &Known) -> Prediction {
     let mib = f64::from(1 << 20);
     let chunks = mib / point.number(&CHUNK) as f64;
@@ -73,7 +73,7 @@ fn ramp(point: &Point, known: &Known) -> Result<Prediction, String> {
     Err("nothing is published about how fast socket buffers grow over loopback, and they may be large enough at once".to_owned())
 }
 
-/// What the kernel does for one chunk beside its bytes: as this run has found it of small messages, or as assumed.
+/// The kernel's work for one chunk besides its bytes: as measured in this run with small messages, else assumed.
 fn message(point: &Point, known: &Known) -> (String, Basis) {
     let by = match point.name(&TRANSPORT) {
         by @ (PIPE | UNIX | UDP) => by,
@@ -87,14 +87,14 @@ fn message(point: &Point, known: &Known) -> (String, Basis) {
     (what, kernel_service::assumed_here(ns, known))
 }
 
-/// Bytes that a pipe holds unless it is told otherwise (pipe(7)).
+/// The default capacity of a pipe, bytes (pipe(7)).
 const PIPE_BYTES: f64 = 65_536.0;
 
-/// What a chunk takes, part by part, nanoseconds: its bytes first, then what the software adds.
+/// The parts of a chunk's time, nanoseconds: its bytes first, then the additions of the software.
 fn chunk_parts(point: &Point, known: &Known) -> Vec<(String, Basis)> {
     let chunk = point.number(&CHUNK) as f64;
     let of_chunk = |basis: Basis, times: f64| Basis { value: basis.value * times, source: basis.source };
-    // The two sides copy at the same time, unless they share a CPU.
+    // The two sides copy concurrently, unless they share a CPU.
     let copies = if point.placement() == Placement::OneCpu { 2.0 } else { 1.0 };
     let mut parts = vec![("copies of every byte".to_owned(), of_chunk(copy_ns(known), copies * chunk))];
     if !matches!(point.name(&TRANSPORT), PIPE | UNIX | UDP) {
@@ -116,7 +116,7 @@ fn chunk_parts(point: &Point, known: &Known) -> Vec<(String, Basis)> {
     parts
 }
 
-/// A rate is what the copying allows, less what the software takes; with a peer no more than the wire carries.
+/// A rate is limited by the copies, and reduced by the software; with a peer it is at most the rate of the wire.
 fn rate(point: &Point, known: &Known) -> Prediction {
     let (chunk, at_once) = (point.number(&CHUNK) as f64, pairs_at_once(point, known));
     let (mut ns, mut reached) = (0.0, 0.0);
@@ -124,7 +124,7 @@ fn rate(point: &Point, known: &Known) -> Prediction {
     for (what, part) in chunk_parts(point, known) {
         ns += part.value;
         let rate = chunk * 1e9 / ns * at_once;
-        // The first part is all that the hardware needs; each further one takes something off its rate.
+        // The first part is the time of the hardware; each further one reduces the rate.
         let term = Basis { value: rate - reached, source: part.source };
         prediction = if reached == 0.0 {
             prediction.hardware(&format!("{what}, {at_once} at once"), 1.0, term)
@@ -149,7 +149,7 @@ fn rate(point: &Point, known: &Known) -> Prediction {
     )
 }
 
-/// How many pairs of sides can move bytes at once.
+/// The number of pairs of sides that can transfer concurrently.
 fn pairs_at_once(point: &Point, known: &Known) -> f64 {
     let pairs = (known.machine.allowed_cpus().len() / 2).max(1) as f64;
     pairs.min(point.number(&STREAMS) as f64)

@@ -1,4 +1,4 @@
-//! What a byte costs the processors, in time and in core cycles, as report 000 told it (R-NET-11).
+//! Processor cost per byte, in time and in core cycles, as in report 000 (R-NET-11).
 
 use super::points::{ACKNOWLEDGED, CHUNK, FIGURE, RECEIVER, SEND, SENDER, point, usual};
 use crate::experiment::{Dimension, Finding, Found, Known, Placement, Question, Statement, said};
@@ -6,10 +6,10 @@ use crate::experiments::network::path::PEER;
 use crate::quantity::Nanoseconds;
 
 const NAME: &str = "network/bandwidth";
-/// Bytes of a MiB.
+/// Bytes per MiB.
 const MIB: f64 = 1_048_576.0;
 
-/// Processor time of a MiB of the usual stream, each side's beside its cycles per byte.
+/// Processor time per MiB of the usual stream, for each side with its cycles per byte.
 pub fn finding(path: &str, known: &Known) -> Option<Finding> {
     let sides = [SENDER, RECEIVER].into_iter().filter_map(|side| {
         let time = known.found(NAME, &usual(path).named(&FIGURE, side))?;
@@ -27,7 +27,7 @@ pub fn finding(path: &str, known: &Known) -> Option<Finding> {
     ))
 }
 
-/// Report 000's figure: cycles that pass for each byte, whoever uses them, where each chunk is acknowledged.
+/// Report 000's figure: elapsed cycles per byte, whoever uses them, if each chunk is acknowledged.
 fn by_the_clock(path: &str, known: &Known) -> Option<Statement> {
     let group = point(ACKNOWLEDGED, path, SEND, 0, Placement::AcrossCpus);
     let (_, rate): (u64, Found) = known.found_along(NAME, &group, &CHUNK).into_iter().next()?;

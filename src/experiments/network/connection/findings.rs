@@ -1,4 +1,4 @@
-//! What opening and ending connections says: in round trips, and of software and network.
+//! Findings from opening and ending connections: in round trips, and as shares of software and network.
 
 use super::points::{CLOSE, CONNECT, GRACEFUL, phase};
 use crate::experiment::{Finding, Found, Known, Placement, Question, Statement, said};
@@ -8,7 +8,7 @@ use crate::experiments::network::software_share::software_and_network;
 
 const NAME: &str = "network/connection";
 
-/// What the figures say together.
+/// All findings from the figures.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let shares = [CONNECT, GRACEFUL].into_iter().filter_map(|of| share(of, known));
     let others = [
@@ -24,13 +24,13 @@ fn found(of: &str, path: &str, known: &Known) -> Option<Found> {
     known.found(NAME, &phase(of, path))
 }
 
-/// A message of one byte there and back by TCP.
+/// A message of one byte and its echo by TCP.
 fn round_trip(path: &str, known: &Known) -> Option<Found> {
     let point = round_trip::closed(TCP, path, 1, Placement::AcrossCpus);
     known.found("network/round_trip", &point)
 }
 
-/// So many round trips of one byte.
+/// A phase in round trips of one byte.
 fn round_trips(of: &str, path: &str, known: &Known) -> Option<Statement> {
     let (whole, round_trip) = (found(of, path, known)?, round_trip(path, known)?);
     let way = if path == PEER { "to the peer" } else { "over loopback across CPUs" };
@@ -42,7 +42,7 @@ fn round_trips(of: &str, path: &str, known: &Known) -> Option<Statement> {
     ])
 }
 
-/// Opening takes a round trip of the kernels at least: a result that says otherwise is told as what it is (R-FIX-47).
+/// Opening takes at least one round trip between the kernels: a result that contradicts this is reported as such (R-FIX-47).
 fn in_round_trips(known: &Known) -> Option<Finding> {
     let told = [LOOPBACK, PEER].into_iter().filter_map(|path| round_trips(CONNECT, path, known));
     let told = Statement::joined(told.collect(), "; ")?;
@@ -52,7 +52,7 @@ fn in_round_trips(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// A ping is a round trip of the kernels, and no connection to the peer opens sooner.
+/// A ping is a round trip between the kernels, and no connection to the peer opens faster.
 fn against_ping(known: &Known) -> Option<Statement> {
     let ping = known.found("network/round_trip", &round_trip::ping(PEER))?;
     let connect = found(CONNECT, PEER, known)?;
@@ -73,7 +73,7 @@ fn graceful_in_round_trips(known: &Known) -> Option<Finding> {
     Some(Finding::of(Question::SetUp, said!["Time until both sides have ended a connection: ", told, "."]))
 }
 
-/// The mere call, which published reports called teardown (R-FIX-48).
+/// The `close()` call alone, which published reports called teardown (R-FIX-48).
 fn close_against_end(known: &Known) -> Option<Finding> {
     let (close, end) = (found(CLOSE, LOOPBACK, known)?, found(GRACEFUL, LOOPBACK, known)?);
     Some(Finding::of(
@@ -90,7 +90,7 @@ fn close_against_end(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// Whether the mere call depends on how far the other side is.
+/// Whether the `close()` call alone depends on the distance of the other side.
 fn close_far_and_near(known: &Known) -> Option<Finding> {
     let (near, far) = (found(CLOSE, LOOPBACK, known)?, found(CLOSE, PEER, known)?);
     Some(Finding::of(
@@ -107,7 +107,7 @@ fn close_far_and_near(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// Software and network of a part that waits for the other side.
+/// Shares of software and network in a phase that waits for the other side.
 fn share(of: &str, known: &Known) -> Option<Finding> {
     let (here, remote) = (found(of, LOOPBACK, known)?, found(of, PEER, known)?);
     let what = if of == CONNECT { "Opening a connection" } else { "Ending a connection gracefully" };

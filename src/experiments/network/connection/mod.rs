@@ -23,7 +23,7 @@ use std::net::TcpStream;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What is timed.
+/// The experiment `network/connection`.
 pub struct Connection;
 
 static ABOUT: About = About {
@@ -71,7 +71,7 @@ static ABOUT: About = About {
 /// Report 000's median of `connect` over loopback, nanoseconds.
 const REPORT_000_CONNECT_NS: f64 = 8_300.0;
 
-/// Report 000's figure of `close` over loopback, nanoseconds (table 24, whose caption and that of table 25 are exchanged).
+/// Report 000's figure of `close` over loopback, nanoseconds (table 24, whose caption is exchanged with that of table 25).
 const REPORT_000_CLOSE_NS: f64 = 3_245.3;
 
 impl Experiment for Connection {
@@ -180,7 +180,7 @@ impl Experiment for Connection {
             ),
             Check::witnessed("retransmitted opening segments per connection", seen, OPENED_AGAIN, 0.0, again),
         ];
-        // Counted for all programs of the network namespace: others' overflows must not condemn ours.
+        // Counted for all programs of the network namespace: overflows of others must not invalidate this measurement.
         if let Some(overflows) = seen.witness(OVERFLOWS) {
             checks.push(Check::within(
                 "full backlogs per connection, of all programs",
@@ -197,7 +197,7 @@ impl Experiment for Connection {
     }
 }
 
-/// The way to the peer and back, between the kernels: a ping of this run, or what is usual.
+/// The round trip to the peer between the kernels: a ping of this run, else an assumed one.
 fn way(known: &Known) -> Basis {
     let ping = known.measured("network/round_trip", &round_trip::ping(PEER));
     ping.unwrap_or_else(expected::network_round_trip)
@@ -212,7 +212,8 @@ fn connect<'site>(caller: Caller, site: &'site Site) -> impl FnMut() -> Result<O
     }
 }
 
-/// Opens connections, does `before`, and times how they are ended. So many may leave their ports waiting.
+/// Opens connections, does `before`, and times how they are ended. At most `left` connections: each may leave a port in
+/// `TIME_WAIT`.
 fn ended<'site>(
     caller: Caller,
     site: &'site Site,
@@ -239,13 +240,13 @@ fn close(stream: TcpStream) -> Result<Option<TcpStream>, Failure> {
     Ok(None)
 }
 
-/// Nothing more is observed until the trial's time is over.
+/// No further observation until the trial's time is over.
 fn rest() -> Option<f64> {
     std::thread::sleep(Duration::from_millis(1));
     None
 }
 
-/// From before connect to where accept returns in the other process, which stamps the clock.
+/// From before connect until accept returns in the other process, which stamps the clock.
 fn until_accepted<'site>(version: Version, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let (listener, address) = version.listen()?;
     let watch = site.stopwatch;
@@ -253,7 +254,7 @@ fn until_accepted<'site>(version: Version, site: &'site Site) -> Result<Workload
         loop {
             let (stream, _) = listener.accept().map_err(|error| Failure::Broke(error.to_string()))?;
             watch.stamp();
-            // The client resets it.
+            // The client resets the connection.
             let _ = accept::greet_and_await_end(&stream);
         }
     })?;

@@ -1,34 +1,34 @@
-//! Which points are visited: the parts of a connection's life, near and far.
+//! Points of `network/connection`: the phases of a connection's lifetime, on loopback and to a peer.
 
 use crate::experiment::{Parameter, Placement, Point, Scale};
 use crate::experiments::network::path::{LOOPBACK, PATH, PEER};
 
-/// Which part of a connection's life.
+/// Parameter: the phase of a connection's lifetime.
 pub const PHASE: Parameter = Parameter {
     name: "phase",
     meaning: "which part of a connection's lifetime is timed",
     scale: Scale::Name,
 };
-/// Which version of the Internet protocol.
+/// Parameter: the version of the Internet protocol.
 pub const IP_VERSION: Parameter =
     Parameter { name: "ip_version", meaning: "version of the Internet protocol", scale: Scale::Name };
 
-/// Part: connect, as the client sees it.
+/// Phase: connect, as the client sees it.
 pub const CONNECT: &str = "connect";
-/// Part: until accept returns at the server.
+/// Phase: until accept returns at the server.
 pub const TO_ACCEPT: &str = "connect to accept";
-/// Part: until both sides have ended.
+/// Phase: until both sides have closed.
 pub const GRACEFUL: &str = "graceful end";
-/// Part: closed without waiting.
+/// Phase: reset without waiting.
 pub const RESET: &str = "reset";
-/// Part: the mere call.
+/// Phase: the `close()` call alone.
 pub const CLOSE: &str = "close";
-/// IP version 4.
+/// Version: IPv4.
 pub const FOUR: &str = "IPv4";
-/// IP version 6.
+/// Version: IPv6.
 pub const SIX: &str = "IPv6";
 
-/// The point of a part of a connection's life over IPv4, its two sides on two CPUs or hosts.
+/// The point of a phase over IPv4, with its two sides on two CPUs or hosts.
 pub fn phase(phase: &str, path: &str) -> Point {
     point(phase, path, FOUR, Placement::AcrossCpus)
 }

@@ -1,4 +1,4 @@
-//! What the figures of round trips say together.
+//! Findings from the figures of round trips.
 
 use super::points::{ICMP, PAYLOAD, TCP, closed};
 use crate::experiment::{Finding, Found, Known, Placement, Question, Statement, said};
@@ -8,17 +8,17 @@ use crate::experiments::network::software_share::software_and_network;
 
 const NAME: &str = "network/round_trip";
 
-/// What the figures say together.
+/// All findings from the figures.
 pub fn findings(known: &Known) -> Vec<Finding> {
     [tcp_against_ping(known), network_share(known), what_bytes_cost(known)].into_iter().flatten().collect()
 }
 
-/// 56 bytes there and back.
+/// The round trip of 56 bytes.
 fn told(known: &Known, by: &str, path: &str, placement: Placement) -> Option<Found> {
     known.found(NAME, &closed(by, path, 56, placement))
 }
 
-/// TCP against ping on either path, and why they differ.
+/// TCP compared with ping on either path, with the reason for the difference.
 fn tcp_against_ping(known: &Known) -> Option<Finding> {
     let on = |path: &str, placement| {
         let (tcp, ping) = (told(known, TCP, path, placement)?, told(known, ICMP, path, placement)?);
@@ -38,8 +38,7 @@ fn tcp_against_ping(known: &Known) -> Option<Finding> {
     Some(Finding::of(Question::Ping, said!["There and back, ", told, "."]))
 }
 
-/// Why the two differ, as their figures have it: there is a reason for either being the quicker, and for neither where they are
-/// not told apart.
+/// The reason for the difference, depending on which is faster; if they do not differ significantly, a note on that.
 fn why(tcp: Found, ping: Found, path: &str, known: &Known) -> Statement {
     match tcp.differs_from(&ping) {
         Some(true) if tcp.value > ping.value => said![
@@ -61,7 +60,8 @@ fn why(tcp: Found, ping: Found, path: &str, known: &Known) -> Statement {
     }
 }
 
-/// What the other process adds. On one CPU its switches and calls are known from elsewhere; to a peer it is woken there.
+/// The cost of the other process. On one CPU its switches and calls are known from other experiments; on a peer it is woken
+/// there.
 fn process_part(longer: Found, path: &str, known: &Known) -> Statement {
     let longer = longer.named(&format!("TCP less ICMP echo, {path}"));
     let switch = known.found("cpu/context_switch", &context_switch::between_processes());
@@ -78,7 +78,7 @@ fn process_part(longer: Found, path: &str, known: &Known) -> Statement {
     }
 }
 
-/// Software is what the same takes over loopback, where both sides' kernels and processes do all that they do otherwise.
+/// The software's share is the same exchange over loopback, where the kernels and processes of both sides do the same work.
 fn network_share(known: &Known) -> Option<Finding> {
     let remote = told(known, TCP, PEER, Placement::AcrossCpus)?;
     let here = told(known, TCP, LOOPBACK, Placement::AcrossCpus)?;
@@ -121,7 +121,7 @@ mod tests {
     use crate::quantity::Unit;
     use crate::statistics::{Interval, Measured};
 
-    /// What is said where TCP and ping take so long on a path, and a switch and a call so much.
+    /// The finding for these times of TCP and ping on a path, and of a switch and a call.
     fn said_of(path: &str, tcp: f64, ping: f64) -> String {
         let machine = Machine::describe(std::path::Path::new("/"));
         let mut known = Known::new(&machine, None);

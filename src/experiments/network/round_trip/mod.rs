@@ -26,7 +26,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::rc::Rc;
 
-/// What is timed.
+/// The experiment `network/round_trip`.
 pub struct RoundTrip;
 
 static ABOUT: About = About {
@@ -79,11 +79,11 @@ static ABOUT: About = About {
     ]),
 };
 
-/// Witness: time that passed while round trips were made.
+/// Witness: time during which round trips were made.
 const PASSED: &str = "passed_ns";
 /// Witness: the kernel's estimate of the round trip at the end.
 const KERNEL_ESTIMATE: &str = "kernel_round_trip_ns";
-/// Witness: segments that were sent again.
+/// Witness: retransmitted segments.
 const SENT_AGAIN: &str = "segments_sent_again";
 /// Statement: whether `TCP_NODELAY` is set.
 const NO_DELAY: &str = "tcp_nodelay";
@@ -179,7 +179,7 @@ fn tcp_workload<'site>(
     Ok(work.witnessed(move || tcp_counts(&counted, site)).gauged(move || tcp_estimate(&stream)))
 }
 
-/// What the kernel has counted of the connection.
+/// The kernel's counts for the connection.
 fn tcp_counts(stream: &TcpStream, site: &Site) -> Vec<(&'static str, f64)> {
     let sent_again = tcp_info(stream).map(|info| (SENT_AGAIN, info.sent_again as f64));
     [(PASSED, site.stopwatch.now_ns())].into_iter().chain(sent_again).collect()
@@ -190,7 +190,7 @@ fn tcp_estimate(stream: &TcpStream) -> Vec<(&'static str, f64)> {
     tcp_info(stream).map(|info| (KERNEL_ESTIMATE, info.round_trip_ns as f64)).into_iter().collect()
 }
 
-/// Another descriptor of a connection, for the evidence.
+/// A second descriptor of a connection, for the evidence.
 fn again(stream: &TcpStream) -> Result<Rc<TcpStream>, Failure> {
     stream.try_clone().map(Rc::new).map_err(|error| Failure::Broke(format!("dup of a socket: {error}")))
 }
@@ -235,7 +235,7 @@ fn open_workload<'site>(point: &Point, bytes: usize, site: &'site Site) -> Resul
     Ok(workload.witnessed(move || counted.witness()))
 }
 
-/// Whether the sides slept and were woken as the placement says.
+/// Checks that the sides slept and were woken as the placement implies.
 fn switches(point: &Point, seen: &Observed) -> Vec<Check> {
     let each = seen.per_operation(seen.switches());
     let slept = seen.per_operation(seen.counters.voluntary_switches);
@@ -244,8 +244,8 @@ fn switches(point: &Point, seen: &Observed) -> Vec<Check> {
             vec![Check::within("the sender polled: it slept less than once in ten messages", slept, 0.0, 0.1)]
         }
         (ICMP, Placement::OneCpu, _) => {
-            // A slow or busy kernel leaves some answers to a thread of its own, and this side sleeps meanwhile; the median
-            // is of those that it gives at once as long as they are clearly the most.
+            // A slow or busy kernel leaves some answers to a kernel thread, and this side sleeps meanwhile; the median is of
+            // immediate answers as long as these are clearly the majority.
             vec![Check::within(
                 "the kernel answered most requests at once: sleeps of this side per round trip",
                 slept,
@@ -253,7 +253,7 @@ fn switches(point: &Point, seen: &Observed) -> Vec<Check> {
                 0.25,
             )]
         }
-        // A reader of a UNIX socket wakes whoever sleeps on the other end, also where that waits for something else
+        // A reader of a UNIX socket wakes the process that sleeps on the other end, even if that waits for something else
         // (`unix_write_space` of net/unix/af_unix.c): up to one switch more.
         (UNIX, Placement::OneCpu, _) => vec![Check::within(
             "switches of this side per round trip: to the other process and back, sometimes with a spurious one",
@@ -294,7 +294,7 @@ fn segments(point: &Point, seen: &Observed) -> Vec<Check> {
     });
     let estimate = seen.witness(KERNEL_ESTIMATE).map(|sum| sum / seen.trials.max(1) as f64);
     let mean = seen.witness(PASSED).map(|passed| passed / seen.operations.max(1) as f64);
-    // An open loop's messages overlap, and its departures set the pace.
+    // The messages of an open loop overlap, and its schedule sets the rate.
     if let (Some(estimate), Some(mean), CLOSED) = (estimate, mean, point.name(&LOOP)) {
         checks.push(Check::within(
             format!(
@@ -304,14 +304,14 @@ fn segments(point: &Point, seen: &Observed) -> Vec<Check> {
             ),
             estimate / mean,
             0.02,
-            // Smoothed over the last eight or so, of a few trials.
+            // Smoothed over about the last eight, of a few trials.
             3.0,
         ));
     }
     checks
 }
 
-/// Losses are told, and judged only where so many round trips are missing that the others are no fair sample.
+/// Losses are reported, and fail the check only if so many round trips are missing that the others are not a fair sample.
 fn losses(point: &Point, seen: &Observed) -> Check {
     let claim = "datagrams lost are few, counted, and not sent again";
     let (Some(sent), Some(lost), Some(late)) = (seen.witness(SENT), seen.witness(LOST), seen.witness(LATE))
@@ -320,7 +320,7 @@ fn losses(point: &Point, seen: &Observed) -> Check {
     };
     let limit = match (point.name(&PATH), point.name(&LOOP)) {
         (PEER, _) => 0.1,
-        // Departures go on while the other side is kept from its CPU, until its socket's buffer is full.
+        // Sending continues while the other side is kept from its CPU, until the buffer of its socket is full.
         (_, OPEN) => 0.01,
         _ => 0.001,
     };

@@ -1,53 +1,53 @@
-//! Which points are visited.
+//! Points of `network/round_trip`.
 
 use crate::experiment::{Parameter, Placement, Point, Scale};
 use crate::experiments::network::path::{LOOPBACK, PATH, PEER, WITHIN};
 
-/// How a message travels.
+/// Parameter: the transport.
 pub const TRANSPORT: Parameter =
     Parameter { name: "transport", meaning: "the transport", scale: Scale::Name };
-/// How large it is.
+/// Parameter: the size of a message.
 pub const PAYLOAD: Parameter = Parameter {
     name: "payload",
     meaning: "bytes of the message, without any protocol's headers",
     scale: Scale::Bytes,
 };
-/// When the next one leaves.
+/// Parameter: when the next message is sent.
 pub const LOOP: Parameter = Parameter {
     name: "loop",
     meaning: "closed: the next message leaves when the answer is here; open: messages leave on a schedule",
     scale: Scale::Name,
 };
-/// The schedule of an open loop.
+/// Parameter: the interval between messages of an open loop.
 pub const INTERVAL: Parameter = Parameter {
     name: "interval",
     meaning: "time between two departures of an open loop",
     scale: Scale::Nanoseconds,
 };
 
-/// Two pipes.
+/// Transport: two pipes.
 pub const PIPE: &str = "pipe";
-/// A UNIX stream socket.
+/// Transport: a UNIX stream socket.
 pub const UNIX: &str = "UNIX socket";
-/// Datagrams.
+/// Transport: UDP datagrams.
 pub const UDP: &str = "UDP";
-/// A TCP connection.
+/// Transport: a TCP connection.
 pub const TCP: &str = "TCP";
-/// ICMP echo.
+/// Transport: ICMP echo.
 pub const ICMP: &str = "ICMP echo";
-/// The next message leaves when the answer is here.
+/// Loop: the next message is sent after the answer.
 pub const CLOSED: &str = "closed";
-/// Messages leave on a schedule.
+/// Loop: messages are sent on a schedule.
 pub const OPEN: &str = "open";
 
-/// Bytes of messages.
+/// Sizes of messages, bytes.
 pub const PAYLOADS: [u64; 6] = [1, 44, 56, 512, 1400, 8192];
-/// Of a quick run: the least, ping's, and one packet's.
+/// Sizes in a quick run: the smallest, ping's, and one packet's.
 pub const QUICK_PAYLOADS: [u64; 3] = [1, 56, 1400];
-/// Times between departures: hardly any load, and enough to queue behind a slow answer.
+/// Intervals between messages, nanoseconds: a very low load, and one that queues behind a slow answer.
 pub const INTERVALS: [u64; 2] = [100_000, 25_000];
 
-/// A closed loop's point.
+/// A point of a closed loop.
 pub fn closed(transport: &str, path: &str, payload: u64, placement: Placement) -> Point {
     Point::at(placement)
         .named(&TRANSPORT, transport)
@@ -56,13 +56,13 @@ pub fn closed(transport: &str, path: &str, payload: u64, placement: Placement) -
         .named(&LOOP, CLOSED)
 }
 
-/// A ping's point: the way between two kernels.
+/// A point of ping: the path between two kernels.
 pub fn ping(path: &str) -> Point {
     let placement = if path == PEER { Placement::AcrossCpus } else { Placement::OneCpu };
     closed(ICMP, path, 56, placement)
 }
 
-/// An open loop's point.
+/// A point of an open loop.
 pub fn open(transport: &str, path: &str, interval: u64) -> Point {
     let point =
         Point::at(Placement::AcrossCpus).named(&TRANSPORT, transport).named(&PATH, path).with(&PAYLOAD, 56);

@@ -1,4 +1,4 @@
-//! What is expected of round trips: copies, calls and wake-ups of both sides, and what is between them.
+//! Predictions of round trips: copies, calls and wake-ups of both sides, and the network between them.
 
 use super::points::{ICMP, LOOP, OPEN, PAYLOAD, PIPE, TCP, TRANSPORT, UDP, UNIX};
 use crate::experiment::{AXIS_PLACEMENT, Basis, Known, Placement, Point, Prediction};
@@ -21,13 +21,13 @@ pub fn expected(point: &Point, known: &Known) -> Prediction {
     }
 }
 
-/// The same point where there is no network between the two sides; the kernel answers its own ping where it was sent.
+/// The same point without a network between the two sides; the kernel answers its own ping on the CPU that sent it.
 fn over_loopback(point: &Point) -> Point {
     let here = point.clone().named(&PATH, LOOPBACK);
     if point.name(&TRANSPORT) == ICMP { here.named(&AXIS_PLACEMENT, Placement::OneCpu.name()) } else { here }
 }
 
-/// The software of both sides.
+/// The cost of the software on both sides.
 fn software(point: &Point, known: &Known) -> Prediction {
     let (calls, protocol, work_ns) = match point.name(&TRANSPORT) {
         PIPE => (4.0, "two pipes' locks, copies and wake-up checks", 400.0),
@@ -57,8 +57,8 @@ fn software(point: &Point, known: &Known) -> Prediction {
     }
 }
 
-/// Beside the software, the way between two hosts. To a namespace of this machine there is none, but packets have the size
-/// of Ethernet's, and larger datagrams are cut.
+/// Adds the network between two hosts. To a namespace of this machine there is none, but packets have the size of Ethernet's, and
+/// larger datagrams are fragmented.
 fn network(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
     if known.virtual_peer {
         let further = expected::further_fragments(point.number(&PAYLOAD) as f64);

@@ -1,7 +1,7 @@
-//! Vectors of 32 bytes (AVX2) and of 64 bytes (AVX-512): 512 bytes a time round the loop. Arguments as in `word.rs`.
+//! Vectors of 32 bytes (AVX2) and of 64 bytes (AVX-512): 512 bytes per iteration of the loop. Arguments as in `word.rs`.
 //!
-//! Both sets write their instructions alike; what differs is the name of the registers, their size, and how many blocks of
-//! eight registers make 512 bytes.
+//! Both instruction sets are written alike; they differ in the names of the registers, their size, and the number of blocks of
+//! eight registers in 512 bytes.
 
 /// `$code` for each of eight registers `\k`, in blocks that begin at `\at`: 512 bytes.
 macro_rules! each {
@@ -10,21 +10,21 @@ macro_rules! each {
     };
 }
 
-/// Asks for each line that is read, a KiB before it is.
+/// Prefetches each line read, a KiB ahead.
 macro_rules! prefetch {
     () => {
         ".irp at, 0, 64, 128, 192, 256, 320, 384, 448\nprefetcht0 [rsi + \\at + 1024]\n.endr"
     };
 }
 
-/// The word of `r8` in every lane of `\$register`.
+/// Broadcasts the word in `r8` to every lane of `\$register`.
 macro_rules! broadcast {
     ($register:literal) => {
         concat!("vmovq xmm8, r8\nvpbroadcastq ", $register, "8, xmm8")
     };
 }
 
-/// Eight sums, so that an addition need not wait for the one before; `$halve` brings a sum of 64 bytes down to 32.
+/// Eight sums, so that additions do not depend on the one before; `$halve` reduces a sum of 64 bytes to 32.
 macro_rules! read {
     ($name:ident, $r:literal, $s:literal, $blocks:literal, [$($halve:literal),*], [$($ahead:expr),*]) => {
         stream!(
@@ -83,7 +83,7 @@ macro_rules! copy {
     };
 }
 
-/// Both halves of the arrays at once, around the caches: memory has twice as many pages open, and is the quicker for it.
+/// Copies both halves of the arrays concurrently past the caches: memory has twice as many pages open, and is faster.
 macro_rules! copy_halves {
     ($name:ident, $r:literal, $s:literal, $registers:literal) => {
         stream!(
@@ -171,8 +171,8 @@ macro_rules! triad {
     };
 }
 
-/// The kernels of one vector width, in a module of its own: `$r` is what its registers are called, `$s` their bytes, and
-/// `$registers` of them hold 256.
+/// The kernels of one vector width, in a module of its own: `$r` is the name of its registers, `$s` their size in bytes, and
+/// `$registers` of them hold 256 bytes.
 macro_rules! width {
     ($name:ident, $r:literal, $s:literal, $blocks:literal, $registers:literal, [$($halve:literal),*]) => {
         pub mod $name {
@@ -182,7 +182,7 @@ macro_rules! width {
             read!(read, $r, $s, $blocks, [$($halve),*], []);
             read!(read_prefetching, $r, $s, $blocks, [$($halve),*], [prefetch!()]);
             write!(write, $r, $s, $blocks, "vmovapd", []);
-            // The stores have left the core only when those before the fence have.
+            // Stores have left the core only after the fence.
             write!(write_non_temporal, $r, $s, $blocks, "vmovntpd", ["sfence"]);
             copy!(copy, $r, $s, $blocks, "vmovapd", [], []);
             copy!(copy_prefetching, $r, $s, $blocks, "vmovapd", [], [prefetch!()]);

@@ -1,9 +1,9 @@
-//! What a kernel is: what it does, by which means, and which bytes cross the bus for it.
+//! Description of a kernel: its operation, its method, and the bytes that cross the bus for it.
 
-/// What is done to the arrays.
+/// The operation on the arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Every word is loaded, and added up.
+    /// Every word is loaded and summed.
     Read,
     /// Every word is stored.
     Write,
@@ -30,7 +30,7 @@ impl Kind {
         }
     }
 
-    /// Arrays that are read.
+    /// Number of arrays read.
     pub fn loaded(self) -> u64 {
         match self {
             Kind::Write => 0,
@@ -39,19 +39,18 @@ impl Kind {
         }
     }
 
-    /// Arrays that are written.
+    /// Number of arrays written.
     pub fn stored(self) -> u64 {
         u64::from(self != Kind::Read)
     }
 
-    /// Arrays in all.
+    /// Number of arrays in all.
     pub fn arrays(self) -> u64 {
         self.loaded() + self.stored()
     }
 }
 
-/// Whether the lines that are written were read first, because a cache may hold a line only as a whole
-/// (read-for-ownership, write-allocate).
+/// Whether written lines are read first, because a cache may hold a line only as a whole (read-for-ownership, write-allocate).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ownership {
     /// Every line is read before it is written.
@@ -62,21 +61,21 @@ pub enum Ownership {
         allow(dead_code, reason = "elsewhere instructions can only request it")
     )]
     Avoided,
-    /// The core stops to read lines first when it has seen some written as a whole, one after the other.
+    /// The core stops reading lines first after some were written completely, one after the other.
     #[cfg_attr(not(target_arch = "aarch64"), allow(dead_code, reason = "typical of Arm cores"))]
     Streamed,
     /// The processor or the library chooses.
     Unknown,
 }
 
-/// Who wrote the loop.
+/// The origin of the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Maker {
     #[cfg_attr(
         not(any(target_arch = "x86_64", target_arch = "aarch64")),
         allow(dead_code, reason = "no assembly for it yet")
     )]
-    /// We, in assembly: it is disassembled. Each load and store has so many bytes.
+    /// Our own assembly, which is disassembled. Each load and store has this many bytes.
     Assembly(u64),
     /// The compiler.
     Compiler,
@@ -84,28 +83,28 @@ pub enum Maker {
     Library,
 }
 
-/// The arguments of a kernel: the array written, the arrays read, the bytes of each, and the word to write or to
-/// multiply with. Returns the sum of the words read, or 0.
+/// A kernel: its arguments are the array written, the arrays read, the bytes of each, and the word to write or to multiply with.
+/// It returns the sum of the words read, or 0.
 pub type Run = unsafe extern "C" fn(*mut u64, *const u64, *const u64, usize, u64) -> u64;
 
 /// One way to stream through arrays.
 #[derive(Debug)]
 pub struct Kernel {
-    /// What is done.
+    /// Its operation.
     pub kind: Kind,
-    /// By which means.
+    /// Its method.
     pub method: &'static str,
-    /// The extension of the instruction set that it needs, as Linux names it.
+    /// The required extension of the instruction set, by its name in Linux.
     pub needs: Option<&'static str>,
-    /// Who wrote the loop.
+    /// The origin of the loop.
     pub maker: Maker,
-    /// What happens to the lines that it writes.
+    /// Whether written lines are read first.
     pub ownership: Ownership,
-    /// The loop itself.
+    /// The loop.
     pub run: Run,
 }
 
-/// The method that touches one word of every line.
+/// The method that accesses one word of every line.
 pub const PER_LINE: &str = "one word per line";
 
 impl Kernel {
@@ -114,24 +113,23 @@ impl Kernel {
         if self.method == PER_LINE { 8 } else { 64 }
     }
 
-    /// Whether its instructions ask that lines go around the caches.
+    /// Whether its instructions request that lines bypass the caches.
     pub fn is_non_temporal(&self) -> bool {
         self.method.contains("non-temporal")
     }
 
-    /// Whether whole lines do go around the caches, whatever the processor thinks of it.
+    /// Whether whole lines do bypass the caches on every processor.
     pub fn avoids_caches(&self) -> bool {
         self.ownership == Ownership::Avoided
     }
 
-    /// Whether microcode or the library choose how lines are moved, which they do by the size that one call is given.
+    /// Whether microcode or the library chooses how lines are moved, by the size of one call.
     pub fn chooses_by_size(&self) -> bool {
         self.ownership == Ownership::Unknown
     }
 
-    /// Bytes that must cross the bus for each byte that the program moves, where no cache holds any: the least and the
-    /// most, which differ where we do not know what processor or library do. A line written is read for ownership
-    /// (R-MEM-19, R-FIX-35).
+    /// Bytes that must cross the bus per byte that the program moves, if no cache holds any: the minimum and the maximum, which
+    /// differ if the behaviour of processor or library is unknown. A line written is read for ownership (R-MEM-19, R-FIX-35).
     pub fn bus_bytes(&self) -> (f64, f64) {
         let arrays = self.kind.arrays();
         let moved = (arrays * self.used_of_line()) as f64;
@@ -144,7 +142,7 @@ impl Kernel {
         }
     }
 
-    /// Bytes that its disassembled loop loads and stores of each line; `None` of loops that we have not written.
+    /// Bytes that its disassembled loop loads and stores per line; `None` for loops other than our own assembly.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     pub fn disassembled(&self) -> Option<(u64, u64)> {
         let Maker::Assembly(_) = self.maker else { return None };
@@ -153,13 +151,13 @@ impl Kernel {
         Some((round.per_line(round.loaded)?, round.per_line(round.stored)?))
     }
 
-    /// On other architectures no loop is ours.
+    /// On other architectures no loop is our own assembly.
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub fn disassembled(&self) -> Option<(u64, u64)> {
         None
     }
 
-    /// Whether this process may execute it.
+    /// Whether this process can execute it.
     pub fn runs_here(&self) -> bool {
         self.needs.is_none_or(crate::experiment::has_instructions)
     }

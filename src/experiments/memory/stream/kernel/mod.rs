@@ -1,6 +1,7 @@
-//! The kernels that stream through arrays: what each does, by which means, and which bytes must cross the bus for it.
+//! The kernels that stream through arrays: their operations, their methods, and the bytes that must cross the bus for them.
 //!
-//! All but the compiler's loops and the C library's functions are our own assembly, one function each, without prologue. A test disassembles them, and every trial does so again with the kernel that it runs.
+//! All except the compiler's loops and the C library's functions are our own assembly, one function each, without prologue. A
+//! test disassembles them, and every trial does so again with the kernel that it runs.
 
 #[cfg(target_arch = "x86_64")]
 mod avx;

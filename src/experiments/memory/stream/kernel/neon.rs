@@ -1,9 +1,8 @@
-//! Words, and vectors of 16 bytes in pairs, on aarch64. The arguments stand where the procedure call standard (AAPCS64) puts
-//! them: `x0` the array written, `x1` and `x2` the arrays read, `x3` their length in bytes, `x4` the word to write or to
-//! multiply with.
+//! Words, and vectors of 16 bytes in pairs, on aarch64. Arguments by the procedure call standard (AAPCS64): `x0` the array
+//! written, `x1` and `x2` the arrays read, `x3` their length in bytes, `x4` the word to write or to multiply with.
 //!
-//! A pair is the widest access that every such processor has, and the only one that can ask to go around the caches (`stnp`,
-//! of which the architecture says that it is a hint: Arm ARM, C3.2.4).
+//! A pair is the widest access on every such processor, and the only one that can request to bypass the caches (`stnp`, which is
+//! a hint by the architecture: Arm ARM, C3.2.4).
 
 use core::arch::naked_asm;
 
@@ -27,7 +26,7 @@ stream!(read_words, 8, ["mov x0, #0"], ["ldr x9, [x1], #8", "add x0, x0, x9"], [
 stream!(write_words, 8, [], ["str x4, [x0], #8"], ["mov x0, #0"]);
 stream!(copy_words, 8, [], ["ldr x9, [x1], #8", "str x9, [x0], #8"], ["mov x0, #0"]);
 
-// Four sums, so that an addition need not wait for the one before.
+// Four sums, so that additions do not depend on the one before.
 stream!(
     read_unrolled,
     64,
@@ -84,8 +83,8 @@ stream!(
     ["mov x0, #0"]
 );
 
-/// `$pair` for sixteen pairs of registers, 512 bytes: the store instruction, where in the arrays, the registers, and one of
-/// eight sums. The registers from 8 to 15 belong to the caller.
+/// `$pair` for sixteen pairs of registers, 512 bytes: the store instruction, the offset in the arrays, the registers, and one of
+/// eight sums. Registers 8 to 15 are callee-saved.
 macro_rules! pairs {
     ($pair:ident, $store:literal) => {
         concat!(
@@ -166,7 +165,7 @@ macro_rules! added_to_scaled {
     };
 }
 
-/// Asks for each line that is read, a KiB before it is.
+/// Prefetches each line read, a KiB ahead.
 macro_rules! prefetch {
     () => {
         ".irp at, 0, 64, 128, 192, 256, 320, 384, 448\nprfm pldl1keep, [x1, #\\at + 1024]\n.endr"

@@ -1,8 +1,8 @@
-//! Kernels that every architecture has: loops as the compiler makes them, eight words unrolled, and the C library.
+//! Kernels for every architecture: loops made by the compiler, eight words unrolled, and the C library.
 
-/// `len` words from a pointer of the calling convention that all kernels share.
+/// The words at a pointer of the calling convention that all kernels share.
 unsafe fn words<'a>(from: *const u64, bytes: usize) -> &'a [u64] {
-    // SAFETY: whoever calls a kernel has handed it arrays of that length.
+    // SAFETY: callers of a kernel pass arrays of that length.
     unsafe { std::slice::from_raw_parts(from, bytes / 8) }
 }
 
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn write_per_line(
     0
 }
 
-/// `memset` sets bytes: all of the value's are the same.
+/// `memset` sets bytes: those of the value are all equal.
 pub unsafe extern "C" fn library_write(
     to: *mut u64,
     _: *const u64,

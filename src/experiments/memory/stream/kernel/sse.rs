@@ -1,4 +1,4 @@
-//! Vectors of 16 bytes, which every x86-64 processor has: 512 bytes a time round the loop. Arguments as in `word.rs`.
+//! Vectors of 16 bytes, available on every x86-64 processor: 512 bytes per iteration of the loop. Arguments as in `word.rs`.
 
 use super::word::stream;
 use core::arch::naked_asm;
@@ -10,7 +10,7 @@ macro_rules! each {
     };
 }
 
-// Eight sums, so that an addition need not wait for the one before.
+// Eight sums, so that additions do not depend on the one before.
 stream!(
     read,
     512,
@@ -36,7 +36,7 @@ stream!(
     512,
     ["movq xmm0, r8", "punpcklqdq xmm0, xmm0"],
     [each!("movntdq [rdi + \\at + \\k*16], xmm0"), "add rdi, 512"],
-    // The stores have left the core only when those before the fence have.
+    // Stores have left the core only after the fence.
     ["sfence", "xor eax, eax"]
 );
 stream!(

@@ -11,7 +11,7 @@ macro_rules! string {
     };
 }
 
-// What is loaded goes to `rax`, over what was loaded before: only the last word can be checked.
+// Each load overwrites `rax`: only the last word can be checked.
 string!(load, ["rep lodsq"]);
 string!(store, ["mov rax, r8", "rep stosq", "xor eax, eax"]);
 string!(transfer, ["rep movsq", "xor eax, eax"]);

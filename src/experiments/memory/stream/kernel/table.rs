@@ -16,8 +16,8 @@ use super::{
 const fn row(kind: Kind, method: &'static str, maker: Maker, run: Run) -> Kernel {
     let ownership = match maker {
         Library => Ownership::Unknown,
-        // Cores of Arm that see whole lines written one after the other do not read them first ("write streaming"; Neoverse
-        // N1 TRM, 6.4).
+        // Arm cores that see whole lines written one after the other do not read them first ("write streaming"; Neoverse N1 TRM,
+        // 6.4).
         _ if cfg!(target_arch = "aarch64") => Ownership::Streamed,
         _ => Ownership::Read,
     };
@@ -25,7 +25,7 @@ const fn row(kind: Kind, method: &'static str, maker: Maker, run: Run) -> Kernel
 }
 
 impl Kernel {
-    /// The kernel of this name; `None` on architectures that do not have it.
+    /// The kernel of this kind and method; `None` on architectures that do not have it.
     pub fn find(kind: &str, method: &str) -> Option<&'static Kernel> {
         KERNELS.iter().find(|kernel| kernel.kind.name() == kind && kernel.method == method)
     }
@@ -40,7 +40,7 @@ impl Kernel {
         Kernel { ownership: Ownership::Avoided, ..self }
     }
 
-    /// Of the repeated string instructions, microcode may write whole lines without reading them first.
+    /// For repeated string instructions, microcode may write whole lines without reading them first.
     #[cfg(target_arch = "x86_64")]
     const fn by_microcode(self) -> Kernel {
         Kernel { ownership: Ownership::Unknown, ..self }
@@ -150,7 +150,7 @@ pub static KERNELS: &[Kernel] = &[
     row(Kind::Triad, "neon non-temporal", Assembly(32), neon::triad_non_temporal),
 ];
 
-/// Every kernel of this architecture: those that the compiler and the C library make.
+/// Every kernel of this architecture: those of the compiler and the C library.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub static KERNELS: &[Kernel] = &[
     row(Kind::Read, "compiled loop", Compiler, portable::read),

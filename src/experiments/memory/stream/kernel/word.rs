@@ -1,8 +1,8 @@
-//! One word at a time, in assembly: a plain loop, the eight unrolled words of report 000, and the one word per line of
-//! reports 001 and 002.
+//! One word at a time, in assembly: a plain loop, the eight unrolled words of report 000, and the one word per line of reports
+//! 001 and 002.
 //!
-//! The arguments stand where the System V calling convention puts them: `rdi` the array written, `rsi` and `rdx` the
-//! arrays read, `rcx` their length in bytes, `r8` the word to write or to multiply with.
+//! Arguments by the System V calling convention: `rdi` the array written, `rsi` and `rdx` the arrays read, `rcx` their length in
+//! bytes, `r8` the word to write or to multiply with.
 
 use core::arch::naked_asm;
 
@@ -27,7 +27,7 @@ stream!(read, 8, ["xor eax, eax"], ["add rax, [rsi]", "add rsi, 8"], []);
 stream!(write, 8, [], ["mov [rdi], r8", "add rdi, 8"], ["xor eax, eax"]);
 stream!(copy, 8, [], ["mov rax, [rsi]", "mov [rdi], rax", "add rsi, 8", "add rdi, 8"], ["xor eax, eax"]);
 
-// Four sums, so that an addition need not wait for the one before.
+// Four sums, so that additions do not depend on the one before.
 stream!(
     read_unrolled,
     64,
