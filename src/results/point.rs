@@ -99,11 +99,10 @@ impl PointResult {
         }
     }
 
-    /// The quality of the result, for which more is better: its rate, or its negated cost; `None` if it is not a value that
-    /// its evidence supports.
+    /// The quality of the result, for which more is better; `None` if it is not a value that its evidence supports. The best of
+    /// several points is the one with the highest merit.
     pub fn merit(&self) -> Option<f64> {
-        let value = self.estimate().filter(|_| self.evidence_holds())?.value;
-        Some(if self.unit.kind() == Kind::Rate { value } else { -value })
+        self.estimate().filter(|_| self.evidence_holds()).map(|found| merit(self.unit.kind(), found))
     }
 
     /// Whether its evidence was judged and all of it holds.
@@ -115,6 +114,14 @@ impl PointResult {
     pub fn method(&self) -> Result<&'static dyn Experiment, OtherVersion> {
         experiments::recorded(&self.experiment, self.method_version)
     }
+}
+
+/// The lower end of the interval of a rate, or the negated upper end of that of a cost: the quality that the result has at least.
+/// The median would prefer, of several points, those that vary most.
+fn merit(kind: Kind, found: &Estimate) -> f64 {
+    let (low, high) =
+        found.interval.map_or((found.value, found.value), |interval| (interval.low, interval.high));
+    if kind == Kind::Rate { low } else { -high }
 }
 
 /// The result of every point of the plan, in its order.
@@ -211,4 +218,21 @@ fn is_each(observations: &Observations) -> bool {
 /// The first point of each experiment, in the order of the plan.
 pub(super) fn first_of_each(points: &[PointResult]) -> impl Iterator<Item = &PointResult> {
     points.chunk_by(|one, other| one.experiment == other.experiment).filter_map(<[_]>::first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_points_the_one_that_is_surely_better_has_more_merit_and_not_the_one_that_varies() {
+        let steady = statistics::estimate(&[[2.6], [2.5], [2.6], [2.7], [2.6], [2.6]]).unwrap();
+        let varying = statistics::estimate(&[[9.0], [2.0], [8.0], [2.0], [9.0], [2.0]]).unwrap();
+        assert!(varying.value > steady.value, "{varying:?}");
+        assert!(merit(Kind::Rate, &steady) > merit(Kind::Rate, &varying));
+        assert!(merit(Kind::Cost, &steady) > merit(Kind::Cost, &varying));
+        let quicker = statistics::estimate(&[[2.1], [2.0], [2.1], [2.2], [2.1], [2.1]]).unwrap();
+        assert!(merit(Kind::Cost, &quicker) > merit(Kind::Cost, &steady));
+        assert!(merit(Kind::Rate, &quicker) < merit(Kind::Rate, &steady));
+    }
 }
