@@ -20,7 +20,7 @@ pub fn short_run(output: &Path) -> Command {
         "--quick",
         "--alongside",
         "--budget",
-        "2s",
+        "3s",
         "--trial",
         "4ms",
         "cpu/system_call",
