@@ -14,13 +14,9 @@ pub struct Compare {
     /// machine, as listed by `fathom references`.
     #[arg(required = true, num_args = 2.., value_name = "RUN[,RUN…]")]
     pub sides: Vec<String>,
-    /// The largest difference that does not matter, such as `5%`; by default 5 %, and more for figures that naturally vary
-    /// more.
-    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
-    pub margin: Option<f64>,
-    /// A TOML file with margins: `margin = 0.05`, and below `[experiments]` lines such as `"memory/*" = 0.1`.
-    #[arg(long, value_name = "FILE", conflicts_with = "margin")]
-    pub margins: Option<PathBuf>,
+    /// Which differences do not matter.
+    #[command(flatten)]
+    pub margins: MarginOptions,
     /// Intended differences, by the names in the report, such as `processor,mitigations`; `build` and `method` allow
     /// comparisons that are otherwise refused.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -36,6 +32,18 @@ pub struct Compare {
     pub output: Option<PathBuf>,
 }
 
+/// Which differences do not matter.
+#[derive(Debug, Args)]
+pub struct MarginOptions {
+    /// The largest difference that does not matter, such as `5%`; by default 5 %, and more for figures that naturally vary
+    /// more.
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub margin: Option<f64>,
+    /// A TOML file with margins: `margin = 0.05`, and below `[experiments]` lines such as `"memory/*" = 0.1`.
+    #[arg(long, value_name = "FILE", conflicts_with = "margin")]
+    pub margins: Option<PathBuf>,
+}
+
 /// What must not get worse, and how it is told.
 #[derive(Debug, Args)]
 pub struct Gate {
@@ -48,13 +56,9 @@ pub struct Gate {
     /// How often suspects are measured again; a regression must be confirmed by all of these together.
     #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=20))]
     pub confirmations: u32,
-    /// The largest difference that does not matter, such as `5%`; by default 5 %, and more for figures that naturally vary
-    /// more.
-    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
-    pub margin: Option<f64>,
-    /// A TOML file with margins: `margin = 0.05`, and below `[experiments]` lines such as `"memory/*" = 0.1`.
-    #[arg(long, value_name = "FILE", conflicts_with = "margin")]
-    pub margins: Option<PathBuf>,
+    /// Which differences do not matter.
+    #[command(flatten)]
+    pub margins: MarginOptions,
     /// Intended differences, by the names in the report.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub accept: Vec<String>,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Compares the requested sides with the first.
 pub(super) fn compare(asked: &cli::Compare, style: Style) -> Result<()> {
-    let margins = margins(asked.margin, asked.margins.as_deref())?;
+    let margins = margins(asked.margins.margin, asked.margins.margins.as_deref())?;
     if let Some(machines) = published(&asked.sides[0]) {
         return with_published(&machines, asked, &margins, style);
     }

@@ -25,7 +25,7 @@ const LEAST_TIME: Duration = Duration::from_secs(10);
 
 /// Measures the points of the baseline, or reads a candidate, and reports whether anything got worse.
 pub(super) fn gate(asked: &cli::Gate, style: Style) -> Result<ExitCode> {
-    let margins = margins(asked.margin, asked.margins.as_deref())?;
+    let margins = margins(asked.margins.margin, asked.margins.margins.as_deref())?;
     let baseline = baseline(&asked.baseline)?;
     ensure_measured(std::slice::from_ref(&baseline), &asked.accept)?;
     let (comparison, candidate) = match &asked.candidate {

@@ -70,10 +70,10 @@ pub(super) fn groups<'run>(results: &'run Results) -> Vec<Group<'run>> {
     groups.filter(|group| !group.rows.is_empty()).collect()
 }
 
-/// The points missing from the table, grouped by reason.
-pub(super) fn unmeasured<'run>(results: &'run Results) -> Vec<Unmeasured<'run>> {
+/// Those of the points that are missing from the table, grouped by reason.
+pub(super) fn unmeasured<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> Vec<Unmeasured<'run>> {
     let mut found: Vec<Unmeasured> = vec![];
-    for point in results.points.iter().filter(|point| !is_in_table(point)) {
+    for point in points.into_iter().filter(|point| !is_in_table(point)) {
         let (outcome, reason) = (words::outcome(&point.outcome), words::reason(point));
         let label = words::label(point, &point.point);
         let alike = found.iter_mut().find(|group| {

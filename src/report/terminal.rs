@@ -35,7 +35,7 @@ pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> Stri
     let parts = [
         head(results, style),
         table(&summary::groups(results), style),
-        unmeasured(&summary::unmeasured(results), style),
+        unmeasured(&summary::unmeasured(&results.points), style),
         trends(results, style),
         mechanisms(results, style),
         cross_checks(results, style),

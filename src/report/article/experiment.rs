@@ -10,8 +10,9 @@ use crate::quantity::Unit;
 use crate::record::{Excerpt, Method};
 use crate::report::figure::{self, Figures};
 use crate::report::paper::{Block, Figure, Key, Section, Table, Text, Tone};
+use crate::report::summary::{self, Unmeasured};
 use crate::report::words::plural;
-use crate::report::{finding, run, summary};
+use crate::report::{finding, run};
 use crate::results::{PointResult, Results};
 
 /// The number of missed predictions explained in the paper; the appendix has all.
@@ -27,6 +28,7 @@ pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
     let recorded = found.method(name);
     let method = recorded.as_deref();
     let question = method.map_or(UNKNOWN, |method| &method.question);
+    let without = summary::unmeasured(points.iter().copied());
     let tables = results::tables(&points, &key);
     let few = MainRows::of(found, name);
     let Figures { main, others } = figure::of_experiment(found, name, &few.points());
@@ -47,7 +49,7 @@ pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
         .with_all(few.table(name, key.within("main"), &all).map(Block::from))
         .with_all(said)
         .with_all(missed)
-        .with(standing(found, name, &points))
+        .with(standing(&points, &without))
         .with_all(evidence::failing(&points))
         .with(Block::Folded {
             summary: "Method, prediction, all results, evidence and limits".into(),
@@ -56,7 +58,7 @@ pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
             blocks: headed([
                 ("Method", self::method(method, points.first().copied())),
                 ("Prediction", prediction::blocks(&points, &key)),
-                ("Results", shown(found, name, results, tables)),
+                ("Results", shown(results, tables, trends(found, name), &without)),
                 ("What else the results say", more_said),
                 ("Why predictions missed", more_missed),
                 ("Evidence", evidence::blocks(&points, &key)),
@@ -119,14 +121,19 @@ fn numbered(name: &str, key: Key, drawn: figure::Figure, tables: &[(Unit, Table)
 }
 
 /// The other figures, the tables of all figures' data, the lines through sweeps, and the points without a value.
-fn shown(found: &Results, name: &str, figures: Vec<Block>, tables: Vec<(Unit, Table)>) -> Vec<Block> {
+fn shown(
+    figures: Vec<Block>,
+    tables: Vec<(Unit, Table)>,
+    trends: Vec<Text>,
+    without: &[Unmeasured],
+) -> Vec<Block> {
     let tables = tables.into_iter().map(|(_, table)| Block::from(table));
     let of_trends = "Least-squares fits in every round, with 95 % intervals over rounds:";
     figures
         .into_iter()
         .chain(tables)
-        .chain(listed(of_trends, trends(found, name)))
-        .chain(listed("Without a value:", without::items(found, name)))
+        .chain(listed(of_trends, trends))
+        .chain(listed("Without a value:", without::items(without)))
         .collect()
 }
 
@@ -188,7 +195,7 @@ fn trends(found: &Results, name: &str) -> Vec<Text> {
 }
 
 /// The number of points with a figure, the reasons of the others, and the share of the evidence that holds.
-fn standing(found: &Results, name: &str, points: &[&PointResult]) -> Block {
+fn standing(points: &[&PointResult], without: &[Unmeasured]) -> Block {
     let shown = points.iter().filter(|point| summary::is_in_table(point)).count();
     let mut said = match (shown, points.len()) {
         (0, all) => Text::plain(format!("None of {} has a value. ", plural(all, "point"))),
@@ -197,7 +204,7 @@ fn standing(found: &Results, name: &str, points: &[&PointResult]) -> Block {
         }
         (shown, all) => Text::plain(format!("{shown} of {} have a value. ", plural(all, "point"))),
     };
-    if let Some(reasons) = without::reasons(found, name) {
+    if let Some(reasons) = without::reasons(without) {
         said = said.and("Without one: ").and(reasons).and(" ");
     }
     if let Some(evidence) = evidence::judged(points) {

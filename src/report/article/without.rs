@@ -12,7 +12,7 @@ const MOST_REASONS: usize = 2;
 /// The section: the failures, and all points without a value, folded.
 pub(super) fn of(found: &Results) -> Section {
     let section = Section::new(Key::of("without"), "What has no value").lettered();
-    let groups = summary::unmeasured(found);
+    let groups = summary::unmeasured(&found.points);
     if groups.is_empty() {
         return section.say("Every planned point has a value or an upper limit.");
     }
@@ -51,14 +51,8 @@ fn counted(group: &Unmeasured) -> Text {
     Text::plain(points).and(Text::prose(&group.reason))
 }
 
-/// The groups of one experiment.
-fn mine<'run>(found: &'run Results, experiment: &str) -> Vec<Unmeasured<'run>> {
-    summary::unmeasured(found).into_iter().filter(|group| group.experiment == experiment).collect()
-}
-
 /// The reasons why points of an experiment have no value, in a sentence or two; `None` if all have one.
-pub(super) fn reasons(found: &Results, experiment: &str) -> Option<Text> {
-    let groups = mine(found, experiment);
+pub(super) fn reasons(groups: &[Unmeasured]) -> Option<Text> {
     let told = groups.iter().take(MOST_REASONS).map(|group| {
         let number = format!("{} {}, ", plural(group.points.len(), "point"), group.outcome);
         Text::plain(number).and(Text::prose(group.reason.trim_end_matches('.')))
@@ -70,7 +64,7 @@ pub(super) fn reasons(found: &Results, experiment: &str) -> Option<Text> {
 }
 
 /// An item for each reason why points of an experiment have no value, with all their names.
-pub(super) fn items(found: &Results, experiment: &str) -> Vec<Text> {
+pub(super) fn items(groups: &[Unmeasured]) -> Vec<Text> {
     let item = |group: &Unmeasured| {
         let points = match group.points.as_slice() {
             [one] => format!(": {one}: "),
@@ -78,5 +72,5 @@ pub(super) fn items(found: &Results, experiment: &str) -> Vec<Text> {
         };
         outcome(group).and(points).and(Text::prose(&group.reason))
     };
-    mine(found, experiment).iter().map(item).collect()
+    groups.iter().map(item).collect()
 }
