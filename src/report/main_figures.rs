@@ -130,9 +130,13 @@ fn of_point(point: &PointResult) -> Written {
     }
 }
 
+/// The ends of a slope's interval.
+pub(super) fn slope_ends(trend: &TrendResult) -> Option<(f64, f64)> {
+    trend.slope_interval().map(|interval| (interval.low, interval.high))
+}
+
 fn of_slope(trend: &TrendResult) -> Written {
-    let ends = trend.slope_interval().map(|interval| (interval.low, interval.high));
-    numbers(Measure::of(trend.unit, trend.slope()), trend.slope(), ends, ABSENT.to_owned(), None)
+    numbers(Measure::of(trend.unit, trend.slope()), trend.slope(), slope_ends(trend), ABSENT.to_owned(), None)
 }
 
 /// A number with its unit, its interval in the same unit, and half of that as a share.

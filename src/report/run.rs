@@ -26,6 +26,12 @@ pub(super) fn machine(machine: &Machine) -> String {
     words.join(", ")
 }
 
+/// The labels of the run, `key=value`, in a line; `None` if it has none.
+pub(super) fn labels(header: &Header) -> Option<String> {
+    let labels = header.settings.labels.iter().map(|(key, value)| format!("{key}={value}"));
+    Some(labels.collect::<Vec<_>>().join(" ")).filter(|labels| !labels.is_empty())
+}
+
 /// The second host in a sentence; `None` if the run has none.
 pub(super) fn peer(header: &Header) -> Option<String> {
     let peer = header.peer.as_deref()?;

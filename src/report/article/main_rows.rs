@@ -96,9 +96,7 @@ fn figure(source: &Source) -> Option<f64> {
 fn measured(source: &Source) -> (f64, Option<(f64, f64)>, bool) {
     let value = figure(source).unwrap_or(f64::NAN);
     match source {
-        Source::Slope(trend) => {
-            (value, trend.slope_interval().map(|interval| (interval.low, interval.high)), false)
-        }
+        Source::Slope(trend) => (value, main_figures::slope_ends(trend), false),
         Source::Point(point) => {
             let limit = matches!(point.outcome, Outcome::BelowResolution { .. });
             (value, point.estimate().and_then(quantities::ends), limit)

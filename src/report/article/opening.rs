@@ -22,14 +22,10 @@ pub(super) struct Shown<'a> {
 /// The machine, the trustworthiness of the run, main figures, and the most important findings.
 pub(super) fn of(found: &Results, shown: &Shown) -> Section {
     let header = &found.run.header;
-    let labels: Vec<String> =
-        header.settings.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let mut said = vec![format!("{}.", run::machine(&header.machine))];
     said.extend(run::peer(header));
     said.push(run::ending(found));
-    if !labels.is_empty() {
-        said.push(format!("Labels: {}.", labels.join(" ")));
-    }
+    said.extend(run::labels(header).map(|labels| format!("Labels: {labels}.")));
     let caption = "Main figures: medians over trials with half of the 95 % interval as a share of the median, and the \
                    median as a multiple of what was predicted before.";
     Section::new(Key::of("opening"), "Summary")

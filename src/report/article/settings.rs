@@ -2,7 +2,7 @@
 
 use crate::experiment::Effort;
 use crate::report::paper::{Block, Column, Key, Row, Section, Table, Text};
-use crate::report::{quantities, words};
+use crate::report::{quantities, run, words};
 use crate::results::Results;
 
 /// The appendix.
@@ -28,7 +28,6 @@ pub(super) fn of(found: &Results) -> Section {
 fn rows(found: &Results) -> Vec<(&'static str, String)> {
     let header = &found.run.header;
     let (asked, tool) = (&header.settings, &header.tool);
-    let labels: Vec<String> = asked.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let selection = if let Some(set) = &asked.set {
         format!("the set {set}")
     } else if asked.selection.is_empty() {
@@ -53,9 +52,7 @@ fn rows(found: &Results) -> Vec<(&'static str, String)> {
         ("SHA-256 of the binary", tool.binary_sha256.clone()),
         ("Schema of the run file", header.schema.to_string()),
     ];
-    if !labels.is_empty() {
-        rows.push(("Labels", labels.join(" ")));
-    }
+    rows.extend(run::labels(header).map(|labels| ("Labels", labels)));
     for resumed in &found.run.resumed {
         rows.push((
             "Taken up again",

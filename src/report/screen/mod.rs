@@ -75,9 +75,7 @@ fn head(results: &Results, style: Style) -> String {
     let title = format!("{}, {}", run::machine(&header.machine), header.started);
     let peer = run::peer(header).map(|peer| clipped("", &peer, style)).unwrap_or_default();
     let titled: String = clipped("", &title, style).lines().map(|line| style.title(line) + "\n").collect();
-    let labels: Vec<String> =
-        header.settings.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let labels = if labels.is_empty() { String::new() } else { clipped("", &labels.join(" "), style) };
+    let labels = run::labels(header).map(|labels| clipped("", &labels, style)).unwrap_or_default();
     titled + &labels + &peer + &clipped("", &run::ending(results), style)
 }
 
