@@ -3,7 +3,7 @@
 //!
 //! A build that is not optimised takes a small file, to see that everything runs (`cargo test --benches`).
 
-#[path = "../tests/golden/fixture.rs"]
+#[path = "../tests/described/fixed_run.rs"]
 mod fixture;
 
 use fathom::record::{Line, Run};

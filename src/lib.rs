@@ -48,7 +48,7 @@
 //! # Within
 //!
 //! Data flows one way, and the modules below stand in that order: a module may use only those before it
-//! (`tests/architecture.rs` holds us to it).
+//! (`tests/hermetic/architecture.rs` holds us to it).
 
 pub mod quantity;
 pub mod machine;

@@ -2,7 +2,7 @@
 //!
 //! The *same method* compares like with like, mistakes included: a ratio of the two compares machines. A replication relates
 //! its rows to points by the *same question* instead, whichever method answers it correctly: there a ratio compares methods.
-//! `tests/replication.rs` lists the figures for which the two relations name different points, each with its reason.
+//! `tests/hermetic/replication.rs` lists the figures for which the two relations name different points, each with its reason.
 
 use super::figure::Figure;
 use crate::experiment::{Point, Value};

@@ -10,7 +10,7 @@ pub(crate) mod gaps;
 mod memory_limit;
 mod observations;
 mod observe;
-pub(crate) mod occupancy;
+pub mod occupancy;
 mod on_cpu;
 mod outcome;
 pub(crate) mod own_folder;

@@ -20,7 +20,7 @@
 //! both made the intervals of trials that differ strongly too long, up to 99 in 100.
 //!
 //! Why not a hierarchical bootstrap, trials first and observations within them second? It was tried first, on the populations of
-//! `tests/statistics_coverage.rs`. Drawing the observations again counts the spread within trials twice (a trial's share varies
+//! `tests/statistics/`. Drawing the observations again counts the spread within trials twice (a trial's share varies
 //! already because its observations were drawn at random). Drawing trials only (Davison & Hinkley 1997, section 3.8) is right
 //! with many trials, but with six its percentiles held the truth 85 times in 100, and 92.5 times with the percentiles moved
 //! outwards as in Hesterberg 2015; the share test holds it 95 times. That bootstrap also tends to the share test, which needs no

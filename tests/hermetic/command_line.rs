@@ -1,0 +1,213 @@
+//! The program as a user meets it, without a measurement: what it prints where, its exit status, and what it says when
+//! something is wrong.
+
+use crate::committed::{fathom, run_file, text};
+use std::path::Path;
+
+#[test]
+fn the_report_of_a_file_is_the_same_bytes_every_time_in_every_form() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = run_file(folder.path());
+    for form in ["text", "html", "markdown", "latex", "synopsis", "json"] {
+        let report = || {
+            fathom()
+                .args(["report", "--format", form])
+                .arg(&file)
+                .assert()
+                .success()
+                .get_output()
+                .stdout
+                .clone()
+        };
+        let first = report();
+        assert!(!first.is_empty());
+        assert_eq!(text(&first), text(&report()), "{form}");
+    }
+}
+
+#[test]
+fn a_paper_in_a_file_has_its_appendix_beside_it_and_a_foreign_file_keeps_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, of) = (run_file(folder.path()), |name: &str| folder.path().join(name));
+    let report = |form: &str, output: &Path| {
+        let mut command = fathom();
+        command.args(["report", "--format", form, "--output"]).arg(output).arg(&file);
+        command.assert()
+    };
+    let read = |name: &str| std::fs::read_to_string(of(name)).unwrap();
+    for (form, ending) in [("markdown", "md"), ("latex", "tex")] {
+        let (paper, appendix) = (format!("x.{ending}"), format!("x-appendix.{ending}"));
+        report(form, &of(&paper)).success();
+        // An earlier appendix gives way.
+        report(form, &of(&paper)).success();
+        assert!(read(&paper).contains("are in the appendix, a file of its own"));
+        assert!(read(&appendix).lines().next().unwrap().contains("Appendix: "));
+        std::fs::write(of(&appendix), "mine").unwrap();
+        std::fs::remove_file(of(&paper)).unwrap();
+        let refused = text(&report(form, &of(&paper)).failure().get_output().stderr);
+        assert!(refused.contains("is no appendix of a report"), "{refused}");
+        assert_eq!(read(&appendix), "mine");
+        assert!(!of(&paper).exists(), "half a report was written");
+    }
+    report("html", &of("x.html")).success();
+    assert!(!of("x-appendix.html").exists());
+}
+
+#[test]
+fn an_unknown_experiment_is_a_usage_error_that_names_the_nearest() {
+    let output = fathom().args(["run", "cpu/sistem_call"]).assert().code(2).get_output().clone();
+    assert!(text(&output.stderr).contains("did you mean `cpu/system_call`?"), "{}", text(&output.stderr));
+    fathom().args(["explain", "nothing-like-it"]).assert().code(2);
+    fathom().args(["run", "--budget", "soon"]).assert().code(2);
+    fathom().args(["run", "--cpu", "99999", "--alongside", "noise"]).assert().code(2);
+}
+
+#[test]
+fn an_unwritable_place_is_found_out_before_measuring() {
+    let output = fathom()
+        .args(["run", "--alongside", "cpu/system_call", "-o", "/proc/nowhere/run.jsonl"])
+        .assert()
+        .code(2)
+        .get_output()
+        .clone();
+    assert!(text(&output.stderr).contains("--output"), "{}", text(&output.stderr));
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn a_run_file_is_never_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    std::fs::write(&file, "mine").unwrap();
+    fathom().args(["run", "--alongside", "cpu/system_call", "-o"]).arg(&file).assert().code(2);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+}
+
+#[test]
+fn damaged_and_foreign_files_are_told_apart_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let complaint = |content: &str| {
+        std::fs::write(&file, content).unwrap();
+        text(&fathom().arg("report").arg(&file).assert().code(2).get_output().stderr)
+    };
+    assert!(complaint("").contains("empty"));
+    assert!(complaint("{\"line\":\"header\",\"schema\":99}\n").contains("newer"));
+    assert!(complaint("not json\n").contains("not a run file of fathom"));
+    let missing = fathom().args(["report", "/no/such/file"]).assert().code(2).get_output().clone();
+    assert!(text(&missing.stderr).contains("/no/such/file"));
+}
+
+#[test]
+fn without_a_run_the_report_says_how_to_make_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let output =
+        fathom().arg("report").env("XDG_DATA_HOME", folder.path()).assert().code(2).get_output().clone();
+    assert!(text(&output.stderr).contains("fathom run"));
+}
+
+#[test]
+fn the_catalogue_explains_itself() {
+    let list = text(&fathom().arg("list").assert().success().get_output().stdout);
+    assert!(list.contains("cpu/context_switch") && list.contains('?'));
+    let explained =
+        text(&fathom().args(["explain", "context_switch"]).assert().success().get_output().stdout);
+    assert!(explained.contains("pipe"), "{explained}");
+    let machine =
+        fathom().args(["machine", "--format", "json"]).assert().success().get_output().stdout.clone();
+    assert!(serde_json::from_slice::<serde_json::Value>(&machine).unwrap()["processor"].is_object());
+    for made in [&["completions", "bash"][..], &["man"], &["schema"]] {
+        assert!(!fathom().args(made).assert().success().get_output().stdout.is_empty(), "{made:?}");
+    }
+}
+
+#[test]
+fn colour_is_used_only_when_asked_for_in_a_pipe() {
+    let escape = |arguments: &[&str]| {
+        text(&fathom().args(arguments).assert().success().get_output().stdout).contains('\u{1b}')
+    };
+    assert!(!escape(&["machine"]));
+    assert!(escape(&["machine", "--color", "always"]));
+}
+
+#[test]
+fn published_machines_are_listed_and_set_beside_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = run_file(folder.path());
+    let beside = |machine: &str, form: &str| {
+        fathom().args(["report", "--beside", machine, "--format", form]).arg(&file).assert()
+    };
+    let shown = text(&beside("000", "text").success().get_output().stdout);
+    assert!(shown.contains("Beside i7-1250u-ubuntu-24.04") && shown.contains("74.2 ns"), "{shown}");
+    for form in ["html", "markdown", "latex"] {
+        let shown = text(&beside("000", form).success().get_output().stdout);
+        assert!(shown.contains("Beside ") && shown.contains("74.2"), "{form}");
+    }
+    let json = text(&beside("all", "json").success().get_output().stdout);
+    assert!(json.contains("\"beside\"") && json.contains("s000-0027"), "{json}");
+    let refused = beside("vax", "text").code(2).get_output().clone();
+    assert!(text(&refused.stderr).contains("i5-5257u-osx-10.11") && refused.stdout.is_empty());
+    let listed = fathom().arg("references").assert().success().get_output().clone();
+    assert!(text(&listed.stdout).contains("315 figures"), "{}", text(&listed.stdout));
+    fathom().args(["references", "003", "--format", "json"]).assert().success();
+    let one = text(&fathom().args(["references", "s000-0074"]).assert().success().get_output().stdout);
+    assert!(one.contains("ten times too large") && one.contains("line "), "{one}");
+}
+
+#[test]
+fn a_part_of_a_run_is_told_as_the_whole_run_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = run_file(folder.path());
+    let shown = |what: &[&str]| {
+        let mut command = fathom();
+        command.arg("report").args(what).arg(&file).args(["--format", "json"]);
+        let output = command.assert().success().get_output().clone();
+        let all: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        all["points"].as_array().unwrap().clone()
+    };
+    let (whole, part) = (shown(&[]), shown(&["system_call"]));
+    let of_it = |points: &[serde_json::Value]| -> Vec<serde_json::Value> {
+        points.iter().filter(|point| point["experiment"] == "cpu/system_call").cloned().collect()
+    };
+    assert!(part.len() < whole.len() && part.len() > 10);
+    assert_eq!(of_it(&part), part);
+    assert_eq!(of_it(&whole), part);
+    let tables = fathom().args(["report", "system_call"]).arg(&file).assert().success().get_output().clone();
+    let tables = text(&tables.stdout);
+    assert!(tables.contains("cpu/system_call (one-cpu)") && !tables.contains("loop_overhead"), "{tables}");
+}
+
+#[test]
+fn a_published_machine_is_a_side_of_a_comparison() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = run_file(folder.path());
+    let compared = |machine: &str, form: &str| {
+        let mut command = fathom();
+        command.args(["compare", machine]).arg(&file).args(["--accept", "build", "--format", form]);
+        command.assert()
+    };
+    for form in ["text", "html", "markdown", "latex"] {
+        let shown = text(&compared("000", form).success().get_output().stdout);
+        assert!(shown.contains("74.2") && shown.contains("not verdicts"), "{form}: {shown}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_slice(&compared("000", "json").success().get_output().stdout).unwrap();
+    let figures = json["published"][0]["figures"].as_array().unwrap();
+    assert!(figures.iter().any(|figure| figure["figure"]["id"] == "s000-0027"), "{json}");
+    let csv = text(&compared("000", "csv").success().get_output().stdout);
+    assert!(csv.lines().any(|line| line.contains("s000-0027")), "{csv}");
+    // A name that is neither a file nor a machine.
+    let refused = text(&compared("vax", "text").code(2).get_output().stderr);
+    assert!(refused.contains("vax"), "{refused}");
+    // It is no run, and stands first or not at all.
+    let last = text(&fathom().arg("compare").arg(&file).arg("000").assert().code(2).get_output().stderr);
+    assert!(last.contains("first"), "{last}");
+}
+
+#[test]
+fn the_version_tells_what_the_program_was_built_with() {
+    let told = text(&fathom().arg("--version").assert().success().get_output().stdout);
+    let compiler = told.lines().find_map(|line| line.strip_prefix("compiler: ")).expect("the compiler");
+    assert!(compiler.starts_with("rustc ") && compiler.contains("-C opt-level="), "{told}");
+    assert_eq!(text(&fathom().arg("-V").assert().success().get_output().stdout).lines().count(), 1);
+}

@@ -1,0 +1,41 @@
+//! The program and a run that was made once: what it prints of it is the same on every machine.
+
+use assert_cmd::Command;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// A run of `cpu/system_call` and `cpu/loop_overhead`, 8 s on a virtual machine of two CPUs, with the labels `host=n1` and
+/// `rack=7`.
+const RUN: &[u8] = include_bytes!("../fixtures/runs/system-calls.jsonl.gz");
+
+/// The program.
+pub fn fathom() -> Command {
+    let mut command = Command::cargo_bin("fathom").unwrap();
+    command.timeout(std::time::Duration::from_mins(2));
+    command
+}
+
+/// The run, as `run.jsonl` in a folder.
+pub fn run_file(folder: &Path) -> PathBuf {
+    let path = folder.join("run.jsonl");
+    std::fs::write(&path, content()).unwrap();
+    path
+}
+
+/// The text of its file.
+pub fn content() -> String {
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(RUN).read_to_string(&mut text).unwrap();
+    text
+}
+
+/// The lines of a kind in the run's file.
+pub fn lines(kind: &str) -> Vec<serde_json::Value> {
+    let content = content();
+    let lines = content.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    lines.filter(|line| line["line"] == kind).collect()
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

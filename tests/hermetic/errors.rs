@@ -1,0 +1,99 @@
+//! What is said to whoever asks for what cannot be: each mistake with the exit status and the words that help.
+
+use crate::committed::{fathom, run_file, text};
+
+/// A mistake, the exit status, and what must be said on standard error.
+type Mistake = (&'static [&'static str], i32, &'static [&'static str]);
+
+const MISTAKES: &[Mistake] = &[
+    // names
+    (&["explain", "loadlatency"], 2, &["loadlatency", "did you mean `memory/load_latency`"]),
+    (&["run", "memroy"], 2, &["did you mean `memory`", "fathom list"]),
+    (&["history", "nosuch"], 2, &["no experiment `nosuch`", "fathom list"]),
+    (&["frobnicate"], 2, &["unrecognized subcommand"]),
+    (&["verify", "nosuch"], 2, &["no rig `nosuch`", "chase"]),
+    (&["replicate", "009"], 2, &["no report `009`", "fathom replicate"]),
+    (&["references", "vax"], 2, &["no published machine vax", "i5-5257u-osx-10.11"]),
+    (&["gate", "--baseline", "nosuch"], 2, &["--save-baseline nosuch"]),
+    (&["report", "--format", "pdf"], 2, &["possible values", "html"]),
+    // files
+    (&["report", "/no/such/file"], 2, &["/no/such/file", "No such file"]),
+    (&["report", "memroy"], 2, &["did you mean `memory`"]),
+    (&["report", "one.jsonl", "other.jsonl"], 2, &["fathom compare"]),
+    (&["report", "/"], 2, &["cannot read /", "directory"]),
+    (&["report", "/etc/passwd"], 2, &["/etc/passwd: it is not a run file of fathom"]),
+    (&["export", "--format", "csv", "/etc/passwd"], 2, &["/etc/passwd: it is not a run file"]),
+    (&["compare", "/etc/passwd", "/etc/passwd"], 2, &["/etc/passwd: it is not a run file"]),
+    (&["compare", "nosuch.jsonl", "other.jsonl"], 2, &["cannot read nosuch.jsonl"]),
+    (&["run", "--resume", "/no/such/file"], 2, &["cannot read /no/such/file"]),
+    (&["run", "noise", "-o", "/proc/x.jsonl"], 2, &["cannot write /proc/x.jsonl", "--output"]),
+    (&["run", "filesystem", "--dir", "/no/such/folder"], 2, &["--dir", "no such folder"]),
+    (&["run", "remote_read", "--remote", "/no/such/file"], 2, &["/no/such/file", "No such file"]),
+    // what is asked for
+    (&["run", "--quick", "--thorough"], 2, &["--quick", "cannot be used with", "--thorough"]),
+    (&["run", "--budget", "0s"], 2, &["a time above zero", "90s"]),
+    (&["run", "--budget", "soon"], 2, &["a time above zero", "1h30m"]),
+    (&["run", "--precision", "200%"], 2, &["between 0 and 1"]),
+    (&["run", "--cpu", "99999", "noise"], 2, &["99999"]),
+    (&["run", "--remote", "ftp://host/file", "remote_read"], 2, &["ftp://", "sftp://"]),
+    (&["ab", "cpu"], 2, &["--b"]),
+    (&["ab", "cpu", "--b", "nonsense"], 2, &["sysctl:NAME=VALUE", "prefix:COMMAND"]),
+    (&["ab", "cpu", "--b", "sysctl:kernel.nosuch=1"], 2, &["/proc/sys/kernel/nosuch"]),
+];
+
+#[test]
+fn every_mistake_is_told_with_what_helps_and_measures_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut wrong = vec![];
+    for (arguments, status, words) in MISTAKES {
+        let mut command = fathom();
+        command.env("XDG_DATA_HOME", folder.path()).args(*arguments);
+        let output = command.output().unwrap();
+        let said = text(&output.stderr);
+        let lacks: Vec<&&str> = words.iter().filter(|word| !said.contains(**word)).collect();
+        if output.status.code() != Some(*status) || !lacks.is_empty() || !output.stdout.is_empty() {
+            wrong.push(format!("{arguments:?}: {:?}, without {lacks:?}: {said}", output.status.code()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let runs = std::fs::read_dir(folder.path().join("fathom/runs"));
+    let left: Vec<_> = runs.into_iter().flatten().flatten().map(|entry| entry.file_name()).collect();
+    assert!(left.is_empty(), "left behind: {left:?}");
+}
+
+#[test]
+fn what_is_no_terminal_gets_no_colour_and_a_narrow_one_no_longer_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = run_file(folder.path());
+    let shown = |set: &[(&str, &str)], arguments: &[&str]| {
+        let mut command = fathom();
+        command.env_remove("COLUMNS").envs(set.iter().copied()).arg("report").arg(&file).args(arguments);
+        text(&command.assert().success().get_output().stdout)
+    };
+    let plain = shown(&[], &[]);
+    assert!(!plain.contains('\u{1b}'), "{plain}");
+    assert!(shown(&[], &["--color", "always"]).contains('\u{1b}'));
+    assert!(!shown(&[("NO_COLOR", "1")], &["--color", "auto"]).contains('\u{1b}'));
+    let narrow = shown(&[("COLUMNS", "60")], &[]);
+    // A path or a command is not broken.
+    let whole = [folder.path().to_str().unwrap(), "fathom report --full"];
+    let prose = narrow.lines().filter(|line| !whole.iter().any(|part| line.contains(part)));
+    let longest = prose.clone().max_by_key(|line| line.chars().count()).unwrap();
+    assert!(longest.chars().count() <= 60, "{longest:?}");
+    // Numbers and words are the same in every locale.
+    for locale in ["de_DE.UTF-8", "tr_TR.UTF-8", "C", "ja_JP.eucJP"] {
+        assert_eq!(shown(&[("LC_ALL", locale), ("LANG", locale)], &[]), plain, "{locale}");
+    }
+}
+
+#[test]
+fn a_reader_who_goes_away_ends_the_report_without_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = run_file(folder.path());
+    let program = assert_cmd::cargo::cargo_bin("fathom");
+    let script = "\"$0\" report --full \"$1\" | head -1";
+    let output = std::process::Command::new("bash").args(["-c", script]).arg(program).arg(&file).output();
+    let output = output.unwrap();
+    assert_eq!(text(&output.stdout).lines().count(), 1);
+    assert_eq!(text(&output.stderr), "");
+}

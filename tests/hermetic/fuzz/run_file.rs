@@ -1,0 +1,98 @@
+//! Run files: read, and where they can be read, told in one of the forms of the report.
+
+use super::input::Input;
+use clap::ValueEnum;
+use fathom::record::Run;
+use fathom::report::{Form, RunReport, Style, render};
+use fathom::results::Results;
+use serde_json::{Value, json};
+use std::sync::OnceLock;
+
+/// A proper run of few points, line by line.
+fn lines() -> Vec<Value> {
+    static LINES: OnceLock<Vec<Value>> = OnceLock::new();
+    let read = || {
+        let text = crate::fixture::golden();
+        let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let plan = lines[0]["plan"].as_array().unwrap();
+        let kept: Vec<Value> = plan.iter().step_by(plan.len() / 12 + 1).cloned().collect();
+        lines.retain(|line| {
+            let same =
+                |point: &Value| point["experiment"] == line["experiment"] && point["point"] == line["point"];
+            line["experiment"].is_null() || kept.iter().any(same)
+        });
+        lines[0]["plan"] = Value::from(kept);
+        lines
+    };
+    LINES.get_or_init(read).clone()
+}
+
+pub fn case(input: &mut Input) -> Result<(), String> {
+    let mut lines = lines();
+    for _ in 0..input.below(5) {
+        change(&mut lines, input);
+    }
+    let mut text: String = lines.iter().map(|line| line.to_string() + "\n").collect();
+    if input.below(4) == 1 {
+        text = String::from_utf8_lossy(&input.spoil(text.into_bytes())).into_owned();
+    }
+    let form = Form::value_variants()[input.below(Form::value_variants().len())];
+    match Run::parse(&text) {
+        Ok(run) => drop(render(&RunReport::of(&Results::of(&run)), form, Style::default())),
+        Err(error) if error.to_string().is_empty() => return Err("an error without a word".to_owned()),
+        Err(_) => {}
+    }
+    Ok(())
+}
+
+fn change(lines: &mut Vec<Value>, input: &mut Input) {
+    let (line, other) = (input.below(lines.len()), input.below(lines.len()));
+    match input.below(8) {
+        0 => lines.swap(line, other),
+        1 if lines.len() > 1 => drop(lines.remove(line)),
+        2 => lines.push(lines[line].clone()),
+        _ => alter(&mut lines[line], input),
+    }
+}
+
+/// Goes down into a value, and changes what is there.
+fn alter(value: &mut Value, input: &mut Input) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            let name = fields.keys().nth(input.below(fields.len())).cloned().unwrap_or_default();
+            if input.below(12) == 1 {
+                fields.remove(&name);
+            } else {
+                alter(&mut fields[&name], input);
+            }
+        }
+        Value::Array(items) if !items.is_empty() && input.below(6) != 1 => {
+            let place = input.below(items.len());
+            alter(&mut items[place], input);
+        }
+        value => *value = odd(value, input),
+    }
+}
+
+fn odd(value: &Value, input: &mut Input) -> Value {
+    let number = value.as_f64().unwrap_or(1.0);
+    let odd = [
+        json!(null),
+        json!(0),
+        json!(-1),
+        json!(u64::MAX),
+        json!(i64::MIN),
+        json!(1e308),
+        json!(-1e308),
+        json!(5e-324),
+        json!(number * 1e9),
+        json!(-number),
+        json!(""),
+        json!("\u{1b}[31m\u{202e}<b>"),
+        json!([]),
+        json!({}),
+        json!([value, value]),
+        json!(true),
+    ];
+    odd[input.below(odd.len())].clone()
+}

@@ -1,0 +1,45 @@
+//! The hermetic tier: what `cargo test` runs, on any machine, with the same result. No test in it measures the machine that
+//! it runs on, and none needs root, a server, a network, a terminal or an instruction set: clocks are simulated, machines
+//! described, runs committed. What needs a machine is in the live tier (`tests/live/main.rs`).
+
+#[path = "../described/mod.rs"]
+mod described;
+#[path = "../file_servers/mod.rs"]
+mod file_servers;
+#[path = "../described/fixed_run.rs"]
+mod fixture;
+#[path = "../simulated_machine/mod.rs"]
+mod simulated_machine;
+
+mod committed;
+
+mod architecture;
+mod command_line;
+mod comparison;
+mod core_state;
+mod earlier_schemas;
+mod errors;
+mod findings;
+mod fuzz;
+mod gate;
+mod golden;
+mod hostile;
+mod known_truth;
+mod language;
+mod machine;
+mod method_versions;
+mod plan;
+mod planner;
+mod points_of_many_runs;
+mod predictions;
+mod reader;
+mod references;
+mod registry;
+mod replicated_figures;
+mod replication;
+mod run_file;
+mod unlike_machines;
+mod unread_counters;
+mod unsound_trials;
+mod variants;
+mod verification;

@@ -1,0 +1,354 @@
+//! The plan keeps its word on machines that nobody has: what they cost is set here, and what the planner promises is held
+//! against what comes of it.
+
+use crate::simulated_machine::{Costs, Course, Machine, after, fresh, run, settings};
+use fathom::plan::{Planner, Step, forecast};
+use proptest::prelude::*;
+use std::time::Duration;
+
+/// What must hold on every machine, whatever it costs.
+fn keeps_its_word(course: &Course, machine: &Machine) -> Result<(), String> {
+    let last = course.settlements.last().ok_or("nothing was settled")?;
+    let out: Vec<usize> = last.left_out.iter().map(|price| price.point).collect();
+    for (point, progress) in course.progress.iter().enumerate() {
+        if progress.observed < 6 && !out.contains(&point) {
+            return Err(format!("point {point} ends with {} trials and no skip", progress.observed));
+        }
+    }
+    // What a first visit costs is not known before, so one of them may go beyond the time however it is planned.
+    let surprise = machine.dearest_visit().saturating_sub(course.budget / 2);
+    if course.elapsed > course.budget.mul_f64(1.1) + surprise {
+        return Err(format!("{:?} of {:?}", course.elapsed, course.budget));
+    }
+    Ok(())
+}
+
+/// What must hold where visits of a point cost about the same every time.
+fn foresees(course: &Course) -> Result<(), String> {
+    let (said, came) = (course.settlements[0].end.as_secs_f64(), course.promised_end.as_secs_f64());
+    if (said - came).abs() > 0.25 * came {
+        return Err(format!("forecast {said} s, came {came} s"));
+    }
+    Ok(())
+}
+
+fn check(machine: &mut Machine, budget: f64) -> Course {
+    let course = run(machine, budget);
+    keeps_its_word(&course, machine).unwrap();
+    course
+}
+
+#[test]
+fn a_plan_that_fits_gives_eight_trials_to_everything_and_observes_longer_for_half_of_the_time() {
+    let course = check(&mut Machine::alone(400, 0.007), 120.0);
+    let settled = &course.settlements[0];
+    assert_eq!((settled.points, settled.least_trials, settled.left_out.len()), (400, 8, 0));
+    assert!(settled.observe > Duration::from_millis(4), "there is time for more: {:?}", settled.observe);
+    let promised = settled.end.as_secs_f64() - settled.at.as_secs_f64();
+    assert!((0.35..0.5).contains(&(promised / 120.0)), "the rest is for more trials: {promised} s");
+    foresees(&course).unwrap();
+    assert!(course.progress.iter().all(|progress| progress.observed >= 8));
+}
+
+#[test]
+fn where_time_is_short_observation_is_shortened_first_then_trials_then_points() {
+    let settled = |budget| run(&mut Machine::alone(200, 0.02), budget).settlements[0].clone();
+    let (ample, shorter, fewer, scarce) = (settled(200.0), settled(100.0), settled(45.0), settled(15.0));
+    assert_eq!(ample.observe, Duration::from_millis(30));
+    assert!(shorter.observe < ample.observe && shorter.least_trials == 8, "{shorter:?}");
+    assert!(fewer.least_trials == 6 && fewer.left_out.is_empty(), "{fewer:?}");
+    assert!(scarce.points < 200 && scarce.least_trials >= 6, "{scarce:?}");
+}
+
+#[test]
+fn what_a_line_is_fitted_through_gets_two_trials_more_where_time_is_short() {
+    let mut machine = Machine::alone(200, 0.02);
+    machine.fit_a_line(30..50);
+    let course = check(&mut machine, 45.0);
+    let settled = &course.settlements[0];
+    assert_eq!((settled.least_trials, settled.most_trials, settled.left_out.len()), (6, 8, 0));
+    assert!(course.progress[30..50].iter().all(|progress| progress.observed >= 8));
+}
+
+#[test]
+fn memory_that_is_ten_times_slower_leaves_out_the_dear_and_keeps_the_rest() {
+    let mut machine = Machine::of(vec![Costs::alone(300, 0.008), Costs::block(8, 30, 0.9, 0.12)]);
+    let usual = check(&mut machine, 90.0);
+    machine.slow_down(0.0, 10.0, 1);
+    let slow = check(&mut machine, 90.0);
+    let kept = |course: &Course, from: usize, to: usize| {
+        course.progress[from..to].iter().filter(|progress| progress.observed >= 6).count()
+    };
+    assert_eq!(kept(&usual, 0, 300), 300);
+    assert_eq!(kept(&slow, 0, 300), 300, "what is cheap is not left out for what is dear");
+    assert!(kept(&slow, 300, 540) < kept(&usual, 300, 540));
+    foresees(&slow).unwrap();
+}
+
+#[test]
+fn a_disk_of_ten_milliseconds_128_cpus_and_one_cpu() {
+    let disk = vec![Costs::alone(300, 0.007), Costs::alone(150, 0.35)];
+    let pairs = vec![Costs::alone(300, 0.007), Costs::alone(128 * 127 / 2, 0.012)];
+    for (costs, budget) in [(disk, 90.0), (pairs, 90.0), (vec![Costs::alone(150, 0.015)], 90.0)] {
+        let course = check(&mut Machine::of(costs), budget);
+        foresees(&course).unwrap();
+        assert!(course.progress[..150].iter().all(|progress| progress.observed >= 6));
+    }
+}
+
+#[test]
+fn a_block_is_prepared_once_a_visit() {
+    let mut machine = Machine::of(vec![Costs::block(1, 40, 1.0, 0.01)]);
+    let course = check(&mut machine, 30.0);
+    assert_eq!(course.settlements[0].points, 40);
+    assert!(course.settlements[0].least_trials >= 6);
+    foresees(&course).unwrap();
+}
+
+#[test]
+fn where_everything_costs_more_than_there_is_nothing_is_left_without_an_interval_or_a_price() {
+    let course = check(&mut Machine::alone(30, 20.0), 60.0);
+    let settled = course.settlements.last().unwrap();
+    assert!(settled.left_out.len() + settled.points == 30 && settled.points == 0, "{settled:?}");
+    assert!(settled.left_out.iter().all(|price| price.cost >= Duration::from_secs(100)));
+    let slow = check(&mut Machine::of(vec![Costs::block(1, 40, 1.0, 10.0)]), 60.0);
+    assert!(slow.elapsed < Duration::from_mins(1), "a visit ends when its time is over: {:?}", slow.elapsed);
+}
+
+#[test]
+fn the_budget_that_a_skip_names_is_enough() {
+    for costs in [
+        vec![Costs::alone(300, 0.007), Costs::alone(150, 0.35)],
+        vec![Costs::alone(100, 0.007), Costs::block(30, 30, 1.0, 0.05)],
+        vec![Costs::alone(20, 3.0)],
+    ] {
+        let machine = Machine::of(costs);
+        let short = run(&mut machine.clone(), 30.0);
+        let named = short.settlements[0].enough;
+        assert!(!short.settlements[0].left_out.is_empty());
+        let enough = run(&mut machine.clone(), named.as_secs_f64());
+        assert!(
+            enough.settlements.last().unwrap().left_out.is_empty(),
+            "{named:?}: {:?}",
+            enough.settlements
+        );
+    }
+}
+
+#[test]
+fn main_figures_come_first_though_they_are_dear() {
+    let mut machine = Machine::alone(200, 0.05);
+    machine.make_important(150, 0.3);
+    let course = check(&mut machine, 20.0);
+    assert!(course.progress[150].observed >= 6);
+    assert!(course.progress.iter().filter(|progress| progress.observed < 6).count() > 50);
+}
+
+#[test]
+fn a_device_that_becomes_slower_costs_some_points_and_not_all_their_sixth_trial() {
+    let mut machine = Machine::of(vec![Costs::alone(200, 0.007), Costs::alone(100, 0.05)]);
+    machine.slow_down(30.0, 5.0, 1);
+    let course = check(&mut machine, 90.0);
+    let whole = course.progress.iter().filter(|progress| progress.observed >= 6).count();
+    assert!(course.settlements.len() > 1, "it is settled anew");
+    // Who goes on with all of them reaches the sixth trial of a third of the slow ones.
+    assert!(whole >= 245, "{whole} points have their interval");
+}
+
+#[test]
+fn what_was_believed_dear_is_taken_in_when_it_turns_out_cheap() {
+    let mut machine = Machine::of(vec![Costs::alone(100, 0.05)]);
+    machine.slow_down(0.0, 8.0, 0);
+    machine.recover(15.0);
+    let course = check(&mut machine, 60.0);
+    assert!(!course.settlements[0].left_out.is_empty());
+    assert!(course.settlements.last().unwrap().left_out.is_empty(), "{:?}", course.settlements.last());
+}
+
+#[test]
+fn a_point_that_lacks_its_last_trial_when_time_is_up_is_left_out() {
+    let machine = Machine::alone(1, 10.0);
+    let mut planner = Planner::new(settings(100.0), &machine.jobs);
+    let mut progress = fresh(&machine);
+    let mut next = |seconds: f64, observed: usize| {
+        (progress[0].trials, progress[0].observed) = (observed, observed);
+        let step = planner.next(Duration::from_secs_f64(seconds), &progress);
+        planner.visited(0, Duration::ZERO, &[(0, Duration::from_secs(10))]);
+        step
+    };
+    assert!(matches!(next(0.0, 0), Step::Visit(_)));
+    assert!(matches!(next(10.0, 1), Step::Settle(settled) if settled.points == 1));
+    assert!(matches!(next(94.0, 5), Step::Visit(_)), "a sixth trial may go a little beyond the time");
+    // It broke at once, and no other fits.
+    assert!(matches!(next(95.5, 5), Step::Settle(settled) if settled.left_out.len() == 1));
+    assert!(matches!(next(95.5, 5), Step::Done(_)));
+}
+
+#[test]
+fn time_left_goes_where_it_is_soonest_enough_and_the_cheap_are_visited_more_often() {
+    let mut machine = Machine::of(vec![Costs::alone(50, 0.007), Costs::alone(50, 0.3)]);
+    machine.width = 0.3;
+    let course = check(&mut machine, 240.0);
+    let trials = |points: std::ops::Range<usize>| -> usize {
+        course.progress[points].iter().map(|progress| progress.observed).sum()
+    };
+    assert!(trials(0..50) > 2 * trials(50..100));
+    // At the same price what is a little too wide comes before what is five times as wide.
+    let mut uneven = Machine::alone(100, 0.01);
+    uneven.width = 0.03;
+    uneven.make_wide(50..100, 5.0);
+    let precise = |course: &Course, points: std::ops::Range<usize>| {
+        course.progress[points].iter().filter(|progress| progress.half_width.unwrap() <= 0.02).count()
+    };
+    let course = check(&mut uneven, 90.0);
+    assert_eq!((precise(&course, 0..50), precise(&course, 50..100)), (50, 0));
+    let mut precise = Machine::alone(50, 0.01);
+    precise.width = 0.001;
+    assert!(check(&mut precise, 60.0).elapsed < Duration::from_secs(30), "what is precise is left alone");
+}
+
+#[test]
+fn figures_of_one_trial_are_visited_together_and_once() {
+    let mut machine = Machine::alone(60, 0.02);
+    machine.join_figures(3);
+    let mut planner = Planner::new(settings(30.0), &machine.jobs);
+    let mut progress = fresh(&machine);
+    fathom::plan::simulate(&mut planner, &mut machine, &mut progress, &mut |step, _, _| {
+        if let Step::Visit(visit) = step {
+            assert_eq!(visit.points.len(), 3);
+            assert!(visit.points.iter().all(|point| point / 3 == visit.points[0] / 3));
+        }
+        false
+    });
+}
+
+#[test]
+fn the_pilot_goes_in_the_order_of_the_report_and_later_rounds_are_drawn() {
+    let mut machine = Machine::of(vec![Costs::alone(40, 0.007), Costs::block(4, 10, 0.1, 0.01)]);
+    let mut rounds = std::collections::BTreeMap::<u32, Vec<usize>>::new();
+    let course = run(&mut machine, 60.0);
+    for visit in &course.visits {
+        rounds.entry(visit.round).or_default().extend(&visit.points);
+    }
+    assert_eq!(rounds[&1], (0..80).collect::<Vec<_>>());
+    let mut second = rounds[&2].clone();
+    assert_ne!(second, rounds[&1]);
+    assert_ne!(second, rounds[&3]);
+    second.sort_unstable();
+    assert_eq!(second, rounds[&1], "every point is visited once a round");
+    assert_eq!(course.visits, run(&mut machine.clone(), 60.0).visits, "the same seed, the same order");
+}
+
+#[test]
+fn what_is_costly_to_prepare_is_visited_one_after_the_other_in_an_order_that_is_drawn() {
+    let mut machine = Machine::of(vec![Costs::alone(40, 0.007), Costs::block(4, 10, 0.1, 0.01)]);
+    let course = run(&mut machine, 60.0);
+    let blocks = |round: u32| {
+        let visits = course.visits.iter().filter(move |visit| visit.round == round);
+        visits.map(|visit| visit.block).collect::<Vec<_>>()
+    };
+    let (mut orders, mut places) = (vec![], vec![]);
+    for round in 2..=7 {
+        let blocks = blocks(round);
+        let first = blocks.iter().position(|block| *block >= 40).unwrap();
+        assert!(blocks[first..first + 4].iter().all(|block| *block >= 40), "round {round}: {blocks:?}");
+        orders.push(blocks[first..first + 4].to_vec());
+        places.push(first);
+    }
+    let all_same = |one: &Vec<usize>| orders.iter().all(|order| order == one);
+    assert!(!all_same(&orders[0]) && places.iter().any(|place| *place != places[0]), "{orders:?} {places:?}");
+}
+
+#[test]
+fn the_pilot_does_not_eat_the_run() {
+    let mut machine =
+        Machine::of(vec![Costs::alone(100, 0.007), Costs::alone(100, 2.0), Costs::alone(50, 0.01)]);
+    let course = check(&mut machine, 60.0);
+    assert!(course.settlements[0].at < Duration::from_secs(20), "{:?}", course.settlements[0].at);
+    let late = course.visits.iter().any(|visit| visit.round == 1 && visit.points[0] >= 200);
+    assert!(late, "those behind a dear experiment have their share");
+}
+
+#[test]
+fn a_run_that_is_taken_up_again_goes_on_from_what_is_known() {
+    let machine = Machine::of(vec![Costs::alone(100, 0.007), Costs::alone(60, 0.4)]);
+    let first = run(&mut machine.clone(), 60.0);
+    let left_out = first.settlements.last().unwrap().left_out.clone();
+    assert!(!left_out.is_empty());
+    let again = after(&first, &mut machine.clone(), 200.0);
+    assert!(again.settlements.last().unwrap().left_out.is_empty());
+    assert!(again.visits.iter().all(|visit| visit.round > first.visits.last().unwrap().round));
+    let pilot = again.visits.iter().filter(|visit| visit.round == again.visits[0].round);
+    for visit in pilot {
+        assert_eq!(first.progress[visit.points[0]].trials, 0, "what costs are known needs no pilot");
+    }
+}
+
+#[test]
+fn points_that_only_break_are_given_up_and_are_no_reason_to_leave_others_out() {
+    let mut machine = Machine::alone(20, 0.01);
+    let mut planner = Planner::new(settings(20.0), &machine.jobs);
+    let mut progress = fresh(&machine);
+    progress[3].trials = 2;
+    progress[3].failed_in_a_row = 2;
+    let settled = forecast(&mut planner, &mut machine, &mut progress).unwrap();
+    assert_eq!((settled.points, settled.left_out.len(), progress[3].trials), (19, 0, 2));
+}
+
+fn costs() -> impl Strategy<Value = Costs> {
+    // From what a call takes up to what fills a large memory, in the mean over the whole range of times.
+    let seconds = |low: f64, high: f64| (low.ln()..high.ln()).prop_map(f64::exp);
+    let alone = (1_usize..300, seconds(0.003, 2.0)).prop_map(|(points, own)| Costs::alone(points, own));
+    let block = (1_usize..10, 1_usize..40, seconds(0.001, 3.0), seconds(0.001, 0.5))
+        .prop_map(|(blocks, points, preparation, own)| Costs::block(blocks, points, preparation, own));
+    prop_oneof![alone, block]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_plan_keeps_its_word(
+        costs in prop::collection::vec(costs(), 1..12),
+        budget in 3.0_f64..600.0,
+        spread in prop_oneof![Just(0.0), Just(0.5)],
+        width in 0.001_f64..0.3,
+        seed in 0_u64..1000,
+    ) {
+        let mut machine = Machine::of(costs);
+        machine.vary(spread, seed);
+        machine.width = width;
+        let course = run(&mut machine.clone(), budget);
+        prop_assert!(keeps_its_word(&course, &machine).is_ok(), "{:?}", keeps_its_word(&course, &machine));
+        prop_assert_eq!(&course.visits, &run(&mut machine.clone(), budget).visits);
+        if spread == 0.0 && course.settlements.len() == 1 {
+            prop_assert!(foresees(&course).is_ok(), "{:?}", foresees(&course));
+        }
+    }
+
+    #[test]
+    fn a_main_figure_is_left_out_for_its_own_price_alone(own in prop::collection::vec(0.003_f64..2.0, 20..200)) {
+        let mut machine = Machine::of(own.iter().map(|own| Costs::alone(1, *own)).collect());
+        machine.alternate_importance();
+        // Time for the pilot to see everything, and not for everything to be kept.
+        let budget = 4.5 * own.iter().sum::<f64>();
+        let course = run(&mut machine, budget);
+        prop_assert!(keeps_its_word(&course, &machine).is_ok(), "{:?}", keeps_its_word(&course, &machine));
+        let settled = &course.settlements[0];
+        let cheapest_out = settled.left_out.iter().filter(|price| price.point % 2 == 0).map(|price| price.cost).min();
+        let kept = |point: &usize| point % 2 == 1 && !settled.left_out.iter().any(|price| price.point == *point);
+        let dearest_kept = (0..own.len()).filter(kept).map(|point| 5.0 * own[point]).fold(0.0, f64::max);
+        if let Some(out) = cheapest_out {
+            prop_assert!(dearest_kept <= out.as_secs_f64(), "{dearest_kept} s kept, {out:?} left out");
+        }
+    }
+}
+
+#[test]
+fn costs_that_vary_by_half_are_foreseen_in_the_sum() {
+    for seed in 0..5 {
+        let mut machine = Machine::of(vec![Costs::alone(300, 0.02), Costs::block(10, 20, 0.3, 0.03)]);
+        machine.vary(0.5, seed);
+        foresees(&check(&mut machine, 120.0)).unwrap();
+    }
+}

@@ -1,0 +1,432 @@
+//! Predictions are said before measuring: from the machine, from what others have published, and from what the same run has
+//! found at points before. Never from the result itself, under whatever name.
+
+use crate::described::planted::{Described, described, hybrid, server};
+use fathom::experiment::{
+    About, Asked, Basis, Check, Dimension, Experiment, Failure, Found, Known, Observed, Parameter, Point,
+    Prediction, Scale, Shown, Site, Source, Workload,
+};
+use fathom::experiments;
+use fathom::machine::{Fact, Machine};
+use fathom::statistics::Interval;
+use std::collections::BTreeMap;
+
+/// Machines as unlike one another as we can describe them.
+fn machines() -> Vec<(&'static str, Machine)> {
+    let cpus = |count: usize| Described { affinity: (0..count).collect(), ..Described::default() };
+    let fixed = |table, count| described(table, &cpus(count));
+    vec![
+        ("a machine of which nothing is known", crate::described::machine()),
+        ("a server of two sockets", described(&server(), &cpus(128))),
+        ("a hybrid laptop", described(&hybrid(), &cpus(8))),
+        ("an Arm server", fixed(include_str!("../fixtures/machine/arm.txt"), 4)),
+        ("a container in a virtual machine", fixed(include_str!("../fixtures/machine/container.txt"), 8)),
+        ("a single CPU", fixed("", 1)),
+    ]
+}
+
+/// Points in the order of round one.
+type Plan = Vec<(&'static dyn Experiment, Point)>;
+
+fn plan(machine: &Machine) -> Plan {
+    let asked = Asked { peer: true, ..Asked::default() };
+    let of = |experiment: &'static dyn Experiment| {
+        experiment.sweep_for(machine, &asked).into_iter().map(move |point| (experiment, point))
+    };
+    experiments::all().flat_map(of).collect()
+}
+
+/// By point the places of all that are the same measurement, under whatever name.
+fn same_measurements(plan: &Plan) -> Vec<Vec<usize>> {
+    let bare = |(experiment, point): &(&'static dyn Experiment, Point)| match experiment.figure() {
+        Some(figure) => (experiment.about().name, point.without(figure.name)),
+        None => (experiment.about().name, point.clone()),
+    };
+    let keys: Vec<(&str, Point)> = plan.iter().map(bare).collect();
+    let mut places: BTreeMap<&(&str, Point), Vec<usize>> = BTreeMap::new();
+    for (place, key) in keys.iter().enumerate() {
+        places.entry(key).or_default().push(place);
+    }
+    keys.iter().map(|key| places[key].clone()).collect()
+}
+
+fn found(value: f64) -> Found {
+    let interval = Some(Interval { low: value * 0.99, high: value * 1.01 });
+    Found { value, interval, dimension: Dimension::Count }
+}
+
+/// What a run finds whose results are a third above what it expects.
+fn values(machine: &Machine, plan: &Plan, here: bool) -> Vec<f64> {
+    let mut known = known(machine, here);
+    let mut values = vec![];
+    for (experiment, point) in plan {
+        let expected = experiment.predict(point, &known).map_or(1000.0, |said| said.total());
+        values.push(expected * 4.0 / 3.0);
+        known.learn(experiment.about().name, point, found(expected * 4.0 / 3.0));
+    }
+    values
+}
+
+fn known(machine: &Machine, virtual_peer: bool) -> Known<'_> {
+    let mut known = Known::new(machine, Some(3.1e9));
+    known.virtual_peer = virtual_peer;
+    known
+}
+
+/// A run so far: what it knows, and what each point's value is.
+struct Run<'run> {
+    plan: &'run Plan,
+    values: &'run [f64],
+    known: Known<'run>,
+}
+
+impl Run<'_> {
+    fn learn(&mut self, place: usize, times: f64) {
+        let (experiment, point) = &self.plan[place];
+        self.known.learn(experiment.about().name, point, found(self.values[place] * times));
+    }
+
+    fn predict(&self, place: usize) -> Result<Prediction, String> {
+        let (experiment, point) = &self.plan[place];
+        experiment.predict(point, &self.known)
+    }
+
+    /// Whether a prediction is another, to the last bit, when a point's value is a thousand times more or less.
+    fn moves(&mut self, prediction: usize, when: usize) -> bool {
+        let before = self.predict(prediction);
+        let moved = [1e3, 1e-3].into_iter().any(|times| {
+            self.learn(when, times);
+            self.predict(prediction) != before
+        });
+        self.learn(when, 1.0);
+        moved
+    }
+}
+
+/// Runs that know everything, as one that is taken up again, and runs that know what came before, as in round one.
+fn predictions_that_move_with_themselves(machine: &Machine, plan: &Plan, here: bool) -> Vec<String> {
+    let values = values(machine, plan, here);
+    let mut round_one = Run { plan, values: &values, known: known(machine, here) };
+    let mut resumed = Run { plan, values: &values, known: known(machine, here) };
+    (0..plan.len()).for_each(|place| resumed.learn(place, 1.0));
+    let mut faults = vec![];
+    for (place, same) in same_measurements(plan).into_iter().enumerate() {
+        let before = round_one.predict(place);
+        round_one.learn(place, 1.0);
+        let moved = round_one.predict(place) != before
+            || same.iter().any(|other| *other <= place && round_one.moves(place, *other))
+            || same.iter().any(|other| resumed.moves(place, *other));
+        if moved {
+            faults.push(format!("{} {}", plan[place].0.about().name, plan[place].1));
+        }
+    }
+    faults
+}
+
+#[test]
+fn no_prediction_uses_its_own_result_under_whatever_name() {
+    for (number, (name, machine)) in machines().into_iter().enumerate() {
+        // With a peer on a wire and with one on this machine in turn: each takes its time.
+        let faults = predictions_that_move_with_themselves(&machine, &plan(&machine), number % 2 == 0);
+        assert!(faults.is_empty(), "on {name} these use themselves: {faults:#?}");
+    }
+}
+
+#[test]
+fn a_source_that_was_measured_came_before_and_moves_the_prediction() {
+    for (name, machine) in machines() {
+        let plan = plan(&machine);
+        let values = values(&machine, &plan, true);
+        let mut found = Run { plan: &plan, values: &values, known: known(&machine, true) };
+        let places: BTreeMap<(&str, &Point), usize> = plan
+            .iter()
+            .enumerate()
+            .map(|(at, (experiment, point))| ((experiment.about().name, point), at))
+            .collect();
+        (0..plan.len()).for_each(|place| found.learn(place, 1.0));
+        let mut measured = 0;
+        for (place, (experiment, point)) in plan.iter().enumerate() {
+            let who = format!("on {name}: {} {point}", experiment.about().name);
+            for term in found.predict(place).map(|said| said.terms).unwrap_or_default() {
+                let Source::Measured { experiment, point } = &term.source else { continue };
+                let source = places.get(&(experiment.as_str(), point));
+                let source =
+                    *source.unwrap_or_else(|| panic!("{who} names {experiment} {point}: not in the plan"));
+                assert!(source < place, "{who} stands on {experiment} {point}, which comes later");
+                assert!(
+                    found.moves(place, source),
+                    "{who} names {experiment} {point} and does not use it: {term:?}"
+                );
+                measured += 1;
+            }
+        }
+        assert!(measured > 500, "on {name} only {measured} terms stand on earlier results");
+    }
+}
+
+#[test]
+fn every_point_has_a_prediction_or_a_reason_and_every_term_a_source() {
+    for (name, machine) in machines() {
+        let plan = plan(&machine);
+        let values = values(&machine, &plan, false);
+        let nothing = known(&machine, false);
+        let mut everything = Run { plan: &plan, values: &values, known: known(&machine, false) };
+        (0..plan.len()).for_each(|place| everything.learn(place, 1.0));
+        for (place, (experiment, point)) in plan.iter().enumerate() {
+            let who = format!("on {name}: {} {point}", experiment.about().name);
+            for said in [experiment.predict(point, &nothing), everything.predict(place)] {
+                match said {
+                    Ok(prediction) => has_sources(&prediction, &who),
+                    Err(reason) => assert!(reason.len() > 20, "{who} says no more than: {reason}"),
+                }
+            }
+        }
+    }
+}
+
+fn has_sources(prediction: &Prediction, who: &str) {
+    let total = prediction.total();
+    assert!(total.is_finite() && total > 0.0, "{who}: {prediction:?}");
+    for term in &prediction.terms {
+        let source = match &term.source {
+            Source::Machine { fact } => fact,
+            Source::Published { citation } => {
+                let is_our_own =
+                    ["assumed", "estimate", "order of"].iter().any(|word| citation.contains(word));
+                assert!(!is_our_own, "{who}: called published, and nobody has: {term:?}");
+                citation
+            }
+            Source::Assumed { reason } => reason,
+            Source::Measured { experiment, .. } => experiment,
+        };
+        assert!(source.trim().len() > 5, "{who}: nobody can look up {term:?}");
+        assert!(!term.what.is_empty() && term.value().is_finite(), "{who}: {term:?}");
+    }
+}
+
+/// An experiment that looks at its own result, or at the same one read otherwise, to show that it is found out.
+struct Cheat {
+    looks_at: &'static str,
+}
+
+static CHEAT: About = About {
+    name: "cpu/cheat",
+    question: "Who looks?",
+    operation: "looking",
+    method: "",
+    caveats: "",
+    version: 1,
+    parameters: &[],
+    trends: &[],
+    shown: Shown::by(&[]),
+};
+
+const READING: Parameter = Parameter { name: "figure", meaning: "", scale: Scale::Name };
+
+impl Experiment for Cheat {
+    fn about(&self) -> &'static About {
+        &CHEAT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        ["one", "other"].map(|reading| Point::new().named(&READING, reading)).to_vec()
+    }
+
+    fn predict(&self, _: &Point, known: &Known) -> Result<Prediction, String> {
+        let seen = known.measured_or(CHEAT.name, &Point::new().named(&READING, self.looks_at), 7.0, "nobody");
+        Ok(Prediction::new().hardware("what was seen", 1.0, seen).software(
+            "a fee",
+            1.0,
+            Basis::published(1.0, "nobody"),
+        ))
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&READING)
+    }
+
+    fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+        Err(Failure::Unsupported("it only looks".to_owned()))
+    }
+
+    fn evidence(&self, _: &Point, _: &Observed) -> Vec<Check> {
+        vec![]
+    }
+}
+
+#[test]
+fn who_looks_at_the_result_is_found_out() {
+    static ONE: Cheat = Cheat { looks_at: "one" };
+    static NOBODY: Cheat = Cheat { looks_at: "nothing that is measured" };
+    let machine = crate::described::machine();
+    let plan_of = |cheat: &'static Cheat| -> Plan {
+        cheat.sweep(&machine).into_iter().map(|point| (cheat as &'static dyn Experiment, point)).collect()
+    };
+    // The first looks at itself, the second at the same trials read otherwise.
+    assert_eq!(predictions_that_move_with_themselves(&machine, &plan_of(&ONE), false).len(), 2);
+    assert!(predictions_that_move_with_themselves(&machine, &plan_of(&NOBODY), false).is_empty());
+}
+
+/// One CPU of a described processor, with its caches as far as they are told (KiB of the first three levels).
+fn processor(info: &str, caches: [u64; 3], more: &str, architecture: Option<&'static str>) -> Machine {
+    let mut table =
+        format!("/proc/cpuinfo = processor : 0\\n{info}\n/sys/devices/system/cpu/online = 0\n{more}");
+    for (index, (kib, kind)) in caches.into_iter().zip(["Data", "Unified", "Unified"]).enumerate() {
+        table += &crate::described::planted::cache(0, index, kind, index as u8 + 1, kib, "0");
+    }
+    let host = Described {
+        affinity: vec![0],
+        release: architecture.map(|_| "6.8.0"),
+        architecture: architecture.unwrap_or("x86_64"),
+        ..Described::default()
+    };
+    described(&table, &host)
+}
+
+/// A processor at so many hertz, with what others have published of it: point, experiment and nanoseconds.
+type Published = (&'static str, Machine, f64, Vec<(Point, &'static str, f64)>);
+
+fn published() -> Vec<Published> {
+    let flags = "fpu avx2 avx512f avx512_vbmi2";
+    let zen = format!("vendor_id : AuthenticAMD\\ncpu family : 25\\nmodel : 97\\nflags : {flags}");
+    let tiles = "avx_vnni avx512_fp16 amx_tile";
+    let guest = format!(
+        "vendor_id : GenuineIntel\\ncpu family : 6\\nmodel : 167\\nflags : {flags} {tiles} hypervisor"
+    );
+    let arm = "CPU implementer : 0x41\\nCPU architecture: 8\\nCPU variant : 0x3\\nCPU part : 0xd0c\\nCPU revision : 1";
+    let mib = |mib: u64| mib << 20;
+    vec![
+        (
+            "a desktop of Zen 4 at 5.5 GHz: Chips and Cheese, AMD's Zen 4 (2022)",
+            processor(&zen, [32, 1024, 32768], "", None),
+            5.5e9,
+            vec![
+                (chase(16 << 10), LATENCY, 0.73),
+                (chase(512 << 10), LATENCY, 2.5),
+                (chase(mib(8)), LATENCY, 9.0),
+                (chase(mib(256)), LATENCY, 75.0),
+                (arithmetic("double-add"), "cpu/arithmetic", 0.55),
+                (round("memory"), "cpu/loop_overhead", 1024.0 * 0.22),
+            ],
+        ),
+        (
+            "a guest on Sapphire Rapids that hides its model, at 3.5 GHz: Chips and Cheese (2023), its L3 of 105 MiB shared",
+            processor(&guest, [48, 2048, 107_520], "", None),
+            3.5e9,
+            vec![
+                (chase(16 << 10), LATENCY, 1.43),
+                (chase(512 << 10), LATENCY, 4.3),
+                (chase(mib(256)), LATENCY, 130.0),
+                (arithmetic("double-add"), "cpu/arithmetic", 0.57),
+                (round("memory"), "cpu/loop_overhead", 1024.0 * 0.4),
+            ],
+        ),
+        (
+            "a server of Neoverse N1 at 2.5 GHz: AnandTech, Graviton2 (2020)",
+            processor(arm, [64, 1024, 32768], "", Some("aarch64")),
+            2.5e9,
+            vec![
+                (chase(16 << 10), LATENCY, 1.6),
+                (chase(512 << 10), LATENCY, 4.4),
+                (chase(mib(16)), LATENCY, 29.0),
+                (chase(mib(256)), LATENCY, 96.0),
+                (arithmetic("double-add"), "cpu/arithmetic", 0.8),
+            ],
+        ),
+    ]
+}
+
+const LATENCY: &str = "memory/load_latency";
+
+/// Of an experiment the point whose parameters have these values, in the words of the run file.
+fn point(experiment: &str, machine: &Machine, wanted: &[(&str, String)]) -> Point {
+    let has = |point: &Point| {
+        wanted.iter().all(|(name, value)| point.get(name).is_some_and(|found| found.to_string() == *value))
+    };
+    experiments::find(experiment).unwrap().sweep(machine).into_iter().find(has).unwrap()
+}
+
+fn chase(size: u64) -> Point {
+    let wanted =
+        [("order", "random cycle".to_owned()), ("pages", "huge".to_owned()), ("size", size.to_string())];
+    point(LATENCY, &crate::described::machine(), &wanted)
+}
+
+fn arithmetic(instruction: &str) -> Point {
+    let wanted = [("instruction", instruction.to_owned()), ("chains", "1".to_owned())];
+    point("cpu/arithmetic", &crate::described::machine(), &wanted)
+}
+
+fn round(form: &str) -> Point {
+    let wanted = [("form", form.to_owned()), ("iterations", "1024".to_owned())];
+    point("cpu/loop_overhead", &crate::described::machine(), &wanted)
+}
+
+#[test]
+fn predictions_are_within_a_factor_of_two_of_what_is_published_of_processors() {
+    for (name, machine, hertz, figures) in published() {
+        let known = Known::new(&machine, Some(hertz));
+        for (point, experiment, measured) in figures {
+            let said = experiments::find(experiment).unwrap().predict(&point, &known).unwrap();
+            let factor = measured / said.total();
+            assert!(
+                (0.5..=2.0).contains(&factor),
+                "{name}: {experiment} {point}: {measured} ns, {factor:.2} × {said:#?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_guest_counts_on_its_own_cores_share_of_the_last_cache() {
+    let of = |flags: &str| {
+        let info = format!("vendor_id : GenuineIntel\\ncpu family : 6\\nmodel : 143\\nflags : fpu {flags}");
+        let machine = processor(&info, [48, 2048, 262_144], "", None);
+        let known = Known::new(&machine, Some(3e9));
+        experiments::find(LATENCY).unwrap().predict(&chase(64 << 20), &known).unwrap().total()
+    };
+    let (host, guest) = (of("amx_tile"), of("amx_tile hypervisor"));
+    assert!(
+        guest > 2.0 * host,
+        "64 MiB are in the host's L3 of 256 MiB ({host}), a guest's CPU has 4 of them ({guest})"
+    );
+}
+
+#[test]
+fn getppid_is_a_call_and_two_mode_switches_and_what_isolation_adds() {
+    let of = |meltdown: &str| {
+        let more = format!("/sys/devices/system/cpu/vulnerabilities/meltdown = {meltdown}\n");
+        let machine = processor("vendor_id : GenuineIntel\\nflags : fpu", [32, 256, 8192], &more, None);
+        let point = point("cpu/system_call", &machine, &[("call", "getppid".to_owned())]);
+        experiments::find("cpu/system_call")
+            .unwrap()
+            .predict(&point, &Known::new(&machine, Some(2e9)))
+            .unwrap()
+    };
+    let (bare, isolated) = (of("Not affected"), of("Mitigation: PTI"));
+    assert!(bare.is_independent() && isolated.is_independent());
+    let (bare, isolated) = (bare.total(), isolated.total());
+    assert!((105.0 - bare).abs() < 1e-9, "4 + 200 cycles of half a nanosecond, and 3 ns of work: {bare}");
+    assert!((isolated - bare - 100.0).abs() < 1e-9, "two changes of CR3 of 100 cycles: {isolated}");
+}
+
+#[test]
+fn what_instructions_take_is_measured_where_that_is_known() {
+    let mut machine = processor("vendor_id : GenuineIntel\\nflags : fpu", [32, 256, 8192], "", None);
+    let wanted = [("form", "spilled".to_owned()), ("arguments", "7".to_owned())];
+    let call = point("cpu/procedure_call", &machine, &wanted);
+    let of = |machine: &Machine| {
+        experiments::find("cpu/procedure_call")
+            .unwrap()
+            .predict(&call, &Known::new(machine, Some(1e9)))
+            .unwrap()
+    };
+    let assumed = of(&machine).total();
+    machine.processor.cycles_per_instruction = Fact::known(0.5, "a test");
+    let measured = of(&machine).total();
+    assert!(
+        (assumed - 26.0 / 4.0).abs() < 1e-9,
+        "26 instructions, four in a cycle of a nanosecond: {assumed}"
+    );
+    assert!((measured - 26.0 * 0.5).abs() < 1e-9, "26 instructions of half a cycle: {measured}");
+}

@@ -1,0 +1,105 @@
+//! No experiment measures something else in the name of a variant that it does not have.
+
+use fathom::experiment::{
+    AXIS_PLACEMENT, Asked, CoreWidth, Experiment, Parameter, Point, Scale, Shared, Site, Spin, Stopwatch,
+};
+use fathom::experiments;
+use std::path::Path;
+use std::rc::Rc;
+
+/// A name that no variant has.
+const UNKNOWN: &str = "no such variant";
+
+/// A clock for preparations, which have nothing to time.
+struct Stopped;
+
+impl Stopwatch for Stopped {
+    fn stamp(&self) {}
+
+    fn now_ns(&self) -> f64 {
+        0.0
+    }
+
+    fn spin(&self, duration_ns: f64) -> Spin {
+        Spin { lasted_ns: duration_ns, gaps_ns: vec![], longest_ns: 0.0 }
+    }
+
+    fn core(&self) -> CoreWidth {
+        CoreWidth { addition_ns: 1.0, quotient: 1.0 }
+    }
+}
+
+fn site(folder: &Path) -> Site<'static> {
+    Site {
+        home: None,
+        partner: None,
+        buffer_offset: 0,
+        seed: 1,
+        duration_ns: 1_000_000,
+        ticks_per_second: 1e9,
+        stopwatch: &Stopped,
+        folder: folder.to_owned(),
+        own_folder: folder.to_owned(),
+        remote: None,
+        peer: None,
+        shared: Rc::new(Shared::new(|| 0)),
+    }
+}
+
+/// The points of an experiment, on a machine of which nothing is known and on this one.
+fn points(experiment: &dyn Experiment) -> Vec<Point> {
+    let machines = [crate::described::machine(), fathom::machine::Machine::describe(Path::new("."))];
+    let asked = Asked { peer: true, ..Asked::default() };
+    machines.iter().flat_map(|machine| experiment.sweep_for(machine, &asked)).collect()
+}
+
+/// The parameters that name a variant of the operation. One that names a reading of the same trial chooses among what was
+/// measured, and changes nothing of the work.
+fn variants(experiment: &dyn Experiment) -> impl Iterator<Item = &'static Parameter> {
+    let reading = experiment.figure().map(|figure| figure.name);
+    let parameters = experiment.about().parameters.iter();
+    parameters.filter(move |parameter| parameter.scale == Scale::Name && Some(parameter.name) != reading)
+}
+
+/// Why a point is not prepared; `None` where it is.
+fn refusal(experiment: &dyn Experiment, point: &Point, site: &Site) -> Option<String> {
+    experiment.prepare(point, site).err().map(|failure| failure.to_string())
+}
+
+#[test]
+fn every_experiment_refuses_a_variant_that_it_does_not_have() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let site = site(folder.path());
+    let mut accepted = vec![];
+    for experiment in experiments::all() {
+        let points = points(experiment);
+        for parameter in variants(experiment) {
+            let of_it = points.iter().filter(|point| point.get(parameter.name).is_some());
+            let mut wrong: Vec<Point> = of_it.map(|point| point.clone().named(parameter, UNKNOWN)).collect();
+            wrong.sort();
+            wrong.dedup();
+            assert!(!wrong.is_empty(), "{}: no point has {}", experiment.about().name, parameter.name);
+            for point in wrong {
+                let name = experiment.about().name;
+                match refusal(experiment, &point, &site) {
+                    Some(reason) if reason.contains(UNKNOWN) => {}
+                    // What is read over a network is compared with the file that is there.
+                    Some(reason) if reason.contains("no file over a network") => {}
+                    other => accepted.push(format!("{name} {point}: {other:?}")),
+                }
+            }
+        }
+    }
+    assert!(accepted.is_empty(), "{}", accepted.join("\n"));
+}
+
+#[test]
+fn a_point_without_a_parameter_is_not_refused_for_it() {
+    let parameter = Parameter { name: "mechanism", meaning: "", scale: Scale::Name };
+    let point = Point::new().named(&parameter, "pipe");
+    assert!(point.ensure_variant(&parameter, &["pipe"]).is_ok());
+    let refused = point.ensure_variant(&parameter, &["futex"]).expect_err("another variant").to_string();
+    assert_eq!(refused, "there is no mechanism `pipe`");
+    assert!(point.without("mechanism").ensure_variant(&parameter, &["futex"]).is_ok());
+    assert!(Point::new().get(AXIS_PLACEMENT.name).is_some());
+}

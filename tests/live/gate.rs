@@ -1,0 +1,77 @@
+//! The gate with new runs of this machine: what looks worse is measured again.
+
+use crate::short_run::{fathom, short_run, text};
+use crate::tier::{Outcome, Test, alone};
+use std::path::{Path, PathBuf};
+
+pub const TESTS: &[Test] =
+    &alone![a_call_that_takes_three_times_as_long_is_a_regression_that_new_runs_confirm];
+
+/// A run file in which every call of `getppid` took so many times as long as it did.
+fn doctored(source: &Path, times: f64, name: &str) -> PathBuf {
+    let told = std::fs::read_to_string(source).expect("a run file");
+    let lines = told.lines().map(|line| {
+        let mut line: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
+        if line["line"] == "trial" && line["point"]["call"] == "getppid" {
+            for part in ["operation", "baseline"] {
+                let ticks = &mut line["outcome"]["sample"]["observations"][part];
+                for tick in ticks.as_array_mut().into_iter().flatten() {
+                    *tick = ((tick.as_f64().unwrap_or_default() * times) as i64).into();
+                }
+            }
+        }
+        line.to_string() + "\n"
+    });
+    let path = source.with_file_name(format!("{name}.jsonl"));
+    std::fs::write(&path, lines.collect::<String>()).expect("a doctored run file");
+    path
+}
+
+/// A run of a few points, kept as a baseline too.
+fn baseline(folder: &Path) -> PathBuf {
+    let file = folder.join("baseline.jsonl");
+    short_run(&file).args(["--save-baseline", "main"]).env("XDG_DATA_HOME", folder).assert().success();
+    file
+}
+
+fn gate(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = fathom();
+    command.env("XDG_DATA_HOME", folder).env_remove("GITHUB_ACTIONS").arg("gate").args(arguments);
+    let output = command.output().expect("it runs");
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+fn a_call_that_takes_three_times_as_long_is_a_regression_that_new_runs_confirm() -> Outcome {
+    let folder = tempfile::tempdir().expect("a folder");
+    // The baseline had it three times as fast: this machine is three times as slow.
+    let fast = doctored(&baseline(folder.path()), 1.0 / 3.0, "fast");
+    let run = folder.path().join("now.jsonl");
+    let summary = folder.path().join("summary.md");
+    let asked = [
+        "--baseline",
+        fast.to_str().expect("a name"),
+        "--margin",
+        "90%",
+        "--alongside",
+        "--accept",
+        "build",
+        "--budget",
+        "2s",
+        "--confirmations",
+        "1",
+        "--annotations",
+        "github",
+        "--summary",
+        summary.to_str().expect("a name"),
+        "-o",
+        run.to_str().expect("a name"),
+    ];
+    let (status, out, error) = gate(folder.path(), &asked);
+    assert_eq!(status, Some(1), "{out} {error}");
+    assert!(out.contains("Regressed") && error.contains("measured again"), "{out} {error}");
+    let annotation = out.lines().find(|line| line.starts_with("::error title=Performance regression::"));
+    assert!(annotation.is_some_and(|line| line.contains("getppid")), "{out}");
+    assert!(std::fs::read_to_string(&summary).expect("a summary").contains("Regressed"));
+    assert!(folder.path().join("now.confirmation-1.jsonl").exists());
+    Ok(())
+}

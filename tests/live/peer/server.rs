@@ -1,0 +1,152 @@
+//! A peer inside the test: what it does for whom it lets in, and its limits.
+
+use crate::tier::{Outcome, Test, alone};
+use fathom::peer::server::{End, Limits, Server};
+use fathom::peer::service::Transport;
+use fathom::peer::{PeerAddress, Service, Session, Token};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+pub const TESTS: &[Test] = &alone![
+    a_run_is_served_and_nothing_listens_when_it_has_left,
+    a_service_ends_with_the_trial_that_asked_for_it,
+    a_peer_is_held_by_one_run,
+    a_service_is_for_its_caller_alone,
+    it_ends_when_nobody_is_heard_of,
+    it_ends_when_it_has_lived_or_moved_as_much_as_it_may,
+    it_takes_only_so_many_connections,
+];
+
+pub const ECHO: Service = Service::Echo { transport: Transport::Tcp, bytes: 4 };
+
+/// A peer on loopback, where it is, and what it says at its end.
+pub fn peer(limits: Limits) -> (PeerAddress, JoinHandle<End>) {
+    let token = Token("0123456789abcdef".to_owned());
+    let server = Server::bind(&[SocketAddr::from(([127, 0, 0, 1], 0))], token.clone(), limits).unwrap();
+    let there = server.addresses().unwrap()[0];
+    let address =
+        PeerAddress { address: there.ip(), also: None, port: there.port(), token, is_virtual: false };
+    (address, std::thread::spawn(move || server.run().unwrap()))
+}
+
+pub fn where_is(peer: &PeerAddress) -> SocketAddr {
+    SocketAddr::new(peer.address, peer.port)
+}
+
+/// Whether anything on this machine listens at a port (`0A` in the kernel's table).
+pub fn listens(port: u16) -> bool {
+    let (there, mut table) = (format!(":{port:04X} "), String::new());
+    for file in ["/proc/net/tcp", "/proc/net/tcp6"] {
+        table += &std::fs::read_to_string(file).unwrap_or_default();
+    }
+    table.lines().any(|line| {
+        let mut fields = line.split_whitespace().skip(1);
+        let local = fields.next().unwrap_or_default().to_owned() + " ";
+        local.ends_with(&there) && fields.nth(1) == Some("0A")
+    })
+}
+
+fn echoed(stream: &mut TcpStream) -> bool {
+    let mut back = [0; 4];
+    stream.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+    stream.write_all(b"ping").and_then(|()| stream.read_exact(&mut back)).is_ok() && &back == b"ping"
+}
+
+fn a_run_is_served_and_nothing_listens_when_it_has_left() -> Outcome {
+    let (address, end) = peer(Limits::default());
+    let mut run = Session::open(&address).unwrap();
+    run.hold().unwrap();
+    assert!(listens(address.port));
+    let mut trial = Session::open(&address).unwrap();
+    let service = trial.start(&ECHO, None).unwrap();
+    assert!(echoed(&mut TcpStream::connect(service).unwrap()));
+    let report = trial.stop().unwrap();
+    assert_eq!((report.connections, report.messages, report.received_bytes), (1, 1, 4));
+    assert!(!listens(service.port()), "a service that was stopped listens");
+    run.touch().unwrap();
+    assert!(run.describe().is_ok());
+    drop(run);
+    assert_eq!(end.join().unwrap(), End::ClientLeft);
+    assert!(!listens(address.port), "a peer that has ended listens");
+    Ok(())
+}
+
+fn a_service_ends_with_the_trial_that_asked_for_it() -> Outcome {
+    let (address, end) = peer(Limits::default());
+    let mut run = Session::open(&address).unwrap();
+    run.hold().unwrap();
+    let mut trial = Session::open(&address).unwrap();
+    let service = trial.start(&ECHO, None).unwrap();
+    assert!(trial.start(&ECHO, None).is_err(), "one service at a time");
+    drop(trial);
+    super::process::wait_until("the service ends", || !listens(service.port()));
+    // And with the run, whoever asked for it.
+    let mut other = Session::open(&address).unwrap();
+    let service = other.start(&ECHO, None).unwrap();
+    drop(run);
+    assert_eq!(end.join().unwrap(), End::ClientLeft);
+    assert!(!listens(service.port()));
+    Ok(())
+}
+
+fn a_peer_is_held_by_one_run() -> Outcome {
+    let (address, _end) = peer(Limits { idle: Duration::from_secs(3), ..Limits::default() });
+    let mut one = Session::open(&address).unwrap();
+    one.hold().unwrap();
+    let refused = Session::open(&address).unwrap().hold().unwrap_err().to_string();
+    assert!(refused.contains("another run"), "{refused}");
+    Ok(())
+}
+
+fn a_service_is_for_its_caller_alone() -> Outcome {
+    let (address, _end) = peer(Limits { idle: Duration::from_secs(3), ..Limits::default() });
+    let mut trial = Session::open(&address).unwrap();
+    let service = trial.start(&Service::Echo { transport: Transport::Udp, bytes: 4 }, None).unwrap();
+    let answered = |from: &str| {
+        let socket = UdpSocket::bind((from, 0)).unwrap();
+        socket.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+        socket.send_to(b"ping", service).unwrap();
+        socket.recv(&mut [0; 4]).is_ok()
+    };
+    assert!(answered("127.0.0.1"));
+    assert!(!answered("127.0.0.2"), "somebody else was served");
+    Ok(())
+}
+
+fn it_ends_when_nobody_is_heard_of() -> Outcome {
+    let idle = Duration::from_millis(300);
+    let (address, end) = peer(Limits { idle, ..Limits::default() });
+    assert_eq!(end.join().unwrap(), End::Idle(idle));
+    assert!(!listens(address.port));
+    // A client that holds it and then says nothing has gone too: its network may have.
+    let (address, end) = peer(Limits { idle, ..Limits::default() });
+    let mut run = Session::open(&address).unwrap();
+    run.hold().unwrap();
+    assert_eq!(end.join().unwrap(), End::Idle(idle));
+    Ok(())
+}
+
+fn it_ends_when_it_has_lived_or_moved_as_much_as_it_may() -> Outcome {
+    let lifetime = Duration::from_millis(300);
+    let (_, end) = peer(Limits { lifetime, ..Limits::default() });
+    assert_eq!(end.join().unwrap(), End::Lifetime(lifetime));
+    let (address, end) = peer(Limits { bytes: 7, ..Limits::default() });
+    let mut trial = Session::open(&address).unwrap();
+    let service = trial.start(&ECHO, None).unwrap();
+    assert!(echoed(&mut TcpStream::connect(service).unwrap()));
+    assert_eq!(end.join().unwrap(), End::Bytes(7), "4 bytes there and 4 back are 8");
+    assert!(!listens(service.port()));
+    Ok(())
+}
+
+fn it_takes_only_so_many_connections() -> Outcome {
+    let (address, _end) = peer(Limits { connections: 2, idle: Duration::from_secs(3), ..Limits::default() });
+    let (_one, two) = (Session::open(&address).unwrap(), Session::open(&address).unwrap());
+    let refused = Session::open(&address).unwrap_err().to_string();
+    assert!(refused.contains("its maximum of connections"), "{refused}");
+    drop(two);
+    super::process::wait_until("a place becomes free", || Session::open(&address).is_ok());
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! Verification of the instrument, as users put it there: what rigs say, and how the program ends by it.
+
+use crate::claim::{self, Claim, Verdict, decided};
+use crate::tier::{Outcome, Test, alone, skipped};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+pub const TESTS: &[Test] = &alone![
+    what_needs_nothing_is_found_and_the_exit_status_says_so,
+    a_neighbour_is_seen_and_does_not_move_the_value,
+    a_quota_is_seen_and_does_not_move_the_value,
+    a_page_cache_of_known_size_is_found,
+    bytes_a_second_of_a_throttled_device_are_found,
+    requests_a_second_of_a_throttled_device_are_found,
+    the_end_of_a_devices_burst_is_found,
+    the_rate_of_a_link_is_found,
+    the_delay_of_a_link_is_found,
+    the_jitter_of_a_link_is_found,
+    other_tools_end_with_a_session_that_is_killed,
+];
+
+/// Verifies some rigs, with nothing kept outside of a folder.
+fn verified(arguments: &[&str], state: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+    command.arg("verify").args(arguments).args(["--alongside", "--format", "json"]);
+    command.env("XDG_STATE_HOME", state).output().unwrap()
+}
+
+fn truths(output: &Output) -> Vec<Value> {
+    let found: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    found["truths"].as_array().unwrap().clone()
+}
+
+/// What a session of rigs says of its truths. What is skipped has its reason.
+fn claims(output: &Output) -> Vec<Claim> {
+    let truths = truths(output);
+    assert!(!truths.is_empty(), "the rigs say nothing");
+    truths.iter().map(claim_of).collect()
+}
+
+fn claim_of(truth: &Value) -> Claim {
+    let word = |name: &str| truth[name].as_str().unwrap_or_default().to_owned();
+    let verdict = match truth["verdict"].as_str() {
+        Some("right") => Verdict::Holds,
+        Some("skipped") if !word("because").is_empty() => Verdict::Holds,
+        Some("wrong") => Verdict::Refuted,
+        Some("inconclusive") => Verdict::Open,
+        verdict => panic!("{verdict:?}: {truth:#}"),
+    };
+    let seen =
+        format!("set {}, found {} {}: {}", truth["set"], truth["found"], truth["interval"], word("because"));
+    claim::judged(format!("{} {}", word("rig"), word("what")), verdict, seen)
+}
+
+/// Verifies a rig whose truth is set with what this machine may lack; nothing of it is left in its folder.
+fn rig(name: &str) -> Outcome {
+    let state = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut missing = String::new();
+    let session = || {
+        let output = verified(&[name, "--dir", folder.path().to_str().unwrap()], state.path());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "left by {name}");
+        output
+    };
+    let first = truths(&session());
+    if first.iter().all(|truth| truth["verdict"] == "skipped") {
+        missing.push_str(first[0]["because"].as_str().unwrap_or_default());
+        assert!(missing.contains("needs") || missing.contains("control group"), "{first:#?}");
+        return skipped(missing);
+    }
+    decided(|| Ok(claims(&session())))
+}
+
+fn a_page_cache_of_known_size_is_found() -> Outcome {
+    rig("page-cache")
+}
+
+fn bytes_a_second_of_a_throttled_device_are_found() -> Outcome {
+    rig("device-bytes")
+}
+
+fn requests_a_second_of_a_throttled_device_are_found() -> Outcome {
+    rig("device-requests")
+}
+
+fn the_end_of_a_devices_burst_is_found() -> Outcome {
+    rig("device-burst")
+}
+
+fn the_rate_of_a_link_is_found() -> Outcome {
+    rig("link")
+}
+
+fn the_delay_of_a_link_is_found() -> Outcome {
+    rig("delay")
+}
+
+fn the_jitter_of_a_link_is_found() -> Outcome {
+    rig("jitter")
+}
+
+/// A quota of half a CPU is seen, and moves nothing.
+fn a_quota_is_seen_and_does_not_move_the_value() -> Outcome {
+    rig("quota")
+}
+
+/// A neighbour is seen, and moves nothing.
+fn a_neighbour_is_seen_and_does_not_move_the_value() -> Outcome {
+    rig("neighbour")
+}
+
+/// What the work of a rig itself makes true is found on any machine.
+fn what_needs_nothing_is_found_and_the_exit_status_says_so() -> Outcome {
+    let state = tempfile::tempdir().unwrap();
+    let outcome = decided(|| {
+        let output = verified(&["spin", "chain", "sleep", "echo", "page-fault", "chase"], state.path());
+        let truths = truths(&output);
+        let count = |word: &str| truths.iter().filter(|truth| truth["verdict"] == word).count();
+        let open = count("inconclusive") > 0 || count("skipped") == truths.len();
+        let expected = if count("wrong") > 0 {
+            1
+        } else if open {
+            3
+        } else {
+            0
+        };
+        assert_eq!(output.status.code(), Some(expected), "{truths:#?}");
+        Ok(claims(&output))
+    });
+    assert_eq!(std::fs::read_dir(state.path()).unwrap().count(), 0, "a part of the rigs verifies no build");
+    outcome
+}
+
+/// The processes of a group that have not ended.
+fn living(group: u32) -> Vec<String> {
+    let group = group.to_string();
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let stats = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+    let is_member = |stat: &String| {
+        let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+        let (state, session) = (fields.next(), fields.nth(2));
+        state != Some("Z") && session == Some(&group)
+    };
+    stats.filter(is_member).collect()
+}
+
+fn wait_until(what: &str, mut happens: impl FnMut() -> bool) {
+    for _ in 0..6000 {
+        if happens() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panic!("{what}");
+}
+
+/// A session with other tools that is killed leaves none of them behind: neither what it has started, nor what that has.
+fn other_tools_end_with_a_session_that_is_killed() -> Outcome {
+    use std::os::unix::process::CommandExt;
+    if !["perf", "sockperf", "stress-ng"].iter().any(|tool| Path::new("/usr/bin").join(tool).exists()) {
+        return skipped("needs perf, sockperf or stress-ng");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+    command.args(["verify", "--peers", "--alongside", "--dir"]).arg(folder.path());
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    // SAFETY: makes the process the leader of a session of its own, by which all that it starts is known.
+    unsafe {
+        command.pre_exec(|| if libc::setsid() < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) })
+    };
+    let mut session = command.spawn().unwrap();
+    // One that has started another: that one would be nobody's.
+    let is_tool = |stat: &&String| !stat.contains("(fathom") && !stat.contains("(verify");
+    wait_until("no tool was started", || living(session.id()).iter().filter(is_tool).count() > 1);
+    session.kill().unwrap();
+    session.wait().unwrap();
+    wait_until("something was left running", || living(session.id()).is_empty());
+    Ok(())
+}
