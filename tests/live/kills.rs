@@ -4,7 +4,7 @@
 //! `FATHOM_KILLS` says how often, by default 6; `FATHOM_KILLS_SEED` which ones. A table on standard error tells each.
 
 use crate::short_run::wait_for;
-use crate::tier::{Outcome, Test, beside};
+use crate::tier::{Outcome, Test, beside, needs_root};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::collections::BTreeSet;
@@ -19,11 +19,6 @@ const PARTING: Duration = Duration::from_secs(20);
 
 fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-}
-
-fn is_root() -> bool {
-    // SAFETY: asks for a number.
-    unsafe { libc::geteuid() == 0 }
 }
 
 /// Whom the signal goes to.
@@ -191,7 +186,7 @@ fn kill(chance: &mut SplitMix64, program: &Path) -> Kill {
     let place = Place { folder: tempfile::tempdir().unwrap(), program: program.to_owned() };
     let before = traces(place.folder.path());
     let mut command = place.run("60s", what);
-    if is_root() {
+    if needs_root().is_ok() {
         command.args(["--peer", "namespace"]);
     }
     let mut run = command.arg("-o").arg(place.file()).spawn().unwrap();

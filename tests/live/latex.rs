@@ -1,7 +1,7 @@
 //! The forms for LaTeX, as `pdflatex` reads them: every file is set without an error, and nothing in it runs off the paper. The
 //! files stay behind, to be looked at: `latex` in the target folder's `tmp`.
 
-use crate::tier::{Outcome, Test, beside};
+use crate::tier::{Outcome, Test, beside, skipped};
 use fathom::report::{Form, RunReport, Style, appendix, render};
 use fathom::results::Results;
 use std::path::Path;
@@ -39,7 +39,7 @@ fn log_of(folder: &Path, name: &str, text: &str) -> Option<String> {
     panic!("{name} is still not settled after {MOST_TIMES} times");
 }
 
-fn ensure_set(name: &str, run: &str) {
+fn ensure_set(name: &str, run: &str) -> Outcome {
     let run = crate::fixture::parse(run);
     let results = Results::of(&run);
     let report = RunReport::of(&results);
@@ -50,8 +50,7 @@ fn ensure_set(name: &str, run: &str) {
     std::fs::create_dir_all(&folder).unwrap();
     for (name, text) in files {
         let Some(log) = log_of(&folder, &name, &text) else {
-            eprintln!("skipped: pdflatex is not installed (docs/latex.md names its packages)");
-            return;
+            return skipped("needs pdflatex (docs/latex.md names its packages)");
         };
         let boxes = log.lines().filter_map(|line| line.strip_prefix("Overfull \\hbox (")?.split("pt").next());
         let wide: Vec<f64> =
@@ -60,15 +59,14 @@ fn ensure_set(name: &str, run: &str) {
         assert!(!log.contains("Overfull \\vbox"), "{name} runs over the end of a page");
         assert!(!log.contains("undefined references"), "{name} refers to what it has not");
     }
+    Ok(())
 }
 
 /// Its names are those of somebody hostile.
 fn the_reviewed_report_is_set() -> Outcome {
-    ensure_set("reviewed", &crate::fixture::golden());
-    Ok(())
+    ensure_set("reviewed", &crate::fixture::golden())
 }
 
 fn a_report_of_everything_is_set() -> Outcome {
-    ensure_set("everything", &crate::fixture::everything());
-    Ok(())
+    ensure_set("everything", &crate::fixture::everything())
 }
