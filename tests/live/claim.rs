@@ -1,7 +1,7 @@
 //! Claims about figures of this machine: ratios within one session, with their intervals. A claim holds or is refuted by the
 //! whole interval; otherwise it is open.
 
-use crate::tier::{Outcome, inconclusive};
+use crate::tier::{Outcome, Undecided, inconclusive};
 use serde_json::Value;
 
 /// Sessions in which a claim may become true: a host may spoil one of them.
@@ -115,12 +115,13 @@ pub fn judged(what: impl Into<String>, verdict: Verdict, seen: impl Into<String>
 
 /// Measures in sessions until every claim has held in one of them. A claim that never held and that two sessions refuted
 /// fails the test; one that stayed open, and a session that has no figures, are inconclusive.
-pub fn decided(session: impl Fn() -> Result<Vec<Claim>, String>) -> Outcome {
+pub fn decided(session: impl Fn() -> Outcome<Vec<Claim>>) -> Outcome {
     let (mut claims, mut lacking): (Vec<Claim>, Vec<String>) = (vec![], vec![]);
     for _ in 0..SESSIONS {
         match session() {
             Ok(more) => claims.extend(more),
-            Err(seen) => lacking.push(seen),
+            Err(Undecided::Inconclusive(seen)) => lacking.push(seen),
+            Err(missing) => return Err(missing),
         }
         if !claims.is_empty() && unsettled(&claims).is_empty() {
             return Ok(());

@@ -25,6 +25,13 @@ pub enum Undecided {
     Skipped(String),
 }
 
+/// A session without the figures that it is about.
+impl From<String> for Undecided {
+    fn from(seen: String) -> Self {
+        Undecided::Inconclusive(seen)
+    }
+}
+
 /// The machine allowed no verdict: what was seen, and by how much it missed one.
 pub fn inconclusive<T>(seen: impl Display) -> Outcome<T> {
     Err(Undecided::Inconclusive(seen.to_string()))

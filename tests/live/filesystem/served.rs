@@ -4,7 +4,7 @@
 use super::late::{Late, stay};
 use super::{fathom, points};
 use crate::claim::{self, Claim, Figure, between, decided};
-use crate::tier::{Outcome, Test, alone, needs_root, skipped};
+use crate::tier::{Outcome, Test, Undecided, alone, needs_root, skipped};
 use fathom::machine::Machine;
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
@@ -135,7 +135,7 @@ fn needs_servers() -> Outcome {
 fn a_disk_that_answers_late_reads_so_late() -> Outcome {
     needs_servers()?;
     // The thread gets a mount namespace of its own, which must not become that of other tests.
-    decided(|| std::thread::spawn(reads_what_the_server_adds).join().unwrap())
+    decided(|| std::thread::spawn(reads_what_the_server_adds).join().unwrap().map_err(Undecided::from))
 }
 
 /// The server answers out of its memory, and nothing that the kernel tells can show it.

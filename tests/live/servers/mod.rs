@@ -111,7 +111,7 @@ impl Drop for Server {
 }
 
 fn here(script: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers").join(script)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live/servers").join(script)
 }
 
 /// Has what a script needs on this machine, where that may be.
@@ -126,7 +126,8 @@ fn install(script: &str) -> Result<(), String> {
         return Err("only root may make the namespaces that servers run in".to_owned());
     }
     for needed in [&[&["unshare", "util-linux"][..], &["ip", "iproute2"]], packages].concat() {
-        let done = Command::new(here("install")).args(needed).output().map_err(|error| error.to_string())?;
+        let done =
+            Command::new(here("install")).args(needed).output().expect("the script stands beside this file");
         match done.status.code() {
             Some(0) => {}
             Some(MISSING) => return Err(String::from_utf8_lossy(&done.stderr).trim().to_owned()),
