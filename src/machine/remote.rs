@@ -7,7 +7,7 @@ use super::source::Root;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_decode_str, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -181,11 +181,23 @@ fn server_of(source: &str) -> &str {
     }
 }
 
-/// Whether a name is an address of this machine, to which a listener can be bound. Names that must be resolved are not,
-/// because describing a machine contacts no other one.
+/// Whether a name is an address of this machine. Names that must be resolved are not, because describing a machine contacts
+/// no other one.
 fn is_here(host: &str) -> bool {
     let address = if host == "localhost" { Ok(Ipv4Addr::LOCALHOST.into()) } else { host.parse::<IpAddr>() };
-    address.is_ok_and(|address| UdpSocket::bind((address, 0)).is_ok())
+    address.is_ok_and(|address| address.is_loopback() || is_own(address))
+}
+
+/// Whether the kernel would send from an address what is meant for it: it does so only with its own. Nothing is sent.
+fn is_own(address: IpAddr) -> bool {
+    let any: IpAddr =
+        if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let connected = UdpSocket::bind((any, 0)).and_then(|socket| {
+        // Nobody is asked whether somebody listens there.
+        socket.connect((address, 9))?;
+        socket.local_addr()
+    });
+    connected.is_ok_and(|from| from.ip() == address)
 }
 
 /// The network file system that the kernel calls by this name; `None` for a local one.
