@@ -57,7 +57,8 @@ pub mod experiment;
 pub mod sampling;
 #[doc(hidden)]
 pub mod peer;
-mod test_file;
+#[doc(hidden)]
+pub mod test_file;
 #[doc(hidden)]
 pub mod remote;
 #[doc(hidden)]

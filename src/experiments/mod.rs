@@ -10,7 +10,7 @@ mod lasting;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod excerpts;
 mod listing;
-pub(crate) mod memory;
+pub mod memory;
 pub(crate) mod network;
 mod rule_of_thumb;
 

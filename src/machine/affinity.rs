@@ -78,15 +78,4 @@ mod tests {
         assert_eq!((many.len(), many[0], many[1]), (24, 1 << 63, 1));
         assert_eq!(many[23], 1 << (1500 - 23 * 64));
     }
-
-    #[test]
-    fn a_pinned_thread_runs_on_one_cpu_and_then_where_it_ran_before() {
-        let all = of_this_thread().unwrap();
-        let pinned = Pinned::to(all[0]);
-        assert_eq!(of_this_thread().unwrap(), all[..1]);
-        drop(pinned);
-        drop(Pinned::to(usize::MAX));
-        assert_eq!(of_this_thread().unwrap(), all);
-        assert!(!allow_this_thread(&[]));
-    }
 }

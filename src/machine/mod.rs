@@ -10,6 +10,8 @@ mod cgroup;
 pub(crate) mod conditions;
 mod cpu_set;
 mod cpuid;
+#[cfg(test)]
+mod described;
 mod ethtool;
 mod fact;
 mod host;

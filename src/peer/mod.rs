@@ -12,7 +12,7 @@ mod guest;
 pub(crate) mod launch;
 pub(crate) mod other_side;
 pub(crate) mod ping;
-pub(crate) mod ports;
+pub mod ports;
 pub(crate) mod proof;
 pub mod protocol;
 pub mod server;

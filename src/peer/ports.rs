@@ -33,7 +33,8 @@ pub fn left() -> Result<u64, Failure> {
     Ok(ours)
 }
 
-fn range() -> (u64, u64) {
+/// The first and the last port that the kernel gives away.
+pub fn range() -> (u64, u64) {
     let text = read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
     let numbers: Vec<u64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     match numbers[..] {
@@ -74,13 +75,5 @@ mod tests {
         assert_eq!(extended(text, "ListenOverflows"), Some(22));
         assert_eq!(extended(text, "SyncookiesSent"), Some(1));
         assert_eq!(extended(text, "A"), None);
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn this_machine_tells() {
-        let (first, last) = range();
-        assert!(first < last && last < 65_536);
-        assert!(backlog_overflows().is_some());
     }
 }

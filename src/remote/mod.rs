@@ -4,7 +4,7 @@
 //! caching, no read-ahead, every request counted.
 
 mod client;
-mod deadline;
+pub mod deadline;
 pub mod made;
 mod mounted;
 mod nfs;
@@ -14,9 +14,9 @@ mod sftp;
 mod smb;
 pub mod ssh;
 mod stream;
-mod trusted_port;
+pub mod trusted_port;
 mod unanswered;
-mod wire;
+pub mod wire;
 
 pub use client::{Client, read_block};
 pub use mounted::Mounted;

@@ -67,15 +67,3 @@ pub fn resident_bytes() -> Option<u64> {
     // SAFETY: takes no pointers.
     u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok().map(|page| pages * page)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn children_and_threads_end_by_themselves() {
-        reap(fork().unwrap()).unwrap();
-        join(thread().unwrap()).unwrap();
-        assert!(reap(1).is_err(), "not a child of ours");
-    }
-}

@@ -20,18 +20,22 @@ pub struct OnCpu {
 
 impl OnCpu {
     /// Begins the measurement for the calling thread.
-    pub(super) fn begin() -> Self {
+    pub fn begin() -> Self {
         OnCpu::now()
     }
 
     /// The changes since then.
-    pub(super) fn end(self) -> Self {
-        let now = OnCpu::now();
+    #[must_use]
+    pub fn end(self) -> Self {
+        OnCpu::now().since(self)
+    }
+
+    fn since(self, earlier: OnCpu) -> Self {
         OnCpu {
-            wall_ns: now.wall_ns.saturating_sub(self.wall_ns),
-            cpu_ns: now.cpu_ns.saturating_sub(self.cpu_ns),
-            voluntary_switches: now.voluntary_switches.saturating_sub(self.voluntary_switches),
-            involuntary_switches: now.involuntary_switches.saturating_sub(self.involuntary_switches),
+            wall_ns: self.wall_ns.saturating_sub(earlier.wall_ns),
+            cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
+            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
+            involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
         }
     }
 
@@ -54,22 +58,22 @@ impl OnCpu {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, Instant};
 
-    #[test]
-    fn a_thread_that_sleeps_has_no_cpu_and_tells_it_by_its_switches() {
-        let watched = OnCpu::begin();
-        std::thread::sleep(Duration::from_millis(20));
-        let slept = watched.end();
-        assert!(slept.share() < 0.5 && slept.voluntary_switches > 0, "{slept:?}");
+    fn counted(wall_ns: u64, cpu_ns: u64, voluntary_switches: u64, involuntary_switches: u64) -> OnCpu {
+        OnCpu { wall_ns, cpu_ns, voluntary_switches, involuntary_switches }
     }
 
     #[test]
-    fn a_thread_that_works_has_as_much_cpu_as_it_was_not_kept_from() {
-        let watched = OnCpu::begin();
-        let began = Instant::now();
-        while began.elapsed() < Duration::from_millis(20) {}
-        let worked = watched.end();
-        assert!(worked.share() > 0.9 || worked.involuntary_switches > 0, "{worked:?}");
+    fn the_share_is_that_of_the_time_since_the_beginning() {
+        let begun = counted(1_000, 900, 7, 3);
+        let ended = counted(1_400, 1_000, 9, 3).since(begun);
+        assert_eq!(ended, counted(400, 100, 2, 0));
+        assert!((ended.share() - 0.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn no_time_has_no_share_and_a_clock_that_steps_back_no_negative_one() {
+        assert!(OnCpu::default().share().abs() < 1e-12);
+        assert_eq!(counted(10, 10, 1, 1).since(counted(20, 20, 2, 2)), OnCpu::default());
     }
 }

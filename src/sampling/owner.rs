@@ -28,6 +28,12 @@ impl Owner {
         format!("{PREFIX}{self}-{what}")
     }
 
+    /// A process of this boot that has ended: Linux has no number as large.
+    #[cfg(test)]
+    pub fn gone() -> Self {
+        Owner { process: (1 << 22) + 1, ..Owner::of(std::process::id()).expect("this process") }
+    }
+
     /// The owner in a file's name; `None` if the name does not have this form.
     pub fn of_name(name: &str) -> Option<Self> {
         let mut parts = name.strip_prefix(PREFIX)?.split('-');

@@ -223,7 +223,7 @@ mod tests {
     fn a_counter_of_which_nothing_tells_that_it_is_invariant_is_not_used() {
         use crate::machine::Fact;
 
-        let mut machine = Machine::describe(std::path::Path::new("."));
+        let mut machine = Machine::described();
         machine.processor.tick_counter.invariant = Fact::known(true, "a test");
         assert_eq!(varying(&machine), None);
         for invariant in [Fact::known(false, "a test"), Fact::unknown("not told", "a test")] {
@@ -237,12 +237,20 @@ mod tests {
     #[test]
     fn a_counter_that_cannot_be_read_is_never_read_even_where_it_is_asked_for() {
         use crate::machine::Fact;
-        use std::path::Path;
 
-        let mut machine = Machine::describe(Path::new("."));
+        let mut machine = Machine::described();
         let examined = |kind, rejected| {
             assert_eq!(kind, ClockKind::MonotonicRaw, "the counter would have been read");
-            examine(ClockKind::MonotonicRaw, &MonotonicRaw, &Machine::describe(Path::new(".")), rejected)
+            Qualification {
+                kind,
+                ticks_per_second: 1e9,
+                frequency_spread_ppm: 0.0,
+                overhead_ticks: 20.0,
+                resolution_ticks: 1,
+                backward_steps: 0,
+                steps: 1000,
+                rejected,
+            }
         };
         for rdtscp in [Fact::known(false, "test"), Fact::unknown("not told", "test")] {
             machine.processor.tick_counter.rdtscp = rdtscp;

@@ -7,7 +7,7 @@ mod aligned;
 pub mod blocks;
 mod content;
 mod device;
-mod residency;
+pub mod residency;
 mod room;
 
 pub use aligned::Aligned;

@@ -59,7 +59,7 @@ fn by_cachestat(file: &File, offset: u64, bytes: u64) -> Option<Cached> {
 }
 
 /// The older way: maps the file and queries which of its pages are in memory.
-fn by_mincore(file: &File, offset: u64, bytes: u64) -> Result<Cached, Failure> {
+pub fn by_mincore(file: &File, offset: u64, bytes: u64) -> Result<Cached, Failure> {
     let mut pages = vec![0_u8; bytes.div_ceil(page_bytes()) as usize];
     // SAFETY: a new read-only mapping, of which no page is touched, with one byte of answer per page; unmapped at once.
     let told = unsafe {
@@ -149,28 +149,4 @@ pub fn warm(test: &TestFile) -> Result<(), Failure> {
         held >> 20,
         test.bytes >> 20
     )))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// In any folder for temporary files: on a file system in memory nothing can be evicted, and the message says so.
-    #[test]
-    fn what_was_written_is_cached_and_what_was_evicted_is_not() {
-        let file = tempfile::tempfile().unwrap();
-        file.write_all_at(&vec![7; 100_000], 0).unwrap();
-        let whole = 100_000_u64.next_multiple_of(page_bytes());
-        assert_eq!(cached(&file).unwrap().bytes, whole);
-        assert_eq!(by_mincore(&file, 0, 100_000).unwrap().bytes, whole);
-        match evict(&file) {
-            Ok(()) => {
-                assert_eq!(cached(&file).unwrap().bytes, 0);
-                assert_eq!(by_mincore(&file, 0, 100_000).unwrap().bytes, 0);
-                file.read_exact_at(&mut [0; 10], 50_000).unwrap();
-                assert!(cached(&file).unwrap().bytes > 0);
-            }
-            Err(failure) => assert!(failure.to_string().contains("stay in the page cache"), "{failure}"),
-        }
-    }
 }

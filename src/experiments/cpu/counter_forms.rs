@@ -158,25 +158,3 @@ mod portable {
         Counter.stop().since(start).0
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The minimum of many differences, which is undisturbed.
-    fn least(pair: Pair) -> i64 {
-        (0..10_000).map(|_| pair()).min().unwrap()
-    }
-
-    #[test]
-    #[cfg(target_arch = "x86_64")]
-    fn fenced_readings_see_the_work_between_them() {
-        let fenced = ALL.iter().find(|form| form.name == "lfence-rdtsc-lfence rdtscp-lfence").unwrap();
-        let (with, without) = (least(fenced.around), least(fenced.pair));
-        // Three cycles each on every core since 2008, and a core has at most about three cycles per tick.
-        assert!(
-            with - without > i64::from(MULTIPLICATIONS) / 2,
-            "{with} ticks around work, {without} around nothing"
-        );
-    }
-}

@@ -216,12 +216,11 @@ fn against_a_cycle(known: &Known) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Live, Root};
     use crate::quantity::Unit;
 
     /// The finding for loops of `each` ns per iteration and `entered` ns to enter them, at 2 GHz.
     fn said_of(each: f64, entered: f64) -> String {
-        let machine = Machine::from_root(&Root::new("/nowhere"), &Live, std::path::Path::new("/"));
+        let machine = Machine::described();
         let mut known = Known::new(&machine, Some(2e9));
         for count in (0..14).map(|power| 1 << power) {
             let found = Found::bare(entered + each * count as f64, Dimension::Of(Unit::Nanoseconds));

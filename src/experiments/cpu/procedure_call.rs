@@ -346,13 +346,12 @@ fn expected_on_x86_64(form: &str, arguments: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::experiment::Dimension;
-    use crate::machine::{Live, Root};
     use crate::quantity::Unit;
     use crate::statistics::{Interval, Measured};
 
     /// The findings for calls with none to three arguments of these costs in nanoseconds, known to a percent.
     fn said_of(costs: [f64; 4]) -> String {
-        let machine = Machine::from_root(&Root::new("/nowhere"), &Live, std::path::Path::new("/"));
+        let machine = Machine::described();
         let mut known = Known::new(&machine, Some(2e9));
         for (arguments, value) in costs.into_iter().enumerate() {
             let interval = Some(Interval { low: value * 0.99, high: value * 1.01 });

@@ -1,9 +1,9 @@
 //! The memory hierarchy: load latency, bandwidth, and page faults.
 
-mod backing;
+pub mod backing;
 mod bandwidth;
 pub(crate) mod chase;
-mod fault;
+pub mod fault;
 mod fault_extent;
 mod load_latency;
 mod loaded_latency;
@@ -11,9 +11,9 @@ mod major_fault;
 mod mapping;
 mod memory_parallelism;
 mod minor_fault;
-pub(crate) mod pages;
+pub mod pages;
 mod parallel_bandwidth;
-mod stream;
+pub mod stream;
 mod swap_in;
 mod tlb_reach;
 pub(crate) mod user_fault;

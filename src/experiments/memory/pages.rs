@@ -124,11 +124,7 @@ impl Mapping {
         let mut mapping = map(bytes, pages)?;
         mapping.touch();
         let backing = Backing::of(mapping.start.as_ptr() as usize)?;
-        let lacking = match pages {
-            Pages::Huge => backing.huge < backing.mapped,
-            Pages::Base => backing.huge > 0,
-        };
-        if lacking { Err(refused(pages, &backing)) } else { Ok((mapping, backing)) }
+        accepted(pages, &backing).map(|()| (mapping, backing))
     }
 
     /// Reserves addresses, with an aligned stretch in them between guard pages.
@@ -198,6 +194,15 @@ fn transparent_allowed(root: &Root) -> Result<(), Failure> {
     )))
 }
 
+/// Refuses memory that other pages are behind than those that were asked for.
+fn accepted(pages: Pages, backing: &Backing) -> Result<(), Failure> {
+    let lacking = match pages {
+        Pages::Huge => backing.huge < backing.mapped,
+        Pages::Base => backing.huge > 0,
+    };
+    if lacking { Err(refused(pages, backing)) } else { Ok(()) }
+}
+
 fn refused(pages: Pages, backing: &Backing) -> Failure {
     let (huge, mapped) = (backing.huge >> 20, backing.mapped >> 20);
     Failure::Unsupported(match pages {
@@ -217,26 +222,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base_pages_are_got_where_they_are_asked_for() {
-        let (mapping, backing) = Mapping::resident(5 << 20, Pages::Base).unwrap();
-        assert!(mapping.bytes() >= 5 << 20);
-        assert_eq!((backing.huge, backing.resident), (0, mapping.bytes() as u64));
-    }
-
-    #[test]
-    fn huge_pages_are_got_or_refused_with_what_to_do() {
-        match Mapping::resident(5 << 20, Pages::Huge) {
-            Ok((mapping, backing)) => {
-                assert_eq!(mapping.bytes() % Pages::Huge.bytes(), 0);
-                assert_eq!(mapping.start().as_ptr() as usize % Pages::Huge.bytes(), 0);
-                assert_eq!((backing.huge, backing.mapped), (mapping.bytes() as u64, mapping.bytes() as u64));
-            }
-            Err(Failure::Unsupported(reason)) => assert!(reason.contains("nr_hugepages"), "{reason}"),
-            Err(other) => panic!("{other}"),
-        }
-    }
-
-    #[test]
     fn a_kernel_has_no_huge_pages_only_where_sys_is_there_to_say_so() {
         let tree = tempfile::tempdir().unwrap();
         let root = Root::new(tree.path());
@@ -252,21 +237,11 @@ mod tests {
 
     #[test]
     fn pages_that_were_not_got_are_not_accepted() {
-        // Huge pages are claimed, but base pages are requested.
-        let base = |bytes, _| Mapping::untouched(bytes, Pages::Base);
-        assert!(matches!(Mapping::filled(4 << 20, Pages::Huge, &base), Err(Failure::Unsupported(_))));
-        if transparent_allowed(&Root::default()).is_ok() {
-            let huge = |bytes, _| Mapping::untouched(bytes, Pages::Huge);
-            assert!(matches!(Mapping::filled(4 << 20, Pages::Base, &huge), Err(Failure::Unsupported(_))));
+        let backed = |huge| Backing { mapped: 4 << 20, resident: 4 << 20, huge };
+        assert!(accepted(Pages::Huge, &backed(4 << 20)).is_ok() && accepted(Pages::Base, &backed(0)).is_ok());
+        for (asked, huge) in [(Pages::Huge, 0), (Pages::Huge, 2 << 20), (Pages::Base, 2 << 20)] {
+            let refused = accepted(asked, &backed(huge));
+            assert!(matches!(refused, Err(Failure::Unsupported(_))), "{asked:?}, {huge} in huge ones");
         }
-    }
-
-    #[test]
-    fn a_dropped_mapping_is_gone() {
-        let mapping = Mapping::untouched(1 << 20, Pages::Base).unwrap();
-        let address = mapping.start().as_ptr() as usize;
-        assert_eq!(Backing::of(address).unwrap(), Backing { mapped: 1 << 20, resident: 0, huge: 0 });
-        drop(mapping);
-        assert!(Backing::of(address).map_or(true, |backing| backing.mapped != 1 << 20));
     }
 }

@@ -117,123 +117,19 @@ fn ensure_bounded(service: &Service) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Read, Write};
-    use std::net::{Shutdown, TcpStream, UdpSocket};
 
-    const STREAM: StreamOptions = StreamOptions { chunk: 1000, buffers: None };
-
-    fn begun(service: &Service) -> (Running, (&'static str, u16)) {
-        let running = serve(service, &Place::loopback(None)).unwrap();
-        let at = ("127.0.0.1", running.port());
-        (running, at)
+    fn sink(chunk: u32, reads_after: Duration) -> Service {
+        let stream = StreamOptions { chunk, buffers: None };
+        Service::Sink { stream, acknowledged: None, reads_after_ns: reads_after.as_nanos() as u64 }
     }
 
     #[test]
-    fn a_sink_counts_every_byte_of_every_stream_and_ends_them_when_they_are_read() {
-        let (running, at) = begun(&Service::Sink { stream: STREAM, acknowledged: None, reads_after_ns: 0 });
-        for bytes in [100_000, 23] {
-            let mut stream = TcpStream::connect(at).unwrap();
-            stream.write_all(&vec![7; bytes]).unwrap();
-            stream.shutdown(Shutdown::Write).unwrap();
-            assert_eq!(stream.read(&mut [0]).unwrap(), 0, "the sink has read it all");
+    fn what_would_fill_the_memory_or_let_a_client_wait_for_long_is_refused() {
+        for refused in [sink(u32::MAX, Duration::ZERO), sink(1000, Duration::from_secs(2))] {
+            assert!(
+                matches!(serve(&refused, &Place::loopback(None)), Err(Failure::Unsupported(_))),
+                "{refused:?}"
+            );
         }
-        let report = running.stop();
-        assert_eq!((report.connections, report.received_bytes), (2, 100_023));
-        assert_eq!(report.arrivals.last().unwrap().bytes, 100_023);
-        assert!(report.arrivals.is_sorted_by_key(|arrival| (arrival.at_ns, arrival.bytes)));
-    }
-
-    #[test]
-    fn a_sink_reads_when_it_was_told_to_and_nobody_lets_it_wait_for_long() {
-        let late = |wait: Duration| Service::Sink {
-            stream: STREAM,
-            acknowledged: None,
-            reads_after_ns: wait.as_nanos() as u64,
-        };
-        let (running, at) = begun(&late(Duration::from_millis(30)));
-        let mut stream = TcpStream::connect(at).unwrap();
-        stream.write_all(&[1; 5000]).unwrap();
-        stream.shutdown(Shutdown::Write).unwrap();
-        assert_eq!(stream.read(&mut [0]).unwrap(), 0);
-        let report = running.stop();
-        assert_eq!(report.received_bytes, 5000);
-        assert!(report.arrivals[0].at_ns >= 30_000_000, "{report:?}");
-        let refused = serve(&late(Duration::from_secs(2)), &Place::loopback(None));
-        assert!(matches!(refused, Err(Failure::Unsupported(_))));
-    }
-
-    #[test]
-    fn a_sink_that_acknowledges_answers_whole_messages_only() {
-        let (running, at) =
-            begun(&Service::Sink { stream: STREAM, acknowledged: Some(2500), reads_after_ns: 0 });
-        let mut stream = TcpStream::connect(at).unwrap();
-        for _ in 0..3 {
-            stream.write_all(&[7; 2500]).unwrap();
-            stream.read_exact(&mut [0]).unwrap();
-        }
-        stream.write_all(&[7; 2499]).unwrap();
-        drop(stream);
-        let report = running.stop();
-        assert_eq!((report.messages, report.received_bytes), (3, 7500));
-    }
-
-    #[test]
-    fn a_source_writes_at_least_what_is_enough_and_says_that_it_was_all() {
-        let enough = Enough { ns: 1_000_000, bytes: 50_500 };
-        let (running, at) = begun(&Service::Source { stream: STREAM, enough, acknowledged: false });
-        let mut all = vec![];
-        TcpStream::connect(at).unwrap().read_to_end(&mut all).unwrap();
-        let report = running.stop();
-        assert!(all.len() >= 51_000 && all.len() % 1000 == 0, "{}", all.len());
-        assert_eq!(report.sent_bytes, all.len() as u64);
-    }
-
-    #[test]
-    fn a_source_that_is_acknowledged_waits_for_its_client() {
-        let enough = Enough { ns: 0, bytes: 0 };
-        let (running, at) = begun(&Service::Source { stream: STREAM, enough, acknowledged: true });
-        let mut stream = TcpStream::connect(at).unwrap();
-        for _ in 0..3 {
-            stream.write_all(&[1]).unwrap();
-            stream.read_exact(&mut [0; 1000]).unwrap();
-        }
-        assert_eq!(running.stop().sent_bytes, 3000);
-    }
-
-    #[test]
-    fn datagrams_of_another_size_are_not_counted() {
-        let (running, at) = begun(&Service::Datagrams { bytes: 100 });
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        for bytes in [100, 99, 100, 101, 0] {
-            socket.send_to(&vec![7; bytes], at).unwrap();
-        }
-        // Loopback delivers in order, and the service reads in order: the wake-up comes after them.
-        let report = running.stop();
-        assert_eq!((report.messages, report.received_bytes), (2, 200));
-    }
-
-    #[test]
-    fn connections_that_end_gracefully_are_told_from_those_that_are_reset() {
-        let (running, at) = begun(&Service::Accept);
-        for graceful in [true, false, true] {
-            let mut stream = TcpStream::connect(at).unwrap();
-            stream.read_exact(&mut [0]).unwrap();
-            if graceful {
-                stream.shutdown(Shutdown::Write).unwrap();
-                assert_eq!(stream.read(&mut [0]).unwrap(), 0);
-            } else {
-                socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
-            }
-        }
-        let report = running.stop();
-        assert_eq!((report.connections, report.messages), (3, 2));
-    }
-
-    #[test]
-    fn a_chunk_that_would_fill_the_memory_is_refused() {
-        let stream = StreamOptions { chunk: u32::MAX, buffers: None };
-        let refused =
-            serve(&Service::Sink { stream, acknowledged: None, reads_after_ns: 0 }, &Place::loopback(None));
-        assert!(matches!(refused, Err(Failure::Unsupported(_))));
     }
 }

@@ -120,21 +120,3 @@ fn serve_connection(
 fn broke(attempt: &str, error: &std::io::Error) -> Failure {
     Failure::Broke(format!("a stream service: {attempt}: {error}"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn buffers_are_as_large_as_asked_wherever_that_is_allowed() {
-        let asked = 64 << 20;
-        let options = StreamOptions { chunk: 1, buffers: Some(asked) };
-        let socket = options.socket(Place::loopback(None).any_port()).unwrap();
-        if set(&socket, libc::SO_SNDBUFFORCE, asked).is_err() {
-            return;
-        }
-        let fresh = options.socket(Place::loopback(None).any_port()).unwrap();
-        let granted = [fresh.send_buffer_size().unwrap(), fresh.recv_buffer_size().unwrap()];
-        assert!(granted.iter().all(|bytes| *bytes >= asked as usize), "{granted:?}");
-    }
-}

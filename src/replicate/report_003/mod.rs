@@ -1,9 +1,9 @@
 //! Report 003: the project on a laptop of Apple's with an i5-5257U and OS X 10.11.
 
 mod cpu;
-mod filesystem;
-mod memory;
-mod network;
+pub mod filesystem;
+pub mod memory;
+pub mod network;
 mod repetitions;
 
 use super::{Drawn, Picture, Report, Row, Shape};

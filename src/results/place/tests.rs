@@ -6,11 +6,10 @@ use crate::experiments;
 use crate::machine::Machine;
 use crate::statistics::{Interval, Measured};
 use serde_json::{Map, Value, json};
-use std::path::Path;
 
-/// A description of this machine; only the fields that a test sets are relevant.
+/// A described machine; only the fields that a test sets are relevant.
 pub fn machine() -> Machine {
-    Machine::describe(Path::new("/"))
+    Machine::described()
 }
 
 impl Place {

@@ -177,7 +177,7 @@ fn has(table: &str, port: u16) -> bool {
 }
 
 /// A port of loopback that is free now.
-pub(super) fn free_port() -> io::Result<u16> {
+pub fn free_port() -> io::Result<u16> {
     Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
@@ -194,10 +194,5 @@ mod tests {
         assert!(has(table, 0x3B62) && has(table, 0x3B64));
         assert!(!has(table, 0x3B63), "it is connected");
         assert!(!has(table, 0x9C40), "it is another's");
-    }
-
-    #[test]
-    fn a_free_port_can_be_had() {
-        assert!(free_port().unwrap() > 1023);
     }
 }

@@ -8,7 +8,7 @@ mod asked;
 mod fio;
 mod hackbench;
 mod iperf3;
-mod keeper;
+pub mod keeper;
 mod mbw;
 mod opinion;
 mod perf_bench;

@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_reading_that_does_not_wait_sees_little_of_the_work() {
-        let machine = Machine::describe(std::path::Path::new("/"));
+        let machine = Machine::described();
         let mut known = Known::new(&machine, None);
         for form in counter_forms::ALL {
             let around = if waits(form.name) { 90.0 } else { 25.0 };

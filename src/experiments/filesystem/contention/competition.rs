@@ -133,7 +133,7 @@ mod tests {
 
     /// The findings for these times per block, each known to one percent.
     fn said_of(planted: &[(&str, &str, u64, u64, f64)]) -> String {
-        let machine = Machine::describe(std::path::Path::new("/"));
+        let machine = Machine::described();
         let mut known = Known::new(&machine, None);
         for (pattern, figure, file, processes, value) in planted {
             let unit = if *figure == EACH { Unit::Nanoseconds } else { Unit::PartsPerMillion };

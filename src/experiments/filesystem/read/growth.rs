@@ -78,7 +78,7 @@ mod tests {
 
     /// The findings for a cold file of 64 KiB and one of 64 MiB with these times per block, each known to one percent.
     fn said_of(small: f64, large: f64) -> String {
-        let machine = Machine::describe(std::path::Path::new("/"));
+        let machine = Machine::described();
         let mut known = Known::new(&machine, None);
         let times = [(SEQUENTIAL, 64 << 10, small), (SEQUENTIAL, 64 << 20, large), (RANDOM, 64 << 20, 90e3)];
         for (order, file, value) in times {

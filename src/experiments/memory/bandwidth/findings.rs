@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_share_of_the_theory_counts_the_bytes_on_the_bus() {
-        let mut machine = Machine::describe(std::path::Path::new("/"));
+        let mut machine = Machine::described();
         let theory = Bandwidth { bytes_per_second: 40e9, formula: "the formula".to_owned() };
         machine.memory.theoretical_bandwidth = Fact::known(theory, "a test");
         let size = working_set::in_memory(&machine);

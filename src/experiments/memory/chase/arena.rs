@@ -26,6 +26,14 @@ impl Arena {
         Ok(Arena { mapping, pages, backing })
     }
 
+    /// Memory of which nobody asked the kernel what is behind it: base pages, as far as a test is concerned.
+    #[cfg(test)]
+    pub fn unasked(bytes: usize) -> Self {
+        let mapping = Mapping::untouched(bytes, Pages::Base).expect("memory");
+        let mapped = mapping.bytes() as u64;
+        Arena { mapping, pages: Pages::Base, backing: Backing { mapped, resident: mapped, huge: 0 } }
+    }
+
     /// The block's arena if it is large enough, else a larger one in its place: there is never more memory than the block's
     /// largest point needs.
     pub fn of_block(site: &Site, bytes: usize, pages: Pages) -> Result<Rc<Self>, Failure> {

@@ -211,7 +211,7 @@ mod tests {
     }
 
     fn build<P: Places>(elements: u64, places: P) -> Result<Cycle<P>, Failure> {
-        let arena = Rc::new(Arena::new(elements as usize * LINE, Pages::Base)?);
+        let arena = Rc::new(Arena::unasked(elements as usize * LINE));
         Cycle::build(arena, 0, elements, places)
     }
 
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_cycle_laid_where_a_longer_one_was_is_whole() {
-        let arena = Rc::new(Arena::new(1000 * LINE, Pages::Base).unwrap());
+        let arena = Rc::new(Arena::unasked(1000 * LINE));
         for (elements, offset) in [(900, 0), (100, LINE), (999, LINE), (16, 0)] {
             let cycle = Cycle::build(Rc::clone(&arena), offset, elements, random(elements, 3)).unwrap();
             assert_eq!(cycle.followed(2 * elements), Some(elements));

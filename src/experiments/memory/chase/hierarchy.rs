@@ -282,19 +282,11 @@ mod tests {
 
     #[test]
     fn the_shares_of_all_levels_are_the_whole() {
-        let machine =
-            Machine::from_root(&crate::machine::Root::new("/nowhere"), &Nobody, std::path::Path::new("/"));
+        let machine = Machine::described();
         let known = Known::new(&machine, Some(3e9));
         for set in [1e3, 1e5, 3e6, 1e9] {
             let sum: f64 = shares(&levels(&known), set, 4096.0).iter().sum();
             assert!((sum - 1.0).abs() < 1e-9, "{set}: {sum}");
-        }
-    }
-
-    struct Nobody;
-    impl crate::machine::Host for Nobody {
-        fn affinity(&self) -> Result<Vec<usize>, String> {
-            Ok(vec![0])
         }
     }
 }

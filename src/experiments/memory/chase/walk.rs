@@ -108,12 +108,11 @@ mod tests {
     use super::super::random_order::RandomOrder;
     use super::*;
     use crate::experiment::Work;
-    use crate::experiments::memory::pages::Pages;
 
     fn cycle(elements: u64) -> Rc<Cycle<impl Places>> {
         let order = RandomOrder::new(elements, 3);
         let place = move |element| order.at(element) as usize * 64;
-        let arena = Rc::new(Arena::new(elements as usize * 64, Pages::Base).unwrap());
+        let arena = Rc::new(Arena::unasked(elements as usize * 64));
         Rc::new(Cycle::build(arena, 0, elements, place).unwrap())
     }
 

@@ -138,31 +138,18 @@ impl Mapped for Mapping {
 mod tests {
     use super::*;
 
+    /// The words of a page table: present, swapped out, and one whose frame is hidden, as from ordinary users.
     #[test]
-    fn pages_are_present_when_touched_and_no_more_when_forgotten() {
-        let memory = Mapping::untouched(64 * Pages::Base.bytes(), Pages::Base).unwrap();
-        assert_eq!(memory.present_pages().unwrap(), 0);
-        memory.read_pages(memory.all_pages());
-        assert_eq!(memory.present_pages().unwrap(), memory.pages(), "the page of zeros is present");
-        memory.forget().unwrap();
-        // SAFETY: our own memory, which may be written.
-        unsafe { memory.write_pages(0..1) };
-        assert_eq!((memory.present_pages().unwrap(), memory.resident_pages().unwrap()), (1, 1));
-        memory.forget().unwrap();
-        assert_eq!(memory.present_pages().unwrap(), 0);
-    }
-
-    #[test]
-    fn a_walk_faults_at_every_page_that_no_earlier_fault_has_mapped() {
-        let memory = Mapping::untouched(64 * Pages::Base.bytes(), Pages::Base).unwrap();
-        let touch = |width: usize| {
-            let memory = &memory;
-            move |page| {
-                memory.read_pages(page..page + width);
-                Ok(())
-            }
-        };
-        assert_eq!(memory.faults_of_a_walk(touch(1)).unwrap(), 64);
-        assert_eq!(memory.faults_of_a_walk(touch(16)).unwrap(), 4, "as if each fault mapped sixteen");
+    fn a_page_is_present_where_its_word_says_so_and_not_where_it_is_swapped_out() {
+        let words = [1_u64 << 63 | 77, 1 << 62 | 5, 0, 1 << 63];
+        let file = tempfile::tempfile().unwrap();
+        for (page, word) in words.iter().enumerate() {
+            file.write_all_at(&word.to_ne_bytes(), (1000 + page as u64) * 8).unwrap();
+        }
+        let (table, page) = (PageTable(file), Pages::Base.bytes());
+        let present = |first: usize, pages| table.present((1000 + first) * page, pages);
+        assert_eq!(present(0, 4).unwrap(), 2);
+        assert_eq!((present(1, 2).unwrap(), present(3, 1).unwrap()), (0, 1));
+        assert!(present(3, 2).is_err(), "a table that ends tells nothing");
     }
 }

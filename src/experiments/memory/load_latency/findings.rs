@@ -103,13 +103,13 @@ fn translation_share(known: &Known) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::experiment::Dimension;
-    use crate::machine::{Live, Machine, Root};
+    use crate::machine::Machine;
     use crate::quantity::Unit;
     use crate::statistics::{Interval, Measured};
 
     /// The finding for three versions of these latencies in nanoseconds.
     fn compared(fixed: f64, unrolled: f64, rolled: f64) -> String {
-        let machine = Machine::from_root(&Root::new("/nowhere"), &Live, std::path::Path::new("/"));
+        let machine = Machine::described();
         let mut known = Known::new(&machine, None);
         for (order, ns) in [(FIXED, fixed), (WITHIN, unrolled), (WITHIN_ROLLED, rolled)] {
             for size in [1 << 20, 1 << 30] {

@@ -35,9 +35,20 @@ impl Filled {
             Err(Failure::Unsupported(_)) => Mapping::resident(bytes, Pages::Base),
             outcome => outcome,
         }?;
+        Ok(Filled::over(mapping, backing, seed))
+    }
+
+    fn over(mapping: Mapping, backing: Backing, seed: u64) -> Self {
         let filled = Filled { mapping, backing, begin: seed % BEGIN_BELOW, lent: Cell::new(false) };
         filled.restore(0..filled.words());
-        Ok(filled)
+        filled
+    }
+
+    /// Memory of which nobody asked the kernel what is behind it.
+    #[cfg(test)]
+    pub fn unasked(bytes: usize, seed: u64) -> Self {
+        let mapping = Mapping::untouched(bytes, Pages::Base).expect("memory");
+        Filled::over(mapping, Backing::default(), seed)
     }
 
     /// The number of words.
@@ -99,7 +110,7 @@ mod tests {
     #[test]
     fn the_sum_of_a_stretch_is_known_without_adding_it_up() {
         for seed in [0, 7, u64::MAX] {
-            let filled = Filled::new(64 << 10, seed).unwrap();
+            let filled = Filled::unasked(64 << 10, seed);
             assert_eq!(filled.changed(), 0);
             for (stretch, step) in [(0..8, 1), (8..4096, 1), (1000..1800, 8), (0..0, 1)] {
                 let added =
@@ -124,7 +135,7 @@ mod tests {
 
     #[test]
     fn what_was_overwritten_is_put_back_and_nobody_has_it_twice() {
-        let filled = Filled::new(16 << 10, 3).unwrap();
+        let filled = Filled::unasked(16 << 10, 3);
         filled.lend().unwrap();
         assert!(filled.lend().is_err());
         // SAFETY: inside the mapping.

@@ -102,7 +102,8 @@ impl Fleet {
         )
     }
 
-    fn bytes(&self) -> Result<Vec<u64>, Failure> {
+    /// Bytes moved so far by each thread, in all tasks; an error if one of them has ended.
+    pub fn bytes(&self) -> Result<Vec<u64>, Failure> {
         self.well()?;
         Ok(self.told.iter().map(|told| told.bytes.load(Ordering::Relaxed)).collect())
     }
@@ -196,39 +197,4 @@ fn rest(mut turns: u64) {
 
 fn thousandths(backing: &Backing) -> u64 {
     (backing.huge_share() * 1e3) as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::kernel::Kernel;
-    use super::*;
-
-    fn task(kind: &str) -> Task {
-        let kernel = Kernel::find(kind, "8 words unrolled").unwrap();
-        Task { kernel, piece_bytes: 16 << 10, pause: 0 }
-    }
-
-    #[test]
-    fn threads_do_one_task_after_the_other_on_the_same_arrays_and_rest_between() {
-        let cpus = affinity::current();
-        let fleet = Rc::new(Fleet::new(&cpus[..cpus.len().min(2)], 64 << 10, 7).unwrap());
-        for kind in ["write", "read", "copy", "read"] {
-            // Overwritten words are restored, or reading would fail.
-            let streaming = fleet.stream(task(kind)).unwrap();
-            let (first, begun) = (streaming.bytes().unwrap(), streaming.cpus());
-            assert_eq!(begun.len(), cpus.len().min(2));
-            while streaming.bytes().unwrap().iter().zip(&first).any(|(now, first)| now <= first) {
-                std::thread::yield_now();
-            }
-            drop(streaming);
-            let rested = fleet.bytes().unwrap();
-            std::thread::sleep(Duration::from_millis(2));
-            assert_eq!(fleet.bytes().unwrap(), rested, "nothing moves between two tasks");
-        }
-    }
-
-    #[test]
-    fn a_thread_that_cannot_be_pinned_fails_the_fleet() {
-        assert!(Fleet::new(&[usize::MAX], 4096, 7).is_err());
-    }
 }

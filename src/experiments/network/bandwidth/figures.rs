@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn every_point_finds_its_figure_in_a_transfer_of_its_kind() {
-        let machine = Machine::describe(std::path::Path::new("/"));
+        let machine = Machine::described();
         for point in Bandwidth
             .sweep(&machine)
             .iter()

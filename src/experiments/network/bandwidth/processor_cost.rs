@@ -47,7 +47,7 @@ mod tests {
     use crate::quantity::Unit;
 
     fn told(core_hz: Option<f64>) -> String {
-        let machine = Machine::describe(std::path::Path::new("/"));
+        let machine = Machine::described();
         let mut known = Known::new(&machine, core_hz);
         let mut learn = |point, value, unit| {
             known.learn(NAME, &point, Found::exact(value, Dimension::Of(unit)));

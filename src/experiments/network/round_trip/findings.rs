@@ -123,7 +123,7 @@ mod tests {
 
     /// The finding for these times of TCP and ping on a path, and of a switch and a call.
     fn said_of(path: &str, tcp: f64, ping: f64) -> String {
-        let machine = Machine::describe(std::path::Path::new("/"));
+        let machine = Machine::described();
         let mut known = Known::new(&machine, None);
         let mut learn = |experiment: &str, point, value: f64| {
             let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });

@@ -2,9 +2,9 @@
 
 #[cfg(not(target_arch = "x86_64"))]
 #[path = "compiled.rs"]
-mod unoptimised;
+pub mod unoptimised;
 #[cfg(target_arch = "x86_64")]
-mod unoptimised;
+pub mod unoptimised;
 
 mod call;
 mod switch;

@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn slopes_are_asked_for_along_sweeps_of_more_than_two_points() {
-        let machine = Machine::describe(std::path::Path::new("/"));
+        let machine = Machine::described();
         for row in [LOOP, PER_ARGUMENT] {
             let points = row.fathom.points(&machine);
             assert!(points.len() > 2, "{}", row.operation);

@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_connection_is_its_set_up_and_its_end_and_neither_alone() {
-        let machine = Machine::describe(std::path::Path::new("/"));
+        let machine = Machine::described();
         let mut known = Known::new(&machine, None);
         let points = both_points(LOOPBACK);
         let ns = |value| Found::bare(value, Dimension::Of(Unit::Nanoseconds));

@@ -176,14 +176,13 @@ mod tests {
 
     #[test]
     fn the_sizes_of_levels_are_powers_of_two_between_one_cache_and_the_next() {
-        let machine = Machine::describe(std::path::Path::new("/"));
+        let machine = Machine::described();
         let caches = caches(&machine);
         for level in 0..3 {
-            if let (Some(middle), Some(mine)) = (middle(&machine, level), caches[level]) {
-                assert!(middle.is_power_of_two() && middle <= mine, "level {level}: {middle} of {mine}");
-                let before = level.checked_sub(1).and_then(|before| caches[before]);
-                assert!(before.is_none_or(|before| middle * 2 > before), "level {level}: {middle}");
-            }
+            let (middle, mine) = (middle(&machine, level).unwrap(), caches[level].unwrap());
+            assert!(middle.is_power_of_two() && middle <= mine, "level {level}: {middle} of {mine}");
+            let before = level.checked_sub(1).and_then(|before| caches[before]);
+            assert!(before.is_none_or(|before| middle * 2 > before), "level {level}: {middle}");
         }
         assert!(largest(&machine).is_power_of_two());
     }

@@ -4,4 +4,4 @@ pub mod bandwidth;
 pub mod latency;
 mod pointer_list;
 pub mod page_fault;
-mod streams;
+pub mod streams;

@@ -119,7 +119,8 @@ fn remote(stage: &Stage) -> Result<Series, Failure> {
     Ok(of_peer(stage, series))
 }
 
-fn connections(server: SocketAddr, greeted: bool) -> Result<Series, Failure> {
+/// Connections to a server, one after the other: the times of opening and of closing each.
+pub fn connections(server: SocketAddr, greeted: bool) -> Result<Series, Failure> {
     let (mut opened, mut closed) = (vec![], vec![]);
     for _ in 0..CONNECTIONS {
         let socket = Socket::new(Domain::for_address(server), Type::STREAM, None);
@@ -136,25 +137,4 @@ fn connections(server: SocketAddr, greeted: bool) -> Result<Series, Failure> {
         closed.push(began.elapsed().as_nanos() as f64);
     }
     Ok(Series::default().and(SETUP, 0.0, opened).and(TEARDOWN, 0.0, closed))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_connection_is_opened_and_ended() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let address = listener.local_addr().unwrap();
-        let server = std::thread::spawn(move || {
-            // Each is closed, not reset: its stream ends.
-            (0..CONNECTIONS).map(|_| listener.accept().unwrap().0.read(&mut [0]).unwrap()).sum::<usize>()
-        });
-        let series = connections(address, false).unwrap();
-        assert_eq!(server.join().unwrap(), 0);
-        for name in [SETUP, TEARDOWN] {
-            let values: Vec<f64> = series.variant(name).flat_map(|trials| trials.values.clone()).collect();
-            assert!(values.len() == CONNECTIONS && values.iter().all(|ns| *ns > 0.0), "{name}");
-        }
-    }
 }

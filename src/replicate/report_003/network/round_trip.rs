@@ -180,7 +180,8 @@ pub fn of_peer(stage: &Stage, series: Series) -> Series {
     }
 }
 
-fn conversation(mut stream: TcpStream) -> Result<Series, Failure> {
+/// A hundred messages and their echoes.
+pub fn conversation(mut stream: TcpStream) -> Result<Series, Failure> {
     stream.set_read_timeout(Some(TIMEOUT)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
     let (message, mut echo) = ([0x5a; PAYLOAD], [0; PAYLOAD]);
     let mut values = vec![];
@@ -194,7 +195,7 @@ fn conversation(mut stream: TcpStream) -> Result<Series, Failure> {
 }
 
 /// Waits with `select` for clients and their data, and sends the data back.
-fn echo_server(listener: &TcpListener) -> Result<(), Failure> {
+pub fn echo_server(listener: &TcpListener) -> Result<(), Failure> {
     let mut clients: Vec<TcpStream> = vec![];
     let mut buffer = [0; 4096];
     loop {
@@ -291,29 +292,5 @@ fn answered(ping: &mut Ping, sequence: u16) -> Result<Option<f64>, Failure> {
             }
             Err(error) => return Err(broke("an echo reply", &error)),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_echo_server_says_back_to_each_client_what_it_said() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let address = listener.local_addr().unwrap();
-        // Ends with the test's process.
-        std::thread::spawn(move || echo_server(&listener));
-        let mut clients = [1_u8, 2].map(|number| (number, TcpStream::connect(address).unwrap()));
-        for (number, client) in &mut clients {
-            client.set_read_timeout(Some(TIMEOUT)).unwrap();
-            client.write_all(&[*number; 9]).unwrap();
-            let mut echo = [0; 9];
-            client.read_exact(&mut echo).unwrap();
-            assert_eq!(echo, [*number; 9]);
-        }
-        let [(_, first), (_, second)] = clients;
-        drop(first);
-        assert_eq!(conversation(second).unwrap().points[0].values.len() as u64, SAMPLES);
     }
 }
