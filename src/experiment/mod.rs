@@ -29,7 +29,7 @@ pub use peer_address::{PeerAddress, Token};
 pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUAL_PEER, Value};
 pub use prediction::{Basis, Known, Learnt, Part, Prediction, Source, Term};
 pub use remote_file::{Access, RemoteFile};
-pub use requirement::{Requirement, has_instructions};
+pub use requirement::Requirement;
 pub use shared::Shared;
 pub use shown::Shown;
 pub use workload::{

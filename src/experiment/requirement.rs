@@ -65,29 +65,11 @@ fn lacking_architecture(needed: &[&str]) -> Option<String> {
         .then(|| format!("an operation of {} only; this program runs on {here}", needed.join(" and ")))
 }
 
+/// Where the machine's description does not tell its extensions they are tried: the trial asks the processor that it runs on.
 fn lacking_instructions(needed: &str, machine: &Machine) -> Option<String> {
-    let has = match machine.processor.features.value() {
-        Some(features) => features.iter().any(|feature| feature == needed),
-        None => has_instructions(needed),
-    };
+    let features = machine.processor.features.value()?;
+    let has = features.iter().any(|feature| feature == needed);
     (!has).then(|| format!("needs the instructions called {needed}, which this processor does not offer"))
-}
-
-/// Whether this process can execute an extension of the instruction set; false for unknown ones.
-#[cfg(target_arch = "x86_64")]
-pub fn has_instructions(name: &str) -> bool {
-    match name {
-        "rdtscp" => std::arch::x86_64::__cpuid(0x8000_0001).edx >> 27 & 1 == 1,
-        "avx2" => is_x86_feature_detected!("avx2"),
-        "avx512f" => is_x86_feature_detected!("avx512f"),
-        _ => false,
-    }
-}
-
-/// Whether this process can execute an extension of the instruction set; none is known here.
-#[cfg(not(target_arch = "x86_64"))]
-pub fn has_instructions(_: &str) -> bool {
-    false
 }
 
 fn lacking_cpus(needed: usize, allowed: usize) -> Option<String> {
@@ -131,6 +113,19 @@ mod tests {
         assert_eq!(lacking_memory(256 << 20, Some(512 << 20)), None);
         let reason = lacking_memory(257 << 20, Some(512 << 20)).unwrap_or_default();
         assert!(reason.contains("257 MiB") && reason.contains("512 MiB"), "{reason}");
+    }
+
+    #[test]
+    fn instructions_are_those_of_the_description_and_tried_where_it_tells_none() {
+        use crate::machine::Fact;
+
+        // It has AVX2 and no AVX-512, whatever this program runs on.
+        let mut machine = Machine::described();
+        assert_eq!(Requirement::Instructions("avx2").lacking(&machine), None);
+        let reason = Requirement::Instructions("avx512f").lacking(&machine).unwrap_or_default();
+        assert!(reason.contains("avx512f") && reason.contains("does not offer"), "{reason}");
+        machine.processor.features = Fact::unknown("/proc is masked", "a test");
+        assert_eq!(Requirement::Instructions("avx512f").lacking(&machine), None);
     }
 
     #[test]

@@ -108,6 +108,12 @@ pub trait Host {
         None
     }
 
+    /// Whether programs can execute an extension of the instruction set, by its name in Linux: the processor has it, and the
+    /// kernel keeps its registers. `None` if no instruction tells.
+    fn executes(&self, _extension: &str) -> Option<bool> {
+        None
+    }
+
     /// The frequency of the architecture's own tick counter as declared (Arm `CNTFRQ_EL0`), Hz.
     fn counter_frequency(&self) -> Option<u64> {
         None

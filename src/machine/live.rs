@@ -26,6 +26,17 @@ impl Host for Live {
         Some([answer.eax, answer.ebx, answer.ecx, answer.edx])
     }
 
+    #[cfg(target_arch = "x86_64")]
+    fn executes(&self, extension: &str) -> Option<bool> {
+        Some(match extension {
+            "rdtscp" => self.cpuid(0x8000_0001, 0)?[3] >> 27 & 1 == 1,
+            "avx" => is_x86_feature_detected!("avx"),
+            "avx2" => is_x86_feature_detected!("avx2"),
+            "avx512f" => is_x86_feature_detected!("avx512f"),
+            _ => return None,
+        })
+    }
+
     #[cfg(target_arch = "aarch64")]
     fn counter_frequency(&self) -> Option<u64> {
         let frequency: u64;

@@ -139,7 +139,7 @@ pub(super) fn read(root: &Root, host: &dyn Host, cpu: Option<usize>) -> Processo
         physical_address_bits: address_bits(&info, host, 0, "physical"),
         virtual_address_bits: address_bits(&info, host, 1, "virtual"),
         byte_order: Fact::known(byte_order().to_owned(), "the build target"),
-        features: features(&info),
+        features: features(&info).or_else(|| executed(host)),
         tlbs: tlbs::read(host),
         microarchitecture: design,
         vendor,
@@ -348,9 +348,37 @@ fn features(info: &Fact<String>) -> Fact<Vec<String>> {
     })
 }
 
+/// Those of them that the processor itself tells of, where the kernel's list cannot be read.
+fn executed(host: &dyn Host) -> Fact<Vec<String>> {
+    let source = "instructions (CPUID, XGETBV)";
+    let told: Vec<(&str, bool)> =
+        FEATURES_OF_INTEREST.iter().filter_map(|name| Some((*name, host.executes(name)?))).collect();
+    if told.is_empty() {
+        return Fact::unknown("no instruction tells them", source);
+    }
+    let present = told.into_iter().filter(|(_, executes)| *executes);
+    Fact::known(present.map(|(name, _)| name.to_owned()).collect(), source)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::clock_in_name;
+    use super::*;
+
+    #[test]
+    fn a_masked_list_of_extensions_is_replaced_by_what_instructions_tell() {
+        struct Avx;
+        impl Host for Avx {
+            fn executes(&self, extension: &str) -> Option<bool> {
+                ["avx", "avx2", "avx512f"].contains(&extension).then_some(extension != "avx512f")
+            }
+        }
+        struct Silent;
+        impl Host for Silent {}
+        let tree = tempfile::tempdir().unwrap();
+        let of = |host: &dyn Host| read(&Root::new(tree.path()), host, None).features;
+        assert_eq!(of(&Avx).value().unwrap(), &["avx", "avx2"]);
+        assert!(of(&Silent).value().is_none());
+    }
 
     #[test]
     fn the_clock_is_read_from_names_that_carry_it() {

@@ -291,3 +291,104 @@ fn strides_reach_memory_behind_any_last_cache_by_default() {
         assert!(largest >= 2 * (mib << 20), "{mib} MiB, and strides over {largest} bytes at most");
     }
 }
+
+/// The processor of a table, with this word of CPUID.
+#[cfg(target_arch = "x86_64")]
+fn with_instructions(table: &str, cpuid: impl IntoIterator<Item = ((u32, u32), [u32; 4])>) -> Machine {
+    let cpuid = cpuid.into_iter().collect();
+    described(table, &Described { affinity: (0..4).collect(), cpuid, ..Described::default() })
+}
+
+/// The methods of an experiment that are measured, and the reasons of those that are not.
+#[cfg(target_arch = "x86_64")]
+fn methods(machine: &Machine, experiment: &str) -> (BTreeSet<String>, BTreeMap<String, String>) {
+    let plan = planned(machine, Effort::Thorough, &Asked::default());
+    let (mut measured, mut skipped) = (BTreeSet::new(), BTreeMap::new());
+    for planned in plan.iter().filter(|planned| planned.experiment == experiment) {
+        let method = planned.point.get("method").unwrap().to_string();
+        match &planned.skip {
+            Some(reason) => drop(skipped.insert(method, reason.clone())),
+            None => drop(measured.insert(method)),
+        }
+    }
+    (measured, skipped)
+}
+
+/// What is planned with the vectors of a processor that has none wider than `widest`, wherever the plan is made: the streams
+/// that need wider ones are skipped with the name of what is missing, and the widest others are the reference.
+#[cfg(target_arch = "x86_64")]
+fn streams_with(machine: &Machine, widest: &str, missing: &[(&str, &str)]) {
+    for experiment in ["memory/bandwidth", "memory/parallel_bandwidth"] {
+        let (measured, skipped) = methods(machine, experiment);
+        assert!(measured.contains(widest), "{experiment}: {measured:?}");
+        let lacks = |method: &str| missing.iter().find(|(prefix, _)| method.starts_with(prefix));
+        assert!(!measured.iter().any(|method| lacks(method).is_some()), "{experiment}: {measured:?}");
+        for (method, reason) in &skipped {
+            let (_, needed) = lacks(method).unwrap_or_else(|| panic!("{experiment} {method}: {reason}"));
+            assert!(reason.contains(&format!("the instructions called {needed},")), "{method}: {reason}");
+        }
+    }
+    let sweep = experiments::find("memory/bandwidth").unwrap().sweep(machine);
+    assert_eq!(sweep[0].get("method").unwrap().to_string(), widest, "the reference is measured first");
+    is_planned_soundly(machine);
+}
+
+/// CPUID leaf 7, subleaf 0, EBX: the bit of AVX-512 Foundation (Intel SDM, volume 2, CPUID).
+#[cfg(target_arch = "x86_64")]
+const AVX512F: [u32; 4] = [1, 1 << 16, 0, 0];
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn without_avx2_streams_have_vectors_of_sixteen_bytes() {
+    let machine = with_instructions(include_str!("../fixtures/machine/no_avx2.txt"), []);
+    assert_eq!(machine.processor.microarchitecture.value().map(String::as_str), Some("Westmere"));
+    streams_with(&machine, "sse", &[("avx2", "avx2"), ("avx512", "avx512f")]);
+    let (_, skipped) = methods(&machine, "memory/bandwidth");
+    assert!(skipped.contains_key("avx2") && skipped.contains_key("avx512 non-temporal"), "{skipped:?}");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx512_that_the_kernel_does_not_list_is_not_used_though_the_processor_shows_it() {
+    let cpuid = [((0, 0), [0x16, 0, 0, 0]), ((7, 0), AVX512F)];
+    let machine = with_instructions(include_str!("../fixtures/machine/avx512_masked.txt"), cpuid);
+    streams_with(&machine, "avx2", &[("avx512", "avx512f")]);
+    assert!(methods(&machine, "memory/bandwidth").1.contains_key("avx512"));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx10_has_the_streams_of_avx512_where_its_vectors_are_as_wide_and_else_those_of_avx2() {
+    let table = include_str!("../fixtures/machine/avx10.txt");
+    // Leaf 7.1, EDX bit 19: AVX10; leaf 0x24, EBX: its version, and bits 16 to 18 for vectors of 128, 256 and 512 bits.
+    let avx10 = |widths: u32, leaf_7| {
+        [
+            ((0, 0), [0x24, 0, 0, 0]),
+            ((7, 0), leaf_7),
+            ((7, 1), [0, 0, 0, 1 << 19]),
+            ((0x24, 0), [0, 2 | widths << 16, 0, 0]),
+        ]
+    };
+    let wide = with_instructions(table, avx10(0b111, AVX512F));
+    streams_with(&wide, "avx512", &[]);
+    assert!(methods(&wide, "memory/bandwidth").1.is_empty());
+    // Converged vectors of 256 bits alone have no flag of AVX-512.
+    let narrow: String =
+        table.split(' ').filter(|word| !word.starts_with("avx512")).collect::<Vec<_>>().join(" ");
+    let narrow = with_instructions(&narrow, avx10(0b011, [1, 0, 0, 0]));
+    streams_with(&narrow, "avx2", &[("avx512", "avx512f")]);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_processor_without_rdtscp_has_no_readings_that_execute_it() {
+    let table = include_str!("../fixtures/machine/no_avx2.txt").replace(" rdtscp", "");
+    let plan = planned(&with_instructions(&table, []), Effort::Thorough, &Asked::default());
+    let readings = plan.iter().filter(|planned| planned.experiment == "cpu/timing_overhead");
+    let (with, without): (Vec<&PlannedPoint>, _) =
+        readings.partition(|planned| planned.point.get("reading").unwrap().to_string().contains("rdtscp"));
+    assert!(!with.is_empty() && without.iter().any(|planned| planned.skip.is_none()));
+    for planned in with {
+        assert!(planned.skip.as_ref().is_some_and(|reason| reason.contains("called rdtscp")), "{planned:?}");
+    }
+}

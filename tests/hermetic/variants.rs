@@ -1,31 +1,36 @@
 //! No experiment measures something else in the name of a variant that it does not have.
 
+use crate::described;
+use crate::described::planted::{Described, described as from_tree, server};
 use fathom::experiment::{
     AXIS_PLACEMENT, Asked, CoreWidth, Experiment, Parameter, Point, Scale, Shared, Site, Spin, Stopwatch,
 };
 use fathom::experiments;
+use fathom::machine::Machine;
 use std::path::Path;
 use std::rc::Rc;
 
 /// A name that no variant has.
 const UNKNOWN: &str = "no such variant";
 
-/// A clock for preparations, which have nothing to time.
-struct Stopped;
+/// A clock that is never read: what is refused has nothing to time.
+struct Unread;
 
-impl Stopwatch for Stopped {
-    fn stamp(&self) {}
-
-    fn now_ns(&self) -> f64 {
-        0.0
+impl Stopwatch for Unread {
+    fn stamp(&self) {
+        unreachable!("stamped before the refusal")
     }
 
-    fn spin(&self, duration_ns: f64) -> Spin {
-        Spin { lasted_ns: duration_ns, gaps_ns: vec![], longest_ns: 0.0 }
+    fn now_ns(&self) -> f64 {
+        unreachable!("read before the refusal")
+    }
+
+    fn spin(&self, _: f64) -> Spin {
+        unreachable!("spun before the refusal")
     }
 
     fn core(&self) -> CoreWidth {
-        CoreWidth { addition_ns: 1.0, quotient: 1.0 }
+        unreachable!("measured before the refusal")
     }
 }
 
@@ -37,7 +42,7 @@ fn site(folder: &Path) -> Site<'static> {
         seed: 1,
         duration_ns: 1_000_000,
         ticks_per_second: 1e9,
-        stopwatch: &Stopped,
+        stopwatch: &Unread,
         folder: folder.to_owned(),
         own_folder: folder.to_owned(),
         remote: None,
@@ -46,9 +51,15 @@ fn site(folder: &Path) -> Site<'static> {
     }
 }
 
-/// The points of an experiment, on a machine of which nothing is known and on this one.
-fn points(experiment: &dyn Experiment) -> Vec<Point> {
-    let machines = [crate::described::machine(), fathom::machine::Machine::describe(Path::new("."))];
+/// A machine of which nothing is known and one of which much is: with all instructions that methods need, whatever this CPU
+/// executes, because an unknown variant is refused before the CPU is asked.
+fn machines() -> [Machine; 2] {
+    let host = Described { affinity: (0..128).collect(), ..Described::default() };
+    [described::machine(), from_tree(&server(), &host)]
+}
+
+/// The points of an experiment on these machines.
+fn points(experiment: &dyn Experiment, machines: &[Machine]) -> Vec<Point> {
     let asked = Asked { peer: true, ..Asked::default() };
     machines.iter().flat_map(|machine| experiment.sweep_for(machine, &asked)).collect()
 }
@@ -70,9 +81,9 @@ fn refusal(experiment: &dyn Experiment, point: &Point, site: &Site) -> Option<St
 fn every_experiment_refuses_a_variant_that_it_does_not_have() {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let site = site(folder.path());
-    let mut accepted = vec![];
+    let (machines, mut accepted) = (machines(), vec![]);
     for experiment in experiments::all() {
-        let points = points(experiment);
+        let points = points(experiment, &machines);
         for parameter in variants(experiment) {
             let of_it = points.iter().filter(|point| point.get(parameter.name).is_some());
             let mut wrong: Vec<Point> = of_it.map(|point| point.clone().named(parameter, UNKNOWN)).collect();
@@ -91,6 +102,8 @@ fn every_experiment_refuses_a_variant_that_it_does_not_have() {
         }
     }
     assert!(accepted.is_empty(), "{}", accepted.join("\n"));
+    let made = std::fs::read_dir(folder.path()).expect("the folder").count();
+    assert_eq!(made, 0, "something was made before it was refused");
 }
 
 #[test]

@@ -144,8 +144,8 @@ impl Experiment for ParallelBandwidth {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let kernel = bandwidth::kernel_of(point).map_err(Failure::Unsupported)?;
-        bandwidth::executable(kernel)?;
         point.ensure_variant(&LEVEL, &[Level::Memory.name()])?;
+        bandwidth::executable(kernel)?;
         let threads = point.number(&THREADS);
         let bytes = point.number(&SIZE) / threads;
         let cpus = cpus(site, threads as usize)?;
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn threads_that_did_not_run_all_the_time_are_found_out() {
-        let machine = Machine::describe(std::path::Path::new("/"));
+        let machine = Machine::described();
         let point = point(kernels(&machine)[0], 2, all_bytes(2, &machine));
         let holds = |running: f64, least: f64, cpus: f64| {
             let mut seen = Observed { operations: 10, ..Observed::default() };

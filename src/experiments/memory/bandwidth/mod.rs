@@ -80,7 +80,8 @@ static ABOUT: About = About {
     ]),
 };
 
-/// Whether this CPU may execute a kernel: the plan was made from the machine's description.
+/// Whether this CPU may execute a kernel: the plan was made from the machine's description. It is asked after what there is
+/// on no machine was refused.
 pub fn executable(kernel: &Kernel) -> Result<(), Failure> {
     let lacking = kernel.needs.filter(|_| !kernel.runs_here());
     lacking.map_or(Ok(()), |name| {
@@ -169,8 +170,8 @@ impl Experiment for Bandwidth {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let kernel = kernel_of(point).map_err(Failure::Unsupported)?;
-        executable(kernel)?;
         Level::of(point)?;
+        executable(kernel)?;
         let size = point.number(&SIZE);
         let filled = site.shared.get_or_make(|| Filled::new(size, site.seed))?;
         let arrays = Arrays::new(kernel, &filled, size)?;

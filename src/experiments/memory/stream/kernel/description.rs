@@ -1,5 +1,7 @@
 //! Description of a kernel: its operation, its method, and the bytes that cross the bus for it.
 
+use crate::machine::{Host, Live};
+
 /// The operation on the arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -159,6 +161,6 @@ impl Kernel {
 
     /// Whether this process can execute it.
     pub fn runs_here(&self) -> bool {
-        self.needs.is_none_or(crate::experiment::has_instructions)
+        self.needs.is_none_or(|extension| Live.executes(extension) == Some(true))
     }
 }
