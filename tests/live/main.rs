@@ -28,6 +28,7 @@ mod fleet_set;
 mod gate;
 mod growth;
 mod hostile_servers;
+mod instrument;
 mod interleaved;
 mod kills;
 mod latex;
@@ -66,6 +67,6 @@ fn main() -> std::process::ExitCode {
         verify::TESTS,
         wall_clock::TESTS,
     ];
-    let several = [filesystem::TESTS, peer::TESTS, safety::TESTS];
+    let several = [filesystem::TESTS, instrument::TESTS, peer::TESTS, safety::TESTS];
     tier::main(single.into_iter().chain(several.into_iter().flatten().copied()).collect())
 }

@@ -3,7 +3,7 @@
 use crate::tier::{Outcome, Test, alone, inconclusive, skipped};
 use fathom::experiment::{CoreWidth, Point, Shared, Site, Spin, Stopwatch, Work};
 use fathom::machine::Machine;
-use fathom::sampling::clock::{Clock, Counter, MonotonicRaw, overhead};
+use fathom::sampling::clock::{Clock, Counter, MonotonicRaw, kernel_clock, overhead};
 use fathom::sampling::{ClockKind, OnCpu, Qualification, observe_core};
 use std::path::Path;
 use std::rc::Rc;
@@ -127,7 +127,7 @@ fn least_difference(measure: &str) -> Outcome<f64> {
 fn fenced_readings_see_the_work_between_them() -> Outcome {
     const MULTIPLICATIONS: f64 = 64.0;
     // Three cycles each on every core since 2008, and a core has at most about three cycles per tick.
-    let (with, without) = (least_difference("around")?, least_difference("pair")?);
+    let (with, without) = (least_difference("around work")?, least_difference("pair")?);
     assert!(
         with - without > MULTIPLICATIONS / 2.0,
         "{with} ticks around work, {without} around nothing, each the least of ten thousand"
@@ -158,16 +158,20 @@ fn a_thread_that_works_has_as_much_cpu_as_it_was_not_kept_from() -> Outcome {
 fn the_loops_of_report_000_go_round_as_often_as_they_are_told() -> Outcome {
     use fathom::replicate::report_000::cpu::unoptimised::{calls, empty, store};
 
+    // The time in which this thread had its CPU: it waits longer in the longer of two loops.
     let took = |work: fn(u64), rounds| {
-        let began = Instant::now();
+        let began = kernel_clock(libc::CLOCK_THREAD_CPUTIME_ID);
         work(rounds);
-        began.elapsed().as_secs_f64()
+        (kernel_clock(libc::CLOCK_THREAD_CPUTIME_ID) - began) as f64
     };
-    let procedures = |rounds| drop(calls(7, rounds));
+    let procedures = |rounds| {
+        calls(7, rounds);
+    };
     for (name, work) in [("empty", empty as fn(u64)), ("store", store), ("calls", procedures)] {
-        // One right after the other, so that a core that another guest slows is slow for both.
+        // One right after the other, so that a core that another guest slows is slow for both; it may change in between, but
+        // a loop that does not count its rounds takes as long for both.
         let ratios = median_of_41(|_| took(work, 2_000_000) / took(work, 200_000));
-        within(&format!("{name}: ten times as many take as many times as long"), ratios, 8.0, 12.5)?;
+        within(&format!("{name}: ten times as many take as many times as long"), ratios, 4.0, 25.0)?;
     }
     Ok(())
 }

@@ -20,7 +20,11 @@ pub const TESTS: &[Test] = &beside![
 fn of_extensions() -> Outcome<Vec<&'static Kernel>> {
     let kernels: Vec<_> =
         KERNELS.iter().filter(|kernel| kernel.needs.is_some() && kernel.runs_here()).collect();
-    if kernels.is_empty() { skipped("a processor with an extension that a kernel needs (AVX2)") } else { Ok(kernels) }
+    if kernels.is_empty() {
+        skipped("a processor with an extension that a kernel needs (AVX2)")
+    } else {
+        Ok(kernels)
+    }
 }
 
 /// Whether no word differs from its original value.

@@ -20,7 +20,8 @@ pub fn reference(machine: &Machine) -> &'static Kernel {
     references(machine).first().copied().unwrap_or(&KERNELS[0])
 }
 
-/// The read kernels of whole lines that this processor offers, the widest first.
+/// The read kernels of whole lines that this processor offers, the widest first; of equals not the compiler's, which has no
+/// counterpart of every kind.
 pub fn references(machine: &Machine) -> Vec<&'static Kernel> {
     let offered = |kernel: &&Kernel| {
         let lacking = kernel.needs.and_then(|name| Requirement::Instructions(name).lacking(machine));
@@ -28,7 +29,7 @@ pub fn references(machine: &Machine) -> Vec<&'static Kernel> {
     };
     let usual = KERNELS.iter().filter(|kernel| kernel.used_of_line() == 64);
     let mut reads: Vec<&Kernel> = usual.filter(offered).collect();
-    reads.sort_by_key(|kernel| std::cmp::Reverse(width(kernel)));
+    reads.sort_by_key(|kernel| (std::cmp::Reverse(width(kernel)), matches!(kernel.maker, Maker::Compiler)));
     reads
 }
 
