@@ -26,7 +26,7 @@ fn caches(cpu: usize) -> [(u8, &'static str, u64, String); 3] {
 
 impl Machine {
     /// Four cores with AVX2 and without AVX-512, three levels of caches, and 16 GB of memory.
-    pub fn described() -> Self {
+    pub(crate) fn described() -> Self {
         static DESCRIBED: OnceLock<Machine> = OnceLock::new();
         let planted = || {
             let tree = tempfile::tempdir().expect("a folder for temporary files");

@@ -32,6 +32,7 @@ impl Usage {
     }
 
     /// The counts since an earlier moment.
+    #[must_use]
     pub fn since(self, earlier: Usage) -> Usage {
         Usage {
             minor: self.minor - earlier.minor,

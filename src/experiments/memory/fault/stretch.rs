@@ -141,7 +141,7 @@ mod tests {
     /// The words of a page table: present, swapped out, and one whose frame is hidden, as from ordinary users.
     #[test]
     fn a_page_is_present_where_its_word_says_so_and_not_where_it_is_swapped_out() {
-        let words = [1_u64 << 63 | 77, 1 << 62 | 5, 0, 1 << 63];
+        let words = [1_u64 << 63 | 0x4d, 1 << 62 | 0x05, 0, 1 << 63];
         let file = tempfile::tempfile().unwrap();
         for (page, word) in words.iter().enumerate() {
             file.write_all_at(&word.to_ne_bytes(), (1000 + page as u64) * 8).unwrap();

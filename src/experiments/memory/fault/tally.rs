@@ -27,6 +27,7 @@ impl Faults {
     }
 
     /// Faults since an earlier count.
+    #[must_use]
     pub fn since(self, earlier: Faults) -> Self {
         Faults { minor: self.minor - earlier.minor, major: self.major - earlier.major }
     }
