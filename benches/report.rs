@@ -3,6 +3,8 @@
 //!
 //! A build that is not optimised takes a small file, to see that everything runs (`cargo test --benches`).
 
+#[path = "../tests/described/mod.rs"]
+mod described;
 #[path = "../tests/described/fixed_run.rs"]
 mod fixture;
 

@@ -91,7 +91,7 @@ pub fn index(experiments: impl Iterator<Item = &'static dyn Experiment>) -> Stri
     };
     let rows: String = experiments.map(row).collect();
     "# Experiments\n\n`fathom explain EXPERIMENT` prints the same text, with the points of your machine. These pages \
-     are generated from the source (`FATHOM_WRITE_GOLDEN=1 cargo test --test golden`).\n\n| experiment | question \
+     are generated from the source (`FATHOM_WRITE_GOLDEN=1 cargo test --test hermetic golden`).\n\n| experiment | question \
      |\n|---|---|\n"
         .to_owned()
         + &rows

@@ -15,7 +15,7 @@ pub mod catalogue;
 mod comparison;
 mod csv;
 pub mod description;
-mod figure;
+pub mod figure;
 mod finding;
 mod form;
 mod history;

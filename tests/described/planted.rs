@@ -1,6 +1,8 @@
 //! Machines we do not have, from trees that are planted file by file.
 
-use fathom::machine::{Event, Folder, Host, Machine, Pinned, Resource, Root, SystemNames};
+use fathom::machine::{
+    Event, Fact, Folder, Host, Machine, Pinned, Resource, Root, SystemNames, Tlb, TlbKind,
+};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -163,4 +165,59 @@ pub fn hybrid() -> String {
         table += &cache(cpu, 3, "Unified", 3, 12288, "0-7");
     }
     table
+}
+
+/// A workstation of two sockets, each with two cores of two threads (siblings are 4 apart): of what descriptions have, it
+/// has nearly everything. The process may use a core with both of its threads, one beside it, and one of the other socket.
+/// It is the same wherever the tests run, and so is the build that it names.
+pub fn workstation() -> Machine {
+    let mut table = include_str!("../fixtures/machine/workstation.txt").to_owned();
+    for cpu in 0..8 {
+        let (core, socket) = (cpu % 4, cpu % 4 / 2);
+        let siblings = format!("{core},{}", core + 4);
+        let package = ["0-1,4-5", "2-3,6-7"][socket];
+        let topology = format!("/sys/devices/system/cpu/cpu{cpu}/topology");
+        writeln!(table, "{topology}/thread_siblings_list = {siblings}").unwrap();
+        writeln!(table, "{topology}/core_siblings_list = {package}").unwrap();
+        table += &cache(cpu, 0, "Data", 1, 48, &siblings);
+        table += &cache(cpu, 1, "Instruction", 1, 32, &siblings);
+        table += &cache(cpu, 2, "Unified", 2, 1280, &siblings);
+        table += &cache(cpu, 3, "Unified", 3, 24576, package);
+    }
+    let folder = Folder {
+        path: PathBuf::from("/data"),
+        total_bytes: 900 << 30,
+        free_bytes: 700 << 30,
+        block_bytes: 4096,
+    };
+    let host = Described {
+        affinity: vec![0, 1, 2, 4],
+        release: Some("6.18.0"),
+        folder: Some(folder),
+        ..Described::default()
+    };
+    let mut machine = described(&table, &host);
+    machine.processor.tlbs = Fact::known(tlbs(), "CPUID leaf 0x18");
+    machine.processor.byte_order = Fact::known("little endian".to_owned(), "the build target");
+    "x86_64-linux-gnu".clone_into(&mut machine.build.target);
+    machine.build.optimised = true;
+    "0.1.0".clone_into(&mut machine.build.version);
+    machine
+}
+
+/// TLBs of two levels, which only an instruction tells.
+fn tlbs() -> Vec<Tlb> {
+    let tlb = |level, kind, page_bytes: &[u64], entries, ways| Tlb {
+        level,
+        kind,
+        page_bytes: page_bytes.to_vec(),
+        entries,
+        ways,
+    };
+    vec![
+        tlb(1, TlbKind::Instruction, &[4 << 10], 128, 8),
+        tlb(1, TlbKind::Load, &[4 << 10], 64, 4),
+        tlb(1, TlbKind::Load, &[2 << 20], 32, 4),
+        tlb(2, TlbKind::Unified, &[4 << 10, 2 << 20], 2048, 16),
+    ]
 }

@@ -1,7 +1,7 @@
 //! The program as a user meets it, without a measurement: what it prints where, its exit status, and what it says when
 //! something is wrong.
 
-use crate::committed::{fathom, run_file, text};
+use crate::committed::{fathom, part_file, run_file, text};
 use std::path::Path;
 
 #[test]
@@ -28,7 +28,7 @@ fn the_report_of_a_file_is_the_same_bytes_every_time_in_every_form() {
 #[test]
 fn a_paper_in_a_file_has_its_appendix_beside_it_and_a_foreign_file_keeps_its_place() {
     let folder = tempfile::tempdir().unwrap();
-    let (file, of) = (run_file(folder.path()), |name: &str| folder.path().join(name));
+    let (file, of) = (part_file(folder.path()), |name: &str| folder.path().join(name));
     let report = |form: &str, output: &Path| {
         let mut command = fathom();
         command.args(["report", "--format", form, "--output"]).arg(output).arg(&file);
@@ -133,7 +133,7 @@ fn colour_is_used_only_when_asked_for_in_a_pipe() {
 #[test]
 fn published_machines_are_listed_and_set_beside_a_run() {
     let folder = tempfile::tempdir().unwrap();
-    let file = run_file(folder.path());
+    let file = part_file(folder.path());
     let beside = |machine: &str, form: &str| {
         fathom().args(["report", "--beside", machine, "--format", form]).arg(&file).assert()
     };
@@ -180,7 +180,7 @@ fn a_part_of_a_run_is_told_as_the_whole_run_has_it() {
 #[test]
 fn a_published_machine_is_a_side_of_a_comparison() {
     let folder = tempfile::tempdir().unwrap();
-    let file = run_file(folder.path());
+    let file = part_file(folder.path());
     let compared = |machine: &str, form: &str| {
         let mut command = fathom();
         command.args(["compare", machine]).arg(&file).args(["--accept", "build", "--format", form]);

@@ -1,5 +1,6 @@
 //! The program and a run that was made once: what it prints of it is the same on every machine.
 
+use crate::part_of_run::with_points;
 use assert_cmd::Command;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,15 @@ pub fn fathom() -> Command {
 pub fn run_file(folder: &Path) -> PathBuf {
     let path = folder.join("run.jsonl");
     std::fs::write(&path, content()).unwrap();
+    path
+}
+
+/// The same with every fourth of its points, `getppid` and a write of nothing among them: for tests that have the program
+/// read it many times.
+pub fn part_file(folder: &Path) -> PathBuf {
+    let path = folder.join("run.jsonl");
+    let lines = with_points(&content(), |place, _| place % 4 == 1);
+    std::fs::write(&path, crate::part_of_run::text(&lines)).unwrap();
     path
 }
 

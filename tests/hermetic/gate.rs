@@ -1,6 +1,6 @@
 //! The gate and what leads to it, as users meet them: baselines compared, and told by the exit status.
 
-use crate::committed::{fathom, run_file, text};
+use crate::committed::{fathom, part_file, text};
 use std::path::{Path, PathBuf};
 
 /// A run file in which every call of `getppid` took so many times as long as it did.
@@ -23,11 +23,11 @@ fn doctored(source: &Path, times: f64, name: &str) -> PathBuf {
     path
 }
 
-/// The committed run, kept as a baseline too.
+/// A part of the committed run, kept as a baseline too.
 fn baseline(folder: &Path) -> PathBuf {
     let kept = folder.join("fathom/baselines/main");
     std::fs::create_dir_all(&kept).expect("a folder");
-    let file = run_file(folder);
+    let file = part_file(folder);
     std::fs::copy(&file, kept.join("2026-11-23T20-28-23Z-000001.jsonl")).expect("a copy");
     file
 }

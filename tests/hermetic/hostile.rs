@@ -1,6 +1,8 @@
 //! Run files that somebody edited to do harm: markup, scripts and commands in every string, absurd figures in every number.
 //! Whatever stands in a run file, reading it ends in an error or in reports in which it means nothing.
 
+use crate::part_of_run::{text, with_points};
+use crate::reported::FIXED;
 use clap::ValueEnum;
 use fathom::record::Run;
 use fathom::report::{Facts, Form, RunReport, Style, appendix, render};
@@ -25,29 +27,9 @@ struct Place {
 
 /// A run of a few points of every kind.
 fn lines() -> Vec<Value> {
-    let mut lines: Vec<Value> =
-        crate::fixture::golden().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    let plan = lines[0]["plan"].as_array().expect("a plan").clone();
-    let is_kept = |place: usize, point: &Value| {
+    with_points(&FIXED.text, |place, point| {
         place.is_multiple_of(6) || point["experiment"].as_str().is_some_and(|name| name.starts_with("test/"))
-    };
-    let kept: Vec<Value> = plan
-        .into_iter()
-        .enumerate()
-        .filter(|(place, point)| is_kept(*place, point))
-        .map(|(_, point)| point)
-        .collect();
-    lines.retain(|line| {
-        let same =
-            |point: &Value| point["experiment"] == line["experiment"] && point["point"] == line["point"];
-        line["experiment"].is_null() || kept.iter().any(same)
-    });
-    lines[0]["plan"] = Value::from(kept);
-    lines
-}
-
-fn text(lines: &[Value]) -> String {
-    lines.iter().map(|line| line.to_string() + "\n").collect()
+    })
 }
 
 /// The first of alike places that hold what is asked for.
@@ -298,7 +280,7 @@ fn a_gigantic_name_and_a_file_cut_anywhere_are_borne() {
     let mut lines = lines();
     lines[0]["machine"]["processor"]["model_name"]["value"] = Value::from("long ".repeat(100_000));
     assert!(forms(&text(&lines)).is_some());
-    let whole = crate::fixture::golden();
+    let whole = &FIXED.text;
     for cut in (0..whole.len()).step_by(whole.len() / 23) {
         let cut = (cut..=whole.len()).find(|cut| whole.is_char_boundary(*cut)).unwrap_or(whole.len());
         // Cut within the header there is no run, and the error says so; anywhere else there is a report.

@@ -12,6 +12,8 @@ mod fixture;
 mod simulated_machine;
 
 mod committed;
+mod part_of_run;
+mod reported;
 
 mod architecture;
 mod command_line;
@@ -37,6 +39,7 @@ mod references;
 mod registry;
 mod replicated_figures;
 mod replication;
+mod report_properties;
 mod run_file;
 mod unlike_machines;
 mod unread_counters;

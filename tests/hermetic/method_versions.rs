@@ -1,6 +1,7 @@
 //! A run whose method this program does not have: its figures stay, its evidence is not judged, and its method is told in
 //! the words of its time.
 
+use crate::reported::FIXED;
 use clap::ValueEnum;
 use fathom::experiments::{self, OtherVersion};
 use fathom::record::{Method, Run};
@@ -19,8 +20,7 @@ const OTHER: u32 = 99;
 
 /// The fixed run, its header changed.
 fn with_header(change: impl FnOnce(&mut Value)) -> Run {
-    let text = crate::fixture::golden();
-    let (first, rest) = text.split_once('\n').expect("a header");
+    let (first, rest) = FIXED.text.split_once('\n').expect("a header");
     let mut header: Value = serde_json::from_str(first).expect("a header");
     change(&mut header);
     crate::fixture::parse(&format!("{header}\n{rest}"))

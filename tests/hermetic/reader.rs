@@ -1,14 +1,12 @@
 //! What readers of the reports stumbled over, and must not find again.
 
+use crate::reported::FIXED;
 use fathom::report::{Form, RunReport, Style, render};
-use fathom::results::Results;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 fn in_form(form: Form, full: bool) -> String {
-    let run = crate::fixture::parse(&crate::fixture::golden());
-    let results = Results::of(&run);
-    render(&RunReport::of(&results).in_full(full), form, Style { width: 120, colour: false })
+    render(&RunReport::of(&FIXED.results).in_full(full), form, Style { width: 120, colour: false })
 }
 
 /// Searches for a number find it: no form that people search has spaces that only look like one.

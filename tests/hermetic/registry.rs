@@ -1,6 +1,6 @@
 //! Rules over all experiments. A message names what to mend.
 
-use crate::described::planted::{Described, described, hybrid, server};
+use crate::described::planted::{Described, described, hybrid, server, workstation};
 use fathom::experiment::{AXIS_PLACEMENT, Asked, Effort, Experiment, Known, Point, Value};
 use fathom::experiments;
 use fathom::plan;
@@ -49,7 +49,7 @@ fn rows_of_a_level_match_across_machines_whose_caches_differ() {
 
 #[test]
 fn main_figures_are_of_points_that_some_machine_has() {
-    let machines = [crate::described::machine(), fathom::machine::Machine::describe(Path::new("."))];
+    let machines = [crate::described::machine(), workstation()];
     let asked = Asked { peer: true, ..Asked::default() };
     for experiment in experiments::all() {
         let about = experiment.about();

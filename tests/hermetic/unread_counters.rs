@@ -21,7 +21,7 @@ fn without(counters: &[&str], rounds: impl Fn(u64) -> bool) -> Run {
         }
         line.to_string() + "\n"
     };
-    crate::fixture::parse(&crate::fixture::golden().lines().map(edit).collect::<String>())
+    crate::fixture::parse(&crate::reported::FIXED.text.lines().map(edit).collect::<String>())
 }
 
 /// In how many trials of the first measured point each was seen.
@@ -82,7 +82,7 @@ fn every_form_says_what_was_not_read() {
 #[test]
 fn files_of_earlier_programs_are_read() {
     // These have a number for every counter, and no methods.
-    let text = crate::fixture::golden();
+    let text = crate::reported::FIXED.text.clone();
     assert!(text.contains("\"steal_ns\":0") && !text.contains("\"methods\""));
     assert_eq!(crate::fixture::parse(&text).trials[0].sample().unwrap().conditions.steal_ns, Some(0));
 }

@@ -16,7 +16,7 @@ fn changed(experiment: &str, wanted: &[(&str, Value)], change: impl Fn(u64, &mut
         }
         line.to_string() + "\n"
     };
-    crate::fixture::parse(&crate::fixture::golden().lines().map(edit).collect::<String>())
+    crate::fixture::parse(&crate::reported::FIXED.text.lines().map(edit).collect::<String>())
 }
 
 /// The run in which some trials of a call with three arguments called something else, which took ten times as long.

@@ -36,7 +36,7 @@ pub(super) use compared::figures as of_both_sides;
 pub(super) use drawn::Figure;
 pub(super) use hierarchy::figure as of_hierarchy;
 pub(super) use replicated::figures as of_method;
-pub use svg::Svg;
+pub use svg::{Drawing, Svg};
 
 use crate::results::{PointResult, Results};
 pub(super) use mark::KEY;

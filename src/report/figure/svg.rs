@@ -14,19 +14,19 @@ pub(super) const LETTER: f64 = 6.7;
 pub(super) const SERIES: usize = 6;
 
 /// A drawing in progress.
-pub(super) struct Drawing {
+pub struct Drawing {
     height: f64,
     body: String,
 }
 
 impl Drawing {
     /// An empty drawing.
-    pub(super) fn new(height: f64) -> Self {
+    pub fn new(height: f64) -> Self {
         Drawing { height, body: String::new() }
     }
 
     /// A straight line.
-    pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+    pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let ((x1, y1), (x2, y2)) = (from, to);
         let _ = write!(
             self.body,
@@ -35,13 +35,13 @@ impl Drawing {
     }
 
     /// A line through several positions.
-    pub(super) fn path(&mut self, class: &str, places: &[(f64, f64)]) {
+    pub fn path(&mut self, class: &str, places: &[(f64, f64)]) {
         let points: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let _ = write!(self.body, r#"<polyline class="{class}" points="{}"/>"#, points.join(" "));
     }
 
     /// A cell whose colour has this coverage: 0 none, 1 full.
-    pub(super) fn cell(&mut self, (x, y): (f64, f64), side: f64, cover: f64) {
+    pub fn cell(&mut self, (x, y): (f64, f64), side: f64, cover: f64) {
         let _ = write!(
             self.body,
             r#"<rect class="cell" x="{x:.1}" y="{y:.1}" width="{side:.1}" height="{side:.1}" fill-opacity="{cover:.2}"/>"#
@@ -49,7 +49,7 @@ impl Drawing {
     }
 
     /// Words; `anchor` is start, middle or end.
-    pub(super) fn text(&mut self, class: &str, anchor: &str, at: (f64, f64), words: &str) {
+    pub fn text(&mut self, class: &str, anchor: &str, at: (f64, f64), words: &str) {
         let ((x, y), words) = (at, escape(words));
         let _ = write!(
             self.body,
@@ -58,7 +58,7 @@ impl Drawing {
     }
 
     /// Words along the left edge, rotated to be read upwards.
-    pub(super) fn upright(&mut self, at: (f64, f64), words: &str) {
+    pub fn upright(&mut self, at: (f64, f64), words: &str) {
         let ((x, y), words) = (at, escape(words));
         let _ = write!(
             self.body,
@@ -67,7 +67,7 @@ impl Drawing {
     }
 
     /// The mark of a series: each has its own shape, so that colour is not needed to distinguish them.
-    pub(super) fn mark(&mut self, class: &str, series: usize, at: (f64, f64)) {
+    pub fn mark(&mut self, class: &str, series: usize, at: (f64, f64)) {
         let (x, y) = at;
         let mut polygon = |corners: &[(f64, f64)]| {
             let corners: Vec<String> =
@@ -87,32 +87,32 @@ impl Drawing {
     }
 
     /// A small dot for one of very many observations of a series.
-    pub(super) fn dot(&mut self, series: usize, at: (f64, f64)) {
+    pub fn dot(&mut self, series: usize, at: (f64, f64)) {
         let ((x, y), series) = (at, series % SERIES);
         let _ = write!(self.body, r#"<circle class="s{series} dot" cx="{x:.1}" cy="{y:.1}" r="1.7"/>"#);
     }
 
     /// Adds these words as a tooltip to everything that `draw` draws.
-    pub(super) fn told(&mut self, words: &str, draw: impl FnOnce(&mut Self)) {
+    pub fn told(&mut self, words: &str, draw: impl FnOnce(&mut Self)) {
         let _ = write!(self.body, "<g><title>{}</title>", escape(words));
         draw(self);
         self.body.push_str("</g>");
     }
 
     /// Makes everything that `draw` draws one curve of several, which the page may hide.
-    pub(super) fn curve(&mut self, name: &str, draw: impl FnOnce(&mut Self)) {
+    pub fn curve(&mut self, name: &str, draw: impl FnOnce(&mut Self)) {
         let _ = write!(self.body, r#"<g class="curve" data-name="{}">"#, escape(name));
         draw(self);
         self.body.push_str("</g>");
     }
 
     /// The legend of the series in lines below `top`, as far as it fits.
-    pub(super) fn legend(&mut self, left: f64, top: f64, names: &[String]) {
+    pub fn legend(&mut self, left: f64, top: f64, names: &[String]) {
         self.legend_from(0, left, top, names);
     }
 
     /// The same with series numbers from `first` on.
-    pub(super) fn legend_from(&mut self, first: usize, left: f64, top: f64, names: &[String]) {
+    pub fn legend_from(&mut self, first: usize, left: f64, top: f64, names: &[String]) {
         for (place, (x, y)) in legend_places(left, names).0.into_iter().enumerate() {
             let series = first + place;
             self.mark(&format!("s{series}"), series, (x + 5.0, top + y - 4.0));
@@ -121,7 +121,7 @@ impl Drawing {
     }
 
     /// The finished drawing, with its text alternative.
-    pub(super) fn finish(self, name: &str, description: &str) -> Svg {
+    pub fn finish(self, name: &str, description: &str) -> Svg {
         Svg {
             name: name.to_owned(),
             description: description.to_owned(),

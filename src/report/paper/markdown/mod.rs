@@ -174,6 +174,10 @@ impl Form<'_> {
         for (place, note) in self.numbers.notes().iter().enumerate() {
             let _ = writeln!(self.text, "[^{}]: {}", place + 1, self.phrase(note));
         }
+        // A line that follows at once would be part of the last note.
+        if !self.numbers.notes().is_empty() {
+            self.text.push('\n');
+        }
     }
 
     fn figure(&mut self, figure: &Figure) {
