@@ -292,7 +292,9 @@ impl Planner {
             }
             let due = self.nearest(now);
             if due.is_empty() {
-                return Step::Done(Ending::Precision);
+                // What was left out for want of time is not precise.
+                let nothing = !self.has_value && self.goals.contains(&0);
+                return Step::Done(if nothing { Ending::Budget } else { Ending::Precision });
             }
             if !self.visiting {
                 return Step::Done(Ending::Budget);
