@@ -48,7 +48,7 @@ fn trial() -> impl FnMut() -> bool {
         parent: std::process::id(),
     };
     let request = Request { experiment: experiment.about().name.to_owned(), setting };
-    let visit = Visit { points: experiment.sweep(&machine)[..1].to_vec(), seed: 1 };
+    let visit = Visit { points: experiment.sweep(&machine)[..1].to_vec(), seed: 1, making_s: None };
     let asked = format!(
         "{}\n{}\n",
         serde_json::to_string(&request).expect("JSON"),

@@ -65,7 +65,7 @@ pub enum Command {
     /// Measure everything, or the experiments named.
     #[command(
         after_help = "Exit status: 0 done, 2 usage or could not run, 3 interrupted (the results up to then are \
-                      valid), 4 some points failed. `fathom gate` checks for regressions."
+                      valid) or nothing fitted into the budget, 4 some points failed. `fathom gate` checks for regressions."
     )]
     Run(Box<Run>),
     /// List the experiments with their questions.

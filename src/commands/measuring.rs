@@ -9,12 +9,13 @@ use crate::plan::{self, SETS, Set};
 use crate::record::file_name::{Fields, filled};
 use crate::record::{self, Ending, HOST, Header, store};
 use crate::report::{self, Form, RunReport, Style, Telling};
-use crate::results::Results;
+use crate::results::{self, Outcome, PointResult, Results};
 use crate::run::{self, Campaign, Options, Peering};
 use anyhow::{Context, Result, anyhow, bail};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Measures, and reports the results.
 pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
@@ -50,6 +51,9 @@ pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     files.extend(page.as_deref().map(|page| ("report", page)));
     print(&report::render(&report.written_to(&files), asked.format, style))?;
     let status = status(&results);
+    if let Some(price) = nothing_fitted(&results) {
+        telling.problem(&price);
+    }
     telling.finished(&path.to_string_lossy(), results.failures(), status);
     Ok(ExitCode::from(status))
 }
@@ -60,8 +64,26 @@ fn status(results: &Results) -> u8 {
     match () {
         () if ended == Some(Ending::Interrupted) => INCONCLUSIVE,
         () if results.has_failed() => SOME_FAILED,
+        () if nothing_fitted(results).is_some() => INCONCLUSIVE,
         () => DONE,
     }
+}
+
+/// What would be needed if everything was left out for want of time; `None` if anything was measured.
+fn nothing_fitted(results: &Results) -> Option<String> {
+    let settled = results.run.settled.as_ref()?;
+    let skipped = |point: &PointResult| matches!(point.outcome, Outcome::Skipped { .. });
+    let cheapest = settled.left_out.iter().min_by(|one, other| one.cost_s.total_cmp(&other.cost_s))?;
+    let time = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    results.points.iter().all(skipped).then(|| {
+        format!(
+            "nothing fitted into the budget: the trials of {} would take {}{}, and `--budget {}` would be enough for all",
+            cheapest.experiment,
+            if cheapest.more { "more than " } else { "about " },
+            results::rounded(time(cheapest.cost_s)),
+            results::budget(time(settled.enough_budget_s)),
+        )
+    })
 }
 
 /// The page next to the run file; a failure is only reported, because the run is complete.

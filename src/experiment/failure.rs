@@ -9,6 +9,9 @@ pub enum Failure {
     /// It was attempted and failed. The trial fails with this reason.
     #[error("{0}")]
     Broke(String),
+    /// The preparation would take this many seconds, more than the plan has for it. The trial is not made.
+    #[error("its preparation takes {0:.0} s")]
+    TooLong(f64),
 }
 
 impl Failure {

@@ -182,6 +182,11 @@ pub trait Experiment: Sync {
         vec![]
     }
 
+    /// The time that a trial takes at least on any machine, however long it is asked to observe.
+    fn least_time(&self, _point: &Point) -> Duration {
+        Duration::ZERO
+    }
+
     /// Time limit of one visit.
     fn time_limit(&self, _point: &Point) -> Duration {
         Duration::from_secs(10)

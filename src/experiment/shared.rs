@@ -10,12 +10,42 @@ pub struct Shared {
     kept: RefCell<Vec<Rc<dyn Any>>>,
     now_ns: fn() -> u64,
     took_ns: Cell<u64>,
+    /// The part of the time that later processes need not spend, nanoseconds.
+    kept_ns: Cell<u64>,
+    /// The longest time in which a file may be made, seconds.
+    making_s: Cell<f64>,
 }
 
 impl Shared {
     /// Without equipment yet; `now_ns` is the clock that times its preparation, in nanoseconds.
     pub fn new(now_ns: fn() -> u64) -> Self {
-        Shared { kept: RefCell::default(), now_ns, took_ns: Cell::new(0) }
+        let (took_ns, kept_ns, making_s) = (Cell::new(0), Cell::new(0), Cell::new(f64::INFINITY));
+        Shared { kept: RefCell::default(), now_ns, took_ns, kept_ns, making_s }
+    }
+
+    /// Limits the time in which the next visit may make a file.
+    pub fn limit_making(&self, seconds: f64) {
+        self.making_s.set(seconds);
+    }
+
+    /// The longest time in which a file may be made, seconds.
+    pub fn making_s(&self) -> f64 {
+        self.making_s.get()
+    }
+
+    /// The time of the clock by which preparations are timed, nanoseconds.
+    pub fn now_ns(&self) -> u64 {
+        (self.now_ns)()
+    }
+
+    /// Adds to the time spent on what later processes of the run use too.
+    pub fn spent_on_kept(&self, ns: u64) {
+        self.kept_ns.set(self.kept_ns.get() + ns);
+    }
+
+    /// The time spent on it so far, nanoseconds.
+    pub fn kept_ns(&self) -> u64 {
+        self.kept_ns.get()
     }
 
     /// The equipment of this type; `make` prepares it for the first point that requests it. The points of a block must all need
@@ -28,14 +58,16 @@ impl Shared {
         if let Some(known) = known {
             return Ok(known);
         }
-        let began = (self.now_ns)();
+        let (began, kept) = ((self.now_ns)(), self.kept_ns.get());
         let made = Rc::new(make()?);
-        self.took_ns.set(self.took_ns.get() + (self.now_ns)().saturating_sub(began));
+        let took = (self.now_ns)().saturating_sub(began).saturating_sub(self.kept_ns.get() - kept);
+        self.took_ns.set(self.took_ns.get() + took);
         self.kept.borrow_mut().push(Rc::clone(&made) as Rc<dyn Any>);
         Ok(made)
     }
 
-    /// Time to prepare all equipment so far, nanoseconds: the cost of a block in addition to its points.
+    /// Time to prepare all equipment so far, nanoseconds: the cost of a block in addition to its points, without what later
+    /// processes use too.
     pub fn took_ns(&self) -> u64 {
         self.took_ns.get()
     }

@@ -30,6 +30,8 @@ pub(super) struct Choosing<'plan> {
     pub(super) prices: &'plan Prices,
     /// The number of trials that each part has; `None` if it gets no more, whatever the time.
     pub(super) done: &'plan [Option<usize>],
+    /// A part that comes before all others.
+    pub(super) before_all: Option<usize>,
 }
 
 impl Choosing<'_> {
@@ -44,6 +46,9 @@ impl Choosing<'_> {
             return Choice { goals: all, observe: shortest + share * (longest - shortest) };
         }
         let mut goals: Vec<usize> = self.done.iter().map(|done| finished(*done)).collect();
+        if let Some(part) = self.before_all {
+            goals[part] = goals[part].max(MINIMUM_TRIALS);
+        }
         self.raise(&mut goals, MINIMUM_TRIALS, seconds, shortest);
         self.raise_lines(&mut goals, seconds, shortest);
         self.raise(&mut goals, GOAL, for_all, shortest);

@@ -1,6 +1,7 @@
 //! The costs of visits made, and the estimated costs of others.
 
 use super::layout::Layout;
+use crate::statistics::MINIMUM_TRIALS;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -38,11 +39,30 @@ impl Own {
 pub(super) struct Costs {
     own: Vec<Option<Own>>,
     preparation: Vec<Option<f64>>,
+    /// The parts whose only trial was ended before it was made, so that they cost more than is known.
+    ended: Vec<bool>,
 }
 
 impl Costs {
     pub(super) fn new(layout: &Layout) -> Self {
-        Costs { own: vec![None; layout.parts.len()], preparation: vec![None; layout.blocks.len()] }
+        let parts = layout.parts.len();
+        Costs {
+            own: vec![None; parts],
+            preparation: vec![None; layout.blocks.len()],
+            ended: vec![false; parts],
+        }
+    }
+
+    /// Whether a part costs more than is known.
+    pub(super) fn is_more(&self, part: usize) -> bool {
+        self.ended[part]
+    }
+
+    /// Learns the least cost of a trial that was ended before it was made, seconds.
+    pub(super) fn saw_ended(&mut self, part: usize, least: f64) {
+        self.ended[part] |= self.own[part].is_none();
+        let seen = Own { fixed: least, observing: 0.0 };
+        self.own[part] = Some(self.own[part].unwrap_or(seen).with(seen));
     }
 
     pub(super) fn knows(&self, part: usize) -> bool {
@@ -67,8 +87,8 @@ impl Costs {
         }
         for (part, took) in of_part {
             let seen = Own::seen(took, observe.as_secs_f64());
-            let before = self.own[part].unwrap_or(seen);
-            self.own[part] = Some(before.with(seen));
+            let before = self.own[part].filter(|_| !std::mem::replace(&mut self.ended[part], false));
+            self.own[part] = Some(before.unwrap_or(seen).with(seen));
         }
     }
 
@@ -111,6 +131,11 @@ impl Prices {
     /// The cost of one visit of a block for these parts, seconds.
     pub(super) fn visit(&self, block: usize, parts: &[usize], observe: f64) -> f64 {
         self.preparation[block] + parts.iter().map(|part| self.own[*part].at(observe)).sum::<f64>()
+    }
+
+    /// The cost of the trials that a part needs for an interval, visited alone, seconds.
+    pub(super) fn for_an_interval(&self, layout: &Layout, part: usize, observe: f64) -> f64 {
+        MINIMUM_TRIALS as f64 * self.visit(layout.parts[part].block, &[part], observe)
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Price {
     pub point: usize,
     /// The duration of the trials that it lacks for an interval, with its share of the preparation of its block.
     pub cost: Duration,
+    /// Whether it costs more: its trial was ended before it was made.
+    pub more: bool,
 }
 
 impl Settlement {
@@ -49,6 +51,7 @@ impl Settlement {
             experiment: points[price.point].experiment.clone(),
             point: points[price.point].point.clone(),
             cost_s: price.cost.as_secs_f64(),
+            more: price.more,
         };
         Settled {
             at_s: self.at.as_secs_f64(),

@@ -23,15 +23,22 @@ impl Spent {
         self.preparation + self.points.iter().map(|(_, took)| *took).sum::<Duration>()
     }
 
-    /// Without the points that had not begun when the limit was reached; the first is always measured.
-    fn cut(mut self, limit: Duration) -> Self {
-        let (mut taken, mut reached) = (self.preparation, 0);
-        while reached < self.points.len() && (reached == 0 || taken < limit) {
-            taken += self.points[reached].1;
+    /// Without the points that had not begun when the limit was reached, of which the first always begins; and the point in
+    /// whose trial the visit was ended, with the time lost.
+    fn cut(mut self, visit: &Visit) -> (Self, Option<(usize, Duration)>) {
+        let (mut taken, mut reached, mut ended) = (self.preparation, 0, None);
+        while reached < self.points.len() && (reached == 0 || taken < visit.limit) {
+            let (point, took) = self.points[reached];
+            if taken + took > visit.end {
+                self.preparation = self.preparation.min(visit.end);
+                ended = Some((point, visit.end.saturating_sub(taken)));
+                break;
+            }
+            taken += took;
             reached += 1;
         }
         self.points.truncate(reached);
-        self
+        (self, ended)
     }
 }
 
@@ -58,9 +65,16 @@ pub fn simulate(
         let enough = seen(&step, elapsed, progress);
         match step {
             Step::Visit(visit) if !enough => {
-                let spent = machine.spend(&visit, elapsed).cut(visit.limit);
+                let (spent, ended) = machine.spend(&visit, elapsed).cut(&visit);
                 elapsed += spent.total();
-                planner.visited(visit.block, spent.preparation, &spent.points);
+                if !spent.points.is_empty() {
+                    planner.visited(visit.block, spent.preparation, &spent.points);
+                }
+                if let Some((point, lost)) = ended {
+                    elapsed += lost;
+                    let prepared = if spent.points.is_empty() { spent.preparation } else { Duration::ZERO };
+                    planner.ended(point, prepared + lost);
+                }
                 for (point, _) in &spent.points {
                     let width = |trials| machine.half_width(*point, trials);
                     observe(&mut progress[*point], width, planner.precision());

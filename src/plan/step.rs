@@ -59,4 +59,8 @@ pub struct Visit {
     pub observe: Duration,
     /// The time limit of the visit: points that have not begun by then are left for another visit.
     pub limit: Duration,
+    /// The time after which the visit is ended even in the middle of a trial, which is then not made.
+    pub end: Duration,
+    /// The longest time in which a file may be made that later trials read too; a file that takes longer is not written.
+    pub making: Duration,
 }

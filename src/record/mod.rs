@@ -300,6 +300,9 @@ pub struct LeftOut {
     pub point: Point,
     /// The cost of its missing trials, seconds, with its share of the block's preparation.
     pub cost_s: f64,
+    /// Whether it costs more: its trial was ended before it was made, so that time remained for others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
 }
 
 /// A resumed run.

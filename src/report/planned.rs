@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_is_settled_is_said_in_a_line_with_the_price_of_what_is_left_out() {
-        let price = |point| Price { point, cost: Duration::from_secs_f64(3.4) };
+        let price = |point| Price { point, cost: Duration::from_secs_f64(3.4), more: false };
         let mut settlement = Settlement {
             at: Duration::from_secs(20),
             budget: Duration::from_secs(90),

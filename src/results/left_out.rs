@@ -12,14 +12,16 @@ pub(super) fn reason(run: &Run, planned: &PlannedPoint, trials: &[&Trial]) -> Op
     let price = settled.left_out.iter().find(mine)?;
     let observed = trials.iter().filter(|trial| trial.observed()).count();
     let only_failed = observed == 0 && !trials.is_empty();
-    (observed < MINIMUM_TRIALS && !only_failed).then(|| said(settled, price.cost_s))
+    (observed < MINIMUM_TRIALS && !only_failed).then(|| said(settled, price))
 }
 
 /// The same reason for all points of about the same cost, so that a table can group them.
-fn said(settled: &Settled, seconds: f64) -> String {
+fn said(settled: &Settled, price: &LeftOut) -> String {
+    // What was ended before it was made costs more than is known.
+    let (about, would) = if price.more { ("more than", "may") } else { ("about", "would") };
     format!(
-        "does not fit into the budget: its trials would take about {}; `--budget {}` would include it",
-        rounded(Duration::from_secs_f64(seconds.clamp(0.0, MOST_S))),
+        "does not fit into the budget: its trials would take {about} {}; `--budget {}` {would} include it",
+        rounded(Duration::from_secs_f64(price.cost_s.clamp(0.0, MOST_S))),
         budget(Duration::from_secs_f64(settled.enough_budget_s.clamp(0.0, MOST_S)))
     )
 }

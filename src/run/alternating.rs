@@ -57,7 +57,7 @@ impl Alternation {
                 Step::Visit(visit) => {
                     let visited = if interrupted() { None } else { self.visit(&visit, watcher)? };
                     let Some(cost) = visited else { break Ending::Interrupted };
-                    planner.visited(visit.block, cost.preparation, &cost.own);
+                    cost.learn(&mut planner, visit.block);
                 }
                 Step::Done(ending) => break ending,
             }
@@ -115,5 +115,9 @@ fn together(one: &Cost, other: &Cost) -> Cost {
         let (_, again) = other.own.iter().find(|(reached, _)| reached == index)?;
         Some((*index, *took + *again))
     };
-    Cost { preparation: one.preparation + other.preparation, own: one.own.iter().filter_map(both).collect() }
+    Cost {
+        preparation: one.preparation + other.preparation,
+        own: one.own.iter().filter_map(both).collect(),
+        ended: one.ended.or(other.ended),
+    }
 }

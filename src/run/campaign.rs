@@ -1,5 +1,6 @@
 //! The loop of a run: round by round, trial by trial, each recorded before the next begins.
 
+use super::fitting::ensure_anything_fits;
 use super::header::{now, tool};
 use super::interrupt::interrupted;
 use super::peering::{Peering, same_peer};
@@ -102,6 +103,7 @@ impl Campaign {
                  needs)"
             );
         }
+        ensure_anything_fits(&header)?;
         let mut journal = journal()?;
         journal.append(&Line::Header(Box::new(header.clone())))?;
         let budget = Duration::from_secs_f64(header.settings.budget_s);
@@ -191,7 +193,7 @@ impl Campaign {
                 Step::Visit(visit) => {
                     let visited = if interrupted() { None } else { self.visit(&visit, watcher)? };
                     let Some(cost) = visited else { break Ending::Interrupted };
-                    planner.visited(visit.block, cost.preparation, &cost.own);
+                    cost.learn(&mut planner, visit.block);
                 }
                 Step::Done(ending) => break ending,
             }

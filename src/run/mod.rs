@@ -3,6 +3,7 @@
 mod alternating;
 mod answering;
 mod campaign;
+mod fitting;
 mod header;
 mod interrupt;
 mod leftovers;

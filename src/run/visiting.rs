@@ -9,6 +9,7 @@ use crate::plan::{self, trial_seed};
 use crate::record::{BlockVisit, Line, Trial, TrialOutcome};
 use crate::sampling::child::{End, Process};
 use crate::sampling::{Request, Visit, Visited};
+use crate::statistics::MINIMUM_TRIALS;
 use anyhow::{Context, Result};
 use std::time::{Duration, Instant};
 
@@ -28,7 +29,43 @@ struct Due<'a> {
     round: u32,
     seed: u64,
     limit: Duration,
+    /// The time that the plan has for it, and for making a file; both from its beginning.
+    planned: (Duration, Duration),
     needs_peer: bool,
+}
+
+impl Due<'_> {
+    /// The time limit of the trial, and that of one that makes a file.
+    fn limits(&self) -> (Duration, Duration) {
+        let (end, making) = self.planned;
+        (end.min(self.limit), (end + making).min(self.limit))
+    }
+
+    /// The least time that the trial needs if the plan has no time for it; `None` if it was made.
+    fn ended(&self, end: &End<Visited>, took: Duration) -> Option<Duration> {
+        match end {
+            End::Answered(visited) => {
+                // Later trials do not make it again, so each bears its part.
+                let whole = visited.too_long_s?;
+                Some(Duration::from_secs_f64(whole.clamp(0.0, MOST_S)) / MINIMUM_TRIALS as u32)
+            }
+            End::TimedOut => (took < self.limit).then_some(took),
+            _ => None,
+        }
+    }
+}
+
+/// The longest time that a preparation is said to take, seconds: a year.
+const MOST_S: f64 = 3e7;
+
+/// The end of a trial.
+enum Made {
+    /// It is recorded, and took this time of its own, and this time to make files that later trials use too.
+    Yes(Duration, Duration),
+    /// It takes longer than the plan has time: it was not made, and takes at least this time.
+    TooLong(Duration),
+    /// The run was interrupted.
+    Interrupted,
 }
 
 /// The durations of a visit.
@@ -37,6 +74,20 @@ pub(super) struct Cost {
     pub preparation: Duration,
     /// The index and the own duration of each point that was reached.
     pub own: Vec<(usize, Duration)>,
+    /// The point whose trial was not made because it takes too long, and how long at least.
+    pub ended: Option<(usize, Duration)>,
+}
+
+impl Cost {
+    /// Tells the planner what the visit has cost.
+    pub fn learn(&self, planner: &mut plan::Planner, block: usize) {
+        if !self.own.is_empty() {
+            planner.visited(block, self.preparation, &self.own);
+        }
+        if let Some((point, least)) = self.ended {
+            planner.ended(point, least);
+        }
+    }
 }
 
 /// The duration of a trial, and the process that made it.
@@ -57,23 +108,38 @@ impl Campaign {
         let experiment =
             experiments::find(&name).with_context(|| format!("this program does not have {name}"))?;
         self.pace = self.pace_of(visit.observe);
-        let (began, mut measuring, mut own) = (Instant::now(), None, vec![]);
+        let (began, mut measuring, mut own, mut ended) = (Instant::now(), None, vec![], None);
+        let mut elsewhere = Duration::ZERO;
         for points in self.trials(experiment, &visit.points) {
             if !own.is_empty() && began.elapsed() >= visit.limit {
                 break;
             }
             points.iter().try_for_each(|index| self.predict(experiment, *index))?;
-            let due = self.due(experiment, points, visit.round);
-            let measured =
-                if interrupted() { None } else { self.measure_one(&due, &mut measuring, watcher)? };
-            let Some(took) = measured else { return Ok(None) };
+            let due = self.due(experiment, points, visit, began);
+            if interrupted() {
+                return Ok(None);
+            }
+            let asked = Instant::now();
+            let took = match self.measure_one(&due, &mut measuring, watcher)? {
+                Made::Yes(took, kept) => {
+                    elsewhere += kept;
+                    took
+                }
+                Made::TooLong(least) => {
+                    elsewhere += asked.elapsed();
+                    ended = Some((due.points[0], least));
+                    break;
+                }
+                Made::Interrupted => return Ok(None),
+            };
             let figures = due.points.len() as u32;
             own.extend(due.points.iter().map(|index| (*index, took / figures)));
             due.points.iter().for_each(|index| self.tell(*index, visit.round, watcher));
         }
         drop(measuring);
-        let of_points = own.iter().map(|(_, took)| *took).sum();
-        Ok(Some(Cost { preparation: began.elapsed().saturating_sub(of_points), own }))
+        let of_points: Duration = own.iter().map(|(_, took)| *took).sum();
+        let preparation = began.elapsed().saturating_sub(of_points + elsewhere);
+        Ok(Some(Cost { preparation, own, ended }))
     }
 
     /// The points of a block by trial, in their order: points that are figures of one trial together.
@@ -92,9 +158,16 @@ impl Campaign {
         trials
     }
 
-    fn due<'a>(&self, experiment: &'a dyn Experiment, points: Vec<usize>, round: u32) -> Due<'a> {
-        let point = &self.active[points[0]].point;
+    fn due<'a>(
+        &self,
+        experiment: &'a dyn Experiment,
+        points: Vec<usize>,
+        visit: &plan::Visit,
+        began: Instant,
+    ) -> Due<'a> {
+        let (point, round) = (&self.active[points[0]].point, visit.round);
         Due {
+            planned: (visit.end.saturating_sub(began.elapsed()), visit.making),
             seed: trial_seed(self.testbed.seed(), experiment.about().name, point, round),
             limit: experiment.time_limit(point) + self.pace.longest(),
             needs_peer: experiment.requires(point).contains(&Requirement::Peer),
@@ -104,27 +177,34 @@ impl Campaign {
         }
     }
 
-    /// Measures and records one trial; returns the trial's own time, or `None` if it was interrupted.
+    /// Measures and records one trial.
     fn measure_one(
         &mut self,
         due: &Due,
         measuring: &mut Option<Measuring>,
         watcher: &mut dyn Watcher,
-    ) -> Result<Option<Duration>> {
+    ) -> Result<Made> {
         let began = Instant::now();
         let end = self.ask(due, measuring, watcher)?;
         let took = began.elapsed();
-        let own = match &end {
-            End::Answered(visited) => Duration::from_secs_f64((visited.took_s - visited.shared_s).max(0.0)),
-            _ => took,
+        if let Some(least) = due.ended(&end, took) {
+            measuring.take().into_iter().for_each(|measuring| measuring.process.end());
+            return Ok(Made::TooLong(least));
+        }
+        let (own, kept) = match &end {
+            End::Answered(visited) => {
+                let own = visited.took_s - visited.shared_s - visited.kept_s;
+                (Duration::from_secs_f64(own.max(0.0)), Duration::from_secs_f64(visited.kept_s))
+            }
+            _ => (took, Duration::ZERO),
         };
         let place = measuring.as_ref().map(|measuring| (measuring.number, measuring.asked));
         if !matches!(end, End::Answered(_)) {
             *measuring = None;
         }
-        let Some(outcomes) = outcomes(end, due) else { return Ok(None) };
+        let Some(outcomes) = outcomes(end, due) else { return Ok(Made::Interrupted) };
         self.write_down(due, &Spent { began, took, shared: took.saturating_sub(own), place }, outcomes)?;
-        Ok(Some(own))
+        Ok(Made::Yes(own, kept))
     }
 
     /// Requests a trial from the current process, or from a fresh one. If the peer is lost, no trial is begun.
@@ -143,8 +223,9 @@ impl Campaign {
         };
         measuring.asked += 1;
         let points = due.points.iter().map(|index| self.active[*index].point.clone()).collect();
-        let visit = Visit { points, seed: due.seed };
-        Ok(measuring.process.ask(&visit, due.limit, &mut |doing| watcher.preparing(doing))?)
+        let visit = Visit { points, seed: due.seed, making_s: Some(due.planned.1.as_secs_f64()) };
+        let mut listener = |doing: &str| watcher.preparing(doing);
+        Ok(measuring.process.ask_unless_preparing(&visit, due.limits(), &mut listener)?)
     }
 
     fn start(&mut self, due: &Due) -> std::io::Result<Measuring> {

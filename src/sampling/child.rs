@@ -65,6 +65,8 @@ pub struct Process {
     child: Child,
     /// Bytes of its output that were not parsed yet.
     told: Vec<u8>,
+    /// The time in which it may end by itself after its last answer.
+    patience: Duration,
 }
 
 impl Process {
@@ -75,7 +77,7 @@ impl Process {
         limit: Option<&MemoryLimit>,
         launch: &Launch,
     ) -> std::io::Result<Self> {
-        Ok(Process { child: start(command, seed, limit, launch)?, told: vec![] })
+        Ok(Process { child: start(command, seed, limit, launch)?, told: vec![], patience: CLEANING_UP })
     }
 
     /// Sends a message without an answer.
@@ -97,8 +99,19 @@ impl Process {
         limit: Duration,
         listener: &mut dyn FnMut(&str),
     ) -> std::io::Result<End<A>> {
+        self.ask_unless_preparing(question, (limit, limit), listener)
+    }
+
+    /// The same with another limit once the process has sent a message about a long preparation.
+    pub fn ask_unless_preparing<A: DeserializeOwned>(
+        &mut self,
+        question: &impl Serialize,
+        (limit, preparing): (Duration, Duration),
+        listener: &mut dyn FnMut(&str),
+    ) -> std::io::Result<End<A>> {
         self.tell(question)?;
-        match self.answer(Instant::now() + limit, listener)? {
+        let now = Instant::now();
+        match self.answer((now + limit, now + preparing), listener)? {
             Heard::Line(line) => Ok(answered(&line)),
             Heard::Nothing if INTERRUPTED.load(Ordering::Relaxed) => Ok(End::Interrupted),
             Heard::Nothing => Ok(End::TimedOut),
@@ -110,11 +123,24 @@ impl Process {
         }
     }
 
+    /// Ends it without waiting until it has cleaned up: what it leaves is removed with the run.
+    pub fn end(mut self) {
+        self.patience = Duration::ZERO;
+    }
+
     /// The next line that is an answer.
-    fn answer(&mut self, deadline: Instant, listener: &mut dyn FnMut(&str)) -> std::io::Result<Heard> {
+    fn answer(
+        &mut self,
+        (mut deadline, preparing): (Instant, Instant),
+        listener: &mut dyn FnMut(&str),
+    ) -> std::io::Result<Heard> {
         let mut buffer = vec![0; 1 << 16];
         loop {
-            if let Some(line) = preparing::hear(&mut self.told, listener) {
+            let mut prepares = |doing: &str| {
+                deadline = deadline.max(preparing);
+                listener(doing);
+            };
+            if let Some(line) = preparing::hear(&mut self.told, &mut prepares) {
                 return Ok(Heard::Line(line));
             }
             let Some(stdout) = &mut self.child.stdout else { return Ok(Heard::End) };
@@ -135,7 +161,7 @@ impl Drop for Process {
         // Without a further request it ends by itself and cleans up the equipment shared by its visits; it is given time for
         // that.
         drop(self.child.stdin.take());
-        let deadline = Instant::now() + CLEANING_UP;
+        let deadline = Instant::now() + self.patience;
         if let Some(stdout) = &mut self.child.stdout {
             let mut rest = [0; 4096];
             while readable(stdout.as_raw_fd(), deadline) && stdout.read(&mut rest).is_ok_and(|some| some > 0)

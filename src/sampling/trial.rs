@@ -37,6 +37,9 @@ pub struct Visit {
     pub points: Vec<Point>,
     /// Seed of this trial's own randomness.
     pub seed: u64,
+    /// The longest time in which it may make a file, seconds; `None` for no limit.
+    #[serde(default)]
+    pub making_s: Option<f64>,
 }
 
 /// The result of a visit.
@@ -46,6 +49,12 @@ pub struct Visited {
     pub took_s: f64,
     /// The part of it spent on preparing equipment shared by all visits of the process, seconds.
     pub shared_s: f64,
+    /// The part of it spent on files that later processes use too, seconds.
+    #[serde(default)]
+    pub kept_s: f64,
+    /// The time of a preparation that was not begun because it takes too long, seconds; the trial was then not made.
+    #[serde(default)]
+    pub too_long_s: Option<f64>,
     /// The outcome of each of its points.
     pub outcomes: Vec<TrialOutcome>,
 }
@@ -117,7 +126,8 @@ impl<'request> Block<'request> {
     pub fn visit(&self, visit: &Visit) -> Visited {
         // The work of the previous visit may have pinned this thread.
         affinity::set(&self.everywhere);
-        let (began, shared_ns) = (Instant::now(), self.shared.took_ns());
+        let (began, shared_ns, kept_ns) = (Instant::now(), self.shared.took_ns(), self.shared.kept_ns());
+        self.shared.limit_making(visit.making_s.unwrap_or(f64::INFINITY));
         let setting = Setting { seed: visit.seed, ..self.setting.clone() };
         let found = sharing(&setting, &self.shared, |site, stopwatch| match setting.clock {
             ClockKind::Counter => observe(self.experiment, visit, &setting, (site, stopwatch), &Counter),
@@ -125,12 +135,17 @@ impl<'request> Block<'request> {
                 observe(self.experiment, visit, &setting, (site, stopwatch), &MonotonicRaw)
             }
         });
+        let too_long_s = match &found {
+            Err(Failure::TooLong(seconds)) => Some(*seconds),
+            _ => None,
+        };
         let outcomes = match found {
             Ok(samples) => samples.into_iter().map(|sample| Ok(sample).into()).collect(),
             Err(failure) => vec![Err(failure).into(); visit.points.len()],
         };
         let shared_s = (self.shared.took_ns() - shared_ns) as f64 / 1e9;
-        Visited { took_s: began.elapsed().as_secs_f64(), shared_s, outcomes }
+        let kept_s = (self.shared.kept_ns() - kept_ns) as f64 / 1e9;
+        Visited { took_s: began.elapsed().as_secs_f64(), shared_s, kept_s, too_long_s, outcomes }
     }
 }
 

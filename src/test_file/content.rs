@@ -42,7 +42,13 @@ impl Content {
     }
 
     /// Writes a file's content in large pieces, and reports after each the number of bytes written.
-    pub fn fill(self, file: &File, bytes: u64, tell: impl Fn(u64)) -> io::Result<()> {
+    /// An error of the listener ends the writing.
+    pub fn fill(
+        self,
+        file: &File,
+        bytes: u64,
+        mut tell: impl FnMut(u64) -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut piece = self.pattern();
         let mut offset = 0;
         while offset < bytes {
@@ -50,7 +56,7 @@ impl Content {
             self.number(&mut piece[..length], offset);
             file.write_all_at(&piece[..length], offset)?;
             offset += length as u64;
-            tell(offset);
+            tell(offset)?;
         }
         Ok(())
     }
@@ -87,7 +93,7 @@ mod tests {
         let (one, other) = (Content::of(Path::new("/x/one")), Content::of(Path::new("/x/other")));
         let file = tempfile::tempfile().unwrap();
         let bytes = (2 << 20) + 1000;
-        one.fill(&file, bytes, |_| ()).unwrap();
+        one.fill(&file, bytes, |_| Ok(())).unwrap();
         assert_eq!(file.metadata().unwrap().len(), bytes);
         let mut block = [0; SECTOR];
         for offset in [0, 512, 1 << 20, (1 << 20) + 4096, (2 << 20) - 512, 2 << 20] {

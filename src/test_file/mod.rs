@@ -46,7 +46,10 @@ impl TestFile {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 room.check(site, bytes)?;
-                made(&path, bytes, content)?
+                let began = site.shared.now_ns();
+                let file = made(site, &path, bytes, content)?;
+                site.shared.spent_on_kept(site.shared.now_ns().saturating_sub(began));
+                file
             }
             Err(error) => return Err(refused("opened", &path, &error)),
         };
@@ -58,7 +61,7 @@ impl TestFile {
         room.check(site, bytes)?;
         let path = shared_path(site, &format!("nameless-{}", std::process::id()))?;
         let content = Content::of(&path);
-        let file = made(&path, bytes, content)?;
+        let file = made(site, &path, bytes, content)?;
         std::fs::remove_file(&path).map_err(|error| refused("unlinked", &path, &error))?;
         Ok(TestFile { file, path, bytes, content })
     }
@@ -79,17 +82,46 @@ fn say(written: u64, bytes: u64) {
     }
 }
 
-/// Writes a whole file before it gets its name: a trial that is killed meanwhile leaves no partial file for later trials.
-fn made(path: &Path, bytes: u64, content: Content) -> Result<File, Failure> {
+/// How much of a file is on the device when the time of the whole is estimated, bytes, and how much longer than allowed that
+/// estimate may be: the wait for the device weighs most in a short piece.
+const ESTIMATES: [(u64, f64); 4] = [(1 << 20, 4.0), (4 << 20, 2.0), (16 << 20, 1.0), (64 << 20, 1.0)];
+
+/// The time that a file will take, seconds, if it is longer than allowed.
+fn too_long(
+    site: &Site,
+    began_ns: u64,
+    file: &File,
+    (written, bytes): (u64, u64),
+) -> io::Result<Option<f64>> {
+    let Some((_, lenience)) = ESTIMATES.iter().find(|(at, _)| *at == written && written < bytes) else {
+        return Ok(None);
+    };
+    file.sync_data()?;
+    let took = site.shared.now_ns().saturating_sub(began_ns) as f64 / 1e9;
+    let whole = took * bytes as f64 / written as f64;
+    Ok((whole > lenience * site.shared.making_s()).then_some(whole))
+}
+
+/// Writes a whole file before it gets its name: a trial that is killed meanwhile leaves no partial file for later trials. A file
+/// for which the plan has no time is not written to its end.
+fn made(site: &Site, path: &Path, bytes: u64, content: Content) -> Result<File, Failure> {
     let unfinished = path.with_extension("unfinished");
     // The partial file of a killed trial.
     let _ = std::fs::remove_file(&unfinished);
     let file = new_file(&unfinished).map_err(|error| refused("made", &unfinished, &error))?;
-    let filled = content.fill(&file, bytes, |written| say(written, bytes)).and_then(|()| file.sync_all());
-    let finished = filled.and_then(|()| std::fs::rename(&unfinished, path));
+    let (began, mut whole) = (site.shared.now_ns(), None);
+    let filled = content.fill(&file, bytes, |written| {
+        say(written, bytes);
+        whole = too_long(site, began, &file, (written, bytes))?;
+        whole.map_or(Ok(()), |_| Err(io::ErrorKind::TimedOut.into()))
+    });
+    let finished = filled.and_then(|()| file.sync_all()).and_then(|()| std::fs::rename(&unfinished, path));
     finished.map(|()| file).map_err(|error| {
         // The written bytes are freed: the most likely cause is a full disk.
         let _ = std::fs::remove_file(&unfinished);
-        refused(&format!("filled with {} MiB", bytes >> 20), path, &error)
+        whole.map_or_else(
+            || refused(&format!("filled with {} MiB", bytes >> 20), path, &error),
+            Failure::TooLong,
+        )
     })
 }

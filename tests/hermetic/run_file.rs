@@ -115,8 +115,12 @@ proptest! {
 fn a_point_that_did_not_fit_into_the_budget_is_skipped_with_its_price_unless_it_has_its_interval() {
     let planned = crate::described::planned();
     let settled = |experiment: &str| {
-        let left_out =
-            LeftOut { experiment: experiment.to_owned(), point: planned.point.clone(), cost_s: 12.2 };
+        let left_out = LeftOut {
+            experiment: experiment.to_owned(),
+            point: planned.point.clone(),
+            cost_s: 12.2,
+            more: false,
+        };
         Line::Settled(Settled {
             at_s: 3.0,
             budget_s: 90.0,

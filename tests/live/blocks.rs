@@ -50,7 +50,7 @@ fn last_of(experiment: &dyn Experiment, points: &[&Point], seed: u64) -> Vec<f64
     let machine = Machine::describe(Path::new("."));
     let setting = setting(&machine);
     let block = Block::new(experiment, &setting);
-    let visit = |point: &&Point| block.visit(&Visit { points: vec![(*point).clone()], seed });
+    let visit = |point: &&Point| block.visit(&Visit { points: vec![(*point).clone()], seed, making_s: None });
     let visited = points.iter().map(visit).collect::<Vec<_>>().pop().expect("a point");
     match visited.outcomes.into_iter().next().expect("an answer") {
         TrialOutcome::Measured { sample } => sample.observations.operation(experiment.unit(points[0]), 1e9),

@@ -103,7 +103,7 @@ fn trial(
         },
     };
     let mut child = program.arg("trial").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let visit = Visit { points: vec![points[0].clone()], seed: 7 };
+    let visit = Visit { points: vec![points[0].clone()], seed: 7, making_s: None };
     let said =
         format!("{}\n{}\n", serde_json::to_string(&request).unwrap(), serde_json::to_string(&visit).unwrap());
     child.stdin.take().unwrap().write_all(said.as_bytes()).unwrap();

@@ -40,6 +40,10 @@ pub struct Machine {
     spread: f64,
     state: u64,
     slow: Option<Slow>,
+    /// When a neighbour arrives, seconds, and how many times as much everything costs from then on.
+    neighbour: (f64, f64),
+    /// The exponent of the tail of costs, of which the first point and its preparation have none.
+    tail: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +79,41 @@ impl Machine {
                 }
             }
         }
-        Machine { jobs, width: 0.05, wide: (0..0, 1.0), preparation, own, spread: 0.0, state: 0, slow: None }
+        Machine {
+            jobs,
+            width: 0.05,
+            wide: (0..0, 1.0),
+            preparation,
+            own,
+            spread: 0.0,
+            state: 0,
+            slow: None,
+            neighbour: (0.0, 1.0),
+            tail: None,
+        }
+    }
+
+    /// From then on everything costs so many times as much.
+    pub fn share(&mut self, from: f64, factor: f64) {
+        self.neighbour = (from, factor);
+    }
+
+    /// The costs of visits have a Pareto tail with this exponent: some cost a thousand times as much as others.
+    pub fn stretch(&mut self, exponent: f64, seed: u64) {
+        (self.tail, self.state) = (Some(exponent), seed);
+    }
+
+    /// The most important point, the first of several.
+    pub fn first(&self) -> usize {
+        (0..self.jobs.len()).min_by_key(|point| self.jobs[*point].importance).unwrap()
+    }
+
+    /// Sets the first point's trials, with their preparation, to cost so much at most.
+    pub fn limit_first(&mut self, seconds: f64) {
+        let first = self.first();
+        let each = seconds / self.neighbour.1.max(1.0) / (1.0 + self.spread) / 2.0;
+        self.preparation[self.jobs[first].block] = each.min(self.preparation[self.jobs[first].block]);
+        self.own[first] = each;
     }
 
     /// Every visit of an experiment costs so many times as much from then on.
@@ -134,20 +172,33 @@ impl Machine {
         // A linear congruence is chance enough for costs.
         self.state =
             self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let varied = 1.0 + self.spread * (2.0 * ((self.state >> 33) as f64 / (1_u64 << 31) as f64) - 1.0);
+        let drawn = (self.state >> 33) as f64 / (1_u64 << 31) as f64;
+        let varied = 1.0 + self.spread * (2.0 * drawn - 1.0);
         let at = elapsed.as_secs_f64();
+        let shared = if at >= self.neighbour.0 { self.neighbour.1 } else { 1.0 };
         let slow =
             self.slow.filter(|slow| slow.experiment == experiment && (slow.from..slow.until).contains(&at));
-        varied * slow.map_or(1.0, |slow| slow.factor)
+        varied * shared * slow.map_or(1.0, |slow| slow.factor)
+    }
+
+    /// How many times as much a visit costs by the tail alone.
+    fn stretched(&mut self, steady: bool) -> f64 {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let drawn = ((self.state >> 33) as f64 + 1.0) / (1_u64 << 31) as f64;
+        self.tail.filter(|_| !steady).map_or(1.0, |exponent| drawn.powf(-1.0 / exponent).min(1000.0))
     }
 }
 
 impl Simulated for Machine {
     fn spend(&mut self, visit: &Visit, elapsed: Duration) -> Spent {
         let experiment = self.jobs[visit.points[0]].experiment;
-        let preparation = self.preparation[visit.block] * self.factor(experiment, elapsed);
+        let first = self.tail.map(|_| self.first());
+        let steady = first.is_some_and(|first| self.jobs[first].block == visit.block);
+        let preparation =
+            self.preparation[visit.block] * self.factor(experiment, elapsed) * self.stretched(steady);
         let point = |point: &usize| {
-            let own = self.own[*point] * self.factor(experiment, elapsed);
+            let stretched = self.stretched(first == Some(*point));
+            let own = self.own[*point] * self.factor(experiment, elapsed) * stretched;
             (*point, Duration::from_secs_f64(own) + visit.observe)
         };
         let points = visit.points.iter().map(point).collect();

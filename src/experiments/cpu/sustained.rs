@@ -123,6 +123,10 @@ impl Experiment for Sustained {
         said.map(|said| Finding::of(Question::Experiment, said)).into_iter().collect()
     }
 
+    fn least_time(&self, point: &Point) -> Duration {
+        Duration::from_nanos(point.number(&LASTING))
+    }
+
     fn time_limit(&self, point: &Point) -> Duration {
         Duration::from_secs(10) + 4 * Duration::from_nanos(point.number(&LASTING))
     }

@@ -158,6 +158,10 @@ impl Experiment for Sustained {
         told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
     }
 
+    fn least_time(&self, point: &Point) -> Duration {
+        Duration::from_nanos(point.number(&LASTING))
+    }
+
     fn time_limit(&self, point: &Point) -> Duration {
         Duration::from_secs(90) + 4 * Duration::from_nanos(point.number(&LASTING))
     }

@@ -128,6 +128,10 @@ impl Experiment for Sustained {
         told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
     }
 
+    fn least_time(&self, point: &Point) -> Duration {
+        Duration::from_nanos(point.number(&LASTING))
+    }
+
     fn time_limit(&self, point: &Point) -> Duration {
         Duration::from_secs(15) + 4 * Duration::from_nanos(point.number(&LASTING))
     }

@@ -4,14 +4,19 @@
 //! within the budget; the rest is left out at once, with its cost, instead of leaving everything without an interval. Rounds
 //! in a drawn order keep that promise, which is settled again if costs have grown. The remaining time goes to the intervals
 //! that reach the target precision soonest, given the cost of a trial.
+//!
+//! A run never ends with nothing (`limits.rs`): the most important point is visited first, time for its trials is kept until
+//! some point has its interval, and no visit may take so long that this time is lost. Where the promise leaves little time to
+//! spare, points are measured to the end in groups, one after the other (`rounds.rs`), because costs may grow.
 
+mod limits;
+mod rounds;
 mod settling;
 
-use super::chance;
 use super::costs::{Costs, Prices};
 use super::jobs::Job;
 use super::layout::Layout;
-use super::pilot::Pilot;
+use super::pilot::{self, Pilot};
 use super::progress::Progress;
 use super::step::{PlannerSettings, Step, Visit};
 use crate::record::Ending;
@@ -28,15 +33,11 @@ const PROMISED: f64 = 0.85;
 /// The share of the budget by which the run may be longer if a point lacks little to its interval.
 const BEYOND: f64 = 0.05;
 
+/// The same share while no point has its interval.
+const NOTHING_YET: f64 = 0.2;
+
 /// Costs are reviewed whenever this share of the budget has passed.
 const LOOK: f64 = 0.02;
-
-/// A longer preparation fills memory, by hundreds of megabytes.
-const COSTLY: Duration = Duration::from_millis(50);
-
-/// Each later round visits this fraction (one in four) of the points that miss the target precision: those that reach it
-/// soonest.
-const LATER_SHARE: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Phase {
@@ -60,6 +61,22 @@ pub struct Planner {
     queue: VecDeque<Vec<usize>>,
     /// Whether any visit of this round was made.
     visiting: bool,
+    /// The parts that are measured to the end before others where time is short; empty if all are visited in every round.
+    group: Vec<usize>,
+    /// The most important part, the first of several.
+    first: Option<usize>,
+    /// The longest visit of that part alone so far, seconds.
+    dearest: f64,
+    /// The parts of the last visit.
+    last: Vec<usize>,
+    /// Whether any part has its interval.
+    has_value: bool,
+    /// Whether the budget is too short for everything on any machine: then nothing is promised whose cost is unknown.
+    short: bool,
+    /// Whether a settlement was made.
+    settled: bool,
+    /// The time at which more was last attempted after a promise, seconds: without a visit since then it changes nothing.
+    attempted: f64,
     /// The number of trials that each part gets; 0 if it is left out.
     goals: Vec<usize>,
     /// The observation time of trials, seconds.
@@ -73,14 +90,27 @@ impl Planner {
     pub fn new(settings: PlannerSettings, jobs: &[Job]) -> Self {
         let layout = Layout::of(jobs);
         let costs = Costs::new(&layout);
+        let first = (0..layout.parts.len()).min_by_key(|part| layout.parts[*part].importance);
+        let mut pilot = Pilot::new(&layout, settings.budget.as_secs_f64());
+        if let Some(first) = first {
+            pilot.begin_with(&layout, first);
+        }
         Planner {
             prices: costs.prices(&layout),
             costs,
-            pilot: Pilot::new(&layout, settings.budget.as_secs_f64()),
+            pilot,
             phase: Phase::Pilot,
             round: settings.rounds + 1,
             queue: VecDeque::new(),
             visiting: false,
+            group: vec![],
+            first,
+            dearest: 0.0,
+            last: vec![],
+            has_value: false,
+            short: pilot::is_short(&layout, settings.budget.as_secs_f64()),
+            settled: false,
+            attempted: -1.0,
             goals: vec![0; layout.parts.len()],
             observe: settings.pilot_observes().as_secs_f64(),
             looked: 0.0,
@@ -99,6 +129,11 @@ impl Planner {
     pub fn visited(&mut self, block: usize, preparation: Duration, points: &[(usize, Duration)]) {
         let observe = Duration::from_secs_f64(self.observe);
         self.remember(block, preparation, points, observe);
+        let own = |point: &&(usize, Duration)| self.first == Some(self.layout.part_of[point.0]);
+        let own: Duration = points.iter().filter(own).map(|(_, took)| *took).sum();
+        if own > Duration::ZERO {
+            self.dearest = self.dearest.max((preparation + own).as_secs_f64());
+        }
     }
 
     /// The same for a visit with another observation time, such as one before the run was resumed.
@@ -113,12 +148,21 @@ impl Planner {
         self.costs.update(&self.layout, block, &mut self.prices);
     }
 
+    /// Records that the last requested visit was ended in the middle of a point's trial, which was not made, and would have taken
+    /// longer than this.
+    pub fn ended(&mut self, point: usize, least: Duration) {
+        let part = self.layout.part_of[point];
+        self.costs.saw_ended(part, least.as_secs_f64());
+        self.costs.update(&self.layout, self.layout.parts[part].block, &mut self.prices);
+    }
+
     /// The next step, `elapsed` after the run began or was resumed. `progress` has an entry for each point.
     pub fn next(&mut self, elapsed: Duration, progress: &[Progress]) -> Step {
         let now = Now { elapsed: elapsed.as_secs_f64(), progress };
+        self.notice(now);
         loop {
             let step = match self.phase {
-                Phase::Pilot => Some(self.pilot(now)),
+                Phase::Pilot => self.pilot(now),
                 Phase::Promise => self.promised(now),
                 Phase::Spend => Some(self.spent(now)),
             };
@@ -128,19 +172,27 @@ impl Planner {
         }
     }
 
-    fn pilot(&mut self, now: Now) -> Step {
-        let (layout, costs) = (&self.layout, &self.costs);
-        let unknown = |block: usize| {
-            let open = |part: &usize| !costs.knows(*part) && done(layout, *part, now).is_some();
-            layout.blocks[block].iter().copied().filter(open).collect()
-        };
-        if let Some((block, parts, limit)) = self.pilot.next(layout, now.elapsed, unknown) {
-            return self.visit(block, &parts, limit);
+    /// A visit of parts whose cost is unknown, or the settlement; `None` if it is as before.
+    fn pilot(&mut self, now: Now) -> Option<Step> {
+        let (layout, costs, prices, observe) = (&self.layout, &self.costs, &self.prices, self.observe);
+        // Once the first pilot is over, nothing is begun that costs too much by what its neighbours cost.
+        let most = if self.settled { self.budget() - now.elapsed } else { f64::INFINITY };
+        let fits = |part: usize| prices.for_an_interval(layout, part, observe) <= most;
+        let unknown = |part: usize| !costs.knows(part) && done(layout, part, now).is_some() && fits(part);
+        while let Some((parts, limit)) = self.pilot.next(layout, now.elapsed, unknown) {
+            let end = self.end_of_unknown(&parts, now);
+            if end > 0.0 {
+                return Some(self.visit(&parts, limit.min(end), end, now));
+            }
         }
         self.phase = Phase::Promise;
         self.prices = self.costs.prices(&self.layout);
+        if self.settled {
+            return self.taken_in(now);
+        }
         self.goals = self.choose(now, self.promisable(now), self.longest());
-        Step::Settle(self.settlement(now))
+        self.settled = true;
+        Some(Step::Settle(self.settlement(now)))
     }
 
     /// A visit that keeps the promise, or a changed settlement; `None` once nothing is left of the promise.
@@ -153,15 +205,33 @@ impl Planner {
         if let Some(step) = self.queued(now) {
             return Some(step);
         }
-        let due: Vec<usize> = (0..self.goals.len()).filter(|part| self.is_due(*part, now)).collect();
+        let due = self.due(now);
         let hopeless = !due.is_empty() && self.round > self.settings.rounds + 1 && !self.visiting;
-        if due.is_empty() || hopeless {
-            self.phase = Phase::Spend;
+        if hopeless && !self.group.is_empty() {
+            // The next group may fit.
             self.visiting = true;
-            return self.renounced(now).or_else(|| self.taken_in(now));
+            return self.renounced(now);
+        }
+        if due.is_empty() || hopeless {
+            return self.after_the_promise(now);
         }
         self.begin_round(due);
         None
+    }
+
+    /// The settlement once nothing is left of a promise; `None` if it is as before.
+    fn after_the_promise(&mut self, now: Now) -> Option<Step> {
+        self.phase = Phase::Spend;
+        self.visiting = true;
+        let again = std::mem::replace(&mut self.attempted, now.elapsed) >= now.elapsed;
+        if let Some(part) = self.nearest_to_a_value(now).filter(|_| !again) {
+            return self.rescue(part, now);
+        }
+        let step = self.renounced(now).or_else(|| self.taken_in(now));
+        if step.is_none() && !again {
+            self.probe(now);
+        }
+        step
     }
 
     /// Reviews costs, which may have grown: if the promise no longer fits, the least important points are left out.
@@ -169,7 +239,8 @@ impl Planner {
         self.looked = now.elapsed;
         self.prices = self.costs.prices(&self.layout);
         let done = self.done(now);
-        let left = self.budget() * (1.0 + BEYOND) - now.elapsed;
+        let beyond = if self.has_value { BEYOND } else { NOTHING_YET };
+        let left = self.budget() * (1.0 + beyond) - now.elapsed;
         if self.choosing(&done).seconds(&self.goals, self.observe) <= left {
             return None;
         }
@@ -179,19 +250,25 @@ impl Planner {
         for (goal, chosen) in self.goals.iter_mut().zip(chosen).filter(|(goal, _)| **goal > 0) {
             *goal = chosen;
         }
-        (self.promised_points(&done) != promised).then(|| Step::Settle(self.settlement(now)))
+        if self.promised_points(&done) == promised {
+            return None;
+        }
+        self.queue.clear();
+        Some(Step::Settle(self.settlement(now)))
     }
 
-    /// Leaves out parts that have no interval and will not get one.
+    /// Ends the promise to the current group, or to all: what has no interval is left out.
     fn renounced(&mut self, now: Now) -> Option<Step> {
-        let short = |part: &usize| {
-            self.goals[*part] > 0 && done(&self.layout, *part, now).is_some_and(|done| done < MINIMUM_TRIALS)
-        };
-        let short: Vec<usize> = (0..self.goals.len()).filter(short).collect();
-        for part in &short {
-            self.goals[*part] = 0;
+        let group = std::mem::take(&mut self.group);
+        let all: Vec<usize> = (0..self.goals.len()).collect();
+        let mut left_out = false;
+        for part in if group.is_empty() { all } else { group } {
+            let Some(done) = done(&self.layout, part, now).filter(|_| self.goals[part] > 0) else { continue };
+            let has_interval = done >= MINIMUM_TRIALS;
+            self.goals[part] = if has_interval { self.goals[part].min(done) } else { 0 };
+            left_out |= !has_interval;
         }
-        (!short.is_empty()).then(|| Step::Settle(self.settlement(now)))
+        left_out.then(|| Step::Settle(self.settlement(now)))
     }
 
     /// Takes in more points if trials were cheaper than estimated.
@@ -215,7 +292,9 @@ impl Planner {
             }
             let due = self.nearest(now);
             if due.is_empty() {
-                return Step::Done(Ending::Precision);
+                // What was left out for want of time is not precise.
+                let nothing = !self.has_value && self.goals.contains(&0);
+                return Step::Done(if nothing { Ending::Budget } else { Ending::Precision });
             }
             if !self.visiting {
                 return Step::Done(Ending::Budget);
@@ -224,100 +303,18 @@ impl Planner {
         }
     }
 
-    /// The parts that a later round visits: those that need the least time to reach their target. The preparation of a block
-    /// is divided among the parts for which it is visited.
-    fn nearest(&self, now: Now) -> Vec<usize> {
-        let missing = |part: &usize| self.is_missing(*part, now);
-        let mut due: Vec<(f64, usize)> = vec![];
-        for (block, parts) in self.layout.blocks.iter().enumerate() {
-            let missing: Vec<usize> = parts.iter().copied().filter(missing).collect();
-            let preparation = self.prices.preparation[block] / missing.len().max(1) as f64;
-            due.extend(missing.iter().map(|part| {
-                let seconds = preparation + self.prices.own[*part].at(self.observe);
-                (self.lacking(*part, now) * seconds, *part)
-            }));
-        }
-        due.sort_by(|one, other| one.0.total_cmp(&other.0));
-        due.truncate(due.len().div_ceil(LATER_SHARE).max(8));
-        due.into_iter().map(|(_, part)| part).collect()
-    }
-
-    /// The expected number of trials until the first of a part's points reaches its target.
-    fn lacking(&self, part: usize, now: Now) -> f64 {
-        let precision = self.settings.precision;
-        let points = self.layout.parts[part].points.iter().map(|point| &now.progress[*point]);
-        let missing = points.filter(|progress| progress.is_missing(precision));
-        missing.map(Progress::lacking).fold(f64::INFINITY, f64::min)
-    }
-
-    /// Draws the order of a round: of its blocks, and of the parts in each. Blocks with costly preparation follow one
-    /// another: the next process can reuse memory that one has just returned, while a hypervisor that is informed of it
-    /// withdraws it within seconds, and filling a gigabyte then costs ten times as much.
-    fn begin_round(&mut self, mut due: Vec<usize>) {
-        self.round += 1;
-        self.visiting = false;
-        let mut chance = chance::of_round(self.settings.seed, self.round);
-        due.sort_unstable_by_key(|part| (self.layout.parts[*part].block, *part));
-        let same =
-            |one: &usize, other: &usize| self.layout.parts[*one].block == self.layout.parts[*other].block;
-        let mut visits: Vec<Vec<usize>> = due.chunk_by(same).map(<[usize]>::to_vec).collect();
-        chance::shuffle(&mut visits, &mut chance);
-        for parts in &mut visits {
-            chance::shuffle(parts, &mut chance);
-        }
-        let is_costly = |parts: &Vec<usize>| {
-            self.prices.preparation[self.layout.parts[parts[0]].block] > COSTLY.as_secs_f64()
-        };
-        // The first of them keeps its drawn place.
-        let first = visits.iter().position(is_costly).unwrap_or(visits.len());
-        let (costly, others): (Vec<_>, Vec<_>) = visits.split_off(first).into_iter().partition(is_costly);
-        self.queue = visits.into_iter().chain(costly).chain(others).collect();
-    }
-
-    /// The next visit of the round that fits into the remaining time; others are passed over.
-    fn queued(&mut self, now: Now) -> Option<Step> {
-        while let Some(mut parts) = self.queue.pop_front() {
-            parts.retain(|part| match self.phase {
-                Phase::Spend => self.is_missing(*part, now),
-                _ => self.is_due(*part, now),
-            });
-            let Some(first) = parts.first() else { continue };
-            let block = self.layout.parts[*first].block;
-            let room = self.room(&parts, now);
-            let parts = self.fitting(block, parts, room);
-            if !parts.is_empty() {
-                return Some(self.visit(block, &parts, room));
-            }
-        }
-        None
-    }
-
-    /// The time limit of a visit, seconds: a promised interval may take a little more than the remaining time.
-    fn room(&self, parts: &[usize], now: Now) -> f64 {
-        let short = |part: &usize| done(&self.layout, *part, now).is_some_and(|done| done < MINIMUM_TRIALS);
-        let beyond = if self.phase == Phase::Promise && parts.iter().any(short) { BEYOND } else { 0.0 };
-        self.budget() * (1.0 + beyond) - now.elapsed
-    }
-
-    fn fitting(&self, block: usize, parts: Vec<usize>, room: f64) -> Vec<usize> {
-        let mut left = room - self.prices.preparation[block];
-        let fits = |part: &usize| {
-            let own = self.prices.own[*part].at(self.observe);
-            let fits = own <= left;
-            left -= if fits { own } else { 0.0 };
-            fits
-        };
-        parts.into_iter().filter(fits).collect()
-    }
-
-    fn visit(&mut self, block: usize, parts: &[usize], limit: f64) -> Step {
+    /// A visit of parts of one block; `limit` and `end` in seconds.
+    fn visit(&mut self, parts: &[usize], limit: f64, end: f64, now: Now) -> Step {
         self.visiting = true;
+        self.last = parts.to_vec();
         Step::Visit(Visit {
             round: self.round,
-            block,
+            block: self.layout.parts[parts[0]].block,
             points: self.layout.points(parts),
             observe: Duration::from_secs_f64(self.observe),
             limit: Duration::from_secs_f64(limit.max(0.0)),
+            end: Duration::from_secs_f64(end.max(0.0)),
+            making: Duration::from_secs_f64(self.making(parts, now).max(0.0)),
         })
     }
 
@@ -332,6 +329,17 @@ impl Planner {
     fn is_missing(&self, part: usize, now: Now) -> bool {
         let missing = |point: &usize| now.progress[*point].is_missing(self.settings.precision);
         self.goals[part] > 0 && self.layout.parts[part].points.iter().any(missing)
+    }
+
+    /// Notices whether any part has its interval, of those of the last visit.
+    fn notice(&mut self, now: Now) {
+        let visited = self.last.iter().any(|part| self.has_interval(*part, now));
+        let before = || (0..self.goals.len()).any(|part| self.has_interval(part, now));
+        self.has_value |= if self.last.is_empty() { before() } else { visited };
+    }
+
+    fn has_interval(&self, part: usize, now: Now) -> bool {
+        done(&self.layout, part, now).is_some_and(|done| done >= MINIMUM_TRIALS)
     }
 
     fn budget(&self) -> f64 {

@@ -1,8 +1,10 @@
 //! Settling: a choice within the remaining time, its forecast, and the cost of the points left out.
 
-use super::{Now, PROMISED, Planner};
+use super::{NOTHING_YET, Now, PROMISED, Phase, Planner};
 use crate::plan::choice::Choosing;
+use crate::plan::pilot::Pilot;
 use crate::plan::settlement::{Price, Settlement, rounded_up};
+use crate::plan::step::Step;
 use crate::statistics::MINIMUM_TRIALS;
 use std::time::Duration;
 
@@ -14,15 +16,27 @@ impl Planner {
 
     /// Chooses for a time in seconds, and sets the observation time of trials.
     pub(super) fn choose(&mut self, now: Now, seconds: f64, longest: f64) -> Vec<usize> {
-        let done = self.done(now);
+        let mut done = self.done(now);
+        if self.short {
+            let unknown = |(part, _): &(usize, &mut Option<usize>)| !self.costs.knows(*part);
+            done.iter_mut().enumerate().filter(unknown).for_each(|(_, done)| *done = None);
+        }
         let shortest = self.settings.pilot_observes().as_secs_f64();
-        let choice = self.choosing(&done).within(seconds, (shortest, longest));
+        let before_all = self.first.filter(|first| !self.has_value && self.takes_little(*first, &done, now));
+        let choosing = Choosing { before_all, ..self.choosing(&done) };
+        let choice = choosing.within(seconds, (shortest, longest));
         self.observe = choice.observe;
         choice.goals
     }
 
+    /// Whether a part of known cost has its interval in half of the remaining time.
+    fn takes_little(&self, part: usize, done: &[Option<usize>], now: Now) -> bool {
+        let half = (self.budget() - now.elapsed) / 2.0;
+        self.costs.knows(part) && done[part].is_some_and(|done| self.lacking_seconds(part, done) <= half)
+    }
+
     pub(super) fn choosing<'plan>(&'plan self, done: &'plan [Option<usize>]) -> Choosing<'plan> {
-        Choosing { layout: &self.layout, prices: &self.prices, done }
+        Choosing { layout: &self.layout, prices: &self.prices, done, before_all: None }
     }
 
     pub(super) fn settlement(&self, now: Now) -> Settlement {
@@ -60,10 +74,49 @@ impl Planner {
                 let visit = preparation + choosing.prices.own[part].at(observe);
                 let points = &self.layout.parts[part].points;
                 let cost = Duration::from_secs_f64(lacking as f64 * visit / points.len() as f64);
-                found.extend(points.iter().map(|point| Price { point: *point, cost }));
+                let more = self.costs.is_more(part);
+                found.extend(points.iter().map(|point| Price { point: *point, cost, more }));
             }
         }
         found
+    }
+
+    /// While nothing has its interval: the part that can still have it, the most important one or else the nearest to it.
+    pub(super) fn nearest_to_a_value(&self, now: Now) -> Option<usize> {
+        if self.has_value {
+            return None;
+        }
+        let left = self.budget() * (1.0 + NOTHING_YET) - now.elapsed;
+        let done = self.done(now);
+        let seconds = |part: usize| Some((self.lacking_seconds(part, done[part]?), part));
+        let known = (0..done.len()).filter(|part| self.costs.knows(*part));
+        let possible = known.filter_map(seconds).filter(|(seconds, _)| *seconds <= left);
+        let possible = possible.min_by(|one, other| {
+            let rank = |part: usize| self.first != Some(part);
+            rank(one.1).cmp(&rank(other.1)).then(one.0.total_cmp(&other.0))
+        });
+        possible.map(|(_, part)| part)
+    }
+
+    /// Promises this part alone.
+    pub(super) fn rescue(&mut self, part: usize, now: Now) -> Option<Step> {
+        let mut goals = vec![0; self.goals.len()];
+        goals[part] = MINIMUM_TRIALS;
+        self.phase = Phase::Promise;
+        self.group.clear();
+        let changed = std::mem::replace(&mut self.goals, goals) != self.goals;
+        changed.then(|| Step::Settle(self.settlement(now)))
+    }
+
+    /// Begins a further pilot, of parts whose cost is unknown, if there are any that may fit into the remaining time.
+    pub(super) fn probe(&mut self, now: Now) {
+        let open = |part: &usize| !self.costs.knows(*part) && self.goals[*part] == 0;
+        let left = self.budget() - now.elapsed;
+        let may_fit = |part: usize| self.prices.for_an_interval(&self.layout, part, self.observe) <= left;
+        if (self.short || !self.has_value) && (0..self.goals.len()).filter(open).any(may_fit) {
+            self.pilot = Pilot::by_importance(&self.layout, now.elapsed, self.budget());
+            self.phase = Phase::Pilot;
+        }
     }
 
     /// A budget with which this planner would leave nothing out: a pilot round, and the other trials in their share of the
