@@ -428,15 +428,12 @@ fn marks_have_the_colour_of_what_they_say_and_titles_are_bold() {
     for text in &screen {
         let plain = without_colour(text);
         for (codes, words) in coloured(text) {
-            match marks.iter().find(|(mark, _)| *mark == words) {
-                Some((mark, expected)) => {
-                    assert_eq!(codes, *expected, "{mark}");
-                    seen.insert(*mark);
-                }
-                None => {
-                    let whole = plain.lines().any(|line| words.lines().any(|part| part == line));
-                    assert!(whole && (codes == "1;" || codes == "2;"), "{codes} {words}");
-                }
+            if let Some((mark, expected)) = marks.iter().find(|(mark, _)| *mark == words) {
+                assert_eq!(codes, *expected, "{mark}");
+                seen.insert(*mark);
+            } else {
+                let whole = plain.lines().any(|line| words.lines().any(|part| part == line));
+                assert!(whole && (codes == "1;" || codes == "2;"), "{codes} {words}");
             }
         }
         for title in ["How far to trust it", "What stands out", "Trends", "Evidence that fails", "Precision"]

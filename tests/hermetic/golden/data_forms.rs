@@ -36,7 +36,9 @@ impl Shape {
         match value {
             Value::Array(items) => {
                 let shape = self.items.get_or_insert_default();
-                items.iter().for_each(|item| shape.add(item));
+                for item in items {
+                    shape.add(item);
+                }
             }
             Value::Object(fields) => {
                 for (name, field) in fields {
