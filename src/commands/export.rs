@@ -53,7 +53,7 @@ fn points(asked: &cli::Export) -> Result<()> {
     let mut file = BufWriter::new(door.begin(output, &|_| false)?);
     let written = export::write_points(&paths, asked.trials, &mut file);
     written.with_context(|| format!("cannot write {}", output.display()))?;
-    file.into_inner().map_err(|error| error.into_error())?.keep()
+    file.into_inner().map_err(std::io::IntoInnerError::into_error)?.keep()
 }
 
 /// The run files of a folder, or the file itself.

@@ -68,6 +68,7 @@ pub fn read(path: &Path) -> io::Result<String> {
 mod tests {
     use super::*;
     use std::ffi::CString;
+    use std::io::Write;
     use std::os::unix::ffi::OsStrExt;
 
     #[test]
@@ -91,7 +92,7 @@ mod tests {
     #[test]
     fn a_file_larger_than_any_of_ours_is_not_read() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
-        std::io::Write::write_all(&mut file, b"12345").unwrap();
+        file.write_all(b"12345").unwrap();
         assert_eq!(text_within(open(file.path()).unwrap(), 5).unwrap(), "12345");
         assert!(text_within(open(file.path()).unwrap(), 4).is_err());
     }

@@ -49,10 +49,11 @@ fn no_name_of_a_file_commands_the_terminal() {
     std::fs::write(&run, content()).unwrap();
     std::fs::write(&torn, content() + "{").unwrap();
     std::fs::write(&damaged, "x").unwrap();
-    for form in ["text", "markdown", "synopsis", "html", "latex", "json", "csv"] {
+    // What the other forms make of a name is tested without the program (`hostile.rs`).
+    for form in ["text", "json"] {
         harmless(&["report", "--format", form], &[&run]);
-        harmless(&["compare", "--accept", "build", "--format", form], &[&run, &torn]);
     }
+    harmless(&["compare", "--accept", "build"], &[&run, &torn]);
     harmless(&["report"], &[&torn]);
     harmless(&["report"], &[&damaged]);
     harmless(&["report", "--output"], &[&run, &run]);
@@ -89,11 +90,11 @@ fn no_field_commands_the_terminal() {
         std::fs::write(run, &text).unwrap();
     }
     let [one, two] = &runs;
-    for form in ["text", "markdown", "synopsis", "html", "latex", "json", "csv"] {
+    for form in ["text", "json", "csv"] {
         harmless(&["report", "--full", "--format", form], &[one]);
-        harmless(&["compare", "--full", "--accept", "build", "--format", form], &[one, two]);
     }
-    for format in ["csv", "google-benchmark", "bencher", "open-metrics"] {
+    harmless(&["compare", "--full", "--accept", "build"], &[one, two]);
+    for format in ["google-benchmark", "bencher", "open-metrics"] {
         harmless(&["export", "--format", format], &[one]);
     }
     harmless(&["export", "--points"], &[one, two]);
