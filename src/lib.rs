@@ -50,6 +50,10 @@
 //! Data flows one way, and the modules below stand in that order: a module may use only those before it
 //! (`tests/hermetic/architecture.rs` holds us to it).
 
+#![deny(clippy::disallowed_macros)]
+
+#[doc(hidden)]
+pub mod message;
 pub mod quantity;
 pub mod machine;
 pub mod statistics;
@@ -86,6 +90,8 @@ pub mod library;
 mod cli;
 mod commands;
 
+#[doc(hidden)]
+pub use cli::definition as command_line_definition;
 #[doc(hidden)]
 pub use commands::main as command_line;
 pub use library::{Error, Measured, Operation, Session, child_main};

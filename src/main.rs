@@ -1,5 +1,7 @@
 //! The program; what it does stands in the library, which its tests use as well.
 
+#![deny(clippy::disallowed_macros)]
+
 fn main() -> std::process::ExitCode {
     fathom::command_line()
 }

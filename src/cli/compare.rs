@@ -27,9 +27,12 @@ pub struct Compare {
     /// As text, every row.
     #[arg(long)]
     pub full: bool,
-    /// Write to this file instead of standard output.
+    /// Write to this file instead of standard output. An earlier report of the same kind gives way.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Overwrite a file that is no earlier report. Measured data are never overwritten.
+    #[arg(long, requires = "output")]
+    pub force: bool,
 }
 
 /// Which differences do not matter.

@@ -14,7 +14,7 @@ pub use run::{Ab, Run};
 pub use verify::{Replicate, Verify};
 
 use crate::report::FactsForm;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Measures the cost of operations on this machine and its operating system: predicts each figure, measures it, shows
@@ -23,7 +23,8 @@ use std::path::PathBuf;
 #[command(name = "fathom", version, long_version = BUILD_FACTS, max_term_width = 100, arg_required_else_help = true)]
 #[command(
     after_help = "Exit status: 0 done, 1 regression found, 2 usage or could not run, 3 inconclusive or interrupted, 4 some experiments \
-                        failed."
+                        failed.\n\nThe packages bring the manual page and the completions of bash, zsh and fish \
+                        (docs/install.md)."
 )]
 pub struct Cli {
     /// When to use colour. This flag overrides `NO_COLOR`.
@@ -47,6 +48,11 @@ const BUILD_FACTS: &str = concat!(
     "\nlicence: ",
     env!("CARGO_PKG_LICENSE")
 );
+
+/// Every command and flag, from which the manual page and the completions of shells are made when the program is packaged.
+pub fn definition() -> clap::Command {
+    Cli::command()
+}
 
 /// When to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -119,15 +125,6 @@ pub enum Command {
     Peer(Peer),
     /// Print the JSON Schema of run files.
     Schema,
-    /// Print shell completions.
-    #[command(hide = true)]
-    Completions {
-        /// The shell.
-        shell: clap_complete::Shell,
-    },
-    /// Print the manual page.
-    #[command(hide = true)]
-    Man,
     /// Set back what was set, as the process that `ab` starts for it.
     #[command(hide = true)]
     Restore,
@@ -145,7 +142,6 @@ pub enum Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -22,9 +22,12 @@ pub struct Report {
     /// `all`. May be given several times; `fathom references` lists the machines.
     #[arg(long, value_name = "MACHINE")]
     pub beside: Vec<String>,
-    /// Write to this file instead of standard output.
+    /// Write to this file instead of standard output. An earlier report of the same kind gives way.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Overwrite a file that is no earlier report. Measured data are never overwritten.
+    #[arg(long, requires = "output")]
+    pub force: bool,
 }
 
 /// What to write in which format.
@@ -45,7 +48,10 @@ pub struct Export {
     /// Read names of run files from this file, one per line; `-` is standard input.
     #[arg(long, value_name = "FILE", requires = "points", conflicts_with = "runs")]
     pub files_from: Option<PathBuf>,
-    /// Write to this file instead of standard output.
+    /// Write to this file instead of standard output. An earlier report of the same kind gives way.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Overwrite a file that is no earlier report. Measured data are never overwritten.
+    #[arg(long, requires = "output")]
+    pub force: bool,
 }

@@ -5,6 +5,7 @@ use super::status::SOME_FAILED;
 use super::streams::print;
 use crate::cli;
 use crate::comparison::{Margins, ReducedRun, Side};
+use crate::message::{clean, tell};
 use crate::plan;
 use crate::record::{Header, Interleaved, Run, store};
 use crate::report::{self, ComparisonReport, ProgressForm, Style};
@@ -107,7 +108,7 @@ fn told(asked: &cli::Ab, runs: &[Run; 2], paths: &[PathBuf; 2], style: Style) ->
     let report = ComparisonReport::of(&before, &after, &margins, &[]).in_full(asked.full);
     print(&report::render(&report, asked.format, style))?;
     for path in paths {
-        eprintln!("run file: {}", path.display());
+        tell(format!("run file: {}", clean(&path.display().to_string())));
     }
     let failed = results.iter().any(Results::has_failed);
     Ok(if failed { ExitCode::from(SOME_FAILED) } else { ExitCode::SUCCESS })

@@ -3,7 +3,8 @@
 use super::output::{Rendered, written};
 use crate::cli;
 use crate::comparison::{Margins, REFUSED, ReducedRun, Side};
-use crate::record::{Header, Run, store};
+use crate::record::door::Door;
+use crate::record::{Header, Run, regular, store};
 use crate::references::{self, Machine};
 use crate::report::{ComparisonReport, PublishedComparison, Style};
 use crate::results::Results;
@@ -26,7 +27,8 @@ pub(super) fn compare(asked: &cli::Compare, style: Style) -> Result<()> {
     ensure_measured(&sides, &asked.accept)?;
     let (first, others) = sides.split_first().context("nothing to compare")?;
     let report = ComparisonReport::of(first, others, &margins, &asked.accept).in_full(asked.full);
-    written(&Rendered::of(&report, asked.format, style), asked.output.as_deref(), &paths.concat())
+    let rendered = Rendered::of(&report, asked.format, style);
+    written(&rendered, asked.output.as_deref(), door(asked, &sources(&paths.concat(), asked)))
 }
 
 /// The published machines of this name, if no file has it.
@@ -53,13 +55,23 @@ fn with_published(
     let built = results.iter().map(|(name, results)| (name.as_str(), &results.run.header));
     ensure_built_to_measure(built, &asked.accept)?;
     let report = PublishedComparison::of(machines, &results, margins);
-    written(&Rendered::of(&report, asked.format, style), asked.output.as_deref(), &paths)
+    let rendered = Rendered::of(&report, asked.format, style);
+    written(&rendered, asked.output.as_deref(), door(asked, &sources(&paths, asked)))
+}
+
+/// Every file that the comparison is made from.
+fn sources(runs: &[PathBuf], asked: &cli::Compare) -> Vec<PathBuf> {
+    runs.iter().chain(&asked.margins.margins).cloned().collect()
+}
+
+fn door<'a>(asked: &cli::Compare, sources: &'a [PathBuf]) -> Door<'a> {
+    Door { sources, force: asked.force }
 }
 
 /// The requested margins: one for all, or those of a file.
 pub(super) fn margins(all: Option<f64>, file: Option<&Path>) -> Result<Margins> {
     let Some(file) = file else { return Ok(Margins::all(all)) };
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let text = regular::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     Margins::parse(&text).map_err(|error| anyhow!("{}: {error}", file.display()))
 }
 

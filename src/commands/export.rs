@@ -4,11 +4,11 @@ use super::compare::files;
 use super::output::{Rendered, written};
 use crate::cli;
 use crate::export::{self, Format};
-use crate::record::{Run, store};
+use crate::record::door::Door;
+use crate::record::{Run, regular, store};
 use crate::results::Results;
 use anyhow::{Context, Result, anyhow, bail};
-use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
 /// Prints runs, or writes them to a file.
@@ -34,7 +34,8 @@ fn one(asked: &cli::Export, format: Format) -> Result<()> {
     };
     let run = Run::read(&path)?;
     let text = export::render_run(&Results::of(&run), format);
-    written(&Rendered::text(text), asked.output.as_deref(), &[path])
+    let door = Door { sources: &[path], force: asked.force };
+    written(&Rendered::text(text), asked.output.as_deref(), door)
 }
 
 fn points(asked: &cli::Export) -> Result<()> {
@@ -43,15 +44,16 @@ fn points(asked: &cli::Export) -> Result<()> {
         None if asked.runs.is_empty() => vec![latest()?],
         None => asked.runs.iter().map(|path| inside(path)).collect::<Result<Vec<_>>>()?.concat(),
     };
-    let mut out: Box<dyn Write> = match &asked.output {
-        Some(path) => {
-            // An existing file may be one of the input files.
-            let file = File::create_new(path).with_context(|| format!("cannot write {}", path.display()))?;
-            Box::new(BufWriter::new(file))
-        }
-        None => Box::new(std::io::stdout().lock()),
+    let Some(output) = &asked.output else {
+        return Ok(export::write_points(&paths, asked.trials, &mut std::io::stdout().lock())?);
     };
-    Ok(export::write_points(&paths, asked.trials, &mut out)?)
+    let sources: Vec<PathBuf> = paths.iter().chain(&asked.files_from).cloned().collect();
+    let door = Door { sources: &sources, force: asked.force };
+    // The lines of an earlier data set may be of runs that are gone.
+    let mut file = BufWriter::new(door.begin(output, &|_| false)?);
+    let written = export::write_points(&paths, asked.trials, &mut file);
+    written.with_context(|| format!("cannot write {}", output.display()))?;
+    file.into_inner().map_err(std::io::IntoInnerError::into_error)?.keep()
 }
 
 /// The run files of a folder, or the file itself.
@@ -64,7 +66,7 @@ fn listed(list: &Path) -> Result<Vec<PathBuf>> {
     let names: Box<dyn BufRead> = if list == Path::new("-") {
         Box::new(std::io::stdin().lock())
     } else {
-        let file = File::open(list).with_context(|| format!("cannot read {}", list.display()))?;
+        let file = regular::open(list).with_context(|| format!("cannot read {}", list.display()))?;
         Box::new(BufReader::new(file))
     };
     let named = names.lines().map(|line| line.map(PathBuf::from));

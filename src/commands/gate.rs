@@ -9,12 +9,13 @@ use crate::cli::{self, Annotations};
 use crate::comparison::{Comparison, Decision, Margins, ReducedRun, Row, Side, decide};
 use crate::experiment::Point;
 use crate::experiments;
+use crate::message::tell;
+use crate::record::door::Door;
 use crate::record::{Header, Run, store};
 use crate::report::{self, ComparisonReport, Form, GateReport, ProgressForm, Style};
 use crate::run::{self, Campaign, Options};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -73,6 +74,10 @@ fn measured(asked: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Co
     run::catch_signals()?;
     let first = baseline.runs.first().context("the baseline has no run")?;
     let options = options(asked, &first.header)?;
+    // The names of the confirmations are looked at before anything is measured.
+    if let Some(path) = &asked.output {
+        (1..=asked.confirmations).try_for_each(|time| page::ensure_free(&confirmation(path, time)))?;
+    }
     let (run, path) = campaign(&options, asked.output.as_deref())?;
     let candidate = Side::of_run("this run", ReducedRun::of_run(&run));
     let mut comparison = compared(baseline, &candidate, margins, asked);
@@ -82,14 +87,20 @@ fn measured(asked: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Co
     }
     let mut again = Side { name: candidate.name.clone(), runs: vec![] };
     for time in 1..=asked.confirmations {
-        eprintln!("{} suspects are measured again ({time} of {})", suspects.len(), asked.confirmations);
-        let beside = path.with_extension(format!("confirmation-{time}.{}", store::EXTENSION));
+        let (number, times) = (suspects.len(), asked.confirmations);
+        tell(format!("{number} suspects are measured again ({time} of {times})"));
+        let beside = confirmation(&path, time);
         let (run, _) = campaign(&confirming(&options, &suspects), Some(&beside))?;
         again.runs.push(ReducedRun::of_run(&run));
     }
     let confirmed = compared(baseline, &again, margins, asked);
     comparison.confirm(&confirmed);
     Ok((comparison, candidate))
+}
+
+/// The run file of a confirmation, beside that of the run.
+fn confirmation(run_file: &Path, time: u32) -> PathBuf {
+    run_file.with_extension(format!("confirmation-{time}.{}", store::EXTENSION))
 }
 
 /// The options of the baseline's run.
@@ -151,14 +162,10 @@ fn told(
     print(&report::render(&report, asked.format, style))?;
     if let Some(path) = &asked.summary {
         let markdown = report::render(&report, Form::Synopsis, style);
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-        let written = file.as_mut().map_err(|error| std::io::Error::new(error.kind(), error.to_string()));
-        written
-            .and_then(|file| file.write_all(markdown.as_bytes()))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        Door { sources: &[], force: false }.append(path, &markdown)?;
     }
     for line in annotations(asked.annotations.unwrap_or_else(system), comparison) {
-        println!("{line}");
+        print(&line)?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use super::compare::margins;
 use super::streams::print;
 use crate::cli;
 use crate::comparison::{History, ReducedRun, histories};
+use crate::message::{clean, tell};
 use crate::plan;
 use crate::record::{Run, store};
 use crate::report::{self, StoredRuns, Style};
@@ -50,7 +51,8 @@ fn read(path: &Path) -> Option<(String, ReducedRun)> {
     match Run::read(path) {
         Ok(run) => Some((path.file_stem()?.to_string_lossy().into_owned(), ReducedRun::of_run(&run))),
         Err(error) => {
-            eprintln!("note: {} is left out: {}", path.display(), report::clean(&error.to_string()));
+            let said = format!("{} is left out: {error}", path.display());
+            tell(format!("note: {}", clean(&said)));
             None
         }
     }

@@ -89,7 +89,7 @@ fn nothing_fitted(results: &Results) -> Option<String> {
 /// The page next to the run file; a failure is only reported, because the run is complete.
 fn page_of(report: &RunReport, path: &Path, style: Style, telling: &Telling) -> Option<PathBuf> {
     let page = page::beside(path);
-    let written = page::write(&page, &report::render(report, Form::Html, style));
+    let written = page::write(&page, &report::render(report, Form::Html, style), path);
     written
         .inspect_err(|error| {
             telling.problem(&format!(
@@ -106,7 +106,7 @@ fn kept_as(name: &str, path: &Path, header: &Header, telling: &Telling) -> Optio
     let kept = store::keep_as_baseline(path, header, name);
     kept.inspect_err(|error| {
         telling.problem(&format!(
-            "the run could not be kept as a baseline: {error}; the run file {} is complete",
+            "the run could not be kept as a baseline: {error:#}; the run file {} is complete",
             path.display()
         ));
     })

@@ -3,6 +3,7 @@
 mod ab;
 mod compare;
 mod dry_run;
+mod earlier;
 mod export;
 mod gate;
 mod history;
@@ -20,7 +21,9 @@ mod verify;
 use crate::cli::{self, Cli, Colour, Command};
 use crate::experiments;
 use crate::machine::Machine;
+use crate::message::{clean, tell};
 use crate::plan;
+use crate::record::door::Door;
 use crate::record::{Run, store};
 use crate::replicate::record::Replication;
 use crate::report::{self, FactsForm, RunReport, Style, catalogue};
@@ -28,7 +31,7 @@ use crate::results::Results;
 use crate::run;
 use crate::sampling;
 use anyhow::{Result, anyhow, bail};
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 use output::{Rendered, written};
 use status::COULD_NOT_RUN;
 use std::path::{Path, PathBuf};
@@ -41,7 +44,7 @@ pub fn main() -> ExitCode {
         Ok(exit) => exit,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("fathom: {}", report::clean(&format!("{error:#}")));
+            tell(format!("fathom: {}", clean(&format!("{error:#}"))));
             ExitCode::from(COULD_NOT_RUN)
         }
     }
@@ -73,10 +76,6 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Restore => run::restore_when_left()?,
         Command::References { machine, format } => references::list(machine.as_deref(), format, style)?,
         Command::Schema => print(include_str!("../../docs/run-file.schema.json"))?,
-        Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "fathom", &mut std::io::stdout());
-        }
-        Command::Man => clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -137,16 +136,16 @@ fn show(asked: &cli::Report, style: Style) -> Result<()> {
     };
     let (file, experiments) = named(&asked.what)?;
     let path = file.map_or_else(latest, Ok)?;
-    let report = if Replication::is_at(&path) {
+    let (report, sources) = if Replication::is_at(&path) {
         references::refuse(&asked.beside)?;
         if !experiments.is_empty() {
             bail!("{} is a replication, which is only shown as a whole", path.display());
         }
         replicate::show(&path, asked.format, style)?
     } else {
-        shown(&path, &experiments, asked, style)?
+        (shown(&path, &experiments, asked, style)?, vec![path])
     };
-    written(&report, asked.output.as_deref(), &[path])
+    written(&report, asked.output.as_deref(), Door { sources: &sources, force: asked.force })
 }
 
 /// The run file and the experiments among the arguments: one that is no file, and not written as a path, is an experiment.
@@ -167,10 +166,8 @@ fn shown(path: &Path, experiments: &[String], asked: &cli::Report, style: Style)
     let machines = references::called(&asked.beside)?;
     let run = Run::read(path)?;
     if run.torn {
-        eprintln!(
-            "note: the last line of {} is incomplete, as after a kill, and is left out",
-            path.display()
-        );
+        let file = clean(&path.display().to_string());
+        tell(format!("note: the last line of {file} is incomplete, as after a kill, and is left out"));
     }
     let mut results = Results::of(&run);
     if !experiments.is_empty() {

@@ -1,9 +1,11 @@
 //! Reports on standard output or in files: one, and a second with the appendix if the form has one.
 
-use super::page;
+use super::earlier::is_earlier;
 use super::streams::print_by_pages;
+use crate::record::door::{Door, Unfinished};
 use crate::report::{self, Form, Style, Subject};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// A report in a form, as text.
@@ -24,21 +26,26 @@ impl Rendered {
     }
 }
 
-/// Prints a report, or writes it to a file other than its sources, with its appendix next to it.
-pub(super) fn written(report: &Rendered, output: Option<&Path>, sources: &[PathBuf]) -> Result<()> {
+/// Prints a report, or writes it to a file other than its sources, with its appendix next to it. Both names are looked at
+/// before anything is written.
+pub(super) fn written(report: &Rendered, output: Option<&Path>, door: Door) -> Result<()> {
     let Some(output) = output else { return print_by_pages(&report.text) };
-    if sources.iter().any(|source| page::is_same_file(output, source)) {
-        bail!("the report would overwrite the run file");
+    let mut files = vec![(begun(&door, output, &report.text)?, &report.text)];
+    if let Some(text) = &report.appendix {
+        let path = beside(output);
+        let appendix = begun(&door, &path, text).with_context(|| {
+            format!("the appendix would be written to {}, beside the report", path.display())
+        })?;
+        files.push((appendix, text));
     }
-    let beside = report.appendix.as_ref().map(|text| (beside(output), text));
-    if let Some((path, _)) = &beside {
-        ensure_earlier_appendix(path)?;
+    for (file, text) in &mut files {
+        file.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", output.display()))?;
     }
-    let write = |path: &Path, text: &str| {
-        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
-    };
-    write(output, &report.text)?;
-    beside.map_or(Ok(()), |(path, text)| write(&path, text))
+    files.into_iter().try_for_each(|(file, _)| file.keep())
+}
+
+fn begun(door: &Door, path: &Path, text: &str) -> Result<Unfinished> {
+    door.begin(path, &|earlier| is_earlier(text, earlier))
 }
 
 /// The path of a paper's appendix: `x-appendix.md` next to `x.md`.
@@ -46,22 +53,6 @@ fn beside(paper: &Path) -> PathBuf {
     let stem = paper.file_stem().unwrap_or_default().to_string_lossy();
     let ending = paper.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
     paper.with_file_name(format!("{stem}-appendix{}", ending.unwrap_or_default()))
-}
-
-/// Refuses to overwrite any file except an earlier appendix, because the user has not named this path.
-fn ensure_earlier_appendix(path: &Path) -> Result<()> {
-    let earlier = match std::fs::read(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        read => read.with_context(|| format!("cannot look at {}", path.display()))?,
-    };
-    if [b"# Appendix: ", b"% Appendix: "].iter().any(|head| earlier.starts_with(*head)) {
-        return Ok(());
-    }
-    bail!(
-        "{} is there already and is no appendix of a report: choose another name with `--output FILE`, whose appendix is \
-         written beside it",
-        path.display()
-    )
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The page that a run writes next to its run file. It overwrites nothing except an earlier page of the same run.
 
-use anyhow::{Context, Result, bail};
-use std::fs::{File, OpenOptions};
-use std::io::Write;
+use crate::record::door::Door;
+use crate::record::regular;
+use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 
 /// The extension of pages.
@@ -39,34 +39,30 @@ pub(super) fn ensure_place(run_file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes the page if its name is free, or over an earlier page of the same run.
-pub(super) fn write(page: &Path, text: &str) -> Result<()> {
-    match File::create_new(page) {
-        Ok(mut file) => Ok(file.write_all(text.as_bytes())?),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => replace(page, text),
-        Err(error) => Err(error.into()),
+/// Refuses the name of a new file that is in use, before anything is measured.
+pub(super) fn ensure_free(path: &Path) -> Result<()> {
+    if path.symlink_metadata().is_ok() {
+        bail!("{} already exists: choose another name with `--output FILE`", path.display());
     }
+    Ok(())
 }
 
-/// Writes the new page completely before it gets the name; a file to which the name was a link is not changed.
-fn replace(page: &Path, text: &str) -> Result<()> {
-    let is_file = page.symlink_metadata()?.is_file();
-    let earlier = if is_file { std::fs::read(page)? } else { vec![] };
-    if title(&earlier).is_none() || title(&earlier) != title(text.as_bytes()) {
+/// Writes the page of a run file if its name is free, or over an earlier page of the same run. A link of that name is not
+/// followed.
+pub(super) fn write(page: &Path, text: &str, run_file: &Path) -> Result<()> {
+    let is_earlier = |earlier: &str| {
+        title(earlier.as_bytes()).is_some() && title(earlier.as_bytes()) == title(text.as_bytes())
+    };
+    let earlier = page.symlink_metadata().ok();
+    if let Some(earlier) = earlier
+        && !(earlier.is_file() && regular::read(page).is_ok_and(|earlier| is_earlier(&earlier)))
+    {
         bail!(
             "a file that is not this run's page has that name; `fathom report --format html -o FILE` writes the page \
              elsewhere"
         );
     }
-    let unfinished = page.with_extension(format!("{EXTENSION}.{}", std::process::id()));
-    let written = OpenOptions::new().write(true).create_new(true).open(&unfinished).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        std::fs::rename(&unfinished, page)
-    });
-    if written.is_err() {
-        let _ = std::fs::remove_file(&unfinished);
-    }
-    written.with_context(|| format!("writing {}", unfinished.display()))
+    Door { sources: &[run_file.to_owned()], force: false }.write(page, text, &is_earlier)
 }
 
 /// The head of a page up to the end of its title, which contains the machine and the start of the run; `None` for other
@@ -75,11 +71,4 @@ fn title(page: &[u8]) -> Option<&[u8]> {
     const END: &[u8] = b"</title>";
     let end = page.windows(END.len()).position(|part| part == END)?;
     page.starts_with(b"<!doctype html>").then_some(&page[..end])
-}
-
-/// Whether two paths, with links followed, are the same file.
-pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let identity = |path: &Path| path.metadata().ok().map(|file| (file.dev(), file.ino()));
-    identity(one).is_some() && identity(one) == identity(other)
 }

@@ -1,6 +1,7 @@
 //! `fathom peer`: the other half of remote experiments, started manually or by `fathom run --peer`.
 
 use crate::cli;
+use crate::message::tell;
 use crate::peer::Token;
 use crate::peer::launch::{self, Ready};
 use crate::peer::proof::{SHORTEST_TOKEN, chance};
@@ -25,7 +26,7 @@ pub fn serve(asked: &cli::Peer) -> Result<()> {
     };
     let server = bind(&addresses, token.clone(), limits)?;
     announce(&server.addresses()?, drawn.then_some(&token))?;
-    eprintln!("fathom: the peer has ended: {}", server.run()?);
+    tell(format!("fathom: the peer has ended: {}", server.run()?));
     Ok(())
 }
 
@@ -93,7 +94,7 @@ fn read_token(file: &Path) -> Result<Token> {
 /// Reports why a peer has ended, unless that was intended.
 fn ended(end: &End) {
     if !matches!(end, End::ClientLeft | End::Abandoned) {
-        eprintln!("fathom: the peer has ended: {end}");
+        tell(format!("fathom: the peer has ended: {end}"));
     }
 }
 
@@ -111,10 +112,10 @@ fn announce(addresses: &[SocketAddr], token: Option<&Token>) -> Result<()> {
         ip if ip.is_unspecified() => format!("ADDRESS-OF-THIS-HOST:{}", address.port()),
         _ => address.to_string(),
     });
-    eprintln!(
+    tell(format!(
         "fathom: put the token into a file on the other host and measure there with `fathom run --peer {} --token-file FILE`",
         reached.unwrap_or_default()
-    );
+    ));
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use super::output::Rendered;
 use super::streams::{print, request};
-use super::{lock, peer};
+use super::{lock, page, peer};
 use crate::cli;
 use crate::experiment::Effort;
 use crate::record::store;
@@ -71,6 +71,8 @@ fn begin(asked: &cli::Replicate, report: &Report) -> Result<(Campaign, PathBuf, 
     let default = || store::replication_path(report.id, &header.started, header.settings.seed);
     let path = asked.output.clone().unwrap_or_else(default);
     let run_path = path.with_extension("run.jsonl");
+    // It is written after the run: found out now, it costs no measurement.
+    page::ensure_free(&path)?;
     Ok((Campaign::begin(header, &run_path, peering)?, path, run_path))
 }
 
@@ -80,18 +82,17 @@ fn budget(points: usize, quick: bool) -> Duration {
     Duration::from_secs_f64(seconds.max(5.0))
 }
 
-/// Shows a stored replication; its run is in the same folder.
-pub(super) fn show(path: &Path, form: Form, style: Style) -> Result<Rendered> {
+/// Shows a stored replication, whose run is in the same folder; and names the files that this was read from.
+pub(super) fn show(path: &Path, form: Form, style: Style) -> Result<(Rendered, Vec<PathBuf>)> {
     let replication = Replication::read(path)?;
     let wanted = replicate::find(&replication.header.report)
         .with_context(|| format!("this program does not know report {}", replication.header.report))?;
-    let run_path = path.with_file_name(&replication.header.run);
-    let run = crate::record::Run::read(&run_path)
-        .with_context(|| format!("the run of the replication, {}", run_path.display()))?;
+    let (run_path, run) = replication.run(path)?;
     let files = [("replication", path), ("run file", run_path.as_path())];
     let results = Results::of(&run);
     let report = ReplicationReport::of(wanted, &replication, &results, &files);
-    Ok(Rendered::of(&report, form, style))
+    let rendered = Rendered::of(&report, form, style);
+    Ok((rendered, vec![path.to_owned(), run_path]))
 }
 
 /// One method: a request on standard input, an answer on standard output.

@@ -1,18 +1,25 @@
 //! Standard input and output.
 
+use crate::message::shown;
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Writes a text and a line feed.
+/// Writes a text and a line feed, as a terminal may see it. That the reader has gone, as `head` does, is no error, and
+/// changes no exit status.
 pub(super) fn print(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
+    let mut text = shown(text);
     if !text.ends_with('\n') {
-        out.write_all(b"\n")?;
+        text.push('\n');
     }
-    Ok(out.flush()?)
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(error).context("standard output could not be written")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Columns and rows of the terminal for results; `None` if there is none.
@@ -44,7 +51,7 @@ pub(super) fn print_by_pages(text: &str) -> Result<()> {
     unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
     if let Some(mut input) = child.stdin.take() {
         // A user may quit the pager before it has read everything.
-        let _ = input.write_all(text.as_bytes());
+        let _ = input.write_all(shown(text).as_bytes());
     }
     // The shell has already reported an unknown program.
     if child.wait()?.code() == Some(NO_SUCH_PROGRAM) { print(text) } else { Ok(()) }

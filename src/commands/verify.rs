@@ -5,6 +5,7 @@ use super::streams::print;
 use crate::cli;
 use crate::experiments;
 use crate::machine::Machine;
+use crate::message::{clean, tell};
 use crate::record::{Verdict, Verification, store};
 use crate::report::{self, OpinionsReport, ProgressForm, Style, VerificationReport};
 use crate::run;
@@ -82,6 +83,9 @@ fn keep(found: &Verification) {
         .context("there is no home directory for it")
         .and_then(|path| found.write(&path));
     if let Err(error) = kept {
-        eprintln!("note: reports of runs will not mention this verification: {error:#}");
+        tell(format!(
+            "note: reports of runs will not mention this verification: {}",
+            clean(&format!("{error:#}"))
+        ));
     }
 }

@@ -7,6 +7,7 @@ mod google_benchmark;
 mod open_metrics;
 mod points;
 
+use crate::message::escaped_json;
 use crate::report::{Form, RunReport, Style, render};
 use crate::results::Results;
 use clap::ValueEnum;
@@ -44,8 +45,8 @@ const FILES_EACH: usize = 4;
 pub fn render_run(results: &Results, format: Format) -> String {
     match format {
         Format::Csv => render(&RunReport::of(results), Form::Csv, Style { colour: false, width: 120 }),
-        Format::GoogleBenchmark => google_benchmark::of(results),
-        Format::Bencher => bencher::of(results),
+        Format::GoogleBenchmark => escaped_json(&google_benchmark::of(results)),
+        Format::Bencher => escaped_json(&bencher::of(results)),
         Format::OpenMetrics => open_metrics::of(results),
     }
 }

@@ -4,8 +4,9 @@
 use crate::comparison::{Level, Margins, ReducedRun};
 use crate::experiment::Point;
 use crate::machine::{Fact, Machine};
+use crate::message::escaped_json;
 use crate::quantity::{Kind, Unit};
-use crate::record::{Run, Settings, Tool};
+use crate::record::{Run, Settings, Tool, regular};
 use data_encoding::HEXLOWER;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -97,7 +98,7 @@ pub(super) fn line(file: &Path, trials: bool) -> String {
     });
     // Serializing two texts cannot fail.
     let left_out = |reason| json_of_left_out(&LeftOut { file: &name, left_out: reason });
-    json.unwrap_or_else(left_out) + "\n"
+    escaped_json(&json.unwrap_or_else(left_out)) + "\n"
 }
 
 fn json(line: &RunLine) -> Result<String, String> {
@@ -110,7 +111,7 @@ fn json_of_left_out(line: &LeftOut) -> String {
 
 /// A whole run file, with the digests of its content and of its header.
 fn read(file: &Path) -> Result<(String, String, Run), String> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read it: {error}"))?;
+    let text = regular::read(file).map_err(|error| format!("cannot read it: {error}"))?;
     let run = Run::parse(&text).map_err(|error| error.to_string())?;
     let header = text.lines().next().unwrap_or_default();
     let digest = |text: &str| HEXLOWER.encode(&Sha256::digest(text));

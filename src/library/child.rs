@@ -5,6 +5,7 @@ use super::operation::Operation;
 use super::session::Session;
 use crate::experiment::Experiment;
 use crate::experiments;
+use crate::message::tell;
 use crate::run::answer_visits;
 use crate::sampling::child::is_asked;
 use anyhow::{Context, Result, anyhow, bail};
@@ -28,7 +29,7 @@ pub fn child_main(operations: impl IntoIterator<Item = Operation>) -> Result<Ses
     }
     if is_asked() {
         // The parent process prints the error.
-        let answered = answer().inspect_err(|error| eprintln!("{error:#}"));
+        let answered = answer().inspect_err(|error| tell(format!("{error:#}")));
         std::process::exit(i32::from(answered.is_err()));
     }
     Ok(session)

@@ -1,5 +1,6 @@
 //! Reading a file of JSON Lines, which may end in a torn line: a header, then lines appended during a run.
 
+use super::regular;
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
@@ -84,7 +85,7 @@ impl ReadError {
 
 /// The text of a file.
 pub fn text(path: &Path) -> Result<String, ReadError> {
-    std::fs::read_to_string(path).map_err(|cause| ReadError::Unreadable { path: path.to_owned(), cause })
+    regular::read(path).map_err(|cause| ReadError::Unreadable { path: path.to_owned(), cause })
 }
 
 /// The whole lines of a text. A last line without its line feed is torn, and left out.

@@ -5,6 +5,7 @@
 //! generated from these types. The schema only grows: fields are added, never renamed, and readers ignore unknown ones.
 //! Parameters of points were renamed once, by schema 2; `migration` reads earlier files.
 
+pub mod door;
 pub mod file_name;
 mod journal;
 mod label;
@@ -12,6 +13,7 @@ pub(crate) mod lines;
 mod method;
 mod migration;
 mod read;
+pub mod regular;
 pub(crate) mod store;
 mod tool;
 mod verification;

@@ -1,8 +1,8 @@
 //! The storage of run files: plain files in the user's data folder, which can be copied, mailed and compared.
 
-use super::{Header, Line};
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use super::door::Unfinished;
+use super::{Header, Line, regular};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// The extension of run files.
@@ -34,7 +34,7 @@ pub fn new_path(started: &str, seed: u64) -> PathBuf {
 }
 
 /// Every run file of a folder, by name; the names of stored runs begin with the time.
-pub fn all(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+pub fn all(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == EXTENSION));
     paths.sort();
@@ -51,9 +51,12 @@ pub fn newest(folder: &Path, wanted: impl Fn(&Header) -> bool) -> Option<PathBuf
     all(folder).ok()?.into_iter().rev().find(|path| header(path).is_some_and(|header| wanted(&header)))
 }
 
+/// The largest header, bytes. A plan of ten thousand points has a few million.
+const LONGEST_HEADER: u64 = 1 << 28;
+
 fn header(path: &Path) -> Option<Header> {
     let mut line = String::new();
-    BufReader::new(File::open(path).ok()?).read_line(&mut line).ok()?;
+    BufReader::new(regular::open(path).ok()?.take(LONGEST_HEADER)).read_line(&mut line).ok()?;
     match serde_json::from_str(&line).ok()? {
         Line::Header(header) => Some(*header),
         _ => None,
@@ -66,13 +69,19 @@ pub fn baseline(name: &str) -> PathBuf {
 }
 
 /// Copies a run file to the baselines of this name, and returns its path: with the name of a stored run, so that successive
-/// runs under one baseline name are all kept.
-pub fn keep_as_baseline(run_file: &Path, header: &Header, name: &str) -> std::io::Result<PathBuf> {
+/// runs under one baseline name are all kept. An earlier copy of the same run gives way to it, and no other file does.
+pub fn keep_as_baseline(run_file: &Path, run: &Header, name: &str) -> anyhow::Result<PathBuf> {
     let folder = baseline(name);
     std::fs::create_dir_all(&folder)?;
-    let own = new_path(&header.started, header.settings.seed);
+    let own = new_path(&run.started, run.settings.seed);
     let copy = folder.join(own.file_name().unwrap_or_default());
-    std::fs::copy(run_file, &copy)?;
+    let earlier = copy.symlink_metadata().ok();
+    if earlier.is_some() && header(&copy).as_ref() != Some(run) {
+        anyhow::bail!("{} exists already and is not this run", copy.display());
+    }
+    let mut file = Unfinished::beside(&copy, earlier.as_ref())?;
+    io::copy(&mut regular::open(run_file)?, &mut file)?;
+    file.keep()?;
     Ok(copy)
 }
 

@@ -1,5 +1,7 @@
 //! The verification of the instrument: the results of `fathom verify`, stored for later runs.
 
+use super::door::Door;
+use super::regular;
 use super::tool::Tool;
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -102,7 +104,7 @@ impl Verification {
 
     /// The stored verification; `None` if there is none that can be read.
     pub fn read(path: &Path) -> Option<Self> {
-        serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
+        serde_json::from_str(&regular::read(path).ok()?).ok()
     }
 
     /// Stores it in place of an earlier one: completely, or not at all.
@@ -110,13 +112,11 @@ impl Verification {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         }
-        let unfinished = path.with_extension(format!("json.{}", std::process::id()));
-        let written = std::fs::write(&unfinished, serde_json::to_string_pretty(self)? + "\n")
-            .and_then(|()| std::fs::rename(&unfinished, path));
-        if written.is_err() {
-            let _ = std::fs::remove_file(&unfinished);
-        }
-        written.with_context(|| path.display().to_string())
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        let is_earlier = |text: &str| serde_json::from_str::<Verification>(text).is_ok();
+        // One by another version of this program may have other fields.
+        let is_replaced = |text: &str| is_earlier(text) || text.contains("\"truths\"");
+        Door { sources: &[], force: false }.write(path, &text, &is_replaced)
     }
 
     /// Whether it is a verification of this build on this machine.

@@ -11,6 +11,7 @@ mod nfs;
 mod rpc;
 mod server_cache;
 mod sftp;
+#[cfg(feature = "smb")]
 mod smb;
 pub mod ssh;
 mod stream;
@@ -48,10 +49,18 @@ pub fn connect_within(
         RemoteAddress::Url(url) => match url.protocol {
             Protocol::Sftp => Box::new(sftp::Sftp::connect(url, access, deadline)?),
             Protocol::Nfs => Box::new(nfs::Nfs::connect(url, deadline)?),
+            #[cfg(feature = "smb")]
             Protocol::Smb => Box::new(smb::Smb::connect(url, access, deadline)?),
+            #[cfg(not(feature = "smb"))]
+            Protocol::Smb => return Err(Failure::Broke(WITHOUT_SMB.to_owned())),
         },
     })
 }
+
+/// Why a build without the client of SMB reads nothing there.
+#[cfg(not(feature = "smb"))]
+const WITHOUT_SMB: &str = "this fathom was built without its client of SMB (cargo's feature `smb`): build it with the feature, or \
+                           mount the share and name its folder";
 
 /// The path in an address, in the form its client expects.
 pub fn path(address: &RemoteAddress) -> String {

@@ -2,12 +2,12 @@
 //! Fathom's own figures are in a run file in the same folder.
 
 use super::Series;
-use crate::record::lines::{self, ReadError, Recorded};
-use crate::record::{Tool, TrialOutcome};
+use crate::record::lines::{self, Recorded};
+use crate::record::{ReadError, Run, Tool, TrialOutcome, regular};
+use anyhow::Context;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 /// The version of these files; in the first one, the sample of a method was called its series.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -73,11 +73,30 @@ impl Replication {
         self.methods.iter().find(|line| line.method == method)
     }
 
+    /// Reads the run with Fathom's own figures: a file of a plain name in the folder of the replication's, no link and nothing
+    /// else, because the replication's file may come from anybody. Its path, too.
+    pub fn run(&self, at: &Path) -> anyhow::Result<(PathBuf, Run)> {
+        let mut parts = Path::new(&self.header.run).components();
+        let is_plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
+        if !is_plain || self.header.run.contains('/') {
+            anyhow::bail!(
+                "the replication names `{}` as its run, which is no name of a file beside it: it was edited",
+                self.header.run
+            );
+        }
+        let path = at.with_file_name(&self.header.run);
+        let text = regular::open_unlinked(&path).and_then(regular::text);
+        let text = text.map_err(|cause| ReadError::Unreadable { path: path.clone(), cause });
+        let run = text.and_then(|text| Run::parse(&text));
+        let run = run.with_context(|| format!("the run of the replication, {}", path.display()))?;
+        Ok((path, run))
+    }
+
     /// Whether the file at a path begins as a replication does.
     pub fn is_at(path: &Path) -> bool {
         let mut first = String::new();
-        let read =
-            File::open(path).and_then(|file| BufReader::new(file.take(LONGEST_HEADER)).read_line(&mut first));
+        let read = regular::open(path)
+            .and_then(|file| BufReader::new(file.take(LONGEST_HEADER)).read_line(&mut first));
         let line: Option<serde_json::Value> = read.ok().and_then(|_| serde_json::from_str(&first).ok());
         line.is_some_and(|line| line.get("line").and_then(serde_json::Value::as_str) == Some("replication"))
     }

@@ -5,6 +5,7 @@
 
 use super::paper::{Document, html, latex, markdown};
 use super::text::Style;
+use crate::message::escaped_json;
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -72,7 +73,7 @@ pub fn render(subject: &dyn Subject, form: Form, style: Style) -> String {
         Form::Markdown => searchable(&markdown::render(&subject.document())),
         Form::Latex => latex::render(&subject.document()),
         Form::Synopsis => searchable(&markdown::whole(&subject.synopsis())),
-        Form::Json => subject.json(),
+        Form::Json => escaped_json(&subject.json()),
         Form::Csv => subject.rows(),
     }
 }
@@ -95,7 +96,7 @@ fn searchable(text: &str) -> String {
 pub fn render_facts(facts: &dyn Facts, form: FactsForm, style: Style) -> String {
     match form {
         FactsForm::Text => searchable(&facts.text(style)),
-        FactsForm::Json => facts.json(),
+        FactsForm::Json => escaped_json(&facts.json()),
     }
 }
 

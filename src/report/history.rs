@@ -1,7 +1,7 @@
 //! The stored runs, and the history of points over them.
 
 use super::form::{Facts, pretty};
-use super::text::Style;
+use super::text::{Style, clean};
 use super::words::{self, Declares};
 use super::{quantities, run};
 use crate::comparison::{History, ReducedRun};
@@ -83,7 +83,7 @@ struct LevelEntry<'a> {
 fn line(name: &str, run: &ReducedRun, style: Style) -> String {
     let values = run.levels.iter().filter(|level| matches!(level.outcome, Outcome::Value(_))).count();
     let effort = words::effort(run.header.settings.effort);
-    let lead = format!("{}  {effort:<8} {values:>5} values  ", run.header.started);
+    let lead = format!("{}  {effort:<8} {values:>5} values  ", clean(&run.header.started));
     style.wrapped(&lead, &format!("{}  {name}", run::machine(&run.header.machine)))
 }
 
@@ -91,7 +91,8 @@ impl StoredRuns<'_> {
     /// One line per run, marked if the level has changed.
     fn over_time(&self, history: &History, style: Style) -> String {
         let mut text =
-            style.title(&format!("{} {}", history.experiment, words::label(history, &history.point))) + "\n";
+            style.title(&clean(&format!("{} {}", history.experiment, words::label(history, &history.point))))
+                + "\n";
         let widest = history.levels.iter().map(|(_, estimate)| estimate.value).fold(0.0, f64::max);
         for (at, (place, estimate)) in history.levels.iter().enumerate() {
             if history.changes.contains(&at) {
@@ -99,7 +100,7 @@ impl StoredRuns<'_> {
             }
             let bar = "█".repeat(((estimate.value / widest * 30.0).round() as usize).clamp(1, 30));
             let found = quantities::with_interval(history.unit, estimate);
-            text += &format!("  {}  {bar:<30}  {found}\n", self.runs[*place].header.started);
+            text += &format!("  {}  {bar:<30}  {found}\n", clean(&self.runs[*place].header.started));
         }
         if history.changes.is_empty() {
             text += "  no change found\n";
@@ -112,7 +113,7 @@ impl StoredRuns<'_> {
         format!(
             "  ── changed: {} times as much, from {} on\n",
             quantities::significant(after.value / before.value, 3),
-            self.names[history.levels[at].0]
+            clean(&self.names[history.levels[at].0])
         )
     }
 

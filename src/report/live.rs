@@ -1,7 +1,7 @@
 //! The live table: the figures so far, a progress bar and the remaining time, on standard error.
 
-use super::text::clean;
 use super::{planned, quantities, words};
+use crate::message::{clean, shown, tell};
 use crate::plan::Settlement;
 use crate::run::{Tick, Watcher};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -69,14 +69,14 @@ impl Watcher for Live {
     fn settled(&mut self, settlement: &Settlement) {
         let said = planned::settled(settlement, &time_of_day(settlement.end.saturating_sub(settlement.at)));
         match self.screen.clone() {
-            Some(screen) => drop(screen.println(said)),
-            None => eprintln!("{said}"),
+            Some(screen) => drop(screen.println(shown(&said))),
+            None => tell(said),
         }
     }
 
     fn preparing(&mut self, doing: &str) {
         match self.screen.clone() {
-            Some(screen) => bar_below(&mut self.bar, &screen).set_message(doing.to_owned()),
+            Some(screen) => bar_below(&mut self.bar, &screen).set_message(clean(doing)),
             None => write_line(&mut self.last_preparing, doing),
         }
     }
@@ -97,7 +97,7 @@ fn time_of_day(from_now: Duration) -> String {
 /// Writes a line unless one of its kind was written recently.
 fn write_line(last: &mut Option<Instant>, line: &str) {
     if last.is_none_or(|last| last.elapsed() >= PLAIN_INTERVAL) {
-        eprintln!("{line}");
+        tell(line);
         *last = Some(Instant::now());
     }
 }

@@ -1,7 +1,7 @@
 //! Messages of a run in progress: to a person, to a program, or none.
 
 use super::live::Live;
-use super::text::clean;
+use crate::message::{clean, escaped_json, tell};
 use crate::plan::Settlement;
 use crate::run::{Tick, Watcher};
 use clap::ValueEnum;
@@ -55,7 +55,7 @@ impl Telling {
     /// Prints a note before anything is measured.
     pub fn note(&self, text: &str) {
         match self {
-            Telling::Person(_) => eprintln!("note: {}", clean(text)),
+            Telling::Person(_) => tell(format!("note: {}", clean(text))),
             Telling::Program(_) => write(&Event::Note { text }),
             Telling::Nobody => {}
         }
@@ -64,7 +64,7 @@ impl Telling {
     /// Prints a problem that does not end the run.
     pub fn problem(&self, text: &str) {
         match self {
-            Telling::Person(_) | Telling::Nobody => eprintln!("fathom: {}", clean(text)),
+            Telling::Person(_) | Telling::Nobody => tell(format!("fathom: {}", clean(text))),
             Telling::Program(_) => write(&Event::Note { text }),
         }
     }
@@ -86,7 +86,7 @@ impl Telling {
 
 fn write(event: &Event) {
     // Serializing cannot fail: these are plain structures of numbers and texts.
-    eprintln!("{}", serde_json::to_string(event).unwrap_or_default());
+    tell(escaped_json(&serde_json::to_string(event).unwrap_or_default()));
 }
 
 impl Watcher for Telling {

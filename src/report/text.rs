@@ -1,5 +1,7 @@
 //! Text for terminals: wrapped, coloured, and without control characters, which a run file may contain.
 
+pub use crate::message::clean;
+pub(super) use crate::message::is_unsafe;
 use anstyle::{AnsiColor, Style as Paint};
 use std::borrow::Cow;
 pub(super) use textwrap::core::display_width;
@@ -64,17 +66,6 @@ pub fn cleaned(lines: &str) -> String {
     lines.lines().map(|line| clean(line) + "\n").collect()
 }
 
-/// The text without control characters and without the marks that reverse the order of letters on a screen.
-pub fn clean(text: &str) -> String {
-    text.chars().map(|letter| if is_unsafe(letter) { '\u{fffd}' } else { letter }).collect()
-}
-
-/// Whether a character controls a terminal: control characters, marks of direction, line ends.
-pub(super) fn is_unsafe(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
-}
-
 /// Adds text escaped for HTML and XML, without the characters that control terminals or reverse letters.
 pub(super) fn escape(out: &mut String, words: &str) {
     for letter in words.chars() {
@@ -114,10 +105,5 @@ mod tests {
         let style = Style { width: 30, colour: false };
         let text = style.wrapped("  reason: ", "one two three four five six");
         assert_eq!(text, "  reason: one two three four\n          five six\n");
-    }
-
-    #[test]
-    fn a_name_cannot_command_the_terminal() {
-        assert_eq!(clean("a\u{1b}[2Jb\u{202e}c\n"), "a\u{fffd}[2Jb\u{fffd}c\u{fffd}");
     }
 }

@@ -67,8 +67,9 @@ pub fn restore_when_left() -> Result<()> {
     let originals: BTreeMap<PathBuf, String> = serde_json::from_str(&told).context(
         "`fathom restore` is started by `fathom ab`; it expects a list of settings on standard input",
     )?;
-    print!(".");
-    std::io::stdout().flush()?;
+    let mut out = std::io::stdout();
+    out.write_all(b".")?;
+    out.flush()?;
     input.read_to_string(&mut told)?;
     Originals(originals).restore()
 }

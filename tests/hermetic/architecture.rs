@@ -171,3 +171,23 @@ fn what_was_recorded_is_judged_by_the_method_that_measured_it() {
         "use `experiments::recorded`, by way of the result's `method`"
     );
 }
+
+/// What a command is asked to write goes through one door, which overwrites nothing that was measured. A run file is only ever
+/// made anew or appended to.
+#[test]
+fn only_the_door_and_the_journal_write_files_that_stay() {
+    // The schema is written by its own test.
+    let allowed = ["door", "journal", "schema"].map(|name| source(&format!("record/{name}.rs")));
+    let writes = ["fs::write(", "fs::copy(", "fs::rename(", "File::create", "OpenOptions", "create_new("];
+    for module in ["record", "commands", "report", "export", "comparison", "results", "replicate/record"] {
+        for file in files_of(module).into_iter().filter(|file| !allowed.contains(file)) {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            // How a file is opened to be read is told there.
+            let reads = file == source("record/regular.rs");
+            let found =
+                writes.iter().find(|word| code.contains(**word) && !(reads && **word == "OpenOptions"));
+            assert_eq!(found, None, "{}", file.display());
+        }
+    }
+}

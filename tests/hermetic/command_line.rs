@@ -45,7 +45,7 @@ fn a_paper_in_a_file_has_its_appendix_beside_it_and_a_foreign_file_keeps_its_pla
         std::fs::write(of(&appendix), "mine").unwrap();
         std::fs::remove_file(of(&paper)).unwrap();
         let refused = text(&report(form, &of(&paper)).failure().get_output().stderr);
-        assert!(refused.contains("is no appendix of a report"), "{refused}");
+        assert!(refused.contains("the appendix") && refused.contains("--force"), "{refused}");
         assert_eq!(read(&appendix), "mine");
         assert!(!of(&paper).exists(), "half a report was written");
     }
@@ -116,9 +116,7 @@ fn the_catalogue_explains_itself() {
     let machine =
         fathom().args(["machine", "--format", "json"]).assert().success().get_output().stdout.clone();
     assert!(serde_json::from_slice::<serde_json::Value>(&machine).unwrap()["processor"].is_object());
-    for made in [&["completions", "bash"][..], &["man"], &["schema"]] {
-        assert!(!fathom().args(made).assert().success().get_output().stdout.is_empty(), "{made:?}");
-    }
+    assert!(!fathom().arg("schema").assert().success().get_output().stdout.is_empty());
 }
 
 #[test]

@@ -14,7 +14,8 @@ use std::path::Path;
 
 /// Ends elements, attributes, spans, cells, comments and lines; begins scripts, links, commands and escape sequences.
 const PAYLOAD: &str = "\"'></title></script><script>alert(1)</script><img src=x onerror=alert(1)> [a](javascript:alert(1)) \
-                       `b` | \\input{c} $d$ % \u{202e}\u{1b}[31m\n# e\r\n<!-- {{f}}";
+                       `b` | \\input{c} $d$ % \u{202e}\u{200f}\u{61c}\u{1b}[31m\u{1b}]0;g\u{7}\u{9b}8m\n# e\r\n<!-- {{f}} \
+                       https://evil.example www.evil.example x@evil.example @somebody";
 
 /// A place in a run file: which line, and the way to it.
 #[derive(Clone)]
@@ -86,9 +87,9 @@ fn forms(text: &str) -> Option<Vec<(Form, String)>> {
 fn harm(form: Form, text: &str) -> Option<String> {
     let commands = |letter: char| {
         (letter.is_control() && letter != '\n')
-            || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    if form != Form::Json && text.contains(commands) {
+    if text.contains(commands) {
         return Some("a letter that commands the terminal".to_owned());
     }
     match form {
@@ -148,6 +149,12 @@ fn harm_in_markdown(text: &str) -> Option<String> {
         for wrong in ["](", "<script", "<img", "</script", "<!--"] {
             if bare.contains(wrong) {
                 return Some(format!("{wrong} in {line}"));
+            }
+        }
+        // A wiki makes links and mentions of these by itself.
+        for wrong in ["https://evil", "www.evil", "@evil", "@somebody"] {
+            if bare.contains(wrong) {
+                return Some(format!("{wrong} is linked in {line}"));
             }
         }
     }

@@ -20,6 +20,7 @@ mod simulated_machine;
 
 mod servers;
 mod short_run;
+mod streams;
 
 mod blocks;
 mod command_line;
@@ -62,6 +63,7 @@ fn main() -> std::process::ExitCode {
         network::TESTS,
         page_faults::TESTS,
         remote_read::TESTS,
+        streams::TESTS,
         terminal::TESTS,
         this_machine::TESTS,
         verify::TESTS,

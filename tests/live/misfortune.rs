@@ -303,6 +303,7 @@ fn a_full_disk_ends_a_run_with_words_and_it_can_go_on() -> Outcome {
     assert!(said.contains("--resume") && said.contains("disk space"), "{said}");
     let before = lines_of(&file, "trial").len();
     assert!(before > 0);
+    fathom().arg("report").arg(&file).assert().success();
     fathom().args(["run", "--alongside", "--budget", "2s", "--resume"]).arg(&file).assert().success();
     assert!(lines_of(&file, "trial").len() > before);
     assert_eq!(lines_of(&file, "closing").len(), 1);

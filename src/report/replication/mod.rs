@@ -12,7 +12,7 @@ use self::cells::{found, operation, printed, ratio, replicated};
 use super::form::{Facts, Subject};
 use super::paper::{Block, Column, Document, Key, Row, Section, Table, Text, plain};
 use super::run;
-use super::text::Style;
+use super::text::{Style, clean};
 use super::words::plural;
 use crate::references;
 use crate::replicate::record::Replication;
@@ -53,7 +53,8 @@ impl<'run> ReplicationReport<'run> {
 
 impl Facts for ReplicationReport<'_> {
     fn text(&self, style: Style) -> String {
-        let place = |(what, path): &(&str, &Path)| format!("{what}: {}\n", path.display());
+        let place =
+            |(what, path): &(&str, &Path)| format!("{what}: {}\n", clean(&path.display().to_string()));
         plain::render(&self.document(), style.width) + &self.files.iter().map(place).collect::<String>()
     }
 

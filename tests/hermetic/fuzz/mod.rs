@@ -112,6 +112,7 @@ fn answers_of_nfs() {
 }
 
 #[test]
+#[cfg(feature = "smb")]
 fn answers_of_smb() {
     fuzz("smb", servers::smb());
 }

@@ -4,6 +4,7 @@ use super::stretch::Mapped;
 use super::user_page::UserFaults;
 use crate::experiment::{Failure, Site, Stopwatch, ensure};
 use crate::experiments::memory::pages::{Mapping, Pages};
+use crate::message::tell;
 use crate::sampling::affinity;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -99,7 +100,7 @@ impl Handler<'_> {
         let served = cpu.map_or(Ok(()), affinity::pin).and_then(|()| self.serve());
         if let Err(failure) = served {
             // A thread that waits for a page would wait for ever: the trial ends here, with the reason.
-            eprintln!("the handler of page faults: {failure}");
+            tell(format!("the handler of page faults: {failure}"));
             std::process::exit(1);
         }
     }

@@ -256,7 +256,7 @@ impl Form<'_> {
         for piece in text.pieces() {
             match piece {
                 Piece::Plain(words) | Piece::Code(words) | Piece::Strong(words) | Piece::Toned(_, words) => {
-                    escape(&mut out, words);
+                    escape(&mut out, &unlinked(words));
                 }
                 Piece::To(key) => out.push_str(&self.words(key)),
                 piece => out.push_str(&self.piece(piece)),
@@ -275,16 +275,46 @@ impl Form<'_> {
 /// Text escaped for Markdown and HTML, except for characters that are special only at the beginning of a line.
 fn plain(text: &str) -> String {
     let mut safe = String::new();
-    for letter in clean(text).chars() {
+    for letter in unlinked(&clean(text)).chars() {
         match letter {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '&' => safe.push_str("&amp;"),
+            APART => safe.push_str("&#8203;"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '!' | '~' | '$' => safe.extend(['\\', letter]),
             other => safe.push(other),
         }
     }
     safe
+}
+
+/// A space of no width.
+const APART: char = '\u{200b}';
+
+/// The text with a space of no width behind each sign of which a wiki makes a link or a mention by itself: in an address, behind
+/// `www.`, behind `@`. Only such a space helps: mentions are looked for where escapes and references are already resolved.
+fn unlinked(text: &str) -> String {
+    let mut apart = String::new();
+    for (at, letter) in text.char_indices() {
+        apart.push(letter);
+        let (before, after) = (&text[..at], &text[at + letter.len_utf8()..]);
+        let links = match letter {
+            '@' => true,
+            ':' => {
+                after.starts_with("//") || ["mailto", "xmpp"].iter().any(|scheme| ends_with(before, scheme))
+            }
+            '.' => ends_with(before, "www"),
+            _ => false,
+        };
+        if links {
+            apart.push(APART);
+        }
+    }
+    apart
+}
+
+fn ends_with(text: &str, word: &str) -> bool {
+    text.get(text.len().saturating_sub(word.len())..).is_some_and(|end| end.eq_ignore_ascii_case(word))
 }
 
 /// Text at the beginning of a line, escaped so that it is no list, rule or underlined heading.
@@ -326,6 +356,8 @@ mod tests {
     fn a_name_cannot_become_markup() {
         assert_eq!(plain("<b>|a_b*\n"), "&lt;b&gt;\\|a\\_b\\*\u{fffd}");
         assert_eq!(plain("[x](javascript:y)"), "\\[x\\](javascript:y)");
+        assert_eq!(plain("https://x.y WWW.x.y"), "https:&#8203;//x.y WWW.&#8203;x.y");
+        assert_eq!(plain("@you, mailto:a@b, 1.5: c"), "@&#8203;you, mailto:&#8203;a@&#8203;b, 1.5: c");
         assert_eq!(code("a`|b"), "`a'/b`");
         assert_eq!(opening("- no list"), "\\- no list");
         assert_eq!(opening("12. no list"), "12\\. no list");
