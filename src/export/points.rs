@@ -10,6 +10,9 @@ use data_encoding::HEXLOWER;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// A file that is left out.
@@ -27,8 +30,9 @@ struct RunLine<'a> {
     content: String,
     /// SHA-256 of its header: the identity of the run, even if it was resumed.
     run: String,
-    started: &'a str,
-    ended: &'a str,
+    /// RFC 3339, UTC, whole seconds, as are all times of a data set.
+    started: String,
+    ended: String,
     took_s: f64,
     set: Option<&'a str>,
     labels: &'a BTreeMap<String, String>,
@@ -110,7 +114,7 @@ fn json_of_left_out(line: &LeftOut) -> String {
 
 /// A whole run file, with the digests of its content and of its header.
 fn read(file: &Path) -> Result<(String, String, Run), String> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read it: {error}"))?;
+    let text = content(file).map_err(|error| format!("cannot read it: {error}"))?;
     let run = Run::parse(&text).map_err(|error| error.to_string())?;
     let header = text.lines().next().unwrap_or_default();
     let digest = |text: &str| HEXLOWER.encode(&Sha256::digest(text));
@@ -121,6 +125,16 @@ fn read(file: &Path) -> Result<(String, String, Run), String> {
         );
     }
     Ok((digest(&text), digest(header), run))
+}
+
+/// The text of a regular file: a pipe under such a name would be waited for without end.
+fn content(file: &Path) -> io::Result<String> {
+    let mut opened = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(file)?;
+    if !opened.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut text = String::new();
+    opened.read_to_string(&mut text).map(|_| text)
 }
 
 fn of<'a>(
@@ -138,32 +152,57 @@ fn of<'a>(
         file,
         content,
         run: header,
-        started: &run.header.started,
-        ended: &closing.at,
-        took_s: closing.took_s,
+        started: moment("beginning", &run.header.started)?,
+        ended: moment("end", &closing.at)?,
+        took_s: duration(closing.took_s)?,
         set: set.as_deref(),
         labels,
         version,
         build,
-        machine: machine(&run.header.machine),
+        machine: machine(&run.header.machine)?,
         core_shared: reduced.core_shared,
         steal_s: closing.conditions.steal_ns.map(seconds),
         throttled_s: closing.conditions.throttled_ns.map(seconds),
-        points: reduced.levels.iter().map(|level| point(level, &margins, trials)).collect(),
+        points: reduced
+            .levels
+            .iter()
+            .map(|level| point(level, &margins, trials))
+            .collect::<Result<_, _>>()?,
     })
+}
+
+/// A time in the form of all times of a data set; `what` is said of one that is none.
+fn moment(what: &str, text: &str) -> Result<String, String> {
+    let parsed = humantime::parse_rfc3339(text);
+    let parsed = parsed.map_err(|_| format!("the time of its {what} is none: it was edited"))?;
+    Ok(humantime::format_rfc3339_seconds(parsed).to_string())
+}
+
+fn duration(seconds: f64) -> Result<f64, String> {
+    /// A hundred years.
+    const LONGEST_S: f64 = 3e9;
+    if (0.0..=LONGEST_S).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err("it took an impossible time".to_owned())
+    }
 }
 
 fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-fn machine(machine: &Machine) -> MachineFields<'_> {
+fn machine(machine: &Machine) -> Result<MachineFields<'_>, String> {
     let governors = machine.conditions.governors.value();
-    MachineFields {
+    let memory_bytes = machine.memory.total_bytes.value().copied();
+    if memory_bytes.is_some_and(|bytes| i64::try_from(bytes).is_err()) {
+        return Err("its machine has an impossible amount of memory".to_owned());
+    }
+    Ok(MachineFields {
         cpu: text(&machine.processor.model_name),
         microcode: text(&machine.processor.microcode),
         cpus: machine.allowed_cpus().len(),
-        memory_bytes: machine.memory.total_bytes.value().copied(),
+        memory_bytes,
         kernel: text(&machine.kernel.release),
         vendor: text(&machine.virtualization.system_vendor),
         product: text(&machine.virtualization.system_product),
@@ -171,7 +210,7 @@ fn machine(machine: &Machine) -> MachineFields<'_> {
         governor: governors.map(|names| names.join(" ")),
         boost: machine.conditions.turbo.value().copied(),
         load: machine.conditions.load_average.value().map(|load| load[0]),
-    }
+    })
 }
 
 fn worse(kind: Kind) -> i8 {
@@ -182,11 +221,15 @@ fn worse(kind: Kind) -> i8 {
     }
 }
 
-fn point<'a>(level: &'a Level, margins: &Margins, trials: bool) -> PointFields<'a> {
+fn point<'a>(level: &'a Level, margins: &Margins, trials: bool) -> Result<PointFields<'a>, String> {
+    // A data set has numbers of 32 bits with a sign; no method has a billion versions.
+    if i32::try_from(level.method_version).is_err() {
+        return Err(format!("{} has an impossible version of its method", level.experiment));
+    }
     let estimate = level.outcome.estimate();
     let interval = estimate.and_then(|estimate| estimate.interval);
     let log = level.logarithm();
-    PointFields {
+    Ok(PointFields {
         experiment: &level.experiment,
         method_version: level.method_version,
         point: settings(&level.point),
@@ -205,7 +248,7 @@ fn point<'a>(level: &'a Level, margins: &Margins, trials: bool) -> PointFields<'
         freedom: log.map(|log| log.freedom),
         trials: level.by_round.len(),
         by_round: trials.then_some(&level.by_round),
-    }
+    })
 }
 
 fn settings(point: &Point) -> String {
