@@ -74,7 +74,7 @@ pub(super) fn read(root: &Root) -> Limits {
         cpuset: own(find("cpuset"), |group, folder| {
             let file = if group.version == 2 { "cpuset.cpus.effective" } else { "cpuset.cpus" };
             let list = super::topology::cpu_list(root, &format!("{folder}/{file}"));
-            list.from_source(format!("{}/{file}", group.published(folder)))
+            list.told_as_from(format!("{}/{file}", group.published(folder)))
         }),
     }
 }
@@ -122,13 +122,11 @@ fn tightest<T: PartialOrd + Copy>(
         Ok(group) => group,
         Err(reason) => return Fact::unknown(reason, files),
     };
-    match smallest(&group, limit) {
-        Some((limit, folder)) => Fact::known(Some(limit), format!("{} ({files})", group.published(folder))),
-        None => {
-            let own = group.folders.first().map_or(String::new(), |own| group.published(own));
-            Fact::known(None, format!("{own} and above ({files})"))
-        }
+    if let Some((limit, folder)) = smallest(&group, limit) {
+        return Fact::known(Some(limit), format!("{} ({files})", group.published(folder)));
     }
+    let own = group.folders.first().map_or(String::new(), |own| group.published(own));
+    Fact::known(None, format!("{own} and above ({files})"))
 }
 
 /// The smallest limit of this process's group and all above, with its group.

@@ -114,7 +114,7 @@ impl<T> Fact<T> {
 
     /// The fact with another source: one that may be published.
     #[must_use]
-    pub(super) fn from_source(self, source: String) -> Self {
+    pub(super) fn told_as_from(self, source: String) -> Self {
         match self {
             Self::Known { value, .. } => Self::Known { value, source },
             Self::Unknown { unknown, .. } => Self::Unknown { unknown, source },

@@ -354,7 +354,7 @@ fn is_published(word: &str) -> bool {
         Some(module) => name.split_once('.').is_some_and(|(found, _)| found == module),
         None => name == **listed,
     };
-    KERNEL.iter().any(|listed| is_listed(listed)) && is_setting(value)
+    KERNEL.iter().any(is_listed) && is_setting(value)
 }
 
 /// Whether a value looks like one: numbers, lists of CPUs and words, but no address, path or text.

@@ -109,7 +109,7 @@ impl State {
 fn share(from: IpAddr) -> IpAddr {
     match from.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
-        address => address,
+        address @ IpAddr::V4(_) => address,
     }
 }
 

@@ -205,12 +205,12 @@ impl Said {
 /// The lines for this program, without their mark, up to the first that is too long.
 fn lines(out: impl Read) -> impl Iterator<Item = String> {
     let mut out = io::BufReader::new(out.take(MOST_SAID));
-    let mut next = move || {
+    let next = move || {
         let mut line = vec![];
         let length = Read::by_ref(&mut out).take(LONGEST_LINE).read_until(b'\n', &mut line).ok()?;
         (length > 0 && line.pop() == Some(b'\n')).then(|| String::from_utf8_lossy(&line).into_owned())
     };
-    std::iter::from_fn(move || next()).filter_map(|line| line.strip_prefix(MARK).map(str::to_owned))
+    std::iter::from_fn(next).filter_map(|line| line.strip_prefix(MARK).map(str::to_owned))
 }
 
 fn ready(text: &str) -> Result<Ready, NoPeer> {
